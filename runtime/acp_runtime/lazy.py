@@ -1,0 +1,30 @@
+"""Packages whose names are loaded when they are first used."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
+from sys import modules
+from typing import Any
+
+
+def lazy_exports(package: str, homes: Mapping[str, Sequence[str]], rest: str, names: Sequence[str]) -> Callable[[str], Any]:
+    """A module `__getattr__` (PEP 562) for a package.
+
+    Args:
+        package: the package's name.
+        homes: submodules and the names they are home to.
+        rest: the submodule of all other names.
+        names: every name the package exports.
+    """
+    home_of = {name: home for home, own in homes.items() for name in own}
+    exported = frozenset(names)
+
+    def load(name: str) -> Any:
+        if name not in exported:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        value = getattr(import_module(f"{package}.{home_of.get(name, rest)}"), name)
+        setattr(modules[package], name, value)
+        return value
+
+    return load

@@ -1,0 +1,88 @@
+"""What a method of the protocol is: its name, its params and result, who handles it, what unlocks it.
+
+The tables of methods are generated, one per profile; they name their models instead of holding them, so that
+importing a table builds no model.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from importlib import import_module
+from types import ModuleType
+from typing import Any, Generic, Literal, TypeAlias, TypeVar
+
+P = TypeVar("P")
+R = TypeVar("R")
+
+Role: TypeAlias = Literal["agent", "client"]
+Side: TypeAlias = Literal["agent", "client", "both", "protocol", "proxy"]
+
+
+@dataclass(frozen=True)
+class SchemaSource:
+    """Where the schema of a profile came from: its source, version and file, and the SHA-256 of that file."""
+
+    source: str
+    version: str
+    file: str
+    sha256: str
+
+
+class Profile:
+    """A version of the protocol as a package of generated code.
+
+    Args:
+        package: the package's name.
+        protocol_version: the number that `initialize` negotiates.
+    """
+
+    def __init__(self, package: str, protocol_version: int) -> None:
+        self.package = package
+        self.protocol_version = protocol_version
+
+    @cached_property
+    def models(self) -> ModuleType:
+        """The module of the models, loaded when the first one is needed."""
+        return import_module(f"{self.package}.models")
+
+    def __repr__(self) -> str:
+        return f"Profile({self.package!r}, {self.protocol_version})"
+
+
+@dataclass(frozen=True)
+class Method:
+    """What requests and notifications have in common.
+
+    Attributes:
+        profile: the version of the protocol it belongs to.
+        wire: its name on the wire, such as `session/new`.
+        name: its name in Python: of the handler, and of the proxy's method.
+        params: the name of the model (or union of models) of its params.
+        side: who handles it, in the schema's words.
+        capability: the path in the peer's `initialize` message that unlocks it; None if nothing does.
+        baseline: every peer implements it.
+    """
+
+    profile: Profile
+    wire: str
+    name: str
+    params: str
+    side: Side
+    capability: str | None = None
+    baseline: bool = False
+
+
+@dataclass(frozen=True)
+class Request(Method, Generic[P, R]):
+    """A method that is answered. `result` is the name of the model of its result."""
+
+    result: str = ""
+
+
+@dataclass(frozen=True)
+class Notification(Method, Generic[P]):
+    """A method that is not answered."""
+
+
+AnyMethod: TypeAlias = Request[Any, Any] | Notification[Any]

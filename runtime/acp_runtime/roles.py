@@ -1,0 +1,136 @@
+"""The bases of the generated stubs: what every handler and every proxy has, whatever the version of the protocol."""
+
+from __future__ import annotations
+
+from abc import ABC
+from collections.abc import Mapping
+from typing import Any, ClassVar, Final, Protocol, TypeVar, get_args, get_origin
+
+from pydantic import ValidationError
+
+from acp_runtime.errors import MethodNotFound
+from acp_runtime.methods import AnyMethod, Notification, Request
+from acp_runtime.model import Model
+
+P = TypeVar("P")
+R = TypeVar("R")
+
+
+class _Unset:
+    """The default of a keyword that wasn't passed, which is something else than `None`."""
+
+    def __repr__(self) -> str:
+        return "UNSET"
+
+
+UNSET: Final[Any] = _Unset()
+
+
+class Channel(Protocol):
+    """What a proxy sends through: a connection, or anything that behaves like one."""
+
+    async def request(self, method: Request[P, R], params: P) -> R:
+        """Send a request and wait for its result."""
+        ...
+
+    async def notify(self, method: Notification[P], params: P) -> None:
+        """Send a notification; returns when it is on its way."""
+        ...
+
+    async def ext_request(self, method: str, params: Any) -> Any:
+        """Send a request that the schema doesn't know."""
+        ...
+
+    async def ext_notification(self, method: str, params: Any) -> None:
+        """Send a notification that the schema doesn't know."""
+        ...
+
+
+class Handler(ABC):
+    """One side of a connection: a method per method of the protocol that this side handles.
+
+    Handlers receive the request object, so that a field added upstream breaks no override.
+    """
+
+    async def ext_request(self, method: str, params: Any) -> Any:
+        """Answer a request that the schema doesn't know; its name begins with an underscore.
+
+        Raises:
+            MethodNotFound: unless overridden.
+        """
+        raise MethodNotFound(method)
+
+    async def ext_notification(self, method: str, params: Any) -> None:
+        """Take a notification that the schema doesn't know; its name begins with an underscore. Ignored unless overridden."""
+
+    async def _unhandled(self, method: Notification[P], params: P) -> None:
+        """What happens to a notification that no override takes."""
+
+
+class Remote:
+    """The other side of a connection: a method per method of the protocol that can be called there.
+
+    Callers pass keywords; leaving an optional one out and passing `None` are different things. A ready-made
+    request object goes through `request` and `notify`.
+    """
+
+    requests: ClassVar[Mapping[str, Request[Any, Any]]]
+    notifications: ClassVar[Mapping[str, Notification[Any]]]
+
+    def __init__(self, channel: Channel) -> None:
+        self._channel = channel
+
+    async def ext_request(self, method: str, params: Any = None) -> Any:
+        """Call a method that the schema doesn't know. `method` is its name on the wire, with the leading underscore."""
+        return await self._channel.ext_request(method, params)
+
+    async def ext_notification(self, method: str, params: Any = None) -> None:
+        """Send a notification that the schema doesn't know, by its name on the wire, with the leading underscore."""
+        await self._channel.ext_notification(method, params)
+
+    async def _call(self, method: Request[P, R], /, **keywords: Any) -> R:
+        return await self._channel.request(method, _build(method, keywords))
+
+    async def _notify(self, method: Notification[P], /, **keywords: Any) -> None:
+        await self._channel.notify(method, _build(method, keywords))
+
+    async def _request_with(self, request: Model) -> Any:
+        return await self._channel.request(_method_of(request, self.requests), request)
+
+    async def _notify_with(self, notification: Model) -> None:
+        await self._channel.notify(_method_of(notification, self.notifications), notification)
+
+
+def _build(method: AnyMethod, keywords: dict[str, Any]) -> Any:
+    """The params of a call. Of a union, the member that the keywords are the fields of."""
+    given = {name: _as_list(value) for name, value in keywords.items() if value is not UNSET}
+    leaves = _leaves(getattr(method.profile.models, method.params))
+    failed: ValidationError | None = None
+    for leaf in leaves:
+        try:
+            return leaf(**given)
+        except ValidationError as error:
+            failed = error if failed is None or error.error_count() < failed.error_count() else failed
+    assert failed is not None
+    raise failed
+
+
+def _as_list(value: Any) -> Any:
+    """Models hold lists; a caller may pass any sequence."""
+    return list(value) if isinstance(value, tuple) else value
+
+
+def _leaves(alias: Any) -> list[type[Model]]:
+    """The models that a model or a union of models can be."""
+    if get_origin(alias) is None:
+        return [alias]
+    members = get_args(get_args(alias)[0])
+    return [leaf for member in members for leaf in _leaves(member)]
+
+
+def _method_of(params: Model, methods: Mapping[str, Any]) -> Any:
+    """The method that a request object belongs to."""
+    for method in methods.values():
+        if any(type(params) is leaf for leaf in _leaves(getattr(method.profile.models, method.params))):
+            return method
+    raise TypeError(f"{type(params).__name__} is no params of a method that can be called here")

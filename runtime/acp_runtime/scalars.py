@@ -1,0 +1,74 @@
+"""The scalar types of the schema: integers of a width, numbers, and strings with a format.
+
+Type checkers see `int`, `float` and `str`. Integers accept the JSON number `1.0` as the schema does; numbers keep
+an integer an integer, so that nothing is lost in a round trip. String formats are annotations, as JSON Schema
+2020-12 has them by default: they say what the text should be and reject nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Annotated, Any, TypeAlias
+
+from pydantic import GetCoreSchemaHandler
+from pydantic_core import core_schema
+from pydantic_core.core_schema import CoreSchema
+
+
+@dataclass(frozen=True)
+class Integer:
+    """A whole number from `minimum` to `maximum`, both inclusive."""
+
+    minimum: int | None = None
+    maximum: int | None = None
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        strict = core_schema.int_schema(strict=True, ge=self.minimum, le=self.maximum)
+        whole = core_schema.float_schema(
+            strict=True, multiple_of=1, ge=self.minimum, le=self.maximum, allow_inf_nan=False
+        )
+        lenient = core_schema.union_schema(
+            [strict, core_schema.chain_schema([whole, core_schema.int_schema()])], mode="left_to_right"
+        )
+        return core_schema.json_or_python_schema(lenient, strict, serialization=core_schema.simple_ser_schema("int"))
+
+
+@dataclass(frozen=True)
+class Number:
+    """A finite number from `minimum` to `maximum`, both inclusive."""
+
+    minimum: float | None = None
+    maximum: float | None = None
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        low = None if self.minimum is None else math.ceil(self.minimum)
+        high = None if self.maximum is None else math.floor(self.maximum)
+        return core_schema.union_schema(
+            [
+                core_schema.int_schema(strict=True, ge=low, le=high),
+                core_schema.float_schema(strict=True, ge=self.minimum, le=self.maximum, allow_inf_nan=False),
+            ],
+            mode="left_to_right",
+            serialization=core_schema.simple_ser_schema("any"),
+        )
+
+
+Int8: TypeAlias = Annotated[int, Integer(-(2**7), 2**7 - 1)]
+Int16: TypeAlias = Annotated[int, Integer(-(2**15), 2**15 - 1)]
+Int32: TypeAlias = Annotated[int, Integer(-(2**31), 2**31 - 1)]
+Int64: TypeAlias = Annotated[int, Integer(-(2**63), 2**63 - 1)]
+Uint8: TypeAlias = Annotated[int, Integer(0, 2**8 - 1)]
+Uint16: TypeAlias = Annotated[int, Integer(0, 2**16 - 1)]
+Uint32: TypeAlias = Annotated[int, Integer(0, 2**32 - 1)]
+Uint64: TypeAlias = Annotated[int, Integer(0, 2**64 - 1)]
+Double: TypeAlias = Annotated[float, Number()]
+
+Base64: TypeAlias = str
+"""Binary data, base64-encoded; not checked."""
+DateTime: TypeAlias = str
+"""A date and time (RFC 3339); not checked."""
+Regex: TypeAlias = str
+"""A regular expression (ECMA-262); not checked."""
+Uri: TypeAlias = str
+"""A URI (RFC 3986); not checked."""
