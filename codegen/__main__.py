@@ -1,0 +1,62 @@
+"""The generator's command line: `python -m codegen {fetch,regen,check}`."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from codegen.errors import SchemaError
+from codegen.regen import check, regenerate
+
+ROOT = Path(__file__).resolve().parent.parent
+SCHEMA = ROOT / "schema"
+GENERATED = ROOT / "generated"
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run one command.
+
+    Returns:
+        0 if all is well, 1 if `check` found drift or the schema has something without a rule, 2 for wrong usage.
+    """
+    options = _parser().parse_args(arguments)
+    try:
+        return options.run(options)
+    except SchemaError as error:
+        print(f"codegen: {error}", file=sys.stderr)
+        return 1
+
+
+def _regen(options: argparse.Namespace) -> int:
+    differing = regenerate(options.schema, options.output, pinned=options.schema == SCHEMA)
+    for path in differing:
+        print(path)
+    print(f"{len(differing)} files changed" if differing else "nothing changed")
+    return 0
+
+
+def _check(options: argparse.Namespace) -> int:
+    diff = check(options.schema, options.output)
+    if diff:
+        print(diff, end="")
+        print("generated/ is not what the schema and codegen give. Run `make regen`.", file=sys.stderr)
+    return 1 if diff else 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m codegen", description="Typed bindings from the ACP schema.")
+    commands = parser.add_subparsers(required=True, metavar="command")
+    for name, run, text in (
+        ("regen", _regen, "write the packages of a folder of schemas"),
+        ("check", _check, "print how the committed packages differ from what would be generated"),
+    ):
+        command = commands.add_parser(name, help=text, description=text)
+        command.add_argument("--schema", type=Path, default=SCHEMA, help="folder of schemas (default: schema/)")
+        command.add_argument("--output", type=Path, default=GENERATED, help="where the package goes (default: generated/)")
+        command.set_defaults(run=run)
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,62 @@
+"""Upstream's descriptions as docstrings, each said once."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from codegen.ir import Definition, Field, Method, Model, Schema
+
+# A sentence that stands at this many places is boilerplate: it is kept where it stands first.
+_BOILERPLATE = 4
+
+
+class Docs:
+    """Which description is written where, for one schema."""
+
+    def __init__(self, schema: Schema) -> None:
+        models = [each for each in schema.definitions.values() if isinstance(each, Model)]
+        places = [(field.wire, field.doc, model.name) for model in models for field in model.fields if field.doc]
+        counts = Counter((wire, doc) for wire, doc, _ in places)
+        self._schema = schema
+        self._first = {(wire, doc): model for wire, doc, model in reversed(places)}
+        self._boilerplate = {key for key, count in counts.items() if count >= _BOILERPLATE}
+
+    def of(self, definition: Definition) -> str:
+        """A definition's own description; none where its base has said the same."""
+        base = definition.base if isinstance(definition, Model) else None
+        return "" if base and self._schema.definitions[base].doc == definition.doc else definition.doc
+
+    def source(self, text: str, indent: int) -> str:
+        return docstring(text, indent)
+
+    def of_field(self, model: Model, field: Field) -> str:
+        key = (field.wire, field.doc)
+        return "" if key in self._boilerplate and self._first[key] != model.name else field.doc
+
+
+def handler_doc(method: Method) -> str:
+    """The description of a method for those who handle it."""
+    return _method_doc(method, "Handle")
+
+
+def caller_doc(method: Method) -> str:
+    """The description of a method for those who call it."""
+    return _method_doc(method, "Call" if method.result else "Send")
+
+
+def _method_doc(method: Method, verb: str) -> str:
+    parts = [f"{verb} `{method.wire}`.", method.doc]
+    if method.capability:
+        parts.append(f"Unlocked by `{method.capability}` in the peer's `initialize` message.")
+    return "\n\n".join(part for part in parts if part)
+
+
+def docstring(text: str, indent: int) -> str:
+    """A text as the source of a docstring, at an indentation."""
+    text = text.strip().replace("\\", "\\\\").replace('"""', '\\"\\"\\"')
+    if text.endswith('"'):
+        text = text[:-1] + '\\"'
+    lines = [line.rstrip() for line in text.splitlines()]
+    padded = [lines[0], *(" " * indent + line if line else "" for line in lines[1:])]
+    end = "\n" + " " * indent if len(lines) > 1 else ""
+    return f'"""{chr(10).join(padded)}{end}"""'

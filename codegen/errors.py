@@ -1,0 +1,21 @@
+"""The one error of the generator: what was found, where, and what to do next."""
+
+from __future__ import annotations
+
+
+class SchemaError(Exception):
+    """The schema (or a data file about it) has something the generator has no rule for. Nothing was written.
+
+    Args:
+        pointer: JSON pointer of the place, below the file that `source` names.
+        message: a sentence that says what was found there and what to do next.
+    """
+
+    def __init__(self, pointer: str, message: str, source: str = "") -> None:
+        super().__init__(pointer, message, source)
+        self.pointer = pointer
+        self.message = message
+        self.source = source
+
+    def __str__(self) -> str:
+        return f"{self.source}#{self.pointer}: {self.message}"

@@ -1,0 +1,203 @@
+"""The intermediate representation: what a schema says, with every upstream idiom resolved.
+
+Plain data. `codegen.normalise` makes it from the schema, the templates render it, `codegen.methods` adds the
+methods. Types render themselves as Python annotations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeAlias
+
+Json: TypeAlias = Any
+
+
+@dataclass(frozen=True)
+class Type:
+    """A type as it stands in an annotation, before the field around it says how forgiving it is.
+
+    Attributes:
+        text: the Python expression.
+        kind: what JSON it is: `array`, `map`, `scalar`, `ref`, `union`, `any`.
+        nullable: whether null is one of its values.
+        names: definitions it mentions.
+        item: the item of an array.
+        spelled: whether the null has to be spelled out; the alias behind a reference may already say it.
+        plain: the expression without its constraints, for signatures.
+    """
+
+    text: str
+    kind: str
+    nullable: bool = False
+    names: tuple[str, ...] = ()
+    item: Type | None = None
+    spelled: bool = True
+    plain: str = ""
+
+    @property
+    def annotation(self) -> str:
+        return f"{self.text} | None" if self.nullable and self.spelled else self.text
+
+    @property
+    def parameter(self) -> str:
+        """What a caller may pass: any sequence where a model holds a list."""
+        is_array = self.kind == "array" and self.item is not None
+        text = f"Sequence[{self.item.annotation}]" if is_array and self.item else self.plain or self.text
+        return f"{text} | None" if self.nullable and self.spelled else text
+
+
+@dataclass(frozen=True)
+class Field:
+    """A property of a model. `default` is Python source, or None where the field is required or has none."""
+
+    wire: str
+    name: str
+    type: Type
+    required: bool
+    doc: str = ""
+    markers: tuple[str, ...] = ()
+    default: str | None = None
+    default_json: Json = None
+    has_default: bool = False
+    tag: str | None = None
+
+    @property
+    def annotation(self) -> str:
+        text = self.type.annotation
+        if self.default == "None" and not self.type.nullable:
+            text = f"{text} | None"
+        return f"Annotated[{', '.join((text, *self.markers))}]" if self.markers else text
+
+
+@dataclass(frozen=True)
+class Model:
+    """An object: a class with fields of its own and at most one base."""
+
+    name: str
+    pointer: str
+    doc: str
+    fields: tuple[Field, ...]
+    base: str | None = None
+    is_open: bool = False
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """What must be defined before it."""
+        return (self.base,) if self.base else ()
+
+
+@dataclass(frozen=True)
+class Member:
+    """A member of a union: the class or alias it is, and the part of its name that is its own."""
+
+    name: str
+    label: str
+    tag: str | None = None
+
+
+@dataclass(frozen=True)
+class Union:
+    """One of several objects: an alias. `tag` is the Python name of the field that tells them apart."""
+
+    name: str
+    pointer: str
+    doc: str
+    members: tuple[Member, ...]
+    tag: str | None = None
+    exclusive: bool = False
+
+    @property
+    def marker(self) -> str | None:
+        if self.tag is not None:
+            return f'ByTag("{self.tag}")'
+        if len(self.members) == 1:
+            return None
+        return "ExactlyOne" if self.exclusive else "FirstMatch"
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        return tuple(member.name for member in self.members)
+
+
+@dataclass(frozen=True)
+class Alias:
+    """A name for anything else: a scalar, an enum, a union of arrays, any JSON."""
+
+    name: str
+    pointer: str
+    doc: str
+    type: Type
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        return self.type.names
+
+
+Definition: TypeAlias = Model | Union | Alias
+
+
+@dataclass(frozen=True)
+class Method:
+    """A method of the protocol: one side, one kind.
+
+    Attributes:
+        wire: its name on the wire.
+        name: its name in Python, that of the handler and of the proxy's method.
+        constant: its name in the method tables.
+        side: upstream's `x-side`, verbatim.
+        handled_by: the roles that handle it, `agent` and/or `client`.
+        params: the definition of its params.
+        result: the definition of its result; None for a notification.
+        capability: the path in the peer's `initialize` message that unlocks it; None if nothing does.
+        baseline: every peer implements it.
+    """
+
+    wire: str
+    name: str
+    constant: str
+    side: str
+    handled_by: tuple[str, ...]
+    params: str
+    result: str | None
+    doc: str
+    capability: str | None = None
+    baseline: bool = False
+
+
+@dataclass
+class Schema:
+    """A whole schema: definitions in upstream's order, methods, and where it came from."""
+
+    definitions: dict[str, Definition]
+    methods: list[Method] = field(default_factory=list[Method])
+
+    def model(self, name: str) -> Model:
+        found = self.definitions[name]
+        assert isinstance(found, Model)
+        return found
+
+    def fields(self, name: str) -> list[Field]:
+        """All fields of a model, its base's first; a field defined again takes the place of its base's."""
+        model = self.model(name)
+        inherited = self.fields(model.base) if model.base else []
+        own = {each.name: each for each in model.fields}
+        return [own.pop(each.name, each) for each in inherited] + list(own.values())
+
+    def leaves(self, name: str) -> Iterator[Model]:
+        """The models that a definition can be: itself, or every member of a union, nested ones too."""
+        found = self.definitions[name]
+        if isinstance(found, Model):
+            yield found
+        if isinstance(found, Union):
+            for member in found.members:
+                yield from self.leaves(member.name)
+
+
+    def variants(self, method: Method) -> list[list[Field]]:
+        """The fields of a method's params; of a union, those of each of its members."""
+        return [self.fields(leaf.name) for leaf in self.leaves(method.params)]
+
+
+def with_fields(model: Model, *fields: Field) -> Model:
+    return replace(model, fields=(*model.fields, *fields))

@@ -1,0 +1,155 @@
+"""The methods of a schema: which definition is whose params or result, and what unlocks each.
+
+`x-method` and `x-side` say which method a definition belongs to; the messages of the schema's root say whether it
+is a request, a notification or a result. Both must agree. `methods.toml` adds what no schema says.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from codegen.envelopes import Payload, read_payloads
+from codegen.errors import SchemaError
+from codegen.ir import Method
+from codegen.names import method_name
+
+DATA = Path(__file__).with_name("methods.toml")
+
+# Who handles a method of each side, and who sends its requests and notifications.
+_HANDLED_BY = {
+    "agent": ("agent",),
+    "client": ("client",),
+    "both": ("agent", "client"),
+    "protocol": ("agent", "client"),
+    "proxy": ("agent", "client"),
+}
+_SENDERS = {
+    "agent": {"Client"},
+    "client": {"Agent"},
+    "both": {"Agent", "Client"},
+    "protocol": {"ProtocolLevel"},
+    "proxy": {"Proxy"},
+}
+_RESPONDERS = {**_SENDERS, "agent": {"Agent"}, "client": {"Client"}}
+# Whose `initialize` message tells what a side can do.
+_ADVERTISED_IN = {"agent": "InitializeResponse", "client": "InitializeRequest"}
+
+
+def read_methods(raw: dict[str, Any], version: str) -> list[Method]:
+    """Every method of a schema, in upstream's order. `version` is the table of `methods.toml`, such as `v1`."""
+    payloads = read_payloads(raw)
+    parts: dict[tuple[str, str, str], str] = {}
+    for name, schema in raw["$defs"].items():
+        key = _method_of(name, schema, payloads)
+        if key is None:
+            continue
+        if key in parts:
+            raise SchemaError(f"/$defs/{name}", f"{parts[key]} is already the {key[2]} of {key[1]}.")
+        parts[key] = name
+    _check_complete(parts, payloads, raw)
+    kinds = Counter(method_name(wire) for _, wire, kind in parts if kind != "response")
+    return [
+        _method(raw, version, side, wire, kind, name, parts, kinds)
+        for (side, wire, kind), name in parts.items()
+        if kind != "response"
+    ]
+
+
+def _method_of(name: str, schema: Any, payloads: set[Payload]) -> tuple[str, str, str] | None:
+    """The side, method and kind of a definition, if it belongs to a method."""
+    pointer = f"/$defs/{name}"
+    wire, side = schema.get("x-method"), schema.get("x-side")
+    if wire is None and side is None:
+        return None
+    if not isinstance(wire, str) or not isinstance(side, str):
+        raise SchemaError(pointer, "`x-method` and `x-side` come together, both as strings.")
+    if side not in _HANDLED_BY:
+        raise SchemaError(f"{pointer}/x-side", f"The side {side!r} has no rule; known are {', '.join(_HANDLED_BY)}.")
+    mine = {payload for payload in payloads if payload.definition == name}
+    kinds = {payload.kind for payload in mine}
+    if len(kinds) != 1:
+        raise SchemaError(pointer, f"Expected it in the messages of one kind, found {sorted(kinds) or 'it in none'}.")
+    kind = kinds.pop()
+    expected = (_RESPONDERS if kind == "response" else _SENDERS)[side]
+    senders = {payload.sender for payload in mine}
+    if senders != expected:
+        raise SchemaError(
+            pointer, f"Side {side!r} says that it is sent by {sorted(expected)}, the messages say {sorted(senders)}."
+        )
+    return side, wire, kind
+
+
+def _check_complete(parts: dict[tuple[str, str, str], str], payloads: set[Payload], raw: dict[str, Any]) -> None:
+    for side, wire, kind in parts:
+        other = {"request": "response", "response": "request"}.get(kind)
+        if other and (side, wire, other) not in parts:
+            raise SchemaError(f"/$defs/{parts[side, wire, kind]}", f"The method {wire} has a {kind} and no {other}.")
+    for payload in sorted(payloads, key=str):
+        schema = raw["$defs"].get(payload.definition, {})
+        if payload.definition not in parts.values() and set(schema) - {"description"}:
+            raise SchemaError(f"/$defs/{payload.definition}", "It is in a message, but no `x-method` says of which.")
+
+
+def _method(
+    raw: dict[str, Any],
+    version: str,
+    side: str,
+    wire: str,
+    kind: str,
+    params: str,
+    parts: dict[tuple[str, str, str], str],
+    kinds: Counter[str],
+) -> Method:
+    data = _data(version, side, wire)
+    capability = data.get("capability")
+    if capability is not None:
+        _check_path(raw["$defs"], _ADVERTISED_IN[side], capability, wire)
+    name = method_name(wire)
+    is_notification = kind == "notification"
+    twice = is_notification and (side, wire, "request") in parts
+    return Method(
+        wire=wire,
+        name=f"{name}_notification" if twice else name,
+        constant=f"{name}_notification".upper() if is_notification and kinds[name] > 1 else name.upper(),
+        side=side,
+        handled_by=_HANDLED_BY[side],
+        params=params,
+        result=parts.get((side, wire, "response")),
+        doc=raw["$defs"][params].get("description", ""),
+        capability=capability,
+        baseline=data.get("baseline", False),
+    )
+
+
+def _data(version: str, side: str, wire: str) -> dict[str, Any]:
+    """What `methods.toml` says of a method."""
+    table = tomllib.loads(DATA.read_text("utf-8"))
+    found = table.get(version, {}).get(side, {}).get(wire)
+    place = f"codegen/methods.toml [{version}.{side}]"
+    if found is None:
+        raise SchemaError("", f"The method {wire} is neither baseline nor mapped to what unlocks it. Add it to {place}.")
+    if not found or set(found) - {"baseline", "capability", "offered"}:
+        raise SchemaError("", f"{place} {wire!r}: expected baseline, capability or offered, found {found!r}.")
+    return found
+
+
+def _check_path(definitions: dict[str, Any], start: str, path: str, wire: str) -> None:
+    """Every step of a capability's path is a property in this schema."""
+    name: str | None = start
+    for step in path.split("."):
+        properties = definitions.get(name or "", {}).get("properties", {})
+        if step not in properties:
+            raise SchemaError(
+                f"/$defs/{name}", f"codegen/methods.toml maps {wire} to {path}, and there is no {step!r} here."
+            )
+        name = _target(properties[step])
+
+
+def _target(schema: Any) -> str | None:
+    for part in (schema, *schema.get("allOf", ()), *schema.get("anyOf", ())):
+        if "$ref" in part:
+            return str(part["$ref"]).rsplit("/", 1)[-1]
+    return None

@@ -1,0 +1,84 @@
+"""The pinned schema: which bytes, from where. Nothing is generated from bytes that are not the pinned ones."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from codegen.errors import SchemaError
+from codegen.profiles import Profile, find_files
+
+PINS = "PINNED.json"
+
+
+@dataclass(frozen=True)
+class Pinned:
+    """A profile and the bytes of its schema, verified."""
+
+    profile: Profile
+    content: bytes
+
+    @property
+    def schema(self) -> dict[str, Any]:
+        try:
+            found = json.loads(self.content, object_pairs_hook=_no_duplicates)
+        except ValueError as error:
+            raise SchemaError("", f"Not JSON: {error}", self.profile.file) from error
+        if not isinstance(found, dict) or not isinstance(found.get("$defs"), dict):
+            raise SchemaError("", "Not an ACP schema: there are no `$defs`.", self.profile.file)
+        return found
+
+
+def sha256(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
+def load(folder: Path, *, pinned: bool) -> list[Pinned]:
+    """The schemas of a folder. With `pinned`, its PINNED.json must name exactly these files, with these hashes."""
+    files = find_files(folder)
+    if not files:
+        raise SchemaError("", f"There is no schema in {folder.name}/. `make fetch FROM=npm:...` brings one.")
+    pins: dict[str, Any] = {"files": {}}
+    if pinned or (folder / PINS).is_file():
+        pins = _read_pins(folder / PINS)
+        _check_same_files(set(files.values()), set(pins["files"]))
+    found: list[Pinned] = []
+    for name, file in files.items():
+        content = (folder / file).read_bytes()
+        expected = pins["files"].get(file, {}).get("sha256", sha256(content))
+        if sha256(content) != expected:
+            raise SchemaError(
+                "", f"The SHA-256 is {sha256(content)}, pinned is {expected}. Restore the file or fetch it again.", file
+            )
+        profile = Profile(name, file, expected, pins.get("source", ""), pins.get("version", ""))
+        found.append(Pinned(profile, content))
+    return found
+
+
+def _read_pins(path: Path) -> dict[str, Any]:
+    try:
+        pins = json.loads(path.read_text("utf-8"))
+    except FileNotFoundError as error:
+        raise SchemaError("", "There is no PINNED.json beside the schema. `make fetch` writes it.", PINS) from error
+    except ValueError as error:
+        raise SchemaError("", f"Not JSON: {error}", PINS) from error
+    if not isinstance(pins, dict) or not isinstance(pins.get("files"), dict):
+        raise SchemaError("", "Expected an object with `files`.", PINS)
+    return pins
+
+
+def _check_same_files(present: set[str], listed: set[str]) -> None:
+    for file in sorted(present ^ listed):
+        where = "is there but not pinned" if file in present else "is pinned but not there"
+        raise SchemaError("", f"The file {where}. `make fetch` writes both.", file)
+
+
+def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    keys = [key for key, _ in pairs]
+    for key in keys:
+        if keys.count(key) > 1:
+            raise ValueError(f"the key {key!r} is there twice in one object")
+    return dict(pairs)

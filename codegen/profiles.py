@@ -1,0 +1,63 @@
+"""Profiles: which file of a folder of schemas becomes which package."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+# The places where upstream has put the schema of each profile. Up to release 1.9 there was one file for version 1,
+# `schema.json`; it held what is in `v1/schema.unstable.json` since (1.9.0's and 2.0.0's are the same bytes).
+_PLACES = {
+    "v1": ("v1/schema.json",),
+    "v1_unstable": ("v1/schema.unstable.json", "schema.json"),
+    "v2_draft": ("v2/schema.json",),
+    "v2_draft_unstable": ("v2/schema.unstable.json",),
+}
+_TITLES = {
+    "v1": "ACP version 1",
+    "v1_unstable": "ACP version 1 with its unstable methods",
+    "v2_draft": "the draft of ACP version 2",
+    "v2_draft_unstable": "the draft of ACP version 2 with its unstable methods",
+}
+
+
+@dataclass(frozen=True)
+class Profile:
+    """One package to generate, and where its schema came from.
+
+    Attributes:
+        name: the package's name.
+        file: the schema's path below its folder, with slashes.
+        sha256: of that file's bytes.
+        source: where the schema was fetched from; empty for a folder without pins.
+        version: the release it was fetched as; empty likewise.
+    """
+
+    name: str
+    file: str
+    sha256: str
+    source: str
+    version: str
+
+    @property
+    def title(self) -> str:
+        return _TITLES[self.name]
+
+    @property
+    def protocol_version(self) -> int:
+        return int(self.name[1])
+
+    @property
+    def table(self) -> str:
+        """Its part of `methods.toml`."""
+        return f"v{self.protocol_version}"
+
+
+def find_files(folder: Path) -> dict[str, str]:
+    """The profiles a folder has a schema for, and their files below it."""
+    return {
+        name: place
+        for name, places in _PLACES.items()
+        for place in places
+        if (folder / place).is_file() and place == next(each for each in places if (folder / each).is_file())
+    }

@@ -1,0 +1,121 @@
+"""Regenerating: schemas in, packages out, all or nothing."""
+
+from __future__ import annotations
+
+import difflib
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from codegen.defaults import fill_defaults
+from codegen.emit import emit_package, emit_profile
+from codegen.errors import SchemaError
+from codegen.ir import Schema
+from codegen.methods import read_methods
+from codegen.normalise import normalise
+from codegen.pins import Pinned, load
+
+PACKAGE = "acp_bindings"
+
+
+def read_schema(pinned: Pinned) -> Schema:
+    """One profile's intermediate representation. Errors name its file."""
+    try:
+        raw = pinned.schema
+        schema = normalise(raw["$defs"])
+        fill_defaults(schema)
+        schema.methods = read_methods(raw, pinned.profile.table)
+    except SchemaError as error:
+        raise SchemaError(error.pointer, error.message, error.source or pinned.profile.file) from error
+    return schema
+
+
+def render(schema_folder: Path, *, pinned: bool) -> dict[str, str]:
+    """Every file to generate, by its path below the package, formatted."""
+    found = load(schema_folder, pinned=pinned)
+    files = emit_package([each.profile for each in found])
+    for each in found:
+        emitted = emit_profile(each.profile, read_schema(each))
+        files |= {f"{each.profile.name}/{name}": text for name, text in emitted.items()}
+    return _formatted(files)
+
+
+def regenerate(schema_folder: Path, output: Path, *, pinned: bool = True) -> list[str]:
+    """Write the packages of a folder of schemas below `output`. Nothing changes unless everything succeeds.
+
+    Returns:
+        The paths that differ from what was there.
+
+    Raises:
+        SchemaError: if the schema has something there is no rule for.
+    """
+    files = render(schema_folder, pinned=pinned)
+    differing = sorted(path for path, _, _ in _differences(files, output / PACKAGE))
+    if differing:
+        _replace(output / PACKAGE, files)
+    return differing
+
+
+def check(schema_folder: Path, output: Path) -> str:
+    """A unified diff from what is committed to what would be generated; empty if they are the same."""
+    parts: list[str] = []
+    for path, old, new in _differences(render(schema_folder, pinned=True), output / PACKAGE):
+        before, after = old.splitlines(keepends=True), new.splitlines(keepends=True)
+        parts += difflib.unified_diff(before, after, f"committed/{path}", f"regenerated/{path}")
+    return "".join(parts)
+
+
+def _differences(files: dict[str, str], package: Path) -> list[tuple[str, str, str]]:
+    """What is there and what should be, for every path where they are not the same."""
+    present = {path.relative_to(package).as_posix(): path for path in package.rglob("*") if _counts(path)}
+    found: list[tuple[str, str, str]] = []
+    for path in sorted(files.keys() | present.keys()):
+        old = present[path].read_bytes().decode("utf-8", "replace") if path in present else None
+        if old != files.get(path):
+            found.append((path, old or "", files.get(path, "")))
+    return found
+
+
+def _counts(path: Path) -> bool:
+    return path.is_file() and "__pycache__" not in path.parts
+
+
+def _replace(package: Path, files: dict[str, str]) -> None:
+    """Put a whole new package in the place of the old one."""
+    package.parent.mkdir(parents=True, exist_ok=True)
+    staging = Path(tempfile.mkdtemp(prefix=f".{PACKAGE}-", dir=package.parent))
+    old = staging / "old"
+    try:
+        _write(staging / "new", files)
+        if package.exists():
+            package.rename(old)
+        (staging / "new").rename(package)
+    except BaseException:
+        if old.exists() and not package.exists():
+            old.rename(package)
+        raise
+    finally:
+        shutil.rmtree(staging, ignore_errors=True)
+
+
+def _write(folder: Path, files: dict[str, str]) -> None:
+    for name, text in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(text.encode("utf-8"))
+
+
+def _formatted(files: dict[str, str]) -> dict[str, str]:
+    """Unused imports dropped, the rest sorted, everything in one style. ruff's rules for this are its own file."""
+    with tempfile.TemporaryDirectory(prefix="acp-codegen-") as folder:
+        root = Path(folder)
+        _write(root, files)
+        config = ["--config", str(Path(__file__).with_name("ruff.toml")), "--no-cache"]
+        for arguments in (["check", "--fix", "--exit-zero"], ["format"], ["check"]):
+            run = [sys.executable, "-m", "ruff", *arguments, *config, folder]
+            done = subprocess.run(run, capture_output=True, text=True, check=False)
+            if done.returncode:
+                raise SchemaError("", f"ruff refused the generated code: {done.stdout}{done.stderr}")
+        return {name: (root / name).read_bytes().decode("utf-8") for name in files}
