@@ -12,6 +12,7 @@ from typing import Any
 
 from codegen.defaults import fill_defaults
 from codegen.emit import emit_package, emit_profile
+from codegen.envelopes import read_messages
 from codegen.errors import SchemaError
 from codegen.ir import Schema
 from codegen.methods import read_methods
@@ -35,7 +36,9 @@ def understand(raw: dict[str, Any], version: str) -> Schema:
     check_vocabulary(raw)
     schema = normalise(raw["$defs"])
     fill_defaults(schema)
-    schema.methods = read_methods(raw, version)
+    messages = read_messages(raw)
+    schema.messages = messages.texts
+    schema.methods = read_methods(raw, messages.payloads, version)
     return schema
 
 

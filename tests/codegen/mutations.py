@@ -23,6 +23,8 @@ LENIENCY = (
 _OTHER_FORMAT = {"int32": "int64", "uint16": "uint8", "double": "int32", "date-time": "uri", "regex": "uri"}
 _OTHER_SIDE = {"agent": "client", "client": "both", "both": "agent", "protocol": "proxy"}
 _VARIANTS = ("anyOf", "oneOf")
+# In these places the order says nothing: which messages there are, what a variant is not.
+MEANS_NOTHING = {("turn anyOf round", "root"), ("turn anyOf round", "not")}
 
 
 @dataclass(frozen=True)
@@ -45,6 +47,8 @@ def mutations(schema: Schema) -> Iterator[Mutation]:
         node = _at(schema, path)
         for operator in OPERATORS:
             for kind, changed in operator(node):
+                if (kind, place) in MEANS_NOTHING:
+                    continue
                 yield Mutation(kind, place, _pointer(path), _replaced(schema, path, changed))
     yield from _of_definitions(schema)
 
@@ -78,6 +82,9 @@ def _add_keyword(node: Schema) -> Iterator[tuple[str, Schema]]:
     for keyword in LENIENCY:
         if keyword not in node:
             yield f"add {keyword}", {**node, keyword: True}
+    for keyword in ("title", "description", "format", "pattern"):
+        if keyword not in node:
+            yield f"add {keyword}", {**node, keyword: "new"}
     for keyword, kind in (("minimum", "integer"), ("minLength", "string"), ("minItems", "array")):
         if keyword not in node and kind in _types(node):
             yield f"add {keyword}", {**node, keyword: 1}
@@ -130,7 +137,7 @@ def _change_lists(node: Schema) -> Iterator[tuple[str, Schema]]:
         for index, item in enumerate(items):
             yield f"drop from {keyword}", {**node, keyword: items[:index] + items[index + 1 :]}
             yield f"twice in {keyword}", {**node, keyword: [*items, item]}
-        if len(items) > 1 and keyword != "required":
+        if len(items) - ({"type": "null"} in items) > 1 and keyword != "required":
             yield f"turn {keyword} round", {**node, keyword: items[::-1]}
     for key in node.get("properties", {}):
         if key not in node.get("required", []):
