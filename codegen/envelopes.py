@@ -155,7 +155,7 @@ def _inline(
 
     for key, each in properties.items():
         read = read_property(key, Node(each.schema, each.pointer), key in required, lookup)
-        found.texts[f"`{key}` of `{title}`, `{read.type.annotation}`"] = read.doc
+        found.texts[f"`{key}` of `{title}`, `{read.annotation}`"] = read.doc
     return _payloads(node, sender, properties, required)
 
 
