@@ -20,7 +20,7 @@ class Docs:
         counts = Counter((wire, doc) for wire, doc, _ in places)
         self._schema = schema
         self._first = {(wire, doc): model for wire, doc, model in reversed(places)}
-        self._boilerplate = {key for key, count in counts.items() if count >= _BOILERPLATE}
+        self._boilerplate = {key: count for key, count in counts.items() if count >= _BOILERPLATE}
 
     def of(self, definition: Definition) -> str:
         """A definition's own description; none where its base has said the same."""
@@ -32,7 +32,10 @@ class Docs:
 
     def of_field(self, model: Model, field: Field) -> str:
         key = (field.wire, field.doc)
-        return "" if key in self._boilerplate and self._first[key] != model.name else field.doc
+        if key not in self._boilerplate:
+            return field.doc
+        said = f"{field.doc}\n\nUpstream says the same of `{field.wire}` in {self._boilerplate[key] - 1} other places."
+        return said if self._first[key] == model.name else ""
 
 
 def member_docs(schema: Any) -> list[str]:
