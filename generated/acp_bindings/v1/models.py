@@ -181,7 +181,10 @@ class WriteTextFileRequest(Model):
     """
 
     session_id: SessionId
-    """The session ID for this request."""
+    """The session ID for this request.
+
+    Upstream says the same of `sessionId` in 7 other places.
+    """
 
     path: str
     """Absolute path to the file to write."""
@@ -195,6 +198,8 @@ class WriteTextFileRequest(Model):
     these keys.
 
     See protocol docs: [Extensibility](https://agentclientprotocol.com/protocol/extensibility)
+
+    Upstream says the same of `_meta` in 103 other places.
     """
 
 
@@ -415,7 +420,10 @@ class TextContent(Model):
     """Text provided to or from an LLM."""
 
     annotations: Annotated[Annotations | None, DefaultOnError] = None
-    """Optional annotations that help clients decide how to display or route this content."""
+    """Optional annotations that help clients decide how to display or route this content.
+
+    Upstream says the same of `annotations` in 4 other places.
+    """
 
     text: str
     """Text payload carried by this content block."""
@@ -441,10 +449,16 @@ class ImageContent(Model):
     """Base64-encoded media payload."""
 
     mime_type: str
-    """MIME type describing the encoded media payload."""
+    """MIME type describing the encoded media payload.
+
+    Upstream says the same of `mimeType` in 4 other places.
+    """
 
     uri: Annotated[str | None, DefaultOnError] = None
-    """URI associated with this resource or media payload."""
+    """URI associated with this resource or media payload.
+
+    Upstream says the same of `uri` in 3 other places.
+    """
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
 
@@ -806,7 +820,10 @@ class CreateElicitationRequestFormSession(ElicitationFormModeSession):
 
     mode: Literal["form"] = tag("form")
     message: str
-    """A human-readable message describing what input is needed."""
+    """A human-readable message describing what input is needed.
+
+    Upstream says the same of `message` in 5 other places.
+    """
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
     """The _meta property is reserved by ACP to allow clients and agents to attach additional
@@ -816,6 +833,8 @@ class CreateElicitationRequestFormSession(ElicitationFormModeSession):
     Optional. Omitted and `null` are equivalent and mean no metadata.
 
     See protocol docs: [Extensibility](https://agentclientprotocol.com/protocol/extensibility)
+
+    Upstream says the same of `_meta` in 22 other places.
     """
 
 
@@ -958,7 +977,7 @@ class ElicitationSchema(Model):
     Optional. Omitted and `null` are equivalent and mean no title is provided.
     """
 
-    properties: dict[str, ElicitationPropertySchema] = {}
+    properties: dict[str, ElicitationPropertySchema] = Field(default_factory=lambda: {})
     """Property definitions (must be primitive types)."""
 
     required: list[str] | None = None
@@ -994,12 +1013,16 @@ class StringPropertySchema(Model):
     """Optional title for the property.
 
     Optional. Omitted and `null` are equivalent and mean no title is provided.
+
+    Upstream says the same of `title` in 4 other places.
     """
 
     description: Annotated[str | None, DefaultOnError] = None
     """Human-readable description.
 
     Optional. Omitted and `null` are equivalent and mean no description is provided.
+
+    Upstream says the same of `description` in 5 other places.
     """
 
     min_length: Uint32 | None = None
@@ -1030,6 +1053,8 @@ class StringPropertySchema(Model):
     """Default value.
 
     Optional. Omitted and `null` are equivalent and mean no default value is provided.
+
+    Upstream says the same of `default` in 3 other places.
     """
 
     enum: list[str] | None = None
@@ -1283,7 +1308,10 @@ class AgentResponseResult(Model):
     """A successful JSON-RPC response."""
 
     id: RequestId
-    """The id of the request this response answers."""
+    """The id of the request this response answers.
+
+    Upstream says the same of `id` in 3 other places.
+    """
 
     result: Annotated[
         InitializeResponse
@@ -1362,11 +1390,21 @@ class InitializeResponse(Model):
     """
 
     agent_capabilities: Annotated[AgentCapabilities, DefaultOnError] = Field(
-        default_factory=lambda: AgentCapabilities()
+        default_factory=lambda: AgentCapabilities(
+            load_session=False,
+            prompt_capabilities=PromptCapabilities(
+                image=False, audio=False, embedded_context=False
+            ),
+            mcp_capabilities=McpCapabilities(http=False, sse=False),
+            session_capabilities=SessionCapabilities(),
+            auth=AgentAuthCapabilities(),
+        )
     )
     """Capabilities supported by the agent."""
 
-    auth_methods: Annotated[list[AuthMethod], SkipInvalidItems, DefaultOnError] = []
+    auth_methods: Annotated[list[AuthMethod], SkipInvalidItems, DefaultOnError] = Field(
+        default_factory=lambda: []
+    )
     """Authentication methods supported by the agent."""
 
     agent_info: Annotated[Implementation | None, DefaultOnError] = None
@@ -1399,12 +1437,12 @@ class AgentCapabilities(Model):
     """Whether the agent supports `session/load`."""
 
     prompt_capabilities: Annotated[PromptCapabilities, DefaultOnError] = Field(
-        default_factory=lambda: PromptCapabilities()
+        default_factory=lambda: PromptCapabilities(image=False, audio=False, embedded_context=False)
     )
     """Prompt capabilities supported by the agent."""
 
     mcp_capabilities: Annotated[McpCapabilities, DefaultOnError] = Field(
-        default_factory=lambda: McpCapabilities()
+        default_factory=lambda: McpCapabilities(http=False, sse=False)
     )
     """MCP capabilities supported by the agent."""
 
@@ -1931,7 +1969,10 @@ class SessionInfo(Model):
     """Unique identifier for the session"""
 
     cwd: str
-    """The working directory for this session. Must be an absolute path."""
+    """The working directory for this session. Must be an absolute path.
+
+    Upstream says the same of `cwd` in 3 other places.
+    """
 
     additional_directories: Annotated[list[str], SkipInvalidItems, DefaultOnError] = []
     """Additional workspace roots reported for this session. Each path must be absolute.
@@ -2819,7 +2860,11 @@ class InitializeRequest(Model):
     """The latest protocol version supported by the client."""
 
     client_capabilities: Annotated[ClientCapabilities, DefaultOnError] = Field(
-        default_factory=lambda: ClientCapabilities()
+        default_factory=lambda: ClientCapabilities(
+            fs=FileSystemCapabilities(read_text_file=False, write_text_file=False),
+            terminal=False,
+            auth=AuthCapabilities(terminal=False),
+        )
     )
     """Capabilities supported by the client."""
 
@@ -2842,7 +2887,7 @@ class ClientCapabilities(Model):
     """
 
     fs: Annotated[FileSystemCapabilities, DefaultOnError] = Field(
-        default_factory=lambda: FileSystemCapabilities()
+        default_factory=lambda: FileSystemCapabilities(read_text_file=False, write_text_file=False)
     )
     """File system capabilities supported by the client.
     Determines which file operations the agent can request.
@@ -2859,7 +2904,7 @@ class ClientCapabilities(Model):
     """
 
     auth: Annotated[AuthCapabilities, DefaultOnError] = Field(
-        default_factory=lambda: AuthCapabilities()
+        default_factory=lambda: AuthCapabilities(terminal=False)
     )
     """Authentication capabilities supported by the client.
     Determines which authentication method types the agent may include

@@ -189,7 +189,10 @@ class WriteTextFileRequest(Model):
     """
 
     session_id: SessionId
-    """The session ID for this request."""
+    """The session ID for this request.
+
+    Upstream says the same of `sessionId` in 7 other places.
+    """
 
     path: str
     """Absolute path to the file to write."""
@@ -203,6 +206,8 @@ class WriteTextFileRequest(Model):
     these keys.
 
     See protocol docs: [Extensibility](https://agentclientprotocol.com/protocol/extensibility)
+
+    Upstream says the same of `_meta` in 130 other places.
     """
 
 
@@ -423,7 +428,10 @@ class TextContent(Model):
     """Text provided to or from an LLM."""
 
     annotations: Annotated[Annotations | None, DefaultOnError] = None
-    """Optional annotations that help clients decide how to display or route this content."""
+    """Optional annotations that help clients decide how to display or route this content.
+
+    Upstream says the same of `annotations` in 4 other places.
+    """
 
     text: str
     """Text payload carried by this content block."""
@@ -449,10 +457,16 @@ class ImageContent(Model):
     """Base64-encoded media payload."""
 
     mime_type: str
-    """MIME type describing the encoded media payload."""
+    """MIME type describing the encoded media payload.
+
+    Upstream says the same of `mimeType` in 4 other places.
+    """
 
     uri: Annotated[str | None, DefaultOnError] = None
-    """URI associated with this resource or media payload."""
+    """URI associated with this resource or media payload.
+
+    Upstream says the same of `uri` in 3 other places.
+    """
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
 
@@ -814,7 +828,10 @@ class CreateElicitationRequestFormSession(ElicitationFormModeSession):
 
     mode: Literal["form"] = tag("form")
     message: str
-    """A human-readable message describing what input is needed."""
+    """A human-readable message describing what input is needed.
+
+    Upstream says the same of `message` in 5 other places.
+    """
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
     """The _meta property is reserved by ACP to allow clients and agents to attach additional
@@ -824,6 +841,8 @@ class CreateElicitationRequestFormSession(ElicitationFormModeSession):
     Optional. Omitted and `null` are equivalent and mean no metadata.
 
     See protocol docs: [Extensibility](https://agentclientprotocol.com/protocol/extensibility)
+
+    Upstream says the same of `_meta` in 22 other places.
     """
 
 
@@ -966,7 +985,7 @@ class ElicitationSchema(Model):
     Optional. Omitted and `null` are equivalent and mean no title is provided.
     """
 
-    properties: dict[str, ElicitationPropertySchema] = {}
+    properties: dict[str, ElicitationPropertySchema] = Field(default_factory=lambda: {})
     """Property definitions (must be primitive types)."""
 
     required: list[str] | None = None
@@ -1002,12 +1021,16 @@ class StringPropertySchema(Model):
     """Optional title for the property.
 
     Optional. Omitted and `null` are equivalent and mean no title is provided.
+
+    Upstream says the same of `title` in 4 other places.
     """
 
     description: Annotated[str | None, DefaultOnError] = None
     """Human-readable description.
 
     Optional. Omitted and `null` are equivalent and mean no description is provided.
+
+    Upstream says the same of `description` in 5 other places.
     """
 
     min_length: Uint32 | None = None
@@ -1038,6 +1061,8 @@ class StringPropertySchema(Model):
     """Default value.
 
     Optional. Omitted and `null` are equivalent and mean no default value is provided.
+
+    Upstream says the same of `default` in 3 other places.
     """
 
     enum: list[str] | None = None
@@ -1341,7 +1366,10 @@ class AgentResponseResult(Model):
     """A successful JSON-RPC response."""
 
     id: RequestId
-    """The id of the request this response answers."""
+    """The id of the request this response answers.
+
+    Upstream says the same of `id` in 3 other places.
+    """
 
     result: Annotated[
         InitializeResponse
@@ -1432,11 +1460,21 @@ class InitializeResponse(Model):
     """
 
     agent_capabilities: Annotated[AgentCapabilities, DefaultOnError] = Field(
-        default_factory=lambda: AgentCapabilities()
+        default_factory=lambda: AgentCapabilities(
+            load_session=False,
+            prompt_capabilities=PromptCapabilities(
+                image=False, audio=False, embedded_context=False
+            ),
+            mcp_capabilities=McpCapabilities(http=False, sse=False, acp=False),
+            session_capabilities=SessionCapabilities(),
+            auth=AgentAuthCapabilities(),
+        )
     )
     """Capabilities supported by the agent."""
 
-    auth_methods: Annotated[list[AuthMethod], SkipInvalidItems, DefaultOnError] = []
+    auth_methods: Annotated[list[AuthMethod], SkipInvalidItems, DefaultOnError] = Field(
+        default_factory=lambda: []
+    )
     """Authentication methods supported by the agent."""
 
     agent_info: Annotated[Implementation | None, DefaultOnError] = None
@@ -1469,12 +1507,12 @@ class AgentCapabilities(Model):
     """Whether the agent supports `session/load`."""
 
     prompt_capabilities: Annotated[PromptCapabilities, DefaultOnError] = Field(
-        default_factory=lambda: PromptCapabilities()
+        default_factory=lambda: PromptCapabilities(image=False, audio=False, embedded_context=False)
     )
     """Prompt capabilities supported by the agent."""
 
     mcp_capabilities: Annotated[McpCapabilities, DefaultOnError] = Field(
-        default_factory=lambda: McpCapabilities()
+        default_factory=lambda: McpCapabilities(http=False, sse=False, acp=False)
     )
     """MCP capabilities supported by the agent."""
 
@@ -2018,12 +2056,17 @@ class NewSessionResponse(Model):
     """Initial mode state if supported by the Agent
 
     See protocol docs: [Session Modes](https://agentclientprotocol.com/protocol/session-modes)
+
+    Upstream says the same of `modes` in 3 other places.
     """
 
     config_options: Annotated[
         list[SessionConfigOption] | None, SkipInvalidItems, DefaultOnError
     ] = None
-    """Initial session configuration options if supported by the Agent."""
+    """Initial session configuration options if supported by the Agent.
+
+    Upstream says the same of `configOptions` in 3 other places.
+    """
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
 
@@ -2232,7 +2275,10 @@ class SessionInfo(Model):
     """Unique identifier for the session"""
 
     cwd: str
-    """The working directory for this session. Must be an absolute path."""
+    """The working directory for this session. Must be an absolute path.
+
+    Upstream says the same of `cwd` in 4 other places.
+    """
 
     additional_directories: Annotated[list[str], SkipInvalidItems, DefaultOnError] = []
     """Additional workspace roots reported for this session. Each path must be absolute.
@@ -3327,6 +3373,8 @@ class RunningStateUpdate(Model):
     """The _meta property is reserved by ACP for additional metadata.
     Implementations MUST NOT make assumptions about values at these keys.
     Optional; omitted and `null` mean no metadata for this state snapshot.
+
+    Upstream says the same of `_meta` in 10 other places.
     """
 
 
@@ -3342,6 +3390,8 @@ class IdleStateUpdateEndTurn(Model):
     """**UNSTABLE** Token usage for completed foreground work.
 
     Optional; omitted or `null` means not reported.
+
+    Upstream says the same of `usage` in 7 other places.
     """
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
@@ -3798,7 +3848,11 @@ class InitializeRequest(Model):
     """The latest protocol version supported by the client."""
 
     client_capabilities: Annotated[ClientCapabilities, DefaultOnError] = Field(
-        default_factory=lambda: ClientCapabilities()
+        default_factory=lambda: ClientCapabilities(
+            fs=FileSystemCapabilities(read_text_file=False, write_text_file=False),
+            terminal=False,
+            auth=AuthCapabilities(terminal=False),
+        )
     )
     """Capabilities supported by the client."""
 
@@ -3821,7 +3875,7 @@ class ClientCapabilities(Model):
     """
 
     fs: Annotated[FileSystemCapabilities, DefaultOnError] = Field(
-        default_factory=lambda: FileSystemCapabilities()
+        default_factory=lambda: FileSystemCapabilities(read_text_file=False, write_text_file=False)
     )
     """File system capabilities supported by the client.
     Determines which file operations the agent can request.
@@ -3862,7 +3916,7 @@ class ClientCapabilities(Model):
     """
 
     auth: Annotated[AuthCapabilities, DefaultOnError] = Field(
-        default_factory=lambda: AuthCapabilities()
+        default_factory=lambda: AuthCapabilities(terminal=False)
     )
     """Authentication capabilities supported by the client.
     Determines which authentication method types the agent may include
@@ -4152,7 +4206,10 @@ class McpServerHttp(Model):
     """HTTP transport configuration for MCP."""
 
     name: str
-    """Human-readable name identifying this MCP server."""
+    """Human-readable name identifying this MCP server.
+
+    Upstream says the same of `name` in 3 other places.
+    """
 
     url: str
     """URL to the MCP server."""

@@ -143,6 +143,8 @@ class RequestPermissionRequest(Model):
     these keys.
 
     See protocol docs: [Extensibility](https://agentclientprotocol.com/protocol/v2/extensibility)
+
+    Upstream says the same of `_meta` in 95 other places.
     """
 
 
@@ -293,6 +295,8 @@ class ToolCallUpdate(Model):
     MUST NOT make assumptions about values at these keys.
 
     See protocol docs: [Metadata Patches](https://agentclientprotocol.com/protocol/v2/extensibility#metadata-patches)
+
+    Upstream says the same of `_meta` in 6 other places.
     """
 
 
@@ -491,7 +495,10 @@ class TextContent(Model):
     """Text payload carried by this content block."""
 
     annotations: Annotated[Annotations | None, DefaultOnError] = None
-    """Optional annotations that help clients decide how to display or route this content."""
+    """Optional annotations that help clients decide how to display or route this content.
+
+    Upstream says the same of `annotations` in 4 other places.
+    """
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
 
@@ -513,10 +520,16 @@ class ImageContent(Model):
     """Base64-encoded media payload."""
 
     mime_type: MediaType
-    """MIME type describing the encoded media payload."""
+    """MIME type describing the encoded media payload.
+
+    Upstream says the same of `mimeType` in 4 other places.
+    """
 
     uri: Annotated[Uri | None, DefaultOnError] = None
-    """URI associated with this resource or media payload."""
+    """URI associated with this resource or media payload.
+
+    Upstream says the same of `uri` in 3 other places.
+    """
 
     annotations: Annotated[Annotations | None, DefaultOnError] = None
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
@@ -774,12 +787,16 @@ class DiffChangeAdd(DiffPathChange):
     """File content kind.
 
     Omitted or `null` means the content kind is unknown.
+
+    Upstream says the same of `fileType` in 5 other places.
     """
 
     mime_type: Annotated[MediaType | None, DefaultOnError] = None
     """MIME type of the file contents.
 
     Omitted or `null` means the MIME type is unknown.
+
+    Upstream says the same of `mimeType` in 5 other places.
     """
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
@@ -1042,7 +1059,10 @@ class CreateElicitationRequestFormSession(ElicitationFormModeSession):
 
     mode: Literal["form"] = tag("form")
     message: str
-    """A human-readable message describing what input is needed."""
+    """A human-readable message describing what input is needed.
+
+    Upstream says the same of `message` in 5 other places.
+    """
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
     """The _meta property is reserved by ACP to allow clients and agents to attach additional
@@ -1052,6 +1072,8 @@ class CreateElicitationRequestFormSession(ElicitationFormModeSession):
     Optional. Omitted and `null` are equivalent and mean no metadata.
 
     See protocol docs: [Extensibility](https://agentclientprotocol.com/protocol/v2/extensibility)
+
+    Upstream says the same of `_meta` in 22 other places.
     """
 
 
@@ -1206,7 +1228,7 @@ class ElicitationSchema(Model):
     Optional. Omitted and `null` are equivalent and mean no title is provided.
     """
 
-    properties: dict[str, ElicitationPropertySchema] = {}
+    properties: dict[str, ElicitationPropertySchema] = Field(default_factory=lambda: {})
     """Property definitions (must be primitive types)."""
 
     required: list[str] | None = None
@@ -1242,12 +1264,16 @@ class StringPropertySchema(Model):
     """Optional title for the property.
 
     Optional. Omitted and `null` are equivalent and mean no title is provided.
+
+    Upstream says the same of `title` in 4 other places.
     """
 
     description: Annotated[str | None, DefaultOnError] = None
     """Human-readable description.
 
     Optional. Omitted and `null` are equivalent and mean no description is provided.
+
+    Upstream says the same of `description` in 5 other places.
     """
 
     min_length: Uint32 | None = None
@@ -1278,6 +1304,8 @@ class StringPropertySchema(Model):
     """Default value.
 
     Optional. Omitted and `null` are equivalent and mean no default value is provided.
+
+    Upstream says the same of `default` in 3 other places.
     """
 
     enum: Annotated[list[str], Field(min_length=1)] | None = None
@@ -1538,7 +1566,10 @@ class AgentResponseResult(Model):
     """A successful JSON-RPC response."""
 
     id: RequestId
-    """The id of the request this response answers."""
+    """The id of the request this response answers.
+
+    Upstream says the same of `id` in 3 other places.
+    """
 
     result: Annotated[
         InitializeResponse

@@ -152,6 +152,8 @@ class RequestPermissionRequest(Model):
     these keys.
 
     See protocol docs: [Extensibility](https://agentclientprotocol.com/protocol/v2/draft/extensibility)
+
+    Upstream says the same of `_meta` in 118 other places.
     """
 
 
@@ -302,6 +304,8 @@ class ToolCallUpdate(Model):
     MUST NOT make assumptions about values at these keys.
 
     See protocol docs: [Metadata Patches](https://agentclientprotocol.com/protocol/v2/draft/extensibility#metadata-patches)
+
+    Upstream says the same of `_meta` in 8 other places.
     """
 
 
@@ -500,7 +504,10 @@ class TextContent(Model):
     """Text payload carried by this content block."""
 
     annotations: Annotated[Annotations | None, DefaultOnError] = None
-    """Optional annotations that help clients decide how to display or route this content."""
+    """Optional annotations that help clients decide how to display or route this content.
+
+    Upstream says the same of `annotations` in 4 other places.
+    """
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
 
@@ -522,10 +529,16 @@ class ImageContent(Model):
     """Base64-encoded media payload."""
 
     mime_type: MediaType
-    """MIME type describing the encoded media payload."""
+    """MIME type describing the encoded media payload.
+
+    Upstream says the same of `mimeType` in 4 other places.
+    """
 
     uri: Annotated[Uri | None, DefaultOnError] = None
-    """URI associated with this resource or media payload."""
+    """URI associated with this resource or media payload.
+
+    Upstream says the same of `uri` in 3 other places.
+    """
 
     annotations: Annotated[Annotations | None, DefaultOnError] = None
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
@@ -783,12 +796,16 @@ class DiffChangeAdd(DiffPathChange):
     """File content kind.
 
     Omitted or `null` means the content kind is unknown.
+
+    Upstream says the same of `fileType` in 5 other places.
     """
 
     mime_type: Annotated[MediaType | None, DefaultOnError] = None
     """MIME type of the file contents.
 
     Omitted or `null` means the MIME type is unknown.
+
+    Upstream says the same of `mimeType` in 5 other places.
     """
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
@@ -1051,7 +1068,10 @@ class CreateElicitationRequestFormSession(ElicitationFormModeSession):
 
     mode: Literal["form"] = tag("form")
     message: str
-    """A human-readable message describing what input is needed."""
+    """A human-readable message describing what input is needed.
+
+    Upstream says the same of `message` in 5 other places.
+    """
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
     """The _meta property is reserved by ACP to allow clients and agents to attach additional
@@ -1061,6 +1081,8 @@ class CreateElicitationRequestFormSession(ElicitationFormModeSession):
     Optional. Omitted and `null` are equivalent and mean no metadata.
 
     See protocol docs: [Extensibility](https://agentclientprotocol.com/protocol/v2/draft/extensibility)
+
+    Upstream says the same of `_meta` in 22 other places.
     """
 
 
@@ -1215,7 +1237,7 @@ class ElicitationSchema(Model):
     Optional. Omitted and `null` are equivalent and mean no title is provided.
     """
 
-    properties: dict[str, ElicitationPropertySchema] = {}
+    properties: dict[str, ElicitationPropertySchema] = Field(default_factory=lambda: {})
     """Property definitions (must be primitive types)."""
 
     required: list[str] | None = None
@@ -1251,12 +1273,16 @@ class StringPropertySchema(Model):
     """Optional title for the property.
 
     Optional. Omitted and `null` are equivalent and mean no title is provided.
+
+    Upstream says the same of `title` in 4 other places.
     """
 
     description: Annotated[str | None, DefaultOnError] = None
     """Human-readable description.
 
     Optional. Omitted and `null` are equivalent and mean no description is provided.
+
+    Upstream says the same of `description` in 5 other places.
     """
 
     min_length: Uint32 | None = None
@@ -1287,6 +1313,8 @@ class StringPropertySchema(Model):
     """Default value.
 
     Optional. Omitted and `null` are equivalent and mean no default value is provided.
+
+    Upstream says the same of `default` in 3 other places.
     """
 
     enum: Annotated[list[str], Field(min_length=1)] | None = None
@@ -1590,7 +1618,10 @@ class AgentResponseResult(Model):
     """A successful JSON-RPC response."""
 
     id: RequestId
-    """The id of the request this response answers."""
+    """The id of the request this response answers.
+
+    Upstream says the same of `id` in 3 other places.
+    """
 
     result: Annotated[
         InitializeResponse
@@ -2612,7 +2643,10 @@ class SessionInfo(Model):
     """Unique identifier for the session"""
 
     cwd: AbsolutePath
-    """The working directory for this session. Must be an absolute path."""
+    """The working directory for this session. Must be an absolute path.
+
+    Upstream says the same of `cwd` in 3 other places.
+    """
 
     additional_directories: Annotated[list[AbsolutePath], SkipInvalidItems, DefaultOnError] = []
     """Additional workspace roots reported for this session. Each path must be absolute.
@@ -3047,6 +3081,8 @@ class IdleStateUpdateEndTurn(Model):
 
     Optional. Omitted or `null` both mean the agent is not reporting token
     usage for this state update.
+
+    Upstream says the same of `usage` in 7 other places.
     """
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
@@ -4065,7 +4101,10 @@ class PlanItems(Model):
     """A plan represented as structured entries."""
 
     plan_id: PlanId
-    """The plan ID to update."""
+    """The plan ID to update.
+
+    Upstream says the same of `planId` in 3 other places.
+    """
 
     entries: Annotated[list[PlanEntry], SkipInvalidItems, DefaultOnError]
     """The list of tasks to be accomplished.
