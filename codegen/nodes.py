@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeGuard, TypeVar
 
 from codegen.errors import SchemaError
 
@@ -17,6 +17,14 @@ Json: TypeAlias = Any
 T = TypeVar("T")
 
 REF_PREFIX = "#/$defs/"
+
+
+def is_object(value: Json) -> TypeGuard[dict[str, Json]]:
+    return isinstance(value, dict)
+
+
+def is_array(value: Json) -> TypeGuard[list[Json]]:
+    return isinstance(value, list)
 
 
 def escape(key: str) -> str:

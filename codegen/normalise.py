@@ -17,7 +17,7 @@ from codegen.ir import Alias, Definition, Field, Member, Model, Schema, Type, Un
 from codegen.names import is_class_name, pascal
 from codegen.nodes import Node
 from codegen.properties import no_tag, open_tag, read_property, tag_field
-from codegen.types import ANY, missing_definition, read_type
+from codegen.types import missing_definition, read_type
 
 _VARIANTS = ("anyOf", "oneOf")
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from codegen.errors import SchemaError
-from codegen.nodes import escape
+from codegen.nodes import escape, is_object
 from codegen.profiles import Profile, find_files
 
 PINS = "PINNED.json"
@@ -28,7 +28,7 @@ class Pinned:
             found = parse_json(self.content)
         except ValueError as error:
             raise SchemaError("", f"Not JSON: {error}.", self.profile.file) from error
-        if not isinstance(found, dict) or not isinstance(found.get("$defs"), dict):
+        if not is_object(found) or not is_object(found.get("$defs")):
             raise SchemaError("", "Not an ACP schema: there are no `$defs`.", self.profile.file)
         return found
 
@@ -66,13 +66,14 @@ def _read_pins(path: Path) -> dict[str, Any]:
         raise SchemaError("", "There is no PINNED.json beside the schema. `make fetch` writes it.", PINS) from error
     except ValueError as error:
         raise SchemaError("", f"Not JSON: {error}.", PINS) from error
-    if not isinstance(pins, dict) or not isinstance(pins.get("files"), dict):
+    files = pins.get("files") if is_object(pins) else None
+    if not is_object(pins) or not is_object(files):
         raise SchemaError("", "Expected an object with `files`.", PINS)
     for key in ("source", "version"):
         if not isinstance(pins.get(key), str):
             raise SchemaError(f"/{key}", "Expected a string.", PINS)
-    for file, entry in pins["files"].items():
-        if not isinstance(entry, dict) or not isinstance(entry.get("sha256"), str):
+    for file, entry in files.items():
+        if not is_object(entry) or not isinstance(entry.get("sha256"), str):
             raise SchemaError(f"/files/{escape(file)}", "Expected an object with a `sha256`.", PINS)
     return pins
 

@@ -8,10 +8,10 @@ in the place where it stands is for those passes to say.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 from codegen.errors import SchemaError
-from codegen.nodes import escape
+from codegen.nodes import escape, is_array, is_object
 
 Json: TypeAlias = Any
 Check = Callable[[Json], bool]
@@ -19,7 +19,7 @@ Check = Callable[[Json], bool]
 
 def check_vocabulary(schema: Json, pointer: str = "") -> None:
     """Every keyword of a schema and of the schemas in it is known and holds what it can hold."""
-    if not isinstance(schema, dict):
+    if not is_object(schema):
         raise SchemaError(pointer, f"Expected a schema object, found {type(schema).__name__}.")
     for keyword, value in schema.items():
         place = f"{pointer}/{escape(keyword)}"
@@ -40,6 +40,7 @@ def _inner(keyword: str, value: Json) -> list[tuple[str, Json]]:
     """The schemas that a keyword holds, by the rest of their pointers."""
     if keyword in _SCHEMA or (keyword in _FLAG_OR_SCHEMA and value is not True):
         return [("", value)]
+    value = cast(Any, value)
     if keyword in _SCHEMAS:
         return [(f"/{index}", each) for index, each in enumerate(value)]
     if keyword in _MAP:
@@ -60,7 +61,7 @@ def _is_size(value: Json) -> bool:
 
 
 def _is_list(value: Json) -> bool:
-    return isinstance(value, list) and bool(value) and all(value.count(each) == 1 for each in value)  # pyright: ignore
+    return is_array(value) and bool(value) and all(value.count(each) == 1 for each in value)
 
 
 def _is_names(value: Json) -> bool:
