@@ -10,13 +10,14 @@ import keyword
 import tomllib
 from collections import Counter
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 from acp_runtime.roles import Handler, Remote
 from codegen.envelopes import Payload
 from codegen.errors import SchemaError
 from codegen.ir import Method
 from codegen.names import method_name
+from codegen.nodes import escape, is_object
 
 DATA = Path(__file__).with_name("methods.toml")
 
@@ -155,21 +156,28 @@ def _data(version: str, side: str, wire: str, pointer: str) -> dict[str, Any]:
     place = f"codegen/methods.toml [{version}.{side}]"
     if found is None:
         raise SchemaError(pointer, f"The method {wire} is neither baseline nor mapped to what unlocks it. Add it to {place}.")
-    if not found or set(found) - {"baseline", "capability", "offered"}:
+    if not _is_data(found) or ("capability" in found and side not in _ADVERTISED_IN):
         raise SchemaError(pointer, f"{place} {wire!r}: expected baseline, capability or offered, found {found!r}.")
     return found
+
+
+def _is_data(found: Any) -> TypeGuard[dict[str, Any]]:
+    if not is_object(found) or not found or found.keys() - {"baseline", "capability", "offered"}:
+        return False
+    texts = [value for key, value in found.items() if key != "baseline"]
+    return found.get("baseline", True) is True and all(isinstance(text, str) and text for text in texts)
 
 
 def _check_path(definitions: dict[str, Any], start: str, path: str, wire: str) -> None:
     """Every step of a capability's path is a property in this schema."""
     name: str | None = start
+    pointer = f"/$defs/{start}"
     for step in path.split("."):
         properties = definitions.get(name or "", {}).get("properties", {})
         if step not in properties:
-            raise SchemaError(
-                f"/$defs/{name}", f"codegen/methods.toml maps {wire} to {path}, and there is no {step!r} here."
-            )
+            raise SchemaError(pointer, f"codegen/methods.toml maps {wire} to {path}, and there is no {step!r} here.")
         name = _target(properties[step])
+        pointer = f"/$defs/{name}" if name else f"{pointer}/properties/{escape(step)}"
 
 
 def _target(schema: Any) -> str | None:

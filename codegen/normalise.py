@@ -25,7 +25,7 @@ _VARIANTS = ("anyOf", "oneOf")
 RESERVED = frozenset(
     "Agent Client RemoteAgent RemoteClient Model OpenModel Any Annotated Literal TypeAlias Field Sequence Integer "
     "Number Double Base64 DateTime Regex Uri ByTag FirstMatch ExactlyOne OtherThan NoTag NotNull DefaultOnError "
-    "DefaultOnNull SkipInvalidItems Handler Remote MethodNotFound Request Notification Profile Final Mapping "
+    "DefaultOnNull SkipInvalidItems Handler Remote MethodNotFound BaseModel Request Notification Profile Final Mapping "
     "SchemaSource Int8 Int16 Int32 Int64 Uint8 Uint16 Uint32 Uint64".split()
 )
 
@@ -146,8 +146,6 @@ class _Reader:
             node, title, doc, properties, frozenset(required), base, tuple(nested), exclusive, excluded, is_open
         )
         variant.tag = discriminator.get("propertyName")
-        if discriminator and (len(discriminator) > 1 or variant.tag is None):
-            raise node.error("Expected `propertyName` alone.", "discriminator")
         return variant
 
     def _build(self, name: str, variant: Variant, common: dict[str, Node], fields: tuple[Field, ...]) -> Definition:

@@ -23,10 +23,10 @@ from codegen.vocabulary import check_vocabulary
 PACKAGE = "acp_bindings"
 
 
-def read_schema(pinned: Pinned) -> Schema:
-    """One profile's intermediate representation. Errors name its file."""
+def emit(pinned: Pinned) -> dict[str, str]:
+    """One profile's files by name, not yet formatted. Errors name the file of its schema."""
     try:
-        return understand(pinned.schema, pinned.profile.table)
+        return emit_profile(pinned.profile, understand(pinned.schema, pinned.profile.table))
     except SchemaError as error:
         raise SchemaError(error.pointer, error.message, error.source or pinned.profile.file) from error
 
@@ -47,8 +47,7 @@ def render(schema_folder: Path, *, pinned: bool) -> dict[str, str]:
     found = load(schema_folder, pinned=pinned)
     files = emit_package([each.profile for each in found])
     for each in found:
-        emitted = emit_profile(each.profile, read_schema(each))
-        files |= {f"{each.profile.name}/{name}": text for name, text in emitted.items()}
+        files |= {f"{each.profile.name}/{name}": text for name, text in emit(each).items()}
     return _formatted(files)
 
 

@@ -68,6 +68,10 @@ def _is_names(value: Json) -> bool:
     return _is_list(value) and all(map(_is_text, value))
 
 
+def _is_discriminator(value: Json) -> bool:
+    return is_object(value) and value.keys() == {"propertyName"} and _is_text(value["propertyName"])
+
+
 def _is_flag_or_schema(value: Json) -> bool:
     return value is True or isinstance(value, dict)
 
@@ -102,7 +106,7 @@ _RULES: tuple[tuple[tuple[str, ...], str, Check], ...] = (
     (("required",), "names that differ", _is_names),
     (("enum",), "values that differ", _is_list),
     (("const", "default"), "a value", lambda value: True),
-    (("discriminator",), "an object", lambda value: isinstance(value, dict)),
+    (("discriminator",), "an object with `propertyName` alone", _is_discriminator),
     (_SCHEMA, "a schema", lambda value: isinstance(value, dict)),
     (_FLAG_OR_SCHEMA, "true or a schema", _is_flag_or_schema),
     (_SCHEMAS, "schemas that differ", _is_list),
