@@ -117,7 +117,7 @@ def _unpack(archive: Path, folder: Path) -> None:
     if not hasattr(tarfile, "data_filter"):
         raise FetchError("Unpacking safely needs Python 3.11.4 or newer. Unpack it yourself and fetch from the folder.")
     try:
-        with tarfile.open(archive) as tar:
+        with tarfile.open(archive, "r:gz") as tar:
             wanted = [each for each in tar.getmembers() if _READ.fullmatch(each.name)]
             tar.extractall(folder, wanted, filter="data")
     except (tarfile.TarError, EOFError, OSError) as error:
