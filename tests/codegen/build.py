@@ -59,7 +59,9 @@ def acp_schema(definitions: Schema) -> Schema:
         for sender in (_RESPONSES_OF if kind == "Response" else _REQUESTS_OF).get(side or "", []):
             payloads.setdefault(sender + kind, []).append(name)
             senders.add(sender)
-    protocol = [name for name, each in definitions.items() if isinstance(each, dict) and each.get("x-side") == "protocol"]
+    protocol = [
+        name for name, each in definitions.items() if isinstance(each, dict) and each.get("x-side") == "protocol"
+    ]
     envelopes = {name: each for sender in sorted(senders) for name, each in _envelopes(sender, payloads).items()}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -90,7 +92,9 @@ _SHARED: Schema = {
 
 
 def _envelopes(sender: str, payloads: dict[str, list[str]]) -> Schema:
-    requests, responses, notifications = (payloads.get(sender + each, []) for each in ("Request", "Response", "Notification"))
+    requests, responses, notifications = (
+        payloads.get(sender + each, []) for each in ("Request", "Response", "Notification")
+    )
     result = model(["id", "result"], id=wraps("RequestId"), result=_one_of(responses))
     error = model(["id", "error"], id=wraps("RequestId"), error=wraps("Error"))
     return {

@@ -12,6 +12,7 @@ import pytest
 
 from codegen.regen import regenerate
 from tests.codegen.build import Schema, acp_schema, write_schema
+from tests.codegen.npm import why_not
 
 Generate = Callable[..., ModuleType]
 
@@ -32,6 +33,13 @@ def generate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Genera
     yield build
     _forget()
     sys.modules.update(kept)
+
+
+@pytest.fixture
+def npm() -> None:
+    """Skips a test where npm or the network is missing."""
+    if why_not():
+        pytest.skip(why_not())
 
 
 def _forget() -> None:

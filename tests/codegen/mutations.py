@@ -1,7 +1,7 @@
 """Small changes to a JSON schema, each of which means something: what the generator has to notice.
 
 An *operator* takes one schema object and yields changed copies of it. `mutations` applies every operator at every
-place of a schema; `sample` picks a few of each kind, the same ones every time.
+place of a schema; `sample` picks one of each kind, the same ones every time.
 """
 
 from __future__ import annotations
@@ -47,18 +47,31 @@ def mutations(schema: Schema) -> Iterator[Mutation]:
         node = _at(schema, path)
         for operator in OPERATORS:
             for kind, changed in operator(node):
-                if (kind, place) in MEANS_NOTHING:
+                if changed == node or (kind, place) in MEANS_NOTHING or _is_inherited(kind, node, schema):
                     continue
                 yield Mutation(kind, place, _pointer(path), _replaced(schema, path, changed))
     yield from _of_definitions(schema)
 
 
-def sample(schema: Schema, each: int, offset: int = 0) -> list[Mutation]:
-    """At most `each` mutations of every kind and place, spread over the schema."""
-    groups: dict[tuple[str, str], list[Mutation]] = defaultdict(list)
+def sample(schema: Schema, variation: int) -> list[Mutation]:
+    """One mutation of every other kind. Each variation has others: in another sort of place, and further on there.
+
+    Two variations that follow each other have every kind between them.
+    """
+    kinds: dict[str, dict[str, list[Mutation]]] = defaultdict(lambda: defaultdict(list))
     for mutation in mutations(schema):
-        groups[mutation.kind, mutation.place].append(mutation)
-    return [group[(offset + step * len(group) // each) % len(group)] for group in groups.values() for step in range(each)]
+        if (sum(map(ord, mutation.kind)) + variation) % 2:
+            kinds[mutation.kind][mutation.place].append(mutation)
+    chosen = [[*places.values()][variation % len(places)] for places in kinds.values()]
+    return [group[(variation + 1) * 7919 % len(group)] for group in chosen]
+
+
+def _is_inherited(kind: str, node: Schema, schema: Schema) -> bool:
+    """Whether a dropped description is that of the definition a class derives from, which readers are shown anyway."""
+    if kind not in ("drop description", "rename description"):
+        return False
+    refs = [part["$ref"].rpartition("/")[2] for part in node.get("allOf", []) if "$ref" in part]
+    return any(schema["$defs"].get(ref, {}).get("description") == node["description"] for ref in refs)
 
 
 def _drop_keyword(node: Schema) -> Iterator[tuple[str, Schema]]:
@@ -189,7 +202,13 @@ def _places(node: Any, path: Path, place: str) -> Iterator[tuple[Path, str]]:
     for keyword in (*_VARIANTS, "allOf"):
         for index, each in enumerate(node.get(keyword, [])):
             is_root = path[:1] != ("$defs",)
-            kind = "message" if is_root else "reference" if keyword == "allOf" else f"{place} member".replace(" member" * 2, " member")
+            kind = (
+                "message"
+                if is_root
+                else "reference"
+                if keyword == "allOf"
+                else f"{place} member".replace(" member" * 2, " member")
+            )
             yield from _places(each, (*path, keyword, index), kind)
     for keyword in ("items", "not", "additionalProperties"):
         yield from _places(node.get(keyword), (*path, keyword), keyword)

@@ -71,7 +71,11 @@ def _append_without_newline(path: Path) -> None:
 
 DRIFTS: dict[str, tuple[str, Callable[[Path], object], list[str]]] = {
     "an edited file": ("v1/models.py", _edit, ["--- committed/v1/models.py", "-    text: int", "+    text: str"]),
-    "a file without its last newline": ("v1/models.py", _append_without_newline, ["-# more", "\\ No newline at end of file"]),
+    "a file without its last newline": (
+        "v1/models.py",
+        _append_without_newline,
+        ["-# more", "\\ No newline at end of file"],
+    ),
     "a missing file": ("v1/agent.py", Path.unlink, ["--- /dev/null", "+++ regenerated/v1/agent.py"]),
     "a missing empty file": ("py.typed", Path.unlink, ["--- /dev/null", "+++ regenerated/py.typed"]),
     "an extra file": ("v1/more.py", lambda path: path.write_text("x = 1\n"), ["+++ /dev/null", "-x = 1"]),

@@ -82,7 +82,9 @@ def test_a_lenient_field_gives_way_on_the_wire(package: Any, message: Any, kept:
     assert json.loads(found.model_dump_json()) == kept
 
 
-@pytest.mark.parametrize("message", [{"absent": 1}, {"some": "x"}, {"some": None}, {"unlessNull": ["x"]}, {"word": None}])
+@pytest.mark.parametrize(
+    "message", [{"absent": 1}, {"some": "x"}, {"some": None}, {"unlessNull": ["x"]}, {"word": None}]
+)
 def test_a_field_without_leniency_fails_on_the_wire(package: Any, message: Any) -> None:
     with pytest.raises(ValidationError):
         package.Holder.model_validate_json(json.dumps(message))

@@ -1,9 +1,8 @@
-"""Fail closed: what the generator has no rule for stops it, with the file, the place and a sentence; nothing is written."""
+"""Fail closed: what has no rule stops the generator, with the file, the place and a sentence; nothing is written."""
 
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,50 +10,11 @@ from typing import Any
 import pytest
 
 from codegen.__main__ import main
-from tests.codegen.build import STRING, Schema, acp_schema, model, other, part_of, ref, tagged, tree, wraps, write_schema
-
-PAIR = {"anyOf": [tagged("type", "text", "Text"), other("type", "text")]}
-BASE: Schema = acp_schema(
-    {
-        "Text": model(["text"], text=STRING, note={"type": ["string", "null"]}),
-        "Kind": {"oneOf": [{"type": "string", "const": "a"}, {"type": "string", "const": "b"}]},
-        "Block": PAIR,
-        "Holder": model(["items"], items={"type": "array", "items": ref("Text")}, extra={"type": "object", "additionalProperties": True}),
-        "NewRequest": part_of("session/new", "agent", model(["cwd"], cwd=STRING)),
-        "NewResponse": part_of("session/new", "agent", model()),
-        "CancelNotification": part_of("session/cancel", "agent", model()),
-    }
-)
-
-
-def changed(**definitions: Any) -> Schema:
-    """The base schema with other definitions."""
-    return acp_schema({**_definitions(), **definitions})
-
-
-def at(path: str, **keywords: Any) -> Schema:
-    """The base schema with more keywords in one place."""
-    schema = json.loads(json.dumps(BASE))
-    node: Any = schema
-    for key in path.strip("/").split("/") if path else []:
-        node = node[int(key) if isinstance(node, list) else key]
-    node.update(keywords)
-    return schema
-
-
-def without(*path: str) -> Schema:
-    schema = json.loads(json.dumps(BASE))
-    node: Any = schema
-    for key in path[:-1]:
-        node = node[key]
-    del node[path[-1]]
-    return schema
-
-
-def _definitions() -> Schema:
-    made_by_acp_schema = re.compile(r"(Agent|Client)(Request|Response|Notification)|RequestId|Error|ExtRequest")
-    return {name: each for name, each in BASE["$defs"].items() if not made_by_acp_schema.fullmatch(name)}
-
+from tests.codegen.build import STRING, Schema, model, part_of, tree, write_schema
+from tests.codegen.refusal_base import BASE, Case, at, changed
+from tests.codegen.refusals_of_methods import METHODS
+from tests.codegen.refusals_of_types import TYPES
+from tests.codegen.refusals_of_unions import NAMES, UNIONS
 
 PLACES = {
     "the root": "",
@@ -78,110 +38,7 @@ PLACES = {
     "the params of an envelope": "/$defs/ClientRequest/properties/params",
 }
 
-CASES: dict[str, tuple[Schema, str, str]] = {
-    "an unknown side": (changed(NewRequest=part_of("session/new", "server", model())), "/$defs/NewRequest/x-side", "'server'"),
-    "a method without a side": (without("$defs", "NewRequest", "x-side"), "/$defs/NewRequest", "come together"),
-    "a side without a method": (without("$defs", "NewRequest", "x-method"), "/$defs/NewRequest", "come together"),
-    "a request without a response": (without("$defs", "NewResponse", "x-side"), "/$defs/NewResponse", "come together"),
-    "a request whose response has another method": (
-        changed(NewResponse=part_of("session/load", "agent", model())), "/$defs/NewRequest", "no response"),
-    "a payload that no method claims": (
-        changed(NewResponse=model()) | {"anyOf": BASE["anyOf"]}, "/$defs/NewRequest", "no response"),
-    "a method in no message": (at("/$defs/Text", **{"x-side": "agent", "x-method": "session/load"}), "/$defs/Text", "in none"),
-    "two requests of one method": (
-        changed(OtherRequest=part_of("session/new", "agent", model())), "/$defs/OtherRequest", "already the request"),
-    "a method nobody mapped": (
-        changed(A1Request=part_of("session/teleport", "agent", model()), A1Response=part_of("session/teleport", "agent", model())),
-        "/$defs/A1Request/x-method", "neither baseline nor mapped"),
-    "a capability that is not in the schema": (
-        changed(
-            ReadRequest=part_of("fs/read_text_file", "client", model()),
-            ReadResponse=part_of("fs/read_text_file", "client", model()),
-            InitializeRequest=model(clientCapabilities=ref("Text")),
-        ),
-        "/$defs/Text", "no 'fs' here"),
-    "two tags": (
-        changed(Block={"anyOf": [tagged("type", "a", "Text"), tagged("kind", "b", "Text")]}), "/$defs/Block", "several constants"),
-    "one tag twice": (
-        changed(Block={"anyOf": [tagged("type", "a", "Text"), tagged("type", "a", description="Again.")]}),
-        "/$defs/Block", "have the tag 'a'"),
-    "a member with neither tag nor title": (changed(Block={"anyOf": [wraps("Text"), wraps("Holder")]}), "/$defs/Block/anyOf/0", "a title"),
-    "an open member that excludes too little": (
-        changed(Block={"anyOf": [tagged("type", "a", "Text"), tagged("type", "b", "Text"), other("type", "a")]}),
-        "/$defs/Block/anyOf/2/not", "exactly the known tags"),
-    "a discriminator that no member has": (
-        changed(Block={"oneOf": [tagged("type", "a", "Text")], "discriminator": {"propertyName": "kind"}}),
-        "/$defs/Block/discriminator", "No member"),
-    "a oneOf with a tag and no discriminator": (
-        changed(Block={"oneOf": [tagged("type", "a", "Text")]}), "/$defs/Block", "discriminator"),
-    "a oneOf of types": (changed(Kind={"oneOf": [STRING, {"type": "integer"}]}), "/$defs/Kind", "constants"),
-    "anyOf beside oneOf": (at("/$defs/Kind", anyOf=[STRING]), "/$defs/Kind", "beside"),
-    "a union of nothing": (changed(Kind={"anyOf": []}), "/$defs/Kind/anyOf", "Expected schemas"),
-    "a member in common with the union": (
-        changed(Block={**model(type=STRING, a=STRING), "anyOf": [{**model(["type"], a=STRING, type={"type": "string", "const": "x"})},
-                                                                 {"title": "none", **model(type={"type": "null"})}]}),
-        "/$defs/Block/anyOf/0/properties/a", "whole union"),
-    "a tag that the wrapped definition has too": (
-        changed(Block={"anyOf": [tagged("text", "a", "Text")]}), "/$defs/Block/anyOf/0", "which this wraps"),
-    "two members of one name": (
-        changed(Block={"anyOf": [tagged("type", "a_b"), tagged("type", "aB")]}), "/$defs/Block/anyOf/1", "already the name"),
-    "a member with a definition's name": (changed(BlockText=model()), "/$defs/Block/anyOf/0", "already a definition's"),
-    "a tag in place into what is used elsewhere": (
-        changed(BlockText=model(), Also=model(a=ref("BlockText")), Block={"anyOf": [tagged("type", "text", "BlockText")]}),
-        "/$defs/Block/anyOf/0", "used without the tag"),
-    "a key that is not snake case's camel case": (
-        changed(Text=model(fooBar=STRING, foo_bar=STRING)), "/$defs/Text/properties/foo_bar", "no Python name"),
-    "a key without letters": (changed(Text=model(**{"$": STRING})), "/$defs/Text/properties/$", "no Python name"),
-    "a key with a hyphen": (changed(Text=model(**{"a-b": STRING})), "/$defs/Text/properties/a-b", "no Python name"),
-    "a key that begins with a digit": (changed(Text=model(**{"2d": STRING})), "/$defs/Text/properties/2d", "no Python name"),
-    "a key with a slash": (changed(Text=model(**{"a/b~": STRING})), "/$defs/Text/properties/a~1b~0", "no Python name"),
-    "a definition in lower case": (changed(text=model()), "/$defs/text", "name of a class"),
-    "a definition called None": (changed(**{"None": model()}), "/$defs/None", "name of a class"),
-    "a definition with a title": (at("/$defs/Text", title="Words"), "/$defs/Text/title", "title"),
-    "a reference to nowhere": (changed(Text=model(a=ref("Gone"))), "/$defs/Text/properties/a", "no definition 'Gone'"),
-    "a member that wraps nothing there is": (changed(Block={"anyOf": [tagged("type", "a", "Gone")]}), "/$defs/Block/anyOf/0", "'Gone'"),
-    "a reference into a definition": (
-        changed(Text=model(a={"$ref": "#/$defs/Kind/oneOf/0"})), "/$defs/Text/properties/a/$ref", "Expected a reference"),
-    "a reference to another file": (
-        changed(Text=model(a={"$ref": "other.json#/$defs/Kind"})), "/$defs/Text/properties/a/$ref", "Expected a reference"),
-    "an alias of itself": (changed(Kind=ref("Kind")), "/$defs/Kind", "can't be itself"),
-    "two aliases of each other": (changed(Kind=ref("Sort"), Sort=ref("Kind")), "/$defs/Kind", "can't be itself"),
-    "a required property that is salvaged to nothing": (
-        changed(Text=model(["a"], a={**STRING, "x-deserialize-default-on-error": True})), "/$defs/Text/properties/a", "salvaged"),
-    "a required property with a default": (
-        changed(Text=model(["a"], a={**STRING, "default": "x"})), "/$defs/Text/properties/a/default", "required"),
-    "items to skip where there are none": (
-        changed(Text=model(a={**STRING, "x-deserialize-skip-invalid-items": True})),
-        "/$defs/Text/properties/a/x-deserialize-skip-invalid-items", "Only an array"),
-    "a default for null without a rule": (
-        changed(Text=model(a={**STRING, "x-deserialize-default-on-null": True})),
-        "/$defs/Text/properties/a/x-deserialize-default-on-null", "what null becomes"),
-    "leniency that is false": (
-        at("/$defs/Text/properties/note", **{"x-deserialize-default-on-error": False}),
-        "/$defs/Text/properties/note/x-deserialize-default-on-error", "Expected true"),
-    "a default of another type": (changed(Text=model(a={"type": "boolean", "default": "x"})), "/$defs/Text/properties/a/default", "not a bool"),
-    "a default with items": (
-        changed(Text=model(a={"type": "array", "items": STRING, "default": ["x"]})), "/$defs/Text/properties/a/default", "with items"),
-    "a default with a key its definition lacks": (
-        changed(Holder=model(a={**wraps("Text"), "default": {"new": 1}})), "/$defs/Holder/properties/a/default/new", "no 'new'"),
-    "required and not described": (changed(Text=model(["gone"], a=STRING)), "/$defs/Text/required", "not described"),
-    "two types": (changed(Text=model(a={"type": ["string", "integer"]})), "/$defs/Text/properties/a/type", "one type"),
-    "an unknown type": (changed(Text=model(a={"type": "date"})), "/$defs/Text/properties/a/type", "one type"),
-    "an unknown format": (changed(Text=model(a={**STRING, "format": "uuid"})), "/$defs/Text/properties/a/format", "type of its own"),
-    "an array of nothing": (changed(Text=model(a={"type": "array"})), "/$defs/Text/properties/a", "without `items`"),
-    "an object inside a property": (changed(Text=model(a=model(b=STRING))), "/$defs/Text/properties/a", "no name"),
-    "an object that says nothing": (changed(Text=model(a={"type": "object"})), "/$defs/Text/properties/a", "additionalProperties"),
-    "additionalProperties false": (at("/$defs/Text", additionalProperties=False), "/$defs/Text/additionalProperties", "Expected true"),
-    "properties without a type": (without("$defs", "Text", "type"), "/$defs/Text", "type"),
-    "a constant of another type": (changed(Kind={"type": "string", "enum": [1]}), "/$defs/Kind", "constant 1"),
-    "an enum with one value twice": (changed(Kind={"type": "string", "enum": ["a", "a"]}), "/$defs/Kind/enum", "differ"),
-    "another dialect": (at("", **{"$schema": "http://json-schema.org/draft-07/schema#"}), "/$schema", "2020-12"),
-    "another title": (at("", title="Some Other Protocol"), "/title", "Agent Client Protocol"),
-    "a message of someone else": (at("/anyOf/0", title="Server"), "/anyOf/0/title", "'Server'"),
-    "a message without its version": (without("anyOf", 0, "required"), "/anyOf/0/required", "jsonrpc"),  # type: ignore[arg-type]
-    "an envelope that JSON-RPC does not know": (
-        at("/$defs/ClientRequest/properties", extra=STRING), "/$defs/ClientRequest", "no JSON-RPC message"),
-}
+CASES: dict[str, Case] = {**METHODS, **UNIONS, **NAMES, **TYPES}
 MALFORMED: dict[str, Any] = {
     "/$defs/Text/properties/text": 5,
     "/$defs/Text/properties": [],
@@ -223,8 +80,26 @@ def refuse(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Refuse:
     return lambda schema: refused(write_schema(tmp_path / "schema", schema), tmp_path, capsys)
 
 
+MapMethods = Callable[[dict[str, str]], None]
+
+
+@pytest.fixture
+def map_methods(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> MapMethods:
+    """Another `methods.toml` in the place of the generator's own: what each of the agent's methods is mapped to."""
+
+    def write(lines: dict[str, str]) -> None:
+        text = "".join(f'"{wire}" = {line}\n' for wire, line in lines.items())
+        (tmp_path / "methods.toml").write_text(f"[v1.agent]\n{text}", "utf-8")
+        monkeypatch.setattr("codegen.methods.DATA", tmp_path / "methods.toml")
+
+    return write
+
+
 def test_the_base_of_these_tests_is_accepted(tmp_path: Path) -> None:
-    assert main(["regen", "--schema", str(write_schema(tmp_path / "schema", BASE)), "--output", str(tmp_path / "out")]) == 0
+    assert (
+        main(["regen", "--schema", str(write_schema(tmp_path / "schema", BASE)), "--output", str(tmp_path / "out")])
+        == 0
+    )
 
 
 @pytest.mark.parametrize("keyword", ["x-new", "maxProperties"])
@@ -236,7 +111,7 @@ def test_an_unknown_keyword_stops_it_wherever_it_stands(refuse: Refuse, place: s
 
 
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
-def test_what_has_no_rule_stops_it(refuse: Refuse, case: tuple[Schema, str, str]) -> None:
+def test_what_has_no_rule_stops_it(refuse: Refuse, case: Case) -> None:
     schema, pointer, words = case
     error = refuse(schema)
     assert error.startswith(f"codegen: v1/schema.json#{pointer}: ")
@@ -244,7 +119,26 @@ def test_what_has_no_rule_stops_it(refuse: Refuse, case: tuple[Schema, str, str]
     assert error.endswith(".") or error.endswith("?")
 
 
-@pytest.mark.parametrize("name", "Agent Client RemoteAgent Model OpenModel Any Literal Field Sequence ByTag Uint16 Request Final".split())
+@pytest.mark.parametrize(
+    "name",
+    [
+        "Agent",
+        "Client",
+        "RemoteAgent",
+        "Model",
+        "OpenModel",
+        "BaseModel",
+        "BaseModel",
+        "Any",
+        "Literal",
+        "Field",
+        "Sequence",
+        "ByTag",
+        "Uint16",
+        "Request",
+        "Final",
+    ],
+)
 def test_a_name_that_the_generated_code_uses_stops_it(refuse: Refuse, name: str) -> None:
     error = refuse(changed(**{name: model()}))
     assert error.startswith(f"codegen: v1/schema.json#/$defs/{name}: ")
@@ -260,3 +154,29 @@ def test_a_malformed_schema_stops_it(refuse: Refuse, pointer: str) -> None:
         node = node[int(each) if isinstance(node, list) else each]
     node[int(key) if isinstance(node, list) else key] = MALFORMED[pointer]
     assert refuse(schema).startswith(f"codegen: v1/schema.json#{pointer}: ")
+
+
+METHOD_NAMES = {
+    "the name of another": ("session_new", "gives the name SESSION_NEW, which is that of 'session/new'"),
+    "a name of the proxy's own": ("request", "gives the name agent.request"),
+    "a name of the tables": ("agent/requests", "gives the name AGENT_REQUESTS"),
+    "a keyword": ("class", "can't be the name of a method"),
+    "no name": ("$/", "can't be the name of a method"),
+}
+
+
+@pytest.mark.parametrize(("wire", "words"), METHOD_NAMES.values(), ids=METHOD_NAMES)
+def test_a_method_has_a_name_of_its_own(refuse: Refuse, map_methods: MapMethods, wire: str, words: str) -> None:
+    map_methods(dict.fromkeys((wire, "session/new", "session/cancel"), '{ offered = "always" }'))
+    request, response = (part_of(wire, "agent", model()) for _ in range(2))
+    error = refuse(changed(OtherRequest=request, OtherResponse=response))
+    assert error.startswith("codegen: v1/schema.json#/$defs/OtherRequest/x-method: ")
+    assert words in error
+
+
+@pytest.mark.parametrize(
+    "line", ["5", "{}", "{ capability = 5 }", '{ capability = "" }', "{ baseline = true, new = 1 }"]
+)
+def test_a_method_is_mapped_to_something_known(refuse: Refuse, map_methods: MapMethods, line: str) -> None:
+    map_methods({"session/new": line, "session/cancel": '{ offered = "always" }'})
+    assert refuse(BASE).startswith("codegen: v1/schema.json#/$defs/NewRequest/x-method: ")

@@ -103,7 +103,9 @@ def test_what_a_union_has_in_common_every_member_has(generate: Generate) -> None
 
 
 def test_a_tag_goes_into_the_wrapped_definition_where_the_member_has_its_name(generate: Generate) -> None:
-    package = generate({"BlockText": TEXT, "Block": {"anyOf": [tagged("type", "text", "BlockText"), other("type", "text")]}})
+    package = generate(
+        {"BlockText": TEXT, "Block": {"anyOf": [tagged("type", "text", "BlockText"), other("type", "text")]}}
+    )
     assert dump(package.BlockText(text="x")) == {"type": "text", "text": "x"}
     assert type(parse(package.Block, {"type": "text", "text": "x"})) is package.BlockText
 

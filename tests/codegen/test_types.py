@@ -13,7 +13,6 @@ from tests.codegen.conftest import Generate
 
 INTEGER: Schema = {"type": "integer"}
 NUMBER: Schema = {"type": "number", "format": "double"}
-LINE: Schema = {"line": {"type": "string"}}
 
 
 def unsigned(bits: int) -> Schema:
@@ -25,9 +24,11 @@ def signed(bits: int) -> Schema:
 
 
 def enum(*constants: str, **keywords: Any) -> Schema:
-    return {"type": "string", "const": constants[0], **keywords} if len(constants) == 1 else {
-        "oneOf": [enum(constant) for constant in constants]
-    }
+    return (
+        {"type": "string", "const": constants[0], **keywords}
+        if len(constants) == 1
+        else {"oneOf": [enum(constant) for constant in constants]}
+    )
 
 
 ACCEPTED: list[tuple[Schema, Any]] = [
@@ -59,7 +60,7 @@ ACCEPTED: list[tuple[Schema, Any]] = [
     ({"anyOf": [{**INTEGER, "const": 1}, INTEGER]}, 2),
     ({"type": "array", "items": STRING}, []),
     ({"type": "array", "items": STRING, "minItems": 1}, ["a"]),
-    ({"type": "array", "items": ref("Line")}, [LINE["line"] and {"line": "x"}]),
+    ({"type": "array", "items": ref("Line")}, [{"line": "x"}]),
     ({"type": "object", "additionalProperties": True}, {"a": [None, {"b": 1}]}),
     ({"type": "object", "additionalProperties": STRING}, {"a": "b"}),
     ({"type": "object", "additionalProperties": ref("Line")}, {"a": {"line": "x"}}),
@@ -101,10 +102,6 @@ REFUSED: list[tuple[Schema, Any]] = [
 ]
 
 
-def _id(value: object) -> str:
-    return json.dumps(value)[:70]
-
-
 @pytest.fixture(scope="module")
 def many() -> Schema:
     """One schema with a model for every property above: generating is what takes time."""
@@ -123,10 +120,7 @@ def test_every_type_takes_what_the_schema_allows_and_dumps_it_back(generate: Gen
 
 def test_every_type_refuses_what_the_schema_forbids(generate: Generate, many: Schema) -> None:
     package = generate(many)
-    for schema, value in REFUSED:
-        with pytest.raises(ValidationError):
-            _holder(package, many, schema).model_validate_json(json.dumps({"value": value}))
-            pytest.fail(f"{value!r} passed for {schema}")
+    assert [(schema, value) for schema, value in REFUSED if _takes(_holder(package, many, schema), value)] == []
 
 
 def test_named_enums_are_aliases_of_literals(generate: Generate) -> None:
@@ -149,7 +143,9 @@ def test_a_model_may_hold_itself(generate: Generate) -> None:
     assert package.Tree(children=[leaf]).model_dump_json() == '{"children":[{"children":[]}]}'
 
 
-@pytest.mark.parametrize("name", ["list", "dict", "str", "int", "tag", "self", "methods", "from", "class", "copy", "modelConfig"])
+@pytest.mark.parametrize(
+    "name", ["list", "dict", "str", "int", "tag", "self", "methods", "from", "class", "copy", "modelConfig"]
+)
 def test_a_property_may_have_a_name_that_python_uses(generate: Generate, name: str) -> None:
     properties = {
         name: {"type": ["string", "null"]},
@@ -166,6 +162,14 @@ def test_a_property_may_have_a_name_that_python_uses(generate: Generate, name: s
 
 def _letters(index: int) -> str:
     return "".join(chr(ord("a") + int(digit)) for digit in str(index))
+
+
+def _takes(holder: Any, value: Any) -> bool:
+    try:
+        holder.model_validate_json(json.dumps({"value": value}))
+    except ValidationError:
+        return False
+    return True
 
 
 def _holder(package: Any, many: Schema, schema: Schema) -> Any:

@@ -1,0 +1,52 @@
+"""Nothing of a schema is lost in silence: change it anywhere, and the generator stops or its output differs."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+
+import pytest
+
+from codegen.__main__ import SCHEMA
+from codegen.emit import emit_profile
+from codegen.errors import SchemaError
+from codegen.pins import Pinned, load
+from codegen.regen import understand
+from tests.codegen.mutations import Mutation, Schema, mutations, sample
+
+PINNED = {each.profile.file: each for each in load(SCHEMA, pinned=True)}
+
+
+def emitted(pinned: Pinned, schema: Schema) -> list[str]:
+    """What is generated, before the formatter. What differs in white space alone counts as the same."""
+    files = emit_profile(pinned.profile, understand(schema, pinned.profile.table))
+    return [" ".join(text.split()) for text in files.values()]
+
+
+def outcome(pinned: Pinned, mutation: Mutation, before: list[str]) -> str:
+    """`stops`, `differs` or `is lost`. The hash of the schema stays the same here, so it hides nothing."""
+    try:
+        return "is lost" if emitted(pinned, mutation.schema) == before else "differs"
+    except SchemaError as error:
+        return "stops" if error.message.endswith((".", "?")) else f"stops without a sentence: {error}"
+
+
+@pytest.mark.parametrize("file", PINNED)
+def test_a_mutation_of_any_kind_stops_the_generator_or_changes_what_it_writes(file: str) -> None:
+    pinned = PINNED[file]
+    schema = pinned.schema
+    before = emitted(pinned, schema)
+    chosen = sample(schema, list(PINNED).index(file))
+    outcomes = {mutation.id: outcome(pinned, mutation, before) for mutation in chosen}
+    print(f"\n{file}: {len(outcomes)} mutations, {dict(Counter(outcomes.values()))}")  # noqa: T201
+    assert {mutation: found for mutation, found in outcomes.items() if found not in ("stops", "differs")} == {}
+    assert len(outcomes) >= 50
+    assert list(outcomes.values()).count("differs") >= 10
+
+
+def test_there_are_mutations_of_every_keyword_the_schemas_use() -> None:
+    used = set(re.findall(r'"([\w$-]+)":', "".join(each.content.decode() for each in PINNED.values())))
+    dropped = {each.kind.removeprefix("drop ") for each in mutations(next(iter(PINNED.values())).schema)}
+    every = {each.kind for pinned in PINNED.values() for each in mutations(pinned.schema)}
+    assert len(every) >= 80
+    assert {"title", "type", "const", "$ref", "allOf", "required", "default", "x-side", "x-method"} <= dropped & used

@@ -1,0 +1,80 @@
+"""Other releases: the schemas of every version of the npm package become packages that import, without a code edit."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from codegen.pins import load, sha256
+from codegen.regen import regenerate
+from codegen.sources import read_source
+from tests.codegen.build import tree
+from tests.codegen.npm import needs_npm, releases, unpacked
+
+# Builds every exported model and checks what a reader of the package relies on.
+_BUILD_ALL = """
+import importlib, sys, typing, warnings
+from pydantic import RootModel, TypeAdapter
+warnings.simplefilter("error")
+for profile in sys.argv[1:]:
+    package = importlib.import_module(f"acp_bindings.{profile}")
+    handlers = {"Agent", "Client", "RemoteAgent", "RemoteClient", "PROTOCOL_VERSION", "SCHEMA"}
+    for name in package.__all__:
+        value = getattr(package, name)
+        if name not in handlers:
+            TypeAdapter(value).core_schema
+            assert not (isinstance(value, type) and issubclass(value, RootModel)), name
+    methods = importlib.import_module(f"acp_bindings.{profile}.methods")
+    requests = [*methods.AGENT_REQUESTS.values(), *methods.CLIENT_REQUESTS.values()]
+    for method in [*requests, *methods.AGENT_NOTIFICATIONS.values(), *methods.CLIENT_NOTIFICATIONS.values()]:
+        assert getattr(package, method.params)
+    for method in requests:
+        assert getattr(package, method.result)
+    print(profile, len(package.__all__))
+"""
+
+
+@needs_npm
+@pytest.mark.timeout(600)
+def test_every_release_generates_and_imports(tmp_path: Path) -> None:
+    found = {version: unpacked(version) for version in releases()}
+    assert len(found) >= 16
+    different = {_fingerprint(folder): version for version, folder in found.items()}
+    failed = {version: why for version in different.values() if (why := _fails(found[version], tmp_path / version))}
+    assert failed == {}
+
+
+def _fingerprint(package: Path) -> str:
+    """What the schemas of a release are; some releases have the same."""
+    return sha256(repr(sorted(tree(package / "schema").items())).encode())
+
+
+def _fails(package: Path, folder: Path) -> str:
+    """Why a release can't be generated or imported; empty if it can."""
+    try:
+        release = read_source(str(package))
+        regenerate(package / "schema", folder, pinned=False)
+    except Exception as error:
+        return repr(error)
+    profiles = [each.profile.name for each in load(package / "schema", pinned=False)]
+    assert len(profiles) == len(release.schemas)
+    numbered = re.findall(r"^(?:class )?([A-Z]\w*?\d+)\b(?= ?[(:])", _models(folder), re.MULTILINE)
+    if [name for name in numbered if not _is_upstream_s(name, release.schemas)]:
+        return f"names by position: {numbered}"
+    environment = {**os.environ, "PYTHONPATH": str(folder)}
+    command = [sys.executable, "-c", _BUILD_ALL, *profiles]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=120)
+    return done.stderr
+
+
+def _models(folder: Path) -> str:
+    return "\n".join(path.read_text("utf-8") for path in sorted(folder.rglob("models.py")))
+
+
+def _is_upstream_s(name: str, schemas: dict[str, bytes]) -> bool:
+    return any(f'"{name}"'.encode() in content for content in schemas.values())
