@@ -128,7 +128,6 @@ def test_what_has_no_rule_stops_it(refuse: Refuse, case: Case) -> None:
         "Model",
         "OpenModel",
         "BaseModel",
-        "BaseModel",
         "Any",
         "Literal",
         "Field",
