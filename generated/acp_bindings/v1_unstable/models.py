@@ -26,6 +26,8 @@ from acp_runtime.scalars import (
 )
 from pydantic import Field
 
+__lazy_fields__ = True
+
 
 class AgentRequest(Model):
     """A JSON-RPC request object."""
