@@ -36,7 +36,7 @@ def leave_out_when_absent(schema: Any) -> CoreSchema:
     if schema["type"] != "default":
         return schema
     inner = schema["schema"]
-    absent = first_match([inner, _ABSENT_IS_LEFT_OUT])
+    absent = first_match([("<value>", inner), ("<absent>", _ABSENT_IS_LEFT_OUT)])
     if is_salvageable(inner):
         absent = core_schema.json_or_python_schema(inner["json_schema"], absent)
     return core_schema.with_default_schema(absent, default=_Absent(), validate_default=True)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, get_args, get_origin
+from typing import Any, TypeAlias, get_args, get_origin
 
 from pydantic import BaseModel, GetCoreSchemaHandler, ValidationError
 from pydantic_core import PydanticCustomError, core_schema
@@ -21,6 +21,9 @@ _NULL_IS_ABSENT = core_schema.chain_schema(
         core_schema.with_default_schema(core_schema.int_schema(strict=True), on_error="omit"),
     ]
 )
+
+# The label of a choice's errors, and the choice.
+Choice: TypeAlias = tuple[str, CoreSchema]
 
 _BY_VALUE = core_schema.simple_ser_schema("any")
 
@@ -130,22 +133,22 @@ class ByTag:
         from acp_runtime.model import wire_name
 
         tagged: dict[str, CoreSchema] = {}
-        others: list[CoreSchema] = []
+        others: list[Choice] = []
         for member in get_args(source):
             schema = handler.generate_schema(member)
             tags = list(_tag_values(member, self.attribute))
             tagged.update(dict.fromkeys(tags, schema))
-            others += [] if tags else [schema]
+            others += [] if tags else [(_label(member), schema)]
         json = core_schema.tagged_union_schema(tagged, wire_name(self.attribute))
         python = core_schema.tagged_union_schema(tagged, self.attribute, from_attributes=True)
-        return first_match([_for_json(json, python), *others])
+        return first_match([("<known tag>", _for_json(json, python)), *others])
 
 
 class _FirstMatch:
     """A union without a tag: the first member that validates."""
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        return first_match([handler.generate_schema(member) for member in get_args(source)])
+        return first_match([(_label(member), handler.generate_schema(member)) for member in get_args(source)])
 
     def __repr__(self) -> str:
         return "FirstMatch"
@@ -163,7 +166,7 @@ class _ExactlyOne:
                 raise PydanticCustomError("more_than_one", "Input should match one variant only, and matches several")
             return value
 
-        schema = first_match([handler.generate_schema(member) for member in members])
+        schema = first_match([(_label(member), handler.generate_schema(member)) for member in members])
         return _for_json(core_schema.no_info_after_validator_function(check, schema), schema)
 
     def __repr__(self) -> str:
@@ -180,12 +183,23 @@ def is_salvageable(schema: Any) -> bool:
 
 
 def _or_absent(schema: CoreSchema) -> CoreSchema:
-    return first_match([schema, _NULL_IS_ABSENT])
+    return first_match([("<value>", schema), ("<null>", _NULL_IS_ABSENT)])
 
 
-def first_match(members: list[CoreSchema]) -> CoreSchema:
-    """The first member that validates. Dumped by what the value is: a model in a union dumps itself."""
-    return core_schema.union_schema([*members], mode="left_to_right", serialization=_BY_VALUE)
+def first_match(choices: list[Choice]) -> CoreSchema:
+    """The first choice that validates. Dumped by what the value is: a model in a union dumps itself.
+
+    A choice's label stands in the path of its errors, between angle brackets so that nobody takes it for a key.
+    """
+    return core_schema.union_schema(
+        [(schema, label) for label, schema in choices], mode="left_to_right", serialization=_BY_VALUE
+    )
+
+
+def _label(member: Any) -> str:
+    name = getattr(member, "__name__", "union")
+    items = [each.__name__ for each in get_args(member) if isinstance(each, type)]
+    return f"<{name}[{items[0]}]>" if items else f"<{name}>"
 
 
 def _skip_items(schema: CoreSchema) -> CoreSchema:
