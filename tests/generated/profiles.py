@@ -1,0 +1,67 @@
+"""The four profiles under test: each generated package beside the upstream schema it came from.
+
+Knows the schemas as upstream wrote them and the packages by their public names, nothing of how one becomes the other.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from functools import cached_property
+from importlib import import_module
+from inspect import isclass
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from acp_runtime.model import Model
+from pydantic import TypeAdapter
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@dataclass(frozen=True)
+class Profile:
+    """One generated package and its schema."""
+
+    package: str
+    schema_file: str
+
+    @cached_property
+    def schema(self) -> dict[str, Any]:
+        text = (ROOT / "schema" / self.schema_file).read_text(encoding="utf-8")
+        schema: dict[str, Any] = json.loads(text)
+        return schema
+
+    @property
+    def definitions(self) -> dict[str, Any]:
+        definitions: dict[str, Any] = self.schema["$defs"]
+        return definitions
+
+    @cached_property
+    def module(self) -> ModuleType:
+        return import_module(f"acp_bindings.{self.package}")
+
+    @cached_property
+    def models(self) -> dict[str, type[Model]]:
+        """Every model class of the package, by name, also those that no definition is named after."""
+        exported = {name: getattr(self.module, name) for name in self.module.__all__}
+        return {name: each for name, each in exported.items() if isclass(each) and issubclass(each, Model)}
+
+    @cached_property
+    def _adapters(self) -> dict[str, TypeAdapter[Any]]:
+        return {}
+
+    def adapter(self, name: str) -> TypeAdapter[Any]:
+        """Parses and dumps what a name of the package stands for."""
+        if name not in self._adapters:
+            self._adapters[name] = TypeAdapter(getattr(self.module, name))
+        return self._adapters[name]
+
+
+PROFILES = [
+    Profile("v1", "v1/schema.json"),
+    Profile("v1_unstable", "v1/schema.unstable.json"),
+    Profile("v2_draft", "v2/schema.json"),
+    Profile("v2_draft_unstable", "v2/schema.unstable.json"),
+]
