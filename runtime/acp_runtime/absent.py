@@ -12,7 +12,7 @@ from typing import Any
 from pydantic_core import core_schema
 from pydantic_core.core_schema import CoreSchema
 
-from acp_runtime.markers import first_match, is_salvageable
+from acp_runtime.markers import first_match
 
 
 class _Absent:
@@ -35,10 +35,8 @@ def leave_out_when_absent(schema: Any) -> CoreSchema:
     """Of an optional field that is absent keep nothing, so that however a message is dumped, absent stays absent."""
     if schema["type"] != "default":
         return schema
-    inner = schema["schema"]
-    absent = first_match([("<value>", inner), ("<absent>", _ABSENT_IS_LEFT_OUT)])
-    if is_salvageable(inner):
-        absent = core_schema.json_or_python_schema(inner["json_schema"], absent)
+    # The stand-in first: a type that admits anything would take it for a value.
+    absent = first_match([("<absent>", _ABSENT_IS_LEFT_OUT), ("<value>", schema["schema"])])
     return core_schema.with_default_schema(absent, default=_Absent(), validate_default=True)
 
 

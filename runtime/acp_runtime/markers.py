@@ -177,11 +177,6 @@ FirstMatch = _FirstMatch()
 ExactlyOne = _ExactlyOne()
 
 
-def is_salvageable(schema: Any) -> bool:
-    """Whether JSON that doesn't validate is dropped by this schema instead of failing it."""
-    return schema["type"] == "json-or-python" and schema["json_schema"].get("on_error") == "omit"
-
-
 def _or_absent(schema: CoreSchema) -> CoreSchema:
     return first_match([("<value>", schema), ("<null>", _NULL_IS_ABSENT)])
 
