@@ -18,7 +18,8 @@ Json: TypeAlias = Any
 
 _TEXTS = ["", "x", "/abs/päth", "null", "1", "_tag_from_the_future", "line\nbreak\t\u0000", "日本語 🎉", "USD", "a" * 300]
 _KEYS = ["", "meta", "self", "data", "model_config", "__class__", "_vendor", "$ref", "constructor", "clé 🎉"]
-_SCALARS: list[Json] = [None, True, False, 0, -1, 1.5, 2**63, 2**64, -(2**63) - 1, 10**25, 18446744073709551616.0, *_TEXTS]
+_NUMBERS: list[Json] = [0, -1, 1.5, 2**63, 2**64, -(2**63) - 1, 10**25, 1000.0000001, 4294967294.5, 2.0**63, 2.0**64]
+_SCALARS: list[Json] = [None, True, False, *_NUMBERS, *_TEXTS]
 _DEEPEST = 5
 
 
@@ -138,6 +139,8 @@ class Instances:
     def _other(self, value: Json) -> Json:
         if isinstance(value, str) and self._chance(0.4):
             return self.random.choice(self.constants)
+        if isinstance(value, int | float) and self._chance(0.6):
+            return self.random.choice(_NUMBERS)
         return self.random.choice([None, self._anything(3), {}, [], [value], self.random.choice(_SCALARS)])
 
     def _shuffled(self, value: dict[str, Json]) -> dict[str, Json]:

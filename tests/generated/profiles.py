@@ -6,6 +6,8 @@ Knows the schemas as upstream wrote them and the packages by their public names,
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
@@ -39,6 +41,15 @@ class Profile:
         return definitions
 
     @cached_property
+    def described(self) -> dict[str, Any]:
+        """What each name that is a definition's stands for in the package: that definition, with one exception.
+
+        Where a union's member is named like the definition that it wraps (`McpServer` with the tag `http` wraps
+        `McpServerHttp`), the class has the member's tag, so the name stands for the member.
+        """
+        return {**self.definitions, **dict(_tagged_in_place(self.definitions))}
+
+    @cached_property
     def module(self) -> ModuleType:
         return import_module(f"acp_bindings.{self.package}")
 
@@ -57,6 +68,19 @@ class Profile:
         if name not in self._adapters:
             self._adapters[name] = TypeAdapter(getattr(self.module, name))
         return self._adapters[name]
+
+
+def _tagged_in_place(definitions: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+    for union, schema in definitions.items():
+        for member in (*schema.get("anyOf", ()), *schema.get("oneOf", ())):
+            refs = [part["$ref"].removeprefix("#/$defs/") for part in member.get("allOf", ()) if "$ref" in part]
+            for tag in member.get("properties", {}).values():
+                if "const" in tag and [union + pascal_case(tag["const"])] == refs:
+                    yield refs[0], member
+
+
+def pascal_case(tag: str) -> str:
+    return "".join(word[:1].upper() + word[1:] for word in re.split("[^A-Za-z0-9]+", tag))
 
 
 PROFILES = [

@@ -46,7 +46,7 @@ def outcomes(profile: Profile) -> tuple[Outcome, ...]:
     instances = Instances(profile.schema, SEED)
     share = -(-EACH_KIND_AT_LEAST // len(profile.definitions))
     found: list[Outcome] = []
-    for name, schema in profile.definitions.items():
+    for name, schema in profile.described.items():
         valid = list(_first(share, _valid(oracle, instances, schema)))
         broken = _first(share + 2, _invalid(oracle, instances, schema, valid))
         found += [_outcome(profile, oracle, name, each) for each in (*valid, *broken)]
@@ -68,7 +68,7 @@ def _first(count: int, items: Iterator[Any]) -> Iterator[Any]:
 
 
 def _outcome(profile: Profile, oracle: Oracle, name: str, instance: Any) -> Outcome:
-    schema = profile.definitions[name]
+    schema = profile.described[name]
     adapter = profile.adapter(name)
     salvaged = oracle.salvage(schema, instance)
     verdicts = oracle.is_valid(schema, instance), oracle.is_valid(schema, salvaged)
