@@ -193,7 +193,6 @@ class Schema:
             for member in found.members:
                 yield from self.leaves(member.name)
 
-
     def variants(self, method: Method) -> list[list[Field]]:
         """The fields of a method's params; of a union, those of each of its members."""
         return [self.fields(leaf.name) for leaf in self.leaves(method.params)]

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, get_args, get_origin
+from typing import Any, TypeGuard, get_args, get_origin
 
 from pydantic import BaseModel, GetCoreSchemaHandler, ValidationError
 from pydantic_core import PydanticCustomError, core_schema
 from pydantic_core.core_schema import CoreSchema
 
-# A null that is to count as absent: matches null alone, then drops the field (`None` is no int, and the failure is omitted).
+# A null that is to count as absent: matches null alone, then drops the field (`None` is no int, and that failure is
+# omitted).
 _NULL_IS_ABSENT = core_schema.chain_schema(
     [
         core_schema.none_schema(),
@@ -174,9 +175,9 @@ FirstMatch = _FirstMatch()
 ExactlyOne = _ExactlyOne()
 
 
-def is_salvageable(schema: Any) -> bool:
+def is_salvageable(schema: CoreSchema) -> TypeGuard[core_schema.JsonOrPythonSchema]:
     """Whether JSON that doesn't validate is dropped by this schema instead of failing it."""
-    return schema["type"] == "json-or-python" and schema["json_schema"].get("on_error") == "omit"
+    return schema["type"] == "json-or-python" and bool(schema["json_schema"].get("on_error") == "omit")
 
 
 def _or_absent(schema: CoreSchema) -> CoreSchema:

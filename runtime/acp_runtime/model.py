@@ -13,7 +13,7 @@ Two doors lead in, and they differ on purpose:
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Literal, Self, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeVar, cast
 
 from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler
 from pydantic.alias_generators import to_camel
@@ -22,9 +22,7 @@ from pydantic_core.core_schema import CoreSchema
 
 from acp_runtime.markers import first_match, is_salvageable
 
-T = TypeVar("T")
-
-_TAG = {"x-tag": True}
+T = TypeVar("T", bound=str)
 
 
 def wire_name(name: str) -> str:
@@ -36,9 +34,11 @@ def wire_name(name: str) -> str:
 
 
 def tag(value: T) -> T:
-    """Declare the field that tells a union's members apart: constant, required on the wire, filled in by the constructor."""
-    declaration: Any = Field(default=..., json_schema_extra={**_TAG, "const": value})  # pyright: ignore[reportArgumentType]
-    return declaration
+    """Declare the field that tells a union's members apart.
+
+    It is constant, required on the wire and filled in by the constructor.
+    """
+    return cast("T", Field(default=..., json_schema_extra={"x-tag": True, "const": value}))
 
 
 class _Keywords(dict[str, Any]):
@@ -97,17 +97,16 @@ class Model(BaseModel):
         """
         return obj if isinstance(obj, cls) else cls.model_validate_json(to_json(obj), **kwargs)
 
-    # Called for what isn't in the instance: the fields that are absent, then unknown attributes. Hidden from type
-    # checkers, which know every attribute.
-    def _absent(self, name: str) -> Any:
-        field = type(self).__pydantic_fields__.get(name)
-        if field is None:
-            return super().__getattr__(name)  # type: ignore[misc]  # pyright: ignore
-        if field.default is None:
-            return None
-        return [] if field.is_required() else field.get_default(call_default_factory=True)
+    if not TYPE_CHECKING:  # type checkers know every attribute
 
-    locals()["__getattr__"] = _absent
+        def __getattr__(self, name: str) -> Any:
+            """What isn't in the instance: the fields that are absent, then unknown attributes."""
+            field = type(self).__pydantic_fields__.get(name)
+            if field is None:
+                return super().__getattr__(name)
+            if field.default is None:
+                return None
+            return [] if field.is_required() else field.get_default(call_default_factory=True)
 
 
 class OpenModel(Model):
@@ -135,7 +134,7 @@ _ABSENT_IS_LEFT_OUT = core_schema.chain_schema(
 )
 
 
-def _leave_out_when_absent(schema: Any) -> CoreSchema:
+def _leave_out_when_absent(schema: CoreSchema) -> CoreSchema:
     """Of an optional field that is absent keep nothing, so that however a message is dumped, absent stays absent."""
     if schema["type"] != "default":
         return schema
