@@ -13,7 +13,7 @@ Two doors lead in, and they differ on purpose:
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeVar, cast, dataclass_transform
 
 from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler
 from pydantic.alias_generators import to_camel
@@ -45,7 +45,18 @@ class _Keywords(dict[str, Any]):
     """What a constructor was called with. From Python nothing else becomes a model, not even a dict that would do."""
 
 
-class Model(BaseModel):
+if TYPE_CHECKING:
+    from pydantic._internal._model_construction import ModelMetaclass
+
+    @dataclass_transform(kw_only_default=True, frozen_default=True, field_specifiers=(Field,))
+    class _Frozen(ModelMetaclass):
+        """Tells type checkers what `frozen` in a configuration doesn't: no field is assigned to, in any subclass."""
+
+else:
+    _Frozen = type(BaseModel)
+
+
+class Model(BaseModel, metaclass=_Frozen):
     """A message or a part of one.
 
     Instances are values: immutable, equal when they would be the same JSON. An optional field has three states:
