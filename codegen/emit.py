@@ -89,7 +89,10 @@ def _models(schema: Schema) -> str:
     outline: dict[str, Any] = {name: _outline(each) for name, each in schema.definitions.items()}
     rendered = defaultdict[str, dict[str, Any]](dict)
     for name, each in schema.definitions.items():
-        rendered[name] = {"docs": docs, "model" if isinstance(each, Model) else "alias": each}
+        if isinstance(each, Model):
+            rendered[name] = {"docs": docs, "model": each, "bases": _bases(schema, each), "every": schema.fields(name)}
+        else:
+            rendered[name] = {"docs": docs, "alias": each}
     source = generate(
         quoted_json({"$schema": "https://json-schema.org/draft/2020-12/schema", "$defs": outline}),
         input_file_type=InputFileType.JsonSchema,
@@ -103,6 +106,13 @@ def _models(schema: Schema) -> str:
         formatters=[],
     )
     return _body(str(source), list(schema.definitions))
+
+
+def _bases(schema: Schema, model: Model) -> str:
+    """What a class derives from: the definition it wraps, and a base of the runtime where that isn't one of its own."""
+    if model.base is None:
+        return "OpenModel" if model.is_open else "Model"
+    return f"{model.base}, OpenModel" if model.is_open and not schema.model(model.base).is_open else model.base
 
 
 def _outline(definition: Any) -> dict[str, Any]:

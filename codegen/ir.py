@@ -63,11 +63,14 @@ class Field:
     tag: str | None = None
 
     @property
+    def hint(self) -> str:
+        """What reading it gives."""
+        may_be_none = self.default == "None" and not self.type.nullable
+        return f"{self.type.annotation} | None" if may_be_none else self.type.annotation
+
+    @property
     def annotation(self) -> str:
-        text = self.type.annotation
-        if self.default == "None" and not self.type.nullable:
-            text = f"{text} | None"
-        return f"Annotated[{', '.join((text, *self.markers))}]" if self.markers else text
+        return f"Annotated[{', '.join((self.hint, *self.markers))}]" if self.markers else self.hint
 
 
 @dataclass(frozen=True)
