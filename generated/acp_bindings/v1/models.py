@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 from acp_runtime.markers import (
     ByTag,
@@ -777,7 +777,7 @@ CreateElicitationRequestUrl: TypeAlias = Annotated[
 """URL-based elicitation where the client directs the user to a URL."""
 
 
-class CreateElicitationRequestOtherSession(ElicitationSessionScope):
+class CreateElicitationRequestOtherSession(ElicitationSessionScope, OpenModel):
     """Tied to a session, optionally to a specific tool call within that session."""
 
     mode: Annotated[str, OtherThan("form", "url")]
@@ -791,8 +791,21 @@ class CreateElicitationRequestOtherSession(ElicitationSessionScope):
     message: str
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
 
+    if TYPE_CHECKING:
 
-class CreateElicitationRequestOtherRequest(ElicitationRequestScope):
+        def __init__(
+            self,
+            *,
+            session_id: SessionId,
+            tool_call_id: ToolCallId | None = ...,
+            mode: str,
+            message: str,
+            meta: dict[str, Any] | None = ...,
+            **payload: Any,
+        ) -> None: ...
+
+
+class CreateElicitationRequestOtherRequest(ElicitationRequestScope, OpenModel):
     """Tied to a specific JSON-RPC request outside of a session
     (e.g., during auth/configuration phases before any session is started).
     """
@@ -807,6 +820,18 @@ class CreateElicitationRequestOtherRequest(ElicitationRequestScope):
 
     message: str
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            *,
+            request_id: RequestId,
+            mode: str,
+            message: str,
+            meta: dict[str, Any] | None = ...,
+            **payload: Any,
+        ) -> None: ...
 
 
 CreateElicitationRequestOther: TypeAlias = Annotated[
@@ -1071,6 +1096,15 @@ class ElicitationPropertySchemaOther(OpenModel):
     future ACP variants.
     """
 
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            *,
+            type: str,
+            **payload: Any,
+        ) -> None: ...
+
 
 ElicitationPropertySchema: TypeAlias = Annotated[
     ElicitationPropertySchemaString
@@ -1140,6 +1174,15 @@ class MultiSelectItemsOther(OpenModel):
     extensions. Unknown values that do not begin with `_` are reserved for
     future ACP variants.
     """
+
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            *,
+            type: str,
+            **payload: Any,
+        ) -> None: ...
 
 
 class TitledMultiSelectItems(Model):
@@ -3197,6 +3240,16 @@ class CreateElicitationResponseOther(OpenModel):
     """
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            *,
+            action: str,
+            meta: dict[str, Any] | None = ...,
+            **payload: Any,
+        ) -> None: ...
 
 
 CreateElicitationResponse: TypeAlias = Annotated[

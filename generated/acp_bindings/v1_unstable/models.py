@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 from acp_runtime.markers import (
     ByTag,
@@ -779,7 +779,7 @@ CreateElicitationRequestUrl: TypeAlias = Annotated[
 """URL-based elicitation where the client directs the user to a URL."""
 
 
-class CreateElicitationRequestOtherSession(ElicitationSessionScope):
+class CreateElicitationRequestOtherSession(ElicitationSessionScope, OpenModel):
     """Tied to a session, optionally to a specific tool call within that session."""
 
     mode: Annotated[str, OtherThan("form", "url")]
@@ -793,8 +793,21 @@ class CreateElicitationRequestOtherSession(ElicitationSessionScope):
     message: str
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
 
+    if TYPE_CHECKING:
 
-class CreateElicitationRequestOtherRequest(ElicitationRequestScope):
+        def __init__(
+            self,
+            *,
+            session_id: SessionId,
+            tool_call_id: ToolCallId | None = ...,
+            mode: str,
+            message: str,
+            meta: dict[str, Any] | None = ...,
+            **payload: Any,
+        ) -> None: ...
+
+
+class CreateElicitationRequestOtherRequest(ElicitationRequestScope, OpenModel):
     """Tied to a specific JSON-RPC request outside of a session
     (e.g., during auth/configuration phases before any session is started).
     """
@@ -809,6 +822,18 @@ class CreateElicitationRequestOtherRequest(ElicitationRequestScope):
 
     message: str
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            *,
+            request_id: RequestId,
+            mode: str,
+            message: str,
+            meta: dict[str, Any] | None = ...,
+            **payload: Any,
+        ) -> None: ...
 
 
 CreateElicitationRequestOther: TypeAlias = Annotated[
@@ -1073,6 +1098,15 @@ class ElicitationPropertySchemaOther(OpenModel):
     future ACP variants.
     """
 
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            *,
+            type: str,
+            **payload: Any,
+        ) -> None: ...
+
 
 ElicitationPropertySchema: TypeAlias = Annotated[
     ElicitationPropertySchemaString
@@ -1142,6 +1176,15 @@ class MultiSelectItemsOther(OpenModel):
     extensions. Unknown values that do not begin with `_` are reserved for
     future ACP variants.
     """
+
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            *,
+            type: str,
+            **payload: Any,
+        ) -> None: ...
 
 
 class TitledMultiSelectItems(Model):
@@ -3226,6 +3269,17 @@ class IdleStateUpdateOther(OpenModel):
     usage: Annotated[Usage | None, DefaultOnError] = None
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
 
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            *,
+            stop_reason: str,
+            usage: Usage | None = ...,
+            meta: dict[str, Any] | None = ...,
+            **payload: Any,
+        ) -> None: ...
+
 
 class IdleStateUpdateNone(Model):
     """No stop reason: `stopReason` is omitted or `null`."""
@@ -3292,6 +3346,18 @@ class StateUpdateIdleOther(IdleStateUpdateOther):
     """The child is ready to process another prompt."""
 
     state: Literal["idle"] = tag("idle")
+
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            *,
+            stop_reason: str,
+            usage: Usage | None = ...,
+            meta: dict[str, Any] | None = ...,
+            state: Literal["idle"] = ...,
+            **payload: Any,
+        ) -> None: ...
 
 
 class StateUpdateIdleNone(IdleStateUpdateNone):
@@ -3361,6 +3427,15 @@ class StateUpdateOther(OpenModel):
 
     state: Annotated[str, OtherThan("running", "idle", "requires_action", "unknown")]
     """Unrecognized state discriminator."""
+
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            *,
+            state: str,
+            **payload: Any,
+        ) -> None: ...
 
 
 StateUpdate: TypeAlias = Annotated[
@@ -4412,6 +4487,16 @@ class CreateElicitationResponseOther(OpenModel):
     """
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            *,
+            action: str,
+            meta: dict[str, Any] | None = ...,
+            **payload: Any,
+        ) -> None: ...
 
 
 CreateElicitationResponse: TypeAlias = Annotated[

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 from acp_runtime.markers import (
     ByTag,
@@ -184,6 +184,15 @@ class RequestPermissionSubjectOther(OpenModel):
     extensions. Unknown values that do not begin with `_` are reserved for
     future ACP variants.
     """
+
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            *,
+            type: str,
+            **payload: Any,
+        ) -> None: ...
 
 
 RequestPermissionSubject: TypeAlias = Annotated[
@@ -435,6 +444,15 @@ class ToolCallContentOther(OpenModel):
     future ACP variants.
     """
 
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            *,
+            type: str,
+            **payload: Any,
+        ) -> None: ...
+
 
 ToolCallContent: TypeAlias = Annotated[
     ToolCallContentContent | ToolCallContentDiff | ToolCallContentTerminal | ToolCallContentOther,
@@ -589,6 +607,15 @@ class ContentBlockOther(OpenModel):
     extensions. Unknown values that do not begin with `_` are reserved for
     future ACP variants.
     """
+
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            *,
+            type: str,
+            **payload: Any,
+        ) -> None: ...
 
 
 ContentBlock: TypeAlias = Annotated[
@@ -810,6 +837,18 @@ class DiffChangeOther(OpenModel):
     file_type: Annotated[DiffFileType | None, DefaultOnError] = None
     mime_type: Annotated[MediaType | None, DefaultOnError] = None
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            *,
+            operation: str,
+            file_type: DiffFileType | None = ...,
+            mime_type: MediaType | None = ...,
+            meta: dict[str, Any] | None = ...,
+            **payload: Any,
+        ) -> None: ...
 
 
 DiffChange: TypeAlias = Annotated[
@@ -1079,7 +1118,7 @@ CreateElicitationRequestUrl: TypeAlias = Annotated[
 """URL-based elicitation where the client directs the user to a URL."""
 
 
-class CreateElicitationRequestOtherSession(ElicitationSessionScope):
+class CreateElicitationRequestOtherSession(ElicitationSessionScope, OpenModel):
     """Tied to a session, optionally to a specific tool call within that session."""
 
     mode: Annotated[str, OtherThan("form", "url")]
@@ -1093,8 +1132,21 @@ class CreateElicitationRequestOtherSession(ElicitationSessionScope):
     message: str
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
 
+    if TYPE_CHECKING:
 
-class CreateElicitationRequestOtherRequest(ElicitationRequestScope):
+        def __init__(
+            self,
+            *,
+            session_id: SessionId,
+            tool_call_id: ToolCallId | None = ...,
+            mode: str,
+            message: str,
+            meta: dict[str, Any] | None = ...,
+            **payload: Any,
+        ) -> None: ...
+
+
+class CreateElicitationRequestOtherRequest(ElicitationRequestScope, OpenModel):
     """Tied to a specific JSON-RPC request outside of a session
     (e.g., during auth/configuration phases before any session is started).
     """
@@ -1109,6 +1161,18 @@ class CreateElicitationRequestOtherRequest(ElicitationRequestScope):
 
     message: str
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            *,
+            request_id: RequestId,
+            mode: str,
+            message: str,
+            meta: dict[str, Any] | None = ...,
+            **payload: Any,
+        ) -> None: ...
 
 
 CreateElicitationRequestOther: TypeAlias = Annotated[
@@ -1387,6 +1451,15 @@ class ElicitationPropertySchemaOther(OpenModel):
     future ACP variants.
     """
 
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            *,
+            type: str,
+            **payload: Any,
+        ) -> None: ...
+
 
 ElicitationPropertySchema: TypeAlias = Annotated[
     ElicitationPropertySchemaString
@@ -1461,6 +1534,15 @@ class MultiSelectItemsOther(OpenModel):
     extensions. Unknown values that do not begin with `_` are reserved for
     future ACP variants.
     """
+
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            *,
+            type: str,
+            **payload: Any,
+        ) -> None: ...
 
 
 class TitledMultiSelectItems(Model):
@@ -1898,6 +1980,19 @@ class AuthMethodOther(OpenModel):
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
 
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            *,
+            type: str,
+            method_id: AuthMethodId,
+            name: str,
+            description: str | None = ...,
+            meta: dict[str, Any] | None = ...,
+            **payload: Any,
+        ) -> None: ...
+
 
 AuthMethod: TypeAlias = Annotated[
     AuthMethodTerminal | AuthMethodAgent | AuthMethodOther, ByTag("type")
@@ -2055,6 +2150,20 @@ class SessionConfigOptionOther(OpenModel):
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
 
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            *,
+            type: str,
+            config_id: SessionConfigId,
+            name: str,
+            description: str | None = ...,
+            category: SessionConfigOptionCategory | None = ...,
+            meta: dict[str, Any] | None = ...,
+            **payload: Any,
+        ) -> None: ...
+
 
 SessionConfigOption: TypeAlias = Annotated[
     SessionConfigOptionSelect | SessionConfigOptionBoolean | SessionConfigOptionOther, ByTag("type")
@@ -2192,6 +2301,15 @@ class AvailableCommandInputOther(OpenModel):
     extensions. Unknown values that do not begin with `_` are reserved for
     future ACP variants.
     """
+
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            *,
+            type: str,
+            **payload: Any,
+        ) -> None: ...
 
 
 AvailableCommandInput: TypeAlias = Annotated[
@@ -2672,6 +2790,16 @@ class IdleStateUpdateOther(OpenModel):
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
 
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            *,
+            stop_reason: str,
+            meta: dict[str, Any] | None = ...,
+            **payload: Any,
+        ) -> None: ...
+
 
 class IdleStateUpdateNone(Model):
     """No stop reason: `stopReason` is omitted or `null`."""
@@ -2743,6 +2871,17 @@ class StateUpdateIdleOther(IdleStateUpdateOther):
 
     state: Literal["idle"] = tag("idle")
 
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            *,
+            stop_reason: str,
+            meta: dict[str, Any] | None = ...,
+            state: Literal["idle"] = ...,
+            **payload: Any,
+        ) -> None: ...
+
 
 class StateUpdateIdleNone(IdleStateUpdateNone):
     """No foreground work is active. Background activity may continue."""
@@ -2799,6 +2938,15 @@ class StateUpdateOther(OpenModel):
     extensions. Unknown values that do not begin with `_` are reserved for
     future ACP variants.
     """
+
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            *,
+            state: str,
+            **payload: Any,
+        ) -> None: ...
 
 
 StateUpdate: TypeAlias = Annotated[
@@ -2895,6 +3043,18 @@ class SessionUpdateStateUpdateIdleOther(StateUpdateIdleOther):
 
     session_update: Literal["state_update"] = tag("state_update")
 
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            *,
+            stop_reason: str,
+            meta: dict[str, Any] | None = ...,
+            state: Literal["idle"] = ...,
+            session_update: Literal["state_update"] = ...,
+            **payload: Any,
+        ) -> None: ...
+
 
 class SessionUpdateStateUpdateIdleNone(StateUpdateIdleNone):
     """A snapshot of the session's aggregate foreground activity."""
@@ -2926,6 +3086,16 @@ class SessionUpdateStateUpdateOther(StateUpdateOther):
     """A snapshot of the session's aggregate foreground activity."""
 
     session_update: Literal["state_update"] = tag("state_update")
+
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            *,
+            state: str,
+            session_update: Literal["state_update"] = ...,
+            **payload: Any,
+        ) -> None: ...
 
 
 SessionUpdateStateUpdate: TypeAlias = Annotated[
@@ -3255,6 +3425,15 @@ class SessionUpdateOther(OpenModel):
     future ACP variants.
     """
 
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            *,
+            session_update: str,
+            **payload: Any,
+        ) -> None: ...
+
 
 SessionUpdate: TypeAlias = Annotated[
     SessionUpdateUserMessageChunk
@@ -3375,6 +3554,16 @@ class PlanUpdateContentOther(OpenModel):
 
     plan_id: PlanId
     """The plan ID to update."""
+
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            *,
+            type: str,
+            plan_id: PlanId,
+            **payload: Any,
+        ) -> None: ...
 
 
 PlanUpdateContent: TypeAlias = Annotated[
@@ -3781,6 +3970,15 @@ class McpServerOther(OpenModel):
     future ACP variants.
     """
 
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            *,
+            type: str,
+            **payload: Any,
+        ) -> None: ...
+
 
 McpServer: TypeAlias = Annotated[McpServerHttp | McpServerStdio | McpServerOther, ByTag("type")]
 """Configuration for connecting to an MCP (Model Context Protocol) server.
@@ -3900,6 +4098,16 @@ class ReplayFromOther(OpenModel):
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
 
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            *,
+            type: str,
+            meta: dict[str, Any] | None = ...,
+            **payload: Any,
+        ) -> None: ...
+
 
 ReplayFrom: TypeAlias = Annotated[ReplayFromStart | ReplayFromOther, ByTag("type")]
 """Inclusive cursor describing where replayed session history should begin.
@@ -3988,6 +4196,19 @@ class SetSessionConfigOptionRequestOther(OpenModel):
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
     value: Any
     """Raw value payload for the custom or future value type."""
+
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            *,
+            type: str,
+            session_id: SessionId,
+            config_id: SessionConfigId,
+            meta: dict[str, Any] | None = ...,
+            value: Any,
+            **payload: Any,
+        ) -> None: ...
 
 
 SetSessionConfigOptionRequest: TypeAlias = Annotated[
@@ -4108,6 +4329,15 @@ class RequestPermissionOutcomeOther(OpenModel):
     future ACP variants.
     """
 
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            *,
+            outcome: str,
+            **payload: Any,
+        ) -> None: ...
+
 
 RequestPermissionOutcome: TypeAlias = Annotated[
     RequestPermissionOutcomeCancelled
@@ -4167,6 +4397,16 @@ class CreateElicitationResponseOther(OpenModel):
     """
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            *,
+            action: str,
+            meta: dict[str, Any] | None = ...,
+            **payload: Any,
+        ) -> None: ...
 
 
 CreateElicitationResponse: TypeAlias = Annotated[

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 from acp_runtime.markers import (
     ByTag,
@@ -187,6 +187,15 @@ class RequestPermissionSubjectOther(OpenModel):
     extensions. Unknown values that do not begin with `_` are reserved for
     future ACP variants.
     """
+
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            *,
+            type: str,
+            **payload: Any,
+        ) -> None: ...
 
 
 RequestPermissionSubject: TypeAlias = Annotated[
@@ -438,6 +447,15 @@ class ToolCallContentOther(OpenModel):
     future ACP variants.
     """
 
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            *,
+            type: str,
+            **payload: Any,
+        ) -> None: ...
+
 
 ToolCallContent: TypeAlias = Annotated[
     ToolCallContentContent | ToolCallContentDiff | ToolCallContentTerminal | ToolCallContentOther,
@@ -592,6 +610,15 @@ class ContentBlockOther(OpenModel):
     extensions. Unknown values that do not begin with `_` are reserved for
     future ACP variants.
     """
+
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            *,
+            type: str,
+            **payload: Any,
+        ) -> None: ...
 
 
 ContentBlock: TypeAlias = Annotated[
@@ -813,6 +840,18 @@ class DiffChangeOther(OpenModel):
     file_type: Annotated[DiffFileType | None, DefaultOnError] = None
     mime_type: Annotated[MediaType | None, DefaultOnError] = None
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            *,
+            operation: str,
+            file_type: DiffFileType | None = ...,
+            mime_type: MediaType | None = ...,
+            meta: dict[str, Any] | None = ...,
+            **payload: Any,
+        ) -> None: ...
 
 
 DiffChange: TypeAlias = Annotated[
@@ -1082,7 +1121,7 @@ CreateElicitationRequestUrl: TypeAlias = Annotated[
 """URL-based elicitation where the client directs the user to a URL."""
 
 
-class CreateElicitationRequestOtherSession(ElicitationSessionScope):
+class CreateElicitationRequestOtherSession(ElicitationSessionScope, OpenModel):
     """Tied to a session, optionally to a specific tool call within that session."""
 
     mode: Annotated[str, OtherThan("form", "url")]
@@ -1096,8 +1135,21 @@ class CreateElicitationRequestOtherSession(ElicitationSessionScope):
     message: str
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
 
+    if TYPE_CHECKING:
 
-class CreateElicitationRequestOtherRequest(ElicitationRequestScope):
+        def __init__(
+            self,
+            *,
+            session_id: SessionId,
+            tool_call_id: ToolCallId | None = ...,
+            mode: str,
+            message: str,
+            meta: dict[str, Any] | None = ...,
+            **payload: Any,
+        ) -> None: ...
+
+
+class CreateElicitationRequestOtherRequest(ElicitationRequestScope, OpenModel):
     """Tied to a specific JSON-RPC request outside of a session
     (e.g., during auth/configuration phases before any session is started).
     """
@@ -1112,6 +1164,18 @@ class CreateElicitationRequestOtherRequest(ElicitationRequestScope):
 
     message: str
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            *,
+            request_id: RequestId,
+            mode: str,
+            message: str,
+            meta: dict[str, Any] | None = ...,
+            **payload: Any,
+        ) -> None: ...
 
 
 CreateElicitationRequestOther: TypeAlias = Annotated[
@@ -1390,6 +1454,15 @@ class ElicitationPropertySchemaOther(OpenModel):
     future ACP variants.
     """
 
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            *,
+            type: str,
+            **payload: Any,
+        ) -> None: ...
+
 
 ElicitationPropertySchema: TypeAlias = Annotated[
     ElicitationPropertySchemaString
@@ -1464,6 +1537,15 @@ class MultiSelectItemsOther(OpenModel):
     extensions. Unknown values that do not begin with `_` are reserved for
     future ACP variants.
     """
+
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            *,
+            type: str,
+            **payload: Any,
+        ) -> None: ...
 
 
 class TitledMultiSelectItems(Model):
@@ -2087,6 +2169,19 @@ class AuthMethodOther(OpenModel):
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
 
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            *,
+            type: str,
+            method_id: AuthMethodId,
+            name: str,
+            description: str | None = ...,
+            meta: dict[str, Any] | None = ...,
+            **payload: Any,
+        ) -> None: ...
+
 
 AuthMethod: TypeAlias = Annotated[
     AuthMethodTerminal | AuthMethodAgent | AuthMethodOther, ByTag("type")
@@ -2363,6 +2458,20 @@ class SessionConfigOptionOther(OpenModel):
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
 
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            *,
+            type: str,
+            config_id: SessionConfigId,
+            name: str,
+            description: str | None = ...,
+            category: SessionConfigOptionCategory | None = ...,
+            meta: dict[str, Any] | None = ...,
+            **payload: Any,
+        ) -> None: ...
+
 
 SessionConfigOption: TypeAlias = Annotated[
     SessionConfigOptionSelect | SessionConfigOptionBoolean | SessionConfigOptionOther, ByTag("type")
@@ -2500,6 +2609,15 @@ class AvailableCommandInputOther(OpenModel):
     extensions. Unknown values that do not begin with `_` are reserved for
     future ACP variants.
     """
+
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            *,
+            type: str,
+            **payload: Any,
+        ) -> None: ...
 
 
 AvailableCommandInput: TypeAlias = Annotated[
@@ -3022,6 +3140,17 @@ class IdleStateUpdateOther(OpenModel):
     usage: Annotated[Usage | None, DefaultOnError] = None
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
 
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            *,
+            stop_reason: str,
+            usage: Usage | None = ...,
+            meta: dict[str, Any] | None = ...,
+            **payload: Any,
+        ) -> None: ...
+
 
 class IdleStateUpdateNone(Model):
     """No stop reason: `stopReason` is omitted or `null`."""
@@ -3093,6 +3222,18 @@ class StateUpdateIdleOther(IdleStateUpdateOther):
     """No foreground work is active. Background activity may continue."""
 
     state: Literal["idle"] = tag("idle")
+
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            *,
+            stop_reason: str,
+            usage: Usage | None = ...,
+            meta: dict[str, Any] | None = ...,
+            state: Literal["idle"] = ...,
+            **payload: Any,
+        ) -> None: ...
 
 
 class StateUpdateIdleNone(IdleStateUpdateNone):
@@ -3185,6 +3326,15 @@ class StateUpdateOther(OpenModel):
     extensions. Unknown values that do not begin with `_` are reserved for
     future ACP variants.
     """
+
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            *,
+            state: str,
+            **payload: Any,
+        ) -> None: ...
 
 
 StateUpdate: TypeAlias = Annotated[
@@ -3285,6 +3435,19 @@ class SessionUpdateStateUpdateIdleOther(StateUpdateIdleOther):
 
     session_update: Literal["state_update"] = tag("state_update")
 
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            *,
+            stop_reason: str,
+            usage: Usage | None = ...,
+            meta: dict[str, Any] | None = ...,
+            state: Literal["idle"] = ...,
+            session_update: Literal["state_update"] = ...,
+            **payload: Any,
+        ) -> None: ...
+
 
 class SessionUpdateStateUpdateIdleNone(StateUpdateIdleNone):
     """A snapshot of the session's aggregate foreground activity."""
@@ -3322,6 +3485,16 @@ class SessionUpdateStateUpdateOther(StateUpdateOther):
     """A snapshot of the session's aggregate foreground activity."""
 
     session_update: Literal["state_update"] = tag("state_update")
+
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            *,
+            state: str,
+            session_update: Literal["state_update"] = ...,
+            **payload: Any,
+        ) -> None: ...
 
 
 SessionUpdateStateUpdate: TypeAlias = Annotated[
@@ -3833,6 +4006,15 @@ class SessionUpdateOther(OpenModel):
     future ACP variants.
     """
 
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            *,
+            session_update: str,
+            **payload: Any,
+        ) -> None: ...
+
 
 SessionUpdate: TypeAlias = Annotated[
     SessionUpdateUserMessageChunk
@@ -4037,6 +4219,16 @@ class PlanUpdateContentOther(OpenModel):
     """
 
     plan_id: PlanId
+
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            *,
+            type: str,
+            plan_id: PlanId,
+            **payload: Any,
+        ) -> None: ...
 
 
 PlanUpdateContent: TypeAlias = Annotated[
@@ -4575,6 +4767,15 @@ class McpServerOther(OpenModel):
     future ACP variants.
     """
 
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            *,
+            type: str,
+            **payload: Any,
+        ) -> None: ...
+
 
 McpServer: TypeAlias = Annotated[
     McpServerHttp | McpServerAcp | McpServerStdio | McpServerOther, ByTag("type")
@@ -4823,6 +5024,16 @@ class ReplayFromOther(OpenModel):
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
 
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            *,
+            type: str,
+            meta: dict[str, Any] | None = ...,
+            **payload: Any,
+        ) -> None: ...
+
 
 ReplayFrom: TypeAlias = Annotated[ReplayFromStart | ReplayFromOther, ByTag("type")]
 """Inclusive cursor describing where replayed session history should begin.
@@ -4911,6 +5122,19 @@ class SetSessionConfigOptionRequestOther(OpenModel):
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
     value: Any
     """Raw value payload for the custom or future value type."""
+
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            *,
+            type: str,
+            session_id: SessionId,
+            config_id: SessionConfigId,
+            meta: dict[str, Any] | None = ...,
+            value: Any,
+            **payload: Any,
+        ) -> None: ...
 
 
 SetSessionConfigOptionRequest: TypeAlias = Annotated[
@@ -5032,6 +5256,15 @@ class RequestPermissionOutcomeOther(OpenModel):
     future ACP variants.
     """
 
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            *,
+            outcome: str,
+            **payload: Any,
+        ) -> None: ...
+
 
 RequestPermissionOutcome: TypeAlias = Annotated[
     RequestPermissionOutcomeCancelled
@@ -5091,6 +5324,16 @@ class CreateElicitationResponseOther(OpenModel):
     """
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            *,
+            action: str,
+            meta: dict[str, Any] | None = ...,
+            **payload: Any,
+        ) -> None: ...
 
 
 CreateElicitationResponse: TypeAlias = Annotated[
