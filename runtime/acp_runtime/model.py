@@ -64,7 +64,7 @@ class Model(BaseModel, metaclass=_Frozen):
     Reading an absent field gives the schema's default, an empty list or mapping, or `None`.
     """
 
-    model_config = ConfigDict(
+    model_config: ClassVar[ConfigDict] = ConfigDict(
         alias_generator=wire_name,
         defer_build=True,
         extra="allow",
