@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from codegen.errors import SchemaError
-from codegen.nodes import REF_PREFIX, Node, reading
+from codegen.nodes import REF_PREFIX, Node, is_array, is_object, reading
 
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _SENDERS = ("Agent", "Client", "ProtocolLevel", "Proxy")
@@ -107,9 +107,9 @@ def _envelope(properties: dict[str, Node], sender: str, node: Node) -> set[Paylo
 
 
 def _references(schema: Any) -> set[str]:
-    if isinstance(schema, dict):
+    if is_object(schema):
         own = {schema["$ref"].removeprefix(REF_PREFIX)} if "$ref" in schema else set[str]()
         return own.union(*map(_references, schema.values()))
-    if isinstance(schema, list):
+    if is_array(schema):
         return set[str]().union(*map(_references, schema))
     return set()

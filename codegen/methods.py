@@ -83,10 +83,10 @@ def _method_of(name: str, schema: Any, payloads: set[Payload]) -> tuple[str, str
 
 
 def _check_complete(parts: dict[tuple[str, str, str], str], payloads: set[Payload], raw: dict[str, Any]) -> None:
-    for side, wire, kind in parts:
+    for (side, wire, kind), name in parts.items():
         other = {"request": "response", "response": "request"}.get(kind)
         if other and (side, wire, other) not in parts:
-            raise SchemaError(f"/$defs/{parts[side, wire, kind]}", f"The method {wire} has a {kind} and no {other}.")
+            raise SchemaError(f"/$defs/{name}", f"The method {wire} has a {kind} and no {other}.")
     for payload in sorted(payloads, key=str):
         schema = raw["$defs"].get(payload.definition, {})
         if payload.definition not in parts.values() and set(schema) - {"description"}:
@@ -127,10 +127,12 @@ def _method(
 def _data(version: str, side: str, wire: str) -> dict[str, Any]:
     """What `methods.toml` says of a method."""
     table = tomllib.loads(DATA.read_text("utf-8"))
-    found = table.get(version, {}).get(side, {}).get(wire)
+    found: dict[str, Any] | None = table.get(version, {}).get(side, {}).get(wire)
     place = f"codegen/methods.toml [{version}.{side}]"
     if found is None:
-        raise SchemaError("", f"The method {wire} is neither baseline nor mapped to what unlocks it. Add it to {place}.")
+        raise SchemaError(
+            "", f"The method {wire} is neither baseline nor mapped to what unlocks it. Add it to {place}."
+        )
     if not found or set(found) - {"baseline", "capability", "offered"}:
         raise SchemaError("", f"{place} {wire!r}: expected baseline, capability or offered, found {found!r}.")
     return found

@@ -8,23 +8,27 @@ class, named `<Union><Tag>`, that derives from what it wraps.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 from codegen.errors import SchemaError
 from codegen.ir import Alias, Definition, Field, Member, Model, Schema, Type, Union, with_fields
 from codegen.names import is_class_name, pascal
-from codegen.nodes import Node
+from codegen.nodes import Node, is_array, is_object
 from codegen.properties import no_tag, open_tag, read_property, tag_field
-from codegen.types import ANY, missing_definition, read_type
+from codegen.types import missing_definition, read_type
 
 _VARIANTS = ("anyOf", "oneOf")
 
 # Names that the generated modules use for other things.
 RESERVED = frozenset(
-    "Agent Client RemoteAgent RemoteClient Model OpenModel Any Annotated Literal TypeAlias Field Sequence Integer "
-    "Number Double Base64 DateTime Regex Uri ByTag FirstMatch ExactlyOne OtherThan NoTag NotNull DefaultOnError "
-    "DefaultOnNull SkipInvalidItems Int8 Int16 Int32 Int64 Uint8 Uint16 Uint32 Uint64".split()
+    (
+        *("Agent", "Client", "RemoteAgent", "RemoteClient", "Model", "OpenModel", "Any", "Annotated", "Literal"),
+        *("TypeAlias", "Field", "Sequence", "Integer", "Number", "Double", "Base64", "DateTime", "Regex", "Uri"),
+        *("ByTag", "FirstMatch", "ExactlyOne", "OtherThan", "NoTag", "NotNull", "DefaultOnError", "DefaultOnNull"),
+        *("SkipInvalidItems", "Int8", "Int16", "Int32", "Int64", "Uint8", "Uint16", "Uint32", "Uint64"),
+    )
 )
 
 
@@ -165,7 +169,11 @@ class _Reader:
         found = self.resolve(base)
         if isinstance(found, Union):
             members = tuple(
-                Member(self._add_or_get(self._derive(name + each.label, each.name, pointer, doc, fields)), each.label, each.tag)
+                Member(
+                    self._add_or_get(self._derive(name + each.label, each.name, pointer, doc, fields)),
+                    each.label,
+                    each.tag,
+                )
                 for each in found.members
             )
             return Union(name, pointer, doc, members, found.tag, found.exclusive)
@@ -235,7 +243,9 @@ class _Reader:
             return Member(each.base, label)
         if name == each.base and own and not (shared or fields or each.properties):
             return Member(self._tag_in_place(name, own, each.node), label, value)
-        return Member(self._member_class(name, each, shared, (*fields, *own), open_=each.excluded is not None), label, value)
+        return Member(
+            self._member_class(name, each, shared, (*fields, *own), open_=each.excluded is not None), label, value
+        )
 
     def _member_class(
         self, name: str, each: Variant, shared: dict[str, Node], fields: tuple[Field, ...], open_: bool
@@ -244,7 +254,10 @@ class _Reader:
         if open_:
             built = replace(built, is_open=True) if isinstance(built, Model) else built
             for member in built.members if isinstance(built, Union) else ():
-                self.done[member.name] = replace(self.done[member.name], is_open=True)  # type: ignore[call-arg]
+                model = self.done[member.name]
+                if not isinstance(model, Model):
+                    raise each.node.error("There is no rule for an open member that is a union of unions.", "not")
+                self.done[member.name] = replace(model, is_open=True)
         return self._add(built).name
 
     def _tag_in_place(self, name: str, own: tuple[Field, ...], node: Node) -> str:
@@ -310,8 +323,8 @@ def _is_null(each: Variant, key: str) -> bool:
     return key in each.properties and _is_null_type(each.properties[key].schema)
 
 
-def _is_null_type(schema: Any) -> bool:
-    return schema.get("type") == "null"
+def _is_null_type(schema: Mapping[str, Any]) -> bool:
+    return bool(schema.get("type") == "null")
 
 
 def _excluded(node: Node, tag: str) -> list[str]:
@@ -333,7 +346,7 @@ def _constants(node: Node) -> list[str]:
     lines: list[str] = []
     for keyword in _VARIANTS:
         for member in node.schema.get(keyword, ()):
-            if isinstance(member, dict) and "description" in member:
+            if is_object(member) and "description" in member:
                 value = member.get("const", member.get("title", "other values"))
                 lines.append(f"\n`{value}`: {member['description']}")
     return lines
@@ -341,7 +354,7 @@ def _constants(node: Node) -> list[str]:
 
 def _is_object(raw: dict[str, Any], schema: Any, seen: frozenset[str] = frozenset()) -> bool:
     """Whether a schema describes an object with a class of its own (or a union of such)."""
-    if not isinstance(schema, dict):
+    if not is_object(schema):
         return False
     if "properties" in schema or schema.get("type") == "object":
         return True
@@ -349,10 +362,8 @@ def _is_object(raw: dict[str, Any], schema: Any, seen: frozenset[str] = frozense
     if variants:
         return all(_is_object(raw, each, seen) for each in variants)
     parts = schema.get("allOf", ())
-    refs = [each["$ref"].removeprefix("#/$defs/") for each in (*parts, schema) if isinstance(each, dict) and "$ref" in each]
-    return bool(refs) and all(
-        ref not in seen and _is_object(raw, raw.get(ref), seen | {ref}) for ref in refs
-    )
+    refs = [each["$ref"].removeprefix("#/$defs/") for each in (*parts, schema) if is_object(each) and "$ref" in each]
+    return bool(refs) and all(ref not in seen and _is_object(raw, raw.get(ref), seen | {ref}) for ref in refs)
 
 
 def _allows_null(raw: dict[str, Any], name: str, seen: frozenset[str] = frozenset()) -> bool:
@@ -372,9 +383,9 @@ def _schema_allows_null(raw: dict[str, Any], schema: Any, seen: frozenset[str]) 
 
 
 def _references(schema: Any) -> list[str]:
-    if isinstance(schema, dict):
+    if is_object(schema):
         own = [schema["$ref"].removeprefix("#/$defs/")] if isinstance(schema.get("$ref"), str) else []
         return own + [name for value in schema.values() for name in _references(value)]
-    if isinstance(schema, list):
+    if is_array(schema):
         return [name for value in schema for name in _references(value)]
     return []

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from codegen.errors import SchemaError
+from codegen.nodes import is_object
 from codegen.profiles import Profile, find_files
 
 PINS = "PINNED.json"
@@ -24,10 +25,10 @@ class Pinned:
     @property
     def schema(self) -> dict[str, Any]:
         try:
-            found = json.loads(self.content, object_pairs_hook=_no_duplicates)
+            found: Any = json.loads(self.content, object_pairs_hook=_no_duplicates)
         except ValueError as error:
             raise SchemaError("", f"Not JSON: {error}", self.profile.file) from error
-        if not isinstance(found, dict) or not isinstance(found.get("$defs"), dict):
+        if not is_object(found) or not is_object(found.get("$defs")):
             raise SchemaError("", "Not an ACP schema: there are no `$defs`.", self.profile.file)
         return found
 
@@ -60,12 +61,12 @@ def load(folder: Path, *, pinned: bool) -> list[Pinned]:
 
 def _read_pins(path: Path) -> dict[str, Any]:
     try:
-        pins = json.loads(path.read_text("utf-8"))
+        pins: Any = json.loads(path.read_text("utf-8"))
     except FileNotFoundError as error:
         raise SchemaError("", "There is no PINNED.json beside the schema. `make fetch` writes it.", PINS) from error
     except ValueError as error:
         raise SchemaError("", f"Not JSON: {error}", PINS) from error
-    if not isinstance(pins, dict) or not isinstance(pins.get("files"), dict):
+    if not is_object(pins) or not is_object(pins.get("files")):
         raise SchemaError("", "Expected an object with `files`.", PINS)
     return pins
 

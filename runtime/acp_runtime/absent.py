@@ -7,7 +7,7 @@ nothing. Here an optional field's default is a stand-in that never validates, an
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 from pydantic_core import core_schema
 from pydantic_core.core_schema import CoreSchema
@@ -34,7 +34,7 @@ _ABSENT_IS_LEFT_OUT = core_schema.chain_schema(
 def leave_out_when_absent(schema: Any) -> CoreSchema:
     """Of an optional field that is absent keep nothing, so that however a message is dumped, absent stays absent."""
     if schema["type"] != "default":
-        return schema
+        return cast("CoreSchema", schema)
     # The stand-in first: a type that admits anything would take it for a value.
     absent = first_match([("<absent>", _ABSENT_IS_LEFT_OUT), ("<value>", schema["schema"])])
     return core_schema.with_default_schema(absent, default=_Absent(), validate_default=True)
@@ -43,15 +43,15 @@ def leave_out_when_absent(schema: Any) -> CoreSchema:
 def with_plain_defaults(schema: Any) -> CoreSchema:
     """A model's schema for describing it: the stand-in for an absent value can't be shown as JSON."""
     if schema["type"] != "model":
-        return schema
+        return cast("CoreSchema", schema)
     fields = schema["schema"]["json_schema"]
     plain = {
         name: {**field, "schema": _with_plain_default(field["schema"])} for name, field in fields["fields"].items()
     }
-    return {**schema, "schema": {**fields, "fields": plain}}
+    return cast("CoreSchema", {**schema, "schema": {**fields, "fields": plain}})
 
 
 def _with_plain_default(schema: Any) -> CoreSchema:
     if schema["type"] != "default" or not isinstance(schema.get("default"), _Absent):
-        return schema
+        return cast("CoreSchema", schema)
     return core_schema.with_default_schema(schema["schema"], default_factory=_Absent)

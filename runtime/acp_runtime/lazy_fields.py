@@ -12,18 +12,24 @@ from __future__ import annotations
 
 import sys
 from copy import copy
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
+if TYPE_CHECKING:
+    from pydantic._internal._model_construction import ModelMetaclass
+else:
+    ModelMetaclass = type(BaseModel)
+
 _PUT_ASIDE = "__acp_declared__"
 
 
-class LazyFieldsMeta(type(BaseModel)):
+class LazyFieldsMeta(ModelMetaclass):
     """The metaclass of models. A module whose classes are to be lazy says so with `__lazy_fields__ = True`."""
 
     def __new__(mcs, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **keywords: Any) -> type:
+        """Create a class, and put its annotations aside if its module asks for it."""
         module = sys.modules.get(namespace.get("__module__", ""))
         declared: dict[str, tuple[str, Any]] | None = None
         if getattr(module, "__lazy_fields__", False):

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, TypeAlias, get_args, get_origin
+from typing import Any, Final, TypeAlias, get_args, get_origin
 
 from pydantic import BaseModel, GetCoreSchemaHandler, ValidationError
 from pydantic_core import PydanticCustomError, core_schema
 from pydantic_core.core_schema import CoreSchema
 
-# A null that is to count as absent: matches null alone, then drops the field (`None` is no int, and the failure is omitted).
+# A null that is to count as absent: matches null alone, then drops the field (`None` is no int, and that failure is
+# omitted).
 _NULL_IS_ABSENT = core_schema.chain_schema(
     [
         core_schema.none_schema(),
@@ -94,18 +95,18 @@ class _NoTag:
         return "NoTag"
 
 
-DefaultOnError = _DefaultOnError()
-SkipInvalidItems = _SkipInvalidItems()
-DefaultOnNull = _DefaultOnNull()
-NotNull = _NotNull()
-NoTag = _NoTag()
+DefaultOnError: Final = _DefaultOnError()
+SkipInvalidItems: Final = _SkipInvalidItems()
+DefaultOnNull: Final = _DefaultOnNull()
+NotNull: Final = _NotNull()
+NoTag: Final = _NoTag()
 
 
 class OtherThan:
     """The tag of a variant that the schema does not name: any string but those of the variants it does name."""
 
     def __init__(self, *known: str) -> None:
-        self.known = frozenset(known)
+        self.known: frozenset[str] = frozenset(known)
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         return core_schema.no_info_after_validator_function(self._check, core_schema.str_schema(strict=True))
@@ -173,8 +174,8 @@ class _ExactlyOne:
         return "ExactlyOne"
 
 
-FirstMatch = _FirstMatch()
-ExactlyOne = _ExactlyOne()
+FirstMatch: Final = _FirstMatch()
+ExactlyOne: Final = _ExactlyOne()
 
 
 def _or_absent(schema: CoreSchema) -> CoreSchema:

@@ -13,7 +13,7 @@ Two doors lead in, and they differ on purpose:
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar, cast, dataclass_transform
 
 from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler, GetJsonSchemaHandler
 from pydantic.alias_generators import to_camel
@@ -22,11 +22,9 @@ from pydantic_core import core_schema, to_json
 from pydantic_core.core_schema import CoreSchema
 
 from acp_runtime.absent import leave_out_when_absent, with_plain_defaults
-from acp_runtime.lazy_fields import LazyFieldsMeta, collect_fields
+from acp_runtime.lazy_fields import collect_fields
 
-T = TypeVar("T")
-
-_TAG = {"x-tag": True}
+T = TypeVar("T", bound=str)
 
 
 def wire_name(name: str) -> str:
@@ -38,9 +36,11 @@ def wire_name(name: str) -> str:
 
 
 def tag(value: T) -> T:
-    """Declare the field that tells a union's members apart: constant, required on the wire, filled in by the constructor."""
-    declaration: Any = Field(default=..., json_schema_extra={**_TAG, "const": value})  # pyright: ignore[reportArgumentType]
-    return declaration
+    """Declare the field that tells a union's members apart.
+
+    It is constant, required on the wire and filled in by the constructor.
+    """
+    return cast("T", Field(default=..., json_schema_extra={"x-tag": True, "const": value}))
 
 
 class _Keywords(dict[str, Any]):
@@ -48,14 +48,17 @@ class _Keywords(dict[str, Any]):
 
 
 if TYPE_CHECKING:
-    _Base = BaseModel
+    from pydantic._internal._model_construction import ModelMetaclass
+
+    @dataclass_transform(kw_only_default=True, frozen_default=True, field_specifiers=(Field,))
+    class _ModelMeta(ModelMetaclass):
+        """Tells type checkers what `frozen` in a configuration doesn't: no field is assigned to, in any subclass."""
+
 else:
-
-    class _Base(BaseModel, metaclass=LazyFieldsMeta):
-        pass
+    from acp_runtime.lazy_fields import LazyFieldsMeta as _ModelMeta
 
 
-class Model(_Base):
+class Model(BaseModel, metaclass=_ModelMeta):
     """A message or a part of one.
 
     Instances are values: immutable, equal when they would be the same JSON. An optional field has three states:
@@ -63,6 +66,7 @@ class Model(_Base):
     Reading an absent field gives the schema's default, an empty list or mapping, or `None`.
     """
 
+    # Not annotated: annotations of a base are evaluated again for every subclass.
     model_config = ConfigDict(
         alias_generator=wire_name,
         defer_build=True,
@@ -110,17 +114,16 @@ class Model(_Base):
         """
         return obj if isinstance(obj, cls) else cls.model_validate_json(to_json(obj), **kwargs)
 
-    # Called for what isn't in the instance: the fields that are absent, then unknown attributes. Hidden from type
-    # checkers, which know every attribute.
-    def _absent(self, name: str) -> Any:
-        field = type(self).__pydantic_fields__.get(name)
-        if field is None:
-            return super().__getattr__(name)  # type: ignore[misc]  # pyright: ignore
-        if field.default is None:
-            return None
-        return [] if field.is_required() else field.get_default(call_default_factory=True)
+    if not TYPE_CHECKING:  # type checkers know every attribute
 
-    locals()["__getattr__"] = _absent
+        def __getattr__(self, name: str) -> Any:
+            """What isn't in the instance: the fields that are absent, then unknown attributes."""
+            field = type(self).__pydantic_fields__.get(name)
+            if field is None:
+                return super().__getattr__(name)
+            if field.default is None:
+                return None
+            return [] if field.is_required() else field.get_default(call_default_factory=True)
 
 
 class OpenModel(Model):

@@ -779,7 +779,7 @@ CreateElicitationRequestUrl: TypeAlias = Annotated[
 """URL-based elicitation where the client directs the user to a URL."""
 
 
-class CreateElicitationRequestOtherSession(ElicitationSessionScope):
+class CreateElicitationRequestOtherSession(ElicitationSessionScope, OpenModel):
     """Tied to a session, optionally to a specific tool call within that session."""
 
     mode: Annotated[str, OtherThan("form", "url")]
@@ -794,7 +794,7 @@ class CreateElicitationRequestOtherSession(ElicitationSessionScope):
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
 
 
-class CreateElicitationRequestOtherRequest(ElicitationRequestScope):
+class CreateElicitationRequestOtherRequest(ElicitationRequestScope, OpenModel):
     """Tied to a specific JSON-RPC request outside of a session
     (e.g., during auth/configuration phases before any session is started).
     """
