@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from typing import Any
 
 from codegen.ir import Definition, Field, Method, Model, Schema
 
@@ -32,6 +33,50 @@ class Docs:
     def of_field(self, model: Model, field: Field) -> str:
         key = (field.wire, field.doc)
         return "" if key in self._boilerplate and self._first[key] != model.name else field.doc
+
+
+def member_docs(schema: Any) -> list[str]:
+    """What upstream says about the members of a union that has no classes of its own, and about items."""
+    lines: list[str] = []
+    for member in (*schema.get("anyOf", ()), *schema.get("oneOf", ())):
+        lines += _line(_label(member), member) + member_docs(member)
+    for keyword in ("items", "additionalProperties"):
+        item: Any = schema.get(keyword)
+        if isinstance(item, dict):
+            lines += _line(" ".join(["Each", *_title(item)]), item) + member_docs(item)
+    return lines
+
+
+def _line(label: str, schema: Any) -> list[str]:
+    text = schema.get("description", "")
+    return [f"\n{': '.join(part for part in (label, text) if part)}"] if text or "title" in schema else []
+
+
+def with_member_docs(doc: str, schema: Any) -> str:
+    return "\n".join([doc, *member_docs(schema)]).strip()
+
+
+def _label(member: Any) -> str:
+    """A member by its constant, its title or both; a group of members needs no name."""
+    constant = [f"`{member['const']}`"] if "const" in member else []
+    names = " ".join([*constant, *_title(member)])
+    return names or ("" if "anyOf" in member else "Other values")
+
+
+def _title(schema: Any) -> list[str]:
+    """A title, unless the description begins with it."""
+    title = schema.get("title")
+    return [f"`{title}`"] if title and not schema.get("description", "").startswith(f"**{title}**") else []
+
+
+def methods_doc(title: str, messages: dict[str, str]) -> str:
+    """The description of a table of methods, with what upstream says about the messages, each text once."""
+    about: dict[str, list[str]] = {}
+    for subject, text in messages.items():
+        about.setdefault(text, []).append(subject)
+    first = f"The methods of {title}: what each is called, whose it is and what unlocks it."
+    said = [f"{', '.join(subjects)}: {text}".rstrip(": ") for text, subjects in about.items()]
+    return "\n\n".join([first, "The messages that carry them, in upstream's words.", *said])
 
 
 def handler_doc(method: Method) -> str:

@@ -18,4 +18,5 @@ class SchemaError(Exception):
         self.source = source
 
     def __str__(self) -> str:
-        return f"{self.source}#{self.pointer}: {self.message}"
+        place = f"{self.source}#{self.pointer}: " if self.source or self.pointer else ""
+        return f"{place}{self.message}"

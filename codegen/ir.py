@@ -170,10 +170,11 @@ class Method:
 
 @dataclass
 class Schema:
-    """A whole schema: definitions in upstream's order, methods, and where it came from."""
+    """A whole schema: definitions in upstream's order, methods, and what upstream says about its messages."""
 
     definitions: dict[str, Definition]
     methods: list[Method] = field(default_factory=list[Method])
+    messages: dict[str, str] = field(default_factory=dict[str, str])
 
     def model(self, name: str) -> Model:
         found = self.definitions[name]

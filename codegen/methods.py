@@ -11,7 +11,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from codegen.envelopes import Payload, read_payloads
+from codegen.envelopes import Payload
 from codegen.errors import SchemaError
 from codegen.ir import Method
 from codegen.names import method_name
@@ -38,9 +38,8 @@ _RESPONDERS = {**_SENDERS, "agent": {"Agent"}, "client": {"Client"}}
 _ADVERTISED_IN = {"agent": "InitializeResponse", "client": "InitializeRequest"}
 
 
-def read_methods(raw: dict[str, Any], version: str) -> list[Method]:
+def read_methods(raw: dict[str, Any], payloads: set[Payload], version: str) -> list[Method]:
     """Every method of a schema, in upstream's order. `version` is the table of `methods.toml`, such as `v1`."""
-    payloads = read_payloads(raw)
     parts: dict[tuple[str, str, str], str] = {}
     for name, schema in raw["$defs"].items():
         key = _method_of(name, schema, payloads)

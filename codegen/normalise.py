@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from codegen.docs import with_member_docs
 from codegen.errors import SchemaError
 from codegen.ir import Alias, Definition, Field, Member, Model, Schema, Type, Union, with_fields
 from codegen.names import is_class_name, pascal
@@ -45,6 +46,7 @@ class Variant:
     nested: tuple[Variant, ...]
     exclusive: bool
     excluded: Node | None
+    is_open: bool
     tag: str | None = None
 
 
@@ -99,18 +101,20 @@ class _Reader:
         return Type(name, "ref", _allows_null(self.raw, name), (name,), spelled=False)
 
     def _definition(self, name: str, node: Node) -> Definition:
+        if "title" in node:
+            raise node.error("There is no rule for a definition with a title; its name is the key.", "title")
         doc = node.take("description", str, "")
         if node.take_flag("x-docs-ignore"):
             doc = f"{doc}\n\nThe wire's envelope; upstream leaves it out of its documentation.".strip()
         for keyword in ("x-side", "x-method"):  # read by codegen.methods
             node.take(keyword, str, "")
         if _is_object(self.raw, node.schema):
-            variant = self._variant(node, doc)
+            variant = replace(self._variant(node), doc=doc)
             return self._build(name, variant, {}, ())
         return self._alias(name, doc, node)
 
     def _alias(self, name: str, doc: str, node: Node) -> Alias:
-        doc = "\n".join([doc, *_constants(node)]).strip()
+        doc = with_member_docs(doc, node.schema)
         kind = read_type(node, self.lookup)
         node.close()
         for needed in kind.names:
@@ -119,28 +123,31 @@ class _Reader:
 
     # Objects and unions of objects
 
-    def _variant(self, node: Node, doc: str = "") -> Variant:
+    def _variant(self, node: Node) -> Variant:
         """An object, its keywords taken but its properties not yet read."""
         title = node.take("title", str, "")
-        doc = node.take("description", str, doc)
+        doc = node.take("description", str, "")
         base = node.take_ref()
         if base is not None and base not in self.raw:
             raise missing_definition(base, node)
-        if node.take("type", str, "object") != "object":
-            raise node.error("Expected an object here, as its neighbours are.", "type")
+        if node.take("type", str, "object") != "object" or ("properties" in node) > ("type" in node):
+            raise node.error('Expected `"type": "object"` here, as its neighbours have.')
         properties = node.take_map("properties")
         required: list[Any] = node.take("required", list, [])
         for key in required:
             if key not in properties:
                 raise node.error(f"{key!r} is required but not described.", "required")
-        for keyword in ("additionalProperties", "unevaluatedProperties"):
-            node.take_flag(keyword)
         excluded = node.take_node("not") if "not" in node else None
         nested = [self._variant(each) for keyword in _VARIANTS for each in node.take_list(keyword)]
+        is_open = node.take_flag("unevaluatedProperties" if nested or base else "additionalProperties")
+        if excluded and not is_open:
+            raise node.error("An open member says so: `additionalProperties`, or `unevaluatedProperties` over others.")
         discriminator: dict[str, Any] = node.take("discriminator", dict, {})
         node.close()
         exclusive = "oneOf" in node
-        variant = Variant(node, title, doc, properties, frozenset(required), base, tuple(nested), exclusive, excluded)
+        variant = Variant(
+            node, title, doc, properties, frozenset(required), base, tuple(nested), exclusive, excluded, is_open
+        )
         variant.tag = discriminator.get("propertyName")
         if discriminator and (len(discriminator) > 1 or variant.tag is None):
             raise node.error("Expected `propertyName` alone.", "discriminator")
@@ -148,6 +155,10 @@ class _Reader:
 
     def _build(self, name: str, variant: Variant, common: dict[str, Node], fields: tuple[Field, ...]) -> Definition:
         """The definition that an object is, with the fields its union adds to it. `common` are unread ones."""
+        built = self._closed(name, variant, common, fields)
+        return self._opened(built) if variant.is_open else built
+
+    def _closed(self, name: str, variant: Variant, common: dict[str, Node], fields: tuple[Field, ...]) -> Definition:
         if variant.nested:
             if variant.base:
                 raise variant.node.error("There is no rule for an object that both wraps a definition and is a union.")
@@ -157,7 +168,15 @@ class _Reader:
             return self._derive(name, variant.base, variant.node.pointer, variant.doc, fields)
         return Model(name, variant.node.pointer, variant.doc, fields)
 
+    def _opened(self, built: Definition) -> Definition:
+        """A definition that has room for keys the schema doesn't know; of a union, its members."""
+        for member in built.members if isinstance(built, Union) else ():
+            self.done[member.name] = self._opened(self.done[member.name])
+        return replace(built, is_open=True) if isinstance(built, Model) else built
+
     def _fields(self, variant: Variant, common: dict[str, Node]) -> list[Field]:
+        for key in common.keys() & variant.properties.keys():
+            raise variant.properties[key].error(f"{key!r} is described here and for the whole union.")
         unread = {**common, **variant.properties}
         return [
             read_property(key, Node(node.schema, node.pointer), _requires(variant, common, key), self.lookup)
@@ -180,7 +199,7 @@ class _Reader:
         if isinstance(found, Alias):
             raise SchemaError(pointer, f"{base} is not an object, so nothing can be added to it.")
         self._check_no_field_twice(found, fields, pointer)
-        return Model(name, pointer, doc, fields, base, found.is_open)
+        return Model(name, pointer, doc, fields, base)
 
     def _check_no_field_twice(self, base: Model, fields: tuple[Field, ...], pointer: str) -> None:
         inherited = {field.name for field in Schema({**self.done, base.name: base}).fields(base.name)}
@@ -205,13 +224,22 @@ class _Reader:
         members = [self._member(name, whole, each, tag, known, shared, fields, tag_node) for each in whole.nested]
         if tag_node is not None and not has_none:
             raise whole.node.error(f"{tag!r} is described beside its variants, and none of them goes without it.")
+        if tag is not None and whole.exclusive != (whole.tag is not None):
+            raise whole.node.error("Expected a `discriminator` beside `oneOf` with a tag, and none beside `anyOf`.")
         exclusive = whole.exclusive and tag is None
         if exclusive and any(isinstance(self.done.get(each.name), Union) for each in members):
             raise whole.node.error("There is no rule for `oneOf` over unions.", "oneOf")
         if whole.exclusive and tag is not None and any(each.tag is None for each in members):
             raise whole.node.error("There is no rule for `oneOf` with a member that has no constant tag.", "oneOf")
         attribute = next((field.name for field in self._tag_fields(members)), None) if known else None
-        return Union(name, whole.node.pointer, whole.doc, tuple(members), attribute, exclusive)
+        doc = self._union_doc(whole, members)
+        return Union(name, whole.node.pointer, doc, tuple(members), attribute, exclusive)
+
+    def _union_doc(self, whole: Variant, members: list[Member]) -> str:
+        """A union's description, and those of its members that have no class of their own to say it."""
+        plain = [(each, member) for each, member in zip(whole.nested, members, strict=True) if member.name == each.base]
+        lines = [f"\n`{each.title}`: {each.doc}" for each, member in plain if member.tag is None]
+        return "\n".join([whole.doc, *lines]).strip()
 
     def _tag_fields(self, members: list[Member]) -> list[Field]:
         schema = Schema(self.done)
@@ -231,9 +259,11 @@ class _Reader:
         tag_node: Node | None,
     ) -> Member:
         value = _constant(each, tag) if tag else None
-        label = pascal(value if value is not None else each.title or each.base or "")
+        if value is not None and each.title:
+            raise each.node.error("A member with a constant tag is named by it; there is no rule for a title.", "title")
+        label = pascal(value if value is not None else each.title)
         if not label:
-            raise each.node.error("A union member needs a constant tag, a title or a definition to be named by.")
+            raise each.node.error("A union member needs a constant tag or a title to be named by.")
         each.required = each.required | (whole.required & shared.keys())
         own = self._tag(each, tag, value, known, tag_node)
         name = union + label
@@ -243,22 +273,7 @@ class _Reader:
             return Member(each.base, label)
         if name == each.base and own and not (shared or fields or each.properties):
             return Member(self._tag_in_place(name, own, each.node), label, value)
-        return Member(
-            self._member_class(name, each, shared, (*fields, *own), open_=each.excluded is not None), label, value
-        )
-
-    def _member_class(
-        self, name: str, each: Variant, shared: dict[str, Node], fields: tuple[Field, ...], open_: bool
-    ) -> str:
-        built = self._build(name, each, shared, fields)
-        if open_:
-            built = replace(built, is_open=True) if isinstance(built, Model) else built
-            for member in built.members if isinstance(built, Union) else ():
-                model = self.done[member.name]
-                if not isinstance(model, Model):
-                    raise each.node.error("There is no rule for an open member that is a union of unions.", "not")
-                self.done[member.name] = replace(model, is_open=True)
-        return self._add(built).name
+        return Member(self._add(self._build(name, each, shared, (*fields, *own))).name, label, value)
 
     def _tag_in_place(self, name: str, own: tuple[Field, ...], node: Node) -> str:
         """Put the tag into the definition that a member wraps, because the member's name is already that definition."""
@@ -283,9 +298,13 @@ class _Reader:
                 raise each.node.error("A member with a constant tag excludes nothing.", "not")
             return (tag_field(tag, node, value),)
         if _is_null_type(node.schema):
+            if tag in each.required:
+                raise each.node.error(f"There is no rule for a null {tag!r} that is required.", "required")
             field = read_property(tag, node, False, self.lookup)
             salvaged = tag_node is not None and _salvaged_string(tag_node, self)
             return (no_tag(field, salvaged),)
+        if tag not in each.required:
+            raise each.node.error(f"The open member has to require the tag {tag!r}.", "required")
         if each.excluded is None or set(_excluded(each.excluded, tag)) != set(known):
             raise each.node.error(f"An open member excludes exactly the known tags: {', '.join(sorted(known))}.", "not")
         return (open_tag(read_property(tag, node, True, self.lookup), known),)
@@ -331,25 +350,13 @@ def _excluded(node: Node, tag: str) -> list[str]:
     """The tags that `not` lists, each as an object of its own."""
     found: list[str] = []
     for each in node.take_list("anyOf"):
-        expected = {"type": "object", "required": [tag]}
-        rest = {key: value for key, value in each.schema.items() if key != "properties"}
-        described = each.schema.get("properties", {}).get(tag, {})
-        if rest != expected or set(described) != {"type", "const"}:
+        constant = each.schema.get("properties", {}).get(tag, {}).get("const")
+        described = {tag: {"type": "string", "const": constant}}
+        if each.schema != {"type": "object", "properties": described, "required": [tag]}:
             raise each.error("Expected one constant tag here and nothing else.")
-        found.append(described["const"])
+        found.append(constant)
     node.close()
     return found
-
-
-def _constants(node: Node) -> list[str]:
-    """What upstream says about each value of an enum."""
-    lines: list[str] = []
-    for keyword in _VARIANTS:
-        for member in node.schema.get(keyword, ()):
-            if is_object(member) and "description" in member:
-                value = member.get("const", member.get("title", "other values"))
-                lines.append(f"\n`{value}`: {member['description']}")
-    return lines
 
 
 def _is_object(raw: dict[str, Any], schema: Any, seen: frozenset[str] = frozenset()) -> bool:

@@ -25,9 +25,9 @@ class Pinned:
     @property
     def schema(self) -> dict[str, Any]:
         try:
-            found: Any = json.loads(self.content, object_pairs_hook=_no_duplicates)
+            found = parse_json(self.content)
         except ValueError as error:
-            raise SchemaError("", f"Not JSON: {error}", self.profile.file) from error
+            raise SchemaError("", f"Not JSON: {error}.", self.profile.file) from error
         if not is_object(found) or not is_object(found.get("$defs")):
             raise SchemaError("", "Not an ACP schema: there are no `$defs`.", self.profile.file)
         return found
@@ -61,11 +61,11 @@ def load(folder: Path, *, pinned: bool) -> list[Pinned]:
 
 def _read_pins(path: Path) -> dict[str, Any]:
     try:
-        pins: Any = json.loads(path.read_text("utf-8"))
+        pins = parse_json(path.read_bytes())
     except FileNotFoundError as error:
         raise SchemaError("", "There is no PINNED.json beside the schema. `make fetch` writes it.", PINS) from error
     except ValueError as error:
-        raise SchemaError("", f"Not JSON: {error}", PINS) from error
+        raise SchemaError("", f"Not JSON: {error}.", PINS) from error
     if not is_object(pins) or not is_object(pins.get("files")):
         raise SchemaError("", "Expected an object with `files`.", PINS)
     return pins
@@ -75,6 +75,18 @@ def _check_same_files(present: set[str], listed: set[str]) -> None:
     for file in sorted(present ^ listed):
         where = "is there but not pinned" if file in present else "is pinned but not there"
         raise SchemaError("", f"The file {where}. `make fetch` writes both.", file)
+
+
+def parse_json(content: bytes) -> Any:
+    """JSON as the standard has it: no key twice, no NaN, no nesting beyond reason. Everything else is a ValueError."""
+    try:
+        return json.loads(content, object_pairs_hook=_no_duplicates, parse_constant=_no_constant)
+    except RecursionError as error:
+        raise ValueError("it is nested too deep") from error
+
+
+def _no_constant(name: str) -> Any:
+    raise ValueError(f"{name} is no JSON number")
 
 
 def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from codegen.docs import with_member_docs
 from codegen.ir import Field, Type
 from codegen.names import attribute_name
 from codegen.nodes import Node, is_array, is_object
@@ -21,7 +22,7 @@ def read_property(wire: str, node: Node, required: bool, lookup: Lookup) -> Fiel
     name = attribute_name(wire)
     if name is None:
         raise node.error(f"The key {wire!r} has no Python name from which the key follows again.")
-    doc = node.take("description", str, "")
+    doc = with_member_docs(node.take("description", str, ""), node.schema)
     on_error = node.take_flag(_DEFAULT_ON_ERROR)
     on_null = node.take_flag(_DEFAULT_ON_NULL)
     skip_items = node.take_flag(_SKIP_INVALID_ITEMS)
@@ -67,10 +68,10 @@ def tag_field(wire: str, node: Node, value: str) -> Field:
     name = attribute_name(wire)
     if name is None:
         raise node.error(f"The tag {wire!r} has no Python name from which the key follows again.")
-    node.take("description", str, "")
+    doc = node.take("description", str, "")
     kind = read_type(node, _no_reference)
     node.close()
-    return Field(wire, name, kind, required=True, default=f"tag({quoted(value)})", tag=value)
+    return Field(wire, name, kind, required=True, doc=doc, default=f"tag({quoted(value)})", tag=value)
 
 
 def open_tag(field: Field, known: list[str]) -> Field:

@@ -8,14 +8,17 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from typing import Any
 
 from codegen.defaults import fill_defaults
 from codegen.emit import emit_package, emit_profile
+from codegen.envelopes import read_messages
 from codegen.errors import SchemaError
 from codegen.ir import Schema
 from codegen.methods import read_methods
 from codegen.normalise import normalise
 from codegen.pins import Pinned, load
+from codegen.vocabulary import check_vocabulary
 
 PACKAGE = "acp_bindings"
 
@@ -23,12 +26,19 @@ PACKAGE = "acp_bindings"
 def read_schema(pinned: Pinned) -> Schema:
     """One profile's intermediate representation. Errors name its file."""
     try:
-        raw = pinned.schema
-        schema = normalise(raw["$defs"])
-        fill_defaults(schema)
-        schema.methods = read_methods(raw, pinned.profile.table)
+        return understand(pinned.schema, pinned.profile.table)
     except SchemaError as error:
         raise SchemaError(error.pointer, error.message, error.source or pinned.profile.file) from error
+
+
+def understand(raw: dict[str, Any], version: str) -> Schema:
+    """The intermediate representation of a JSON schema. `version` is its table in `methods.toml`, such as `v1`."""
+    check_vocabulary(raw)
+    schema = normalise(raw["$defs"])
+    fill_defaults(schema)
+    messages = read_messages(raw)
+    schema.messages = messages.texts
+    schema.methods = read_methods(raw, messages.payloads, version)
     return schema
 
 

@@ -72,20 +72,22 @@ def _integer(node: Node, _: Lookup) -> Type:
     choices = _choices(node, int)
     if choices:
         return Type(literal(choices), "scalar")
+    if low == 0 and "minimum" not in node:
+        raise node.error("Expected a minimum beside an unsigned format.", "format")
     minimum, maximum = node.take("minimum", int, low), node.take("maximum", int, high)
-    implied = (minimum, maximum) == (low, high) and ("minimum" in node) == (low == 0)
-    if width and implied:
+    if width and (minimum, maximum) == (low, high) and ("minimum" in node, "maximum" in node) == (low == 0, False):
         return Type(width, "scalar")
-    return Type(f"Annotated[int, Integer({minimum}, {maximum})]", "scalar", plain="int")
+    return Type(f"Annotated[{width or 'int'}, Integer({minimum}, {maximum})]", "scalar", plain="int")
 
 
 def _number(node: Node, _: Lookup) -> Type:
-    _lookup_name(node, "format", {"double": "Double"})
+    width = _lookup_name(node, "format", {"double": "Double"}) or "float"
     bounds: tuple[float | None, float | None] = (
         node.take("minimum", (int, float), None),
         node.take("maximum", (int, float), None),
     )
-    text = "Double" if bounds == (None, None) else f"Annotated[float, Number({bounds[0]}, {bounds[1]})]"
+    is_plain = width == "Double" and bounds == (None, None)
+    text = width if is_plain else f"Annotated[{width}, Number({bounds[0]}, {bounds[1]})]"
     return Type(text, "scalar", plain="float")
 
 
@@ -104,7 +106,9 @@ def _array(node: Node, lookup: Lookup) -> Type:
 def _object(node: Node, lookup: Lookup) -> Type:
     if "properties" in node:
         raise node.error("An inline object with properties has no name. Upstream gives such objects a definition.")
-    if node.schema.get("additionalProperties", True) is True:
+    if "additionalProperties" not in node:
+        raise node.error("An object that says nothing of its properties has no rule; `additionalProperties` says it.")
+    if node.schema["additionalProperties"] is True:
         node.take_flag("additionalProperties")
         return Type("dict[str, Any]", "map")
     value = read_annotated(node.take_node("additionalProperties"), lookup)
@@ -132,8 +136,25 @@ def read_annotated(node: Node, lookup: Lookup) -> Type:
 
 def _union(node: Node, lookup: Lookup) -> Type:
     """An inline union of anything but objects without a name. Members keep upstream's order."""
-    members = [read_annotated(member, lookup) for keyword in _VARIANTS for member in node.take_list(keyword)]
-    return union_of(members)
+    nodes = [member for keyword in _VARIANTS for member in node.take_list(keyword)]
+    _check_alternatives(node, nodes)
+    members = [read_annotated(member, lookup) for member in nodes]
+    found = union_of(members)
+    if len({member.text for member in members}) < len(members):
+        raise node.error("Two of its members are the same type.")
+    return found
+
+
+def _check_alternatives(node: Node, members: list[Node]) -> None:
+    """Upstream's unions without classes: constants alone are a `oneOf`, everything else is an `anyOf`."""
+    constants = [member for member in members if "const" in member]
+    if ("oneOf" in node) != (len(constants) == len(members)):
+        raise node.error("Expected `oneOf` where all members are constants, `anyOf` where not all are.")
+    if len({member.schema.get("format") for member in constants}) > 1:
+        raise node.error("Its constants differ in their formats.")
+    for member in members:
+        if isinstance(member.schema.get("type"), list):
+            raise node.error("There is no rule for a member of several types; upstream has null as its own member.")
 
 
 def union_of(members: Iterable[Type]) -> Type:

@@ -18,6 +18,7 @@ from acp_runtime.scalars import (
     Double,
     Int32,
     Int64,
+    Integer,
     Uint16,
     Uint32,
     Uint64,
@@ -29,7 +30,10 @@ __lazy_fields__ = True
 
 
 class AgentRequest(Model):
-    """A JSON-RPC request object."""
+    """A JSON-RPC request object.
+
+    The wire's envelope; upstream leaves it out of its documentation.
+    """
 
     id: RequestId
     """The request id used to correlate the matching response."""
@@ -53,7 +57,104 @@ class AgentRequest(Model):
         ]
         | None
     ) = None
-    """Method-specific request parameters."""
+    """Method-specific request parameters.
+
+    All possible requests that an agent can send to a client.
+
+    This enum is used internally for routing RPC requests. You typically won't need
+    to use this directly.
+
+    This enum encompasses all method calls from agent to client.
+
+    `WriteTextFileRequest`: Writes content to a text file in the client's file system.
+
+    Only available if the client advertises the `fs.writeTextFile` capability.
+    Allows the agent to create or modify files within the client's environment.
+
+    See protocol docs: [Client](https://agentclientprotocol.com/protocol/overview#client)
+
+    `ReadTextFileRequest`: Reads content from a text file in the client's file system.
+
+    Only available if the client advertises the `fs.readTextFile` capability.
+    Allows the agent to access file contents within the client's environment.
+
+    See protocol docs: [Client](https://agentclientprotocol.com/protocol/overview#client)
+
+    `RequestPermissionRequest`: Requests permission from the user for a tool call operation.
+
+    Called by the agent when it needs user authorization before executing
+    a potentially sensitive operation. The client should present the options
+    to the user and return their decision.
+
+    If the client cancels the prompt turn via `session/cancel`, it MUST
+    respond to this request with `RequestPermissionOutcome::Cancelled`.
+
+    See protocol docs: [Requesting Permission](https://agentclientprotocol.com/protocol/tool-calls#requesting-permission)
+
+    `CreateTerminalRequest`: Executes a command in a new terminal
+
+    Only available if the `terminal` Client capability is set to `true`.
+
+    Returns a `TerminalId` that can be used with other terminal methods
+    to get the current output, wait for exit, and kill the command.
+
+    The `TerminalId` can also be used to embed the terminal in a tool call
+    by using the `ToolCallContent::Terminal` variant.
+
+    The Agent is responsible for releasing the terminal by using the `terminal/release`
+    method.
+
+    See protocol docs: [Terminals](https://agentclientprotocol.com/protocol/terminals)
+
+    `TerminalOutputRequest`: Gets the terminal output and exit status
+
+    Returns the current content in the terminal without waiting for the command to exit.
+    If the command has already exited, the exit status is included.
+
+    See protocol docs: [Terminals](https://agentclientprotocol.com/protocol/terminals)
+
+    `ReleaseTerminalRequest`: Releases a terminal
+
+    The command is killed if it hasn't exited yet. Use `terminal/wait_for_exit`
+    to wait for the command to exit before releasing the terminal.
+
+    After release, the `TerminalId` can no longer be used with other `terminal/*` methods,
+    but tool calls that already contain it, continue to display its output.
+
+    The `terminal/kill` method can be used to terminate the command without releasing
+    the terminal, allowing the Agent to call `terminal/output` and other methods.
+
+    See protocol docs: [Terminals](https://agentclientprotocol.com/protocol/terminals)
+
+    `WaitForTerminalExitRequest`: Waits for the terminal command to exit and return its exit status
+
+    See protocol docs: [Terminals](https://agentclientprotocol.com/protocol/terminals)
+
+    `KillTerminalRequest`: Kills the terminal command without releasing the terminal
+
+    While `terminal/release` will also kill the command, this method will keep
+    the `TerminalId` valid so it can be used with other methods.
+
+    This method can be helpful when implementing command timeouts which terminate
+    the command as soon as elapsed, and then get the final output so it can be sent
+    to the model.
+
+    Note: Call `terminal/release` when `TerminalId` is no longer needed.
+
+    See protocol docs: [Terminals](https://agentclientprotocol.com/protocol/terminals)
+
+    `CreateElicitationRequest`: Requests structured user input via a form or URL.
+
+    See protocol docs: [Elicitation](https://agentclientprotocol.com/protocol/elicitation)
+
+    `ExtMethodRequest`: Handles extension method requests from the agent.
+
+    Allows the Agent to send an arbitrary request that is not part of the ACP spec.
+    Extension methods provide a way to add custom functionality while maintaining
+    protocol compatibility.
+
+    See protocol docs: [Extensibility](https://agentclientprotocol.com/protocol/extensibility)
+    """
 
 
 RequestId: TypeAlias = Int64 | str | None
@@ -504,7 +605,12 @@ class BlobResourceContents(Model):
 EmbeddedResourceResource: TypeAlias = Annotated[
     TextResourceContents | BlobResourceContents, FirstMatch
 ]
-"""Resource content that can be embedded in a message."""
+"""Resource content that can be embedded in a message.
+
+`TextResourceContents`: Text resource contents embedded directly in the message.
+
+`BlobResourceContents`: Binary resource contents embedded directly in the message.
+"""
 
 
 TerminalId: TypeAlias = str
@@ -1156,7 +1262,10 @@ class TitledMultiSelectItems(Model):
 MultiSelectItems: TypeAlias = Annotated[
     MultiSelectItemsString | MultiSelectItemsOther | TitledMultiSelectItems, ByTag("type")
 ]
-"""Items for a multi-select (array) property schema."""
+"""Items for a multi-select (array) property schema.
+
+`titled`: Titled multi-select items with human-readable labels.
+"""
 
 
 ElicitationId: TypeAlias = str
@@ -1194,7 +1303,34 @@ class AgentResponseResult(Model):
         | ExtResponse,
         FirstMatch,
     ]
-    """Method-specific response data."""
+    """Method-specific response data.
+
+    `InitializeResponse`: Successful result returned for a `initialize` request.
+
+    `AuthenticateResponse`: Successful result returned for a `authenticate` request.
+
+    `LogoutResponse`: Successful result returned for a `logout` request.
+
+    `NewSessionResponse`: Successful result returned for a `session/new` request.
+
+    `LoadSessionResponse`: Successful result returned for a `session/load` request.
+
+    `ListSessionsResponse`: Successful result returned for a `session/list` request.
+
+    `DeleteSessionResponse`: Successful result returned for a `session/delete` request.
+
+    `ResumeSessionResponse`: Successful result returned for a `session/resume` request.
+
+    `CloseSessionResponse`: Successful result returned for a `session/close` request.
+
+    `SetSessionModeResponse`: Successful result returned for a `session/set_mode` request.
+
+    `SetSessionConfigOptionResponse`: Successful result returned for a `session/set_config_option` request.
+
+    `PromptResponse`: Successful result returned for a `session/prompt` request.
+
+    `ExtMethodResponse`: Successful result returned by an extension method outside the core ACP method set.
+    """
 
 
 class AgentResponseError(Model):
@@ -1206,7 +1342,10 @@ class AgentResponseError(Model):
 
 
 AgentResponse: TypeAlias = Annotated[AgentResponseResult | AgentResponseError, FirstMatch]
-"""A JSON-RPC response object."""
+"""A JSON-RPC response object.
+
+The wire's envelope; upstream leaves it out of its documentation.
+"""
 
 
 class InitializeResponse(Model):
@@ -1241,7 +1380,7 @@ class InitializeResponse(Model):
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
 
 
-ProtocolVersion: TypeAlias = Uint16
+ProtocolVersion: TypeAlias = Annotated[Uint16, Integer(0, 65535)]
 """Protocol version identifier.
 
 This version is only bumped for breaking changes.
@@ -1508,6 +1647,10 @@ AuthMethod: TypeAlias = Annotated[AuthMethodTerminal | AuthMethodAgent, ByTag("t
 
 The `type` field acts as the discriminator in the serialized JSON form.
 When no `type` is present, the method is treated as `agent`.
+
+`agent`: Agent handles authentication itself through `authenticate`.
+
+This is the default when no `type` is specified.
 """
 
 
@@ -1958,7 +2101,10 @@ because of resource constraints or shutdown.
 
 
 class AgentNotification(Model):
-    """A JSON-RPC notification object."""
+    """A JSON-RPC notification object.
+
+    The wire's envelope; upstream leaves it out of its documentation.
+    """
 
     method: str
     """The notification method name."""
@@ -1969,7 +2115,39 @@ class AgentNotification(Model):
         ]
         | None
     ) = None
-    """Method-specific notification parameters."""
+    """Method-specific notification parameters.
+
+    All possible notifications that an agent can send to a client.
+
+    This enum is used internally for routing RPC notifications. You typically won't need
+    to use this directly.
+
+    Notifications do not expect a response.
+
+    `SessionNotification`: Handles session update notifications from the agent.
+
+    This is a notification endpoint (no response expected) that receives
+    real-time updates about session progress, including message chunks,
+    tool calls, and execution plans.
+
+    Note: Clients SHOULD continue accepting tool call updates even after
+    sending a `session/cancel` notification, as the agent may send final
+    updates before responding with the cancelled stop reason.
+
+    See protocol docs: [Agent Reports Output](https://agentclientprotocol.com/protocol/prompt-turn#3-agent-reports-output)
+
+    `CompleteElicitationNotification`: Notification that a URL-based elicitation has completed.
+
+    See protocol docs: [Elicitation](https://agentclientprotocol.com/protocol/elicitation#url-completion)
+
+    `ExtNotification`: Handles extension notifications from the agent.
+
+    Allows the Agent to send an arbitrary notification that is not part of the ACP spec.
+    Extension notifications provide a way to send one-way messages for custom functionality
+    while maintaining protocol compatibility.
+
+    See protocol docs: [Extensibility](https://agentclientprotocol.com/protocol/extensibility)
+    """
 
 
 class SessionNotification(Model):
@@ -2405,7 +2583,10 @@ class UnstructuredCommandInput(Model):
 
 
 AvailableCommandInput: TypeAlias = UnstructuredCommandInput
-"""The input specification for a command."""
+"""The input specification for a command.
+
+`unstructured`: All text that was typed after the command name is provided as input.
+"""
 
 
 class Cost(Model):
@@ -2477,7 +2658,10 @@ See protocol docs: [Extensibility](https://agentclientprotocol.com/protocol/exte
 
 
 class ClientRequest(Model):
-    """A JSON-RPC request object."""
+    """A JSON-RPC request object.
+
+    The wire's envelope; upstream leaves it out of its documentation.
+    """
 
     id: RequestId
     """The request id used to correlate the matching response."""
@@ -2504,7 +2688,125 @@ class ClientRequest(Model):
         ]
         | None
     ) = None
-    """Method-specific request parameters."""
+    """Method-specific request parameters.
+
+    All possible requests that a client can send to an agent.
+
+    This enum is used internally for routing RPC requests. You typically won't need
+    to use this directly.
+
+    This enum encompasses all method calls from client to agent.
+
+    `InitializeRequest`: Establishes the connection with a client and negotiates protocol capabilities.
+
+    This method is called once at the beginning of the connection to:
+    - Negotiate the protocol version to use
+    - Exchange capability information between client and agent
+    - Determine available authentication methods
+
+    The agent should respond with its supported protocol version and capabilities.
+
+    See protocol docs: [Initialization](https://agentclientprotocol.com/protocol/initialization)
+
+    `AuthenticateRequest`: Authenticates the client using the specified authentication method.
+
+    Called when the agent requires authentication before allowing session creation.
+    The client provides an authentication method ID that was advertised during
+    initialization and whose type defines the `authenticate` flow.
+
+    After successful authentication, the client can proceed to create sessions with
+    `new_session` without receiving an `auth_required` error.
+
+    See protocol docs: [Initialization](https://agentclientprotocol.com/protocol/initialization)
+
+    `LogoutRequest`: Logs out of the current authenticated state.
+
+    After a successful logout, all new sessions will require authentication.
+    There is no guarantee about the behavior of already running sessions.
+
+    `NewSessionRequest`: Creates a new conversation session with the agent.
+
+    Sessions represent independent conversation contexts with their own history and state.
+
+    The agent should:
+    - Create a new session context
+    - Connect to any specified MCP servers
+    - Return a unique session ID for future requests
+
+    May return an `auth_required` error if the agent requires authentication.
+
+    See protocol docs: [Session Setup](https://agentclientprotocol.com/protocol/session-setup)
+
+    `LoadSessionRequest`: Loads an existing session to resume a previous conversation.
+
+    This method is only available if the agent advertises the `loadSession` capability.
+
+    The agent should:
+    - Restore the session context and conversation history
+    - Connect to the specified MCP servers
+    - Stream the entire conversation history back to the client via notifications
+
+    See protocol docs: [Loading Sessions](https://agentclientprotocol.com/protocol/session-setup#loading-sessions)
+
+    `ListSessionsRequest`: Lists existing sessions known to the agent.
+
+    This method is only available if the agent advertises the `sessionCapabilities.list` capability.
+
+    The agent should return metadata about sessions with optional filtering and pagination support.
+
+    `DeleteSessionRequest`: Deletes an existing session from `session/list`.
+
+    This method is only available if the agent advertises the `sessionCapabilities.delete` capability.
+
+    `ResumeSessionRequest`: Resumes an existing session without returning previous messages.
+
+    This method is only available if the agent advertises the `sessionCapabilities.resume` capability.
+
+    The agent should resume the session context, allowing the conversation to continue
+    without replaying the message history (unlike `session/load`).
+
+    `CloseSessionRequest`: Closes an active session and frees up any resources associated with it.
+
+    This method is only available if the agent advertises the `sessionCapabilities.close` capability.
+
+    The agent must cancel any ongoing work (as if `session/cancel` was called)
+    and then free up any resources associated with the session.
+
+    `SetSessionModeRequest`: Sets the current mode for a session.
+
+    Allows switching between different agent modes (e.g., "ask", "architect", "code")
+    that affect system prompts, tool availability, and permission behaviors.
+
+    The mode must be one of the modes advertised in `availableModes` during session
+    creation or loading. Agents may also change modes autonomously and notify the
+    client via `current_mode_update` notifications.
+
+    This method can be called at any time during a session, whether the Agent is
+    idle or actively generating a response.
+
+    See protocol docs: [Session Modes](https://agentclientprotocol.com/protocol/session-modes)
+
+    `SetSessionConfigOptionRequest`: Sets the current value for a session configuration option.
+
+    `PromptRequest`: Processes a user prompt within a session.
+
+    This method handles the whole lifecycle of a prompt:
+    - Receives user messages with optional context (files, images, etc.)
+    - Processes the prompt using language models
+    - Reports language model content and tool calls to the Clients
+    - Requests permission to run tools
+    - Executes any requested tool calls
+    - Returns when the turn is complete with a stop reason
+
+    See protocol docs: [Prompt Turn](https://agentclientprotocol.com/protocol/prompt-turn)
+
+    `ExtMethodRequest`: Handles extension method requests from the client.
+
+    Extension methods provide a way to add custom functionality while maintaining
+    protocol compatibility.
+
+    See protocol docs: [Extensibility](https://agentclientprotocol.com/protocol/extensibility)
+    """
 
 
 class InitializeRequest(Model):
@@ -2807,6 +3109,10 @@ MCP servers provide tools and context that the agent can use when
 processing prompts.
 
 See protocol docs: [MCP Servers](https://agentclientprotocol.com/protocol/session-setup#mcp-servers)
+
+`stdio`: Stdio transport configuration
+
+All Agents MUST support this transport.
 """
 
 
@@ -3019,7 +3325,28 @@ class ClientResponseResult(Model):
         | ExtResponse,
         FirstMatch,
     ]
-    """Method-specific response data."""
+    """Method-specific response data.
+
+    `WriteTextFileResponse`: Successful result returned for a `fs/write_text_file` request.
+
+    `ReadTextFileResponse`: Successful result returned for a `fs/read_text_file` request.
+
+    `RequestPermissionResponse`: Successful result returned for a `session/request_permission` request.
+
+    `CreateTerminalResponse`: Successful result returned for a `terminal/create` request.
+
+    `TerminalOutputResponse`: Successful result returned for a `terminal/output` request.
+
+    `ReleaseTerminalResponse`: Successful result returned for a `terminal/release` request.
+
+    `WaitForTerminalExitResponse`: Successful result returned for a `terminal/wait_for_exit` request.
+
+    `KillTerminalResponse`: Successful result returned for a `terminal/kill` request.
+
+    `CreateElicitationResponse`: Successful result returned for a `elicitation/create` request.
+
+    `ExtMethodResponse`: Successful result returned by an extension method outside the core ACP method set.
+    """
 
 
 class ClientResponseError(Model):
@@ -3031,7 +3358,10 @@ class ClientResponseError(Model):
 
 
 ClientResponse: TypeAlias = Annotated[ClientResponseResult | ClientResponseError, FirstMatch]
-"""A JSON-RPC response object."""
+"""A JSON-RPC response object.
+
+The wire's envelope; upstream leaves it out of its documentation.
+"""
 
 
 class WriteTextFileResponse(Model):
@@ -3227,13 +3557,43 @@ ElicitationContentValue: TypeAlias = Annotated[str | Int64 | Double | bool | lis
 
 
 class ClientNotification(Model):
-    """A JSON-RPC notification object."""
+    """A JSON-RPC notification object.
+
+    The wire's envelope; upstream leaves it out of its documentation.
+    """
 
     method: str
     """The notification method name."""
 
     params: Annotated[CancelNotification | ExtNotification, FirstMatch] | None = None
-    """Method-specific notification parameters."""
+    """Method-specific notification parameters.
+
+    All possible notifications that a client can send to an agent.
+
+    This enum is used internally for routing RPC notifications. You typically won't need
+    to use this directly.
+
+    Notifications do not expect a response.
+
+    `CancelNotification`: Cancels ongoing operations for a session.
+
+    This is a notification sent by the client to cancel an ongoing prompt turn.
+
+    Upon receiving this notification, the Agent SHOULD:
+    - Stop all language model requests as soon as possible
+    - Abort all tool call invocations in progress
+    - Send any pending `session/update` notifications
+    - Respond to the original `session/prompt` request with `StopReason::Cancelled`
+
+    See protocol docs: [Cancellation](https://agentclientprotocol.com/protocol/prompt-turn#cancellation)
+
+    `ExtNotification`: Handles extension notifications from the client.
+
+    Extension notifications provide a way to send one-way messages for custom functionality
+    while maintaining protocol compatibility.
+
+    See protocol docs: [Extensibility](https://agentclientprotocol.com/protocol/extensibility)
+    """
 
 
 class CancelNotification(Model):

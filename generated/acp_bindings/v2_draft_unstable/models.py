@@ -20,6 +20,7 @@ from acp_runtime.scalars import (
     Double,
     Int32,
     Int64,
+    Integer,
     Number,
     Regex,
     Uint16,
@@ -33,7 +34,10 @@ __lazy_fields__ = True
 
 
 class AgentRequest(Model):
-    """A JSON-RPC request object."""
+    """A JSON-RPC request object.
+
+    The wire's envelope; upstream leaves it out of its documentation.
+    """
 
     id: RequestId
     """The request id used to correlate the matching response."""
@@ -48,7 +52,44 @@ class AgentRequest(Model):
         ]
         | None
     ) = None
-    """Method-specific request parameters."""
+    """Method-specific request parameters.
+
+    All possible requests that an agent can send to a client.
+
+    This enum is used internally for routing RPC requests. You typically won't need
+    to use this directly.
+
+    This enum encompasses all method calls from agent to client.
+
+    `RequestPermissionRequest`: Requests permission from the user for an operation.
+
+    Called by the agent when it needs user authorization before executing
+    a potentially sensitive operation. The client should present the options
+    to the user and return their decision.
+
+    If the client cancels active session work via `session/cancel`, it MUST
+    respond to this request with `RequestPermissionOutcome::Cancelled`.
+
+    See protocol docs: [Requesting Permission](https://agentclientprotocol.com/protocol/v2/draft/tool-calls#requesting-permission)
+
+    `CreateElicitationRequest`: Requests structured user input via a form or URL.
+
+    See protocol docs: [Elicitation](https://agentclientprotocol.com/protocol/v2/draft/elicitation)
+
+    `MessageMcpRequest`: **UNSTABLE**
+
+    This capability is not part of the spec yet, and may be removed or changed at any point.
+
+    Exchanges an MCP-over-ACP message.
+
+    `ExtMethodRequest`: Handles extension method requests from the agent.
+
+    Allows the Agent to send an arbitrary request that is not part of the ACP spec.
+    Extension methods provide a way to add custom functionality while maintaining
+    protocol compatibility.
+
+    See protocol docs: [Extensibility](https://agentclientprotocol.com/protocol/v2/draft/extensibility)
+    """
 
 
 RequestId: TypeAlias = Int64 | str | None
@@ -635,7 +676,7 @@ class Annotations(Model):
     Must be an RFC 3339 formatted string (e.g., "2025-01-12T15:00:58Z").
     """
 
-    priority: Annotated[Annotated[float, Number(0, 1)] | None, DefaultOnError] = None
+    priority: Annotated[Annotated[Double, Number(0, 1)] | None, DefaultOnError] = None
     """Relative importance of this content when clients choose what to surface."""
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
@@ -721,7 +762,12 @@ class BlobResourceContents(Model):
 EmbeddedResourceResource: TypeAlias = Annotated[
     TextResourceContents | BlobResourceContents, FirstMatch
 ]
-"""Resource content that can be embedded in a message."""
+"""Resource content that can be embedded in a message.
+
+`TextResourceContents`: Text resource contents embedded directly in the message.
+
+`BlobResourceContents`: Binary resource contents embedded directly in the message.
+"""
 
 
 class DiffPathChange(Model):
@@ -1480,7 +1526,10 @@ class TitledMultiSelectItems(Model):
 MultiSelectItems: TypeAlias = Annotated[
     MultiSelectItemsString | MultiSelectItemsOther | TitledMultiSelectItems, ByTag("type")
 ]
-"""Items for a multi-select (array) property schema."""
+"""Items for a multi-select (array) property schema.
+
+`titled`: Titled multi-select items with human-readable labels.
+"""
 
 
 ElicitationId: TypeAlias = str
@@ -1563,7 +1612,38 @@ class AgentResponseResult(Model):
         | ExtResponse,
         FirstMatch,
     ]
-    """Method-specific response data."""
+    """Method-specific response data.
+
+    `InitializeResponse`: Successful result returned for a `initialize` request.
+
+    `LoginAuthResponse`: Successful result returned for an `auth/login` request.
+
+    `ListProvidersResponse`: Successful result returned for a `providers/list` request.
+
+    `SetProviderResponse`: Successful result returned for a `providers/set` request.
+
+    `DisableProviderResponse`: Successful result returned for a `providers/disable` request.
+
+    `LogoutAuthResponse`: Successful result returned for an `auth/logout` request.
+
+    `NewSessionResponse`: Successful result returned for a `session/new` request.
+
+    `ListSessionsResponse`: Successful result returned for a `session/list` request.
+
+    `DeleteSessionResponse`: Successful result returned for a `session/delete` request.
+
+    `ForkSessionResponse`: Successful result returned for a `session/fork` request.
+
+    `ResumeSessionResponse`: Successful result returned for a `session/resume` request.
+
+    `CloseSessionResponse`: Successful result returned for a `session/close` request.
+
+    `SetSessionConfigOptionResponse`: Successful result returned for a `session/set_config_option` request.
+
+    `PromptResponse`: Successful result returned for a `session/prompt` request.
+
+    `ExtMethodResponse`: Successful result returned by an extension method outside the core ACP method set.
+    """
 
 
 class AgentResponseError(Model):
@@ -1575,7 +1655,10 @@ class AgentResponseError(Model):
 
 
 AgentResponse: TypeAlias = Annotated[AgentResponseResult | AgentResponseError, FirstMatch]
-"""A JSON-RPC response object."""
+"""A JSON-RPC response object.
+
+The wire's envelope; upstream leaves it out of its documentation.
+"""
 
 
 class InitializeResponse(Model):
@@ -1612,7 +1695,7 @@ class InitializeResponse(Model):
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
 
 
-ProtocolVersion: TypeAlias = Uint16
+ProtocolVersion: TypeAlias = Annotated[Uint16, Integer(0, 65535)]
 """Protocol version identifier.
 
 This version is only bumped for breaking changes.
@@ -2725,7 +2808,10 @@ because of resource constraints or shutdown.
 
 
 class AgentNotification(Model):
-    """A JSON-RPC notification object."""
+    """A JSON-RPC notification object.
+
+    The wire's envelope; upstream leaves it out of its documentation.
+    """
 
     method: str
     """The notification method name."""
@@ -2737,7 +2823,40 @@ class AgentNotification(Model):
         ]
         | None
     ) = None
-    """Method-specific notification parameters."""
+    """Method-specific notification parameters.
+
+    All possible notifications that an agent can send to a client.
+
+    This enum is used internally for routing RPC notifications. You typically won't need
+    to use this directly.
+
+    Notifications do not expect a response.
+
+    `UpdateSessionNotification`: Handles session update notifications from the agent.
+
+    This is a notification endpoint (no response expected) that receives
+    updates about session activity, including message updates, message chunks,
+    tool calls, and execution plans.
+
+    Note: Clients SHOULD continue accepting tool call updates even after
+    sending a `session/cancel` notification, as the agent may send final
+    updates before reporting an idle `state_update` with the cancelled
+    stop reason.
+
+    See protocol docs: [Agent Reports Output](https://agentclientprotocol.com/protocol/v2/draft/prompt-lifecycle#3-agent-reports-output)
+
+    `CompleteElicitationNotification`: Notification that a URL-based elicitation has completed.
+
+    See protocol docs: [Elicitation](https://agentclientprotocol.com/protocol/v2/draft/elicitation#url-completion)
+
+    `ExtNotification`: Handles extension notifications from the agent.
+
+    Allows the Agent to send an arbitrary notification that is not part of the ACP spec.
+    Extension notifications provide a way to send one-way messages for custom functionality
+    while maintaining protocol compatibility.
+
+    See protocol docs: [Extensibility](https://agentclientprotocol.com/protocol/v2/draft/extensibility)
+    """
 
 
 class UpdateSessionNotification(Model):
@@ -4229,7 +4348,10 @@ See protocol docs: [Extensibility](https://agentclientprotocol.com/protocol/v2/d
 
 
 class ClientRequest(Model):
-    """A JSON-RPC request object."""
+    """A JSON-RPC request object.
+
+    The wire's envelope; upstream leaves it out of its documentation.
+    """
 
     id: RequestId
     """The request id used to correlate the matching response."""
@@ -4258,7 +4380,148 @@ class ClientRequest(Model):
         ]
         | None
     ) = None
-    """Method-specific request parameters."""
+    """Method-specific request parameters.
+
+    All possible requests that a client can send to an agent.
+
+    This enum is used internally for routing RPC requests. You typically won't need
+    to use this directly.
+
+    This enum encompasses all method calls from client to agent.
+
+    `InitializeRequest`: Establishes the connection with a client and negotiates protocol capabilities.
+
+    This method is called once at the beginning of the connection to:
+    - Negotiate the protocol version to use
+    - Exchange capability information between client and agent
+    - Determine available authentication methods
+
+    The agent should respond with its supported protocol version and capabilities.
+
+    See protocol docs: [Initialization](https://agentclientprotocol.com/protocol/v2/draft/initialization)
+
+    `LoginAuthRequest`: Authenticates the client using the specified authentication method.
+
+    Agents MUST support this method when their `initialize` response advertised
+    at least one valid authentication method. Clients MUST call this method only
+    with a method whose type defines a protocol-driven login flow, and MUST NOT
+    call it when `authMethods` was omitted or empty.
+
+    Called when the agent requires authentication before allowing session creation.
+    The client provides the authentication method ID that was advertised during initialization.
+
+    After successful authentication, the client can proceed to create sessions with
+    `new_session` without receiving an `auth_required` error.
+
+    See protocol docs: [Initialization](https://agentclientprotocol.com/protocol/v2/draft/initialization)
+
+    `ListProvidersRequest`: **UNSTABLE**
+
+    This capability is not part of the spec yet, and may be removed or changed at any point.
+
+    Lists providers that can be configured by the client.
+
+    `SetProviderRequest`: **UNSTABLE**
+
+    This capability is not part of the spec yet, and may be removed or changed at any point.
+
+    Replaces the configuration for a provider.
+
+    `DisableProviderRequest`: **UNSTABLE**
+
+    This capability is not part of the spec yet, and may be removed or changed at any point.
+
+    Disables a provider.
+
+    `LogoutAuthRequest`: Logs out of the current authenticated state.
+
+    Agents MUST support this method when their `initialize` response advertised
+    at least one valid authentication method. Clients MUST NOT call this method
+    when `authMethods` was omitted or empty.
+
+    After a successful logout, authentication-gated requests require the
+    client to complete an advertised authentication flow again. There is no
+    guarantee about the behavior of already running sessions.
+
+    `NewSessionRequest`: Creates a new conversation session with the agent.
+
+    Sessions represent independent conversation contexts with their own history and state.
+
+    The agent should:
+    - Create a new session context
+    - Connect to any specified MCP servers
+    - Return a unique session ID for future requests
+
+    May return an `auth_required` error if the agent requires authentication.
+
+    See protocol docs: [Session Setup](https://agentclientprotocol.com/protocol/v2/draft/session-setup)
+
+    `ListSessionsRequest`: Lists existing sessions known to the agent.
+
+    The agent should return metadata about sessions with optional filtering and pagination support.
+
+    `DeleteSessionRequest`: Deletes an existing session from `session/list`.
+
+    This method is only available if the agent advertises the `session.delete` capability.
+
+    `ForkSessionRequest`: **UNSTABLE**
+
+    This capability is not part of the spec yet, and may be removed or changed at any point.
+
+    Forks an existing session to create a new independent session.
+
+    This method is only available if the agent advertises the `session.fork` capability.
+
+    The agent should create a new session with the same conversation context as the
+    original, allowing operations like generating summaries without affecting the
+    original session's history.
+
+    As with `session/new`, the forked session is active once the agent responds,
+    set up with the request's `cwd`, `additionalDirectories`, and `mcpServers`.
+    The client can prompt it without calling `session/resume` first.
+
+    `ResumeSessionRequest`: Resumes an existing session.
+
+    The agent should resume the session context, allowing the conversation
+    to continue. If `replayFrom` is set, the agent should replay
+    retained conversation history before responding.
+
+    `CloseSessionRequest`: Closes an active session and frees up any resources associated with it.
+
+    The agent must cancel any ongoing work (as if `session/cancel` was called)
+    and then free up any resources associated with the session.
+
+    `SetSessionConfigOptionRequest`: Sets the current value for a session configuration option.
+
+    `PromptRequest`: Processes a user prompt within a session.
+
+    Acceptance means adding a logical user message with an ID and a position
+    relative to other messages in the ACP conversation, not receipt or queueing.
+    The Agent MUST return the inserted message's ID without waiting for
+    processing to finish.
+
+    The Agent reports the user message with the same ID through `session/update`;
+    this notification may arrive before or after the response, but neither may
+    precede insertion. Processing state, output, tool calls, and completion are
+    also reported through session updates.
+
+    An error response means the user message was not inserted. Once it is
+    inserted, the Agent MUST NOT answer with an error, even if the work fails
+    before the response is sent; it ends that work with the `error` stop reason.
+
+    A rejected submission produces no user-message updates. Foreground state
+    follows its normal lifecycle independently of the request outcome:
+    `running` may precede insertion, and rejection alone does not imply `idle`.
+
+    See protocol docs: [Prompt Lifecycle](https://agentclientprotocol.com/protocol/v2/draft/prompt-lifecycle)
+
+    `ExtMethodRequest`: Handles extension method requests from the client.
+
+    Extension methods provide a way to add custom functionality while maintaining
+    protocol compatibility.
+
+    See protocol docs: [Extensibility](https://agentclientprotocol.com/protocol/v2/draft/extensibility)
+    """
 
 
 class InitializeRequest(Model):
@@ -4962,7 +5225,16 @@ class ClientResponseResult(Model):
         RequestPermissionResponse | CreateElicitationResponse | MessageMcpResponse | ExtResponse,
         FirstMatch,
     ]
-    """Method-specific response data."""
+    """Method-specific response data.
+
+    `RequestPermissionResponse`: Successful result returned for a `session/request_permission` request.
+
+    `CreateElicitationResponse`: Successful result returned for a `elicitation/create` request.
+
+    `MessageMcpResponse`: Successful result returned by an MCP-over-ACP `mcp/message` request.
+
+    `ExtMethodResponse`: Successful result returned by an extension method outside the core ACP method set.
+    """
 
 
 class ClientResponseError(Model):
@@ -4974,7 +5246,10 @@ class ClientResponseError(Model):
 
 
 ClientResponse: TypeAlias = Annotated[ClientResponseResult | ClientResponseError, FirstMatch]
-"""A JSON-RPC response object."""
+"""A JSON-RPC response object.
+
+The wire's envelope; upstream leaves it out of its documentation.
+"""
 
 
 class RequestPermissionResponse(Model):
@@ -5156,7 +5431,7 @@ Senders must include exactly one outcome; receivers prefer `result` if both are 
 """
 
 
-class McpError(Model):
+class McpError(OpenModel):
     """**UNSTABLE**
 
     An inner MCP error, distinct from an outer ACP binding or runtime error.
@@ -5176,7 +5451,10 @@ class McpError(Model):
 
 
 class ClientNotification(Model):
-    """A JSON-RPC notification object."""
+    """A JSON-RPC notification object.
+
+    The wire's envelope; upstream leaves it out of its documentation.
+    """
 
     method: str
     """The notification method name."""
@@ -5185,7 +5463,54 @@ class ClientNotification(Model):
         Annotated[CancelSessionNotification | MessageMcpNotification | ExtNotification, FirstMatch]
         | None
     ) = None
-    """Method-specific notification parameters."""
+    """Method-specific notification parameters.
+
+    All possible notifications that a client can send to an agent.
+
+    This enum is used internally for routing RPC notifications. You typically won't need
+    to use this directly.
+
+    Notifications do not expect a response.
+
+    `CancelSessionNotification`: Cancels ongoing operations for a session.
+
+    This is a notification sent by the client to cancel active work in a
+    session.
+
+    Upon receiving this notification, the Agent SHOULD stop all language model
+    requests and all tool call invocations as soon as possible.
+
+    After all ongoing operations have been successfully aborted and pending
+    updates have been sent, the Agent MUST send an idle `state_update` session
+    update with the `cancelled` stop reason if cancellation ended active
+    foreground work. No additional completion update is required if no
+    foreground work was active.
+
+    After cancellation completes, the Agent SHOULD ignore late answers rather
+    than use them to resume the cancelled work.
+
+    Agents MUST catch errors caused by aborting cancelled work and report the
+    `cancelled` stop reason, not `error`.
+
+    The Agent MAY send content or tool call updates after receiving
+    `session/cancel`, but MUST send them before the idle `state_update` that
+    reports cancellation.
+
+    See protocol docs: [Cancellation](https://agentclientprotocol.com/protocol/v2/draft/prompt-lifecycle#cancellation)
+
+    `MessageMcpNotification`: **UNSTABLE**
+
+    This capability is not part of the spec yet, and may be removed or changed at any point.
+
+    Sends an MCP-over-ACP notification.
+
+    `ExtNotification`: Handles extension notifications from the client.
+
+    Extension notifications provide a way to send one-way messages for custom functionality
+    while maintaining protocol compatibility.
+
+    See protocol docs: [Extensibility](https://agentclientprotocol.com/protocol/v2/draft/extensibility)
+    """
 
 
 class CancelSessionNotification(Model):
@@ -5224,13 +5549,43 @@ class MessageMcpNotification(Model):
 
 
 class ProtocolLevelNotification(Model):
-    """A JSON-RPC notification object."""
+    """A JSON-RPC notification object.
+
+    The wire's envelope; upstream leaves it out of its documentation.
+    """
 
     method: str
     """The notification method name."""
 
     params: CancelRequestNotification | None = None
-    """Method-specific notification parameters."""
+    """Method-specific notification parameters.
+
+    General protocol-level notifications that all sides are expected to
+    implement.
+
+    Notifications whose methods start with '$/' are messages which
+    are protocol implementation dependent and might not be implementable in all
+    clients or agents. For example if the implementation uses a single threaded
+    synchronous programming language then there is little it can do to react to
+    a `$/cancel_request` notification. If an agent or client receives
+    notifications starting with '$/' it is free to ignore the notification.
+
+    Notifications do not expect a response.
+
+    `CancelRequestNotification`: Cancels an ongoing request.
+
+    This is a notification sent by the side that sent a request to cancel that request.
+
+    Upon receiving this notification, the receiver:
+
+    1. MAY cancel the corresponding request activity and all nested activities
+    2. MAY send any pending notifications.
+    3. MUST send one of these responses for the original request:
+      - Valid response with appropriate data (partial results or cancellation marker)
+      - Error response with code `-32800` (Cancelled)
+
+    See protocol docs: [Cancellation](https://agentclientprotocol.com/protocol/v2/draft/cancellation)
+    """
 
 
 class CancelRequestNotification(Model):

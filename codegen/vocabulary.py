@@ -1,0 +1,112 @@
+"""The keywords the generator knows, and what each may hold.
+
+A pass over the whole schema before anything reads it: an unknown keyword or a malformed value stops the generator
+wherever it stands, so that the passes after this one need not guard against either. Whether a keyword has a meaning
+in the place where it stands is for those passes to say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+from codegen.errors import SchemaError
+from codegen.nodes import escape, is_array, is_object
+
+Json: TypeAlias = Any
+Check = Callable[[Json], bool]
+
+
+def check_vocabulary(schema: Json, pointer: str = "") -> None:
+    """Every keyword of a schema and of the schemas in it is known and holds what it can hold."""
+    if not is_object(schema):
+        raise SchemaError(pointer, f"Expected a schema object, found {type(schema).__name__}.")
+    for keyword, value in schema.items():
+        place = f"{pointer}/{escape(keyword)}"
+        if keyword not in _KEYWORDS:
+            raise SchemaError(
+                place, f"The keyword {keyword!r} has no rule. Teach codegen what it means before regenerating."
+            )
+        expected, holds = _KEYWORDS[keyword]
+        if not holds(value):
+            raise SchemaError(place, f"Expected {expected} here, found {_shown(value)}.")
+        for token, inner in _inner(keyword, value):
+            check_vocabulary(inner, place + token)
+    if "anyOf" in schema and "oneOf" in schema:
+        raise SchemaError(pointer, "There is no rule for `anyOf` beside `oneOf`.")
+
+
+def _inner(keyword: str, value: Json) -> list[tuple[str, Json]]:
+    """The schemas that a keyword holds, by the rest of their pointers."""
+    if keyword in (*_SCHEMA, *_FLAG_OR_SCHEMA) and is_object(value):
+        return [("", value)]
+    if keyword in _SCHEMAS and is_array(value):
+        return [(f"/{index}", each) for index, each in enumerate(value)]
+    if keyword in _MAP and is_object(value):
+        return [(f"/{escape(key)}", each) for key, each in value.items()]
+    return []
+
+
+def _is_text(value: Json) -> bool:
+    return isinstance(value, str)
+
+
+def _is_number(value: Json) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def _is_size(value: Json) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+
+
+def _is_list(value: Json) -> bool:
+    return is_array(value) and bool(value) and all(value.count(each) == 1 for each in value)
+
+
+def _is_names(value: Json) -> bool:
+    return _is_list(value) and all(map(_is_text, value))
+
+
+def _is_flag_or_schema(value: Json) -> bool:
+    return value is True or is_object(value)
+
+
+def _shown(value: Json) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:60]}..."
+
+
+_SCHEMA = ("items", "not")
+_FLAG_OR_SCHEMA = ("additionalProperties",)
+_SCHEMAS = ("anyOf", "oneOf", "allOf")
+_MAP = ("properties", "$defs")
+
+_RULES: tuple[tuple[tuple[str, ...], str, Check], ...] = (
+    (("$schema", "$ref", "title", "description", "format", "contentEncoding", "pattern"), "a string", _is_text),
+    (("x-side", "x-method"), "a string", _is_text),
+    (
+        (
+            "x-deserialize-default-on-error",
+            "x-deserialize-default-on-null",
+            "x-deserialize-skip-invalid-items",
+            "x-docs-ignore",
+            "unevaluatedProperties",
+        ),
+        "true or no such keyword",
+        lambda value: value is True,
+    ),
+    (("minLength", "maxLength", "minItems", "maxItems"), "a whole number from 0 on", _is_size),
+    (("minimum", "maximum"), "a number", _is_number),
+    (("type",), "the name of a type, or several that differ", lambda value: _is_text(value) or _is_names(value)),
+    (("required",), "names that differ", _is_names),
+    (("enum",), "values that differ", _is_list),
+    (("const", "default"), "a value", lambda value: True),
+    (("discriminator",), "an object", lambda value: isinstance(value, dict)),
+    (_SCHEMA, "a schema", lambda value: isinstance(value, dict)),
+    (_FLAG_OR_SCHEMA, "true or a schema", _is_flag_or_schema),
+    (_SCHEMAS, "schemas that differ", _is_list),
+    (_MAP, "schemas by name", lambda value: isinstance(value, dict)),
+)
+_KEYWORDS: dict[str, tuple[str, Check]] = {
+    keyword: (expected, holds) for keywords, expected, holds in _RULES for keyword in keywords
+}
