@@ -127,7 +127,7 @@ class Model(BaseModel, metaclass=_ModelMeta):
 
 
 class OpenModel(Model):
-    """A variant that the schema does not name: its tag, what every variant has, and the rest verbatim.
+    """An object with room for keys the schema does not name, such as the variant that a union has no name for.
 
     The payload is in `model_extra` under its wire names; the constructor takes it as further keywords.
     """

@@ -39,7 +39,8 @@ def test_a_known_tag_gives_the_class_of_that_tag(samples: Samples) -> None:
         dumped = type(value).__pydantic_fields__
         tags = {field.alias: value.__dict__[name] for name, field in dumped.items() if field.alias in sample.shape.tags}
         assert tags == sample.shape.tags
-        assert isinstance(value, OpenModel) == (sample.shape.open_tag is not None)
+        if sample.shape.tags or sample.shape.open_tag:
+            assert isinstance(value, OpenModel) == (sample.shape.open_tag is not None)
 
 
 def test_an_unknown_tag_in_an_open_union_gives_the_other_variant_with_the_whole_payload(samples: Samples) -> None:
