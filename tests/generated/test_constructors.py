@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from acp_runtime.model import Model, OpenModel
 from pydantic import ValidationError
 
+from acp_runtime.model import Model, OpenModel
 from tests.generated.oracle import same_json
 from tests.generated.profiles import Profile
 from tests.generated.shapes import Sample, Samples
@@ -83,7 +83,9 @@ def test_a_misspelt_keyword_raises_except_where_it_is_payload(samples: Samples) 
 
 def test_the_keys_of_the_wire_are_no_keywords(samples: Samples) -> None:
     for _, cls, arguments in built(samples):
-        camel = {name: field.alias for name, field in cls.model_fields.items() if name in arguments and name != field.alias}
+        camel = {
+            name: field.alias for name, field in cls.model_fields.items() if name in arguments and name != field.alias
+        }
         for name, key in camel.items():
             renamed = {**arguments, key: arguments[name]}
             del renamed[name]
@@ -144,7 +146,9 @@ def test_the_wire_forgives_what_the_constructor_refuses(profile: Profile) -> Non
     models: Any = profile.module
     with pytest.raises(ValidationError):
         models.TextContent(text="x", annotations="wrong")
-    assert models.TextContent.model_validate_json('{"text": "x", "annotations": "wrong"}') == models.TextContent(text="x")
+    assert models.TextContent.model_validate_json('{"text": "x", "annotations": "wrong"}') == models.TextContent(
+        text="x"
+    )
 
 
 def takes_any_json(samples: Samples, sample: Sample, cls: type[Model], name: str) -> bool:
