@@ -16,7 +16,18 @@ from tests.generated.oracle import INTEGER_RANGES, VARIANTS
 
 Json: TypeAlias = Any
 
-_TEXTS = ["", "x", "/abs/päth", "null", "1", "_tag_from_the_future", "line\nbreak\t\u0000", "日本語 🎉", "USD", "a" * 300]
+_TEXTS = [
+    "",
+    "x",
+    "/abs/päth",
+    "null",
+    "1",
+    "_tag_from_the_future",
+    "line\nbreak\t\u0000",
+    "日本語 🎉",
+    "USD",
+    "a" * 300,
+]
 _KEYS = ["", "meta", "self", "data", "model_config", "__class__", "_vendor", "$ref", "constructor", "clé 🎉"]
 _NUMBERS: list[Json] = [0, -1, 1.5, 2**63, 2**64, -(2**63) - 1, 10**25, 1000.0000001, 4294967294.5, 2.0**63, 2.0**64]
 _SCALARS: list[Json] = [None, True, False, *_NUMBERS, *_TEXTS]
@@ -84,7 +95,9 @@ class Instances:
         }
         others = schema.get("additionalProperties", True)
         if isinstance(others, dict) and depth < _DEEPEST:
-            value |= {self.random.choice(_KEYS): self.candidate(others, depth + 1) for _ in range(self.random.randrange(3))}
+            value |= {
+                self.random.choice(_KEYS): self.candidate(others, depth + 1) for _ in range(self.random.randrange(3))
+            }
         elif self._chance(0.3) and others is True:
             value |= self._unknown_keys(properties, depth)
         return self._shuffled(value)

@@ -16,8 +16,9 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from acp_runtime.model import Model
 from pydantic import TypeAdapter
+
+from acp_runtime.model import Model
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -33,7 +33,9 @@ class Shape:
     @property
     def open_tag(self) -> str | None:
         """The key of the tag where this is the variant that the schema does not name."""
-        keys = {key for key, _ in self.known_tags if key in self.required and self.properties[key].get("type") == "string"}
+        keys = {
+            key for key, _ in self.known_tags if key in self.required and self.properties[key].get("type") == "string"
+        }
         return next(iter(keys - self.tags.keys()), None)
 
     def instance(self, instances: Instances, keys: frozenset[str] | set[str] | None = None) -> dict[str, Json]:

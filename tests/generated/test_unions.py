@@ -1,19 +1,19 @@
-"""A tagged value is its tag's member or an error; only a tag that nobody knows is `<Union>Other`, and keeps everything."""
+"""A tagged value is its tag's member or an error; only an unknown tag is `<Union>Other`, with the whole payload."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import pytest
-from acp_runtime.model import OpenModel
 from pydantic import ValidationError
 
+from acp_runtime.model import OpenModel
 from tests.generated.oracle import same_json
 from tests.generated.shapes import Sample, Samples, Shape
 
 
 def bad_payloads(samples: Samples, sample: Sample) -> list[dict[str, Any]]:
-    """The instance with one required property, not its tag, set to something that the schema rejects and can't salvage."""
+    """The instance with one required property, not its tag, set to what the schema rejects and can't salvage."""
     broken: list[dict[str, Any]] = []
     for key in sorted(sample.shape.required - sample.shape.tags.keys()):
         for wrong in ({"wrong": []}, 7, None):
@@ -47,7 +47,12 @@ def test_an_unknown_tag_in_an_open_union_gives_the_other_variant_with_the_whole_
     opened = [sample for sample in samples.all() if sample.shape.open_tag]
     assert opened
     for sample in opened:
-        future = {sample.shape.open_tag: "_tag_from_the_future", "text": 7, "session_id": [None, {"deep": 1.5}], "meta": "x"}
+        future = {
+            sample.shape.open_tag: "_tag_from_the_future",
+            "text": 7,
+            "session_id": [None, {"deep": 1.5}],
+            "meta": "x",
+        }
         instance = {**sample.instance, **future}
         if not samples.oracle.is_valid(sample.schema, instance):
             future.pop("text")

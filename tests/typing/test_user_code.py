@@ -63,7 +63,7 @@ def _mypy(folder: Path, files: list[Path], settings: str) -> Iterator[Finding]:
         [*command, *arguments], cwd=folder, capture_output=True, text=True, check=False, timeout=DEADLINE
     )
     assert run.returncode in (0, 1), run.stderr
-    for each in map(json.loads, run.stdout.splitlines()):
+    for each in map(json.loads, filter(None, run.stdout.splitlines())):
         if each["severity"] == "error":
             yield Finding(Path(each["file"]), each["line"], each["message"])
 
