@@ -50,7 +50,9 @@ class EchoAgent(Agent):
     async def pass_on(self, session_id: str, block: ContentBlockOther) -> None:
         """A variant that the schema doesn't name: its payload is in `model_extra`."""
         payload = block.model_extra or {}
-        update = SessionUpdateOther(session_update="_example.com/block", kind=block.type, payload=payload)
+        update = SessionUpdateOther.model_validate(
+            {"sessionUpdate": "_example.com/block", "kind": block.type, "payload": payload}
+        )
         await self.client.session_update(session_id=session_id, update=update)
 
     async def ask(self, session_id: str) -> bool:
