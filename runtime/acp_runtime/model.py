@@ -13,9 +13,9 @@ Two doors lead in, and they differ on purpose:
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, cast, dataclass_transform
+from typing import TYPE_CHECKING, Any, Self, TypeVar, cast, dataclass_transform
 
-from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler, GetJsonSchemaHandler
+from pydantic import BaseModel, Field, GetCoreSchemaHandler, GetJsonSchemaHandler
 from pydantic.alias_generators import to_camel
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import core_schema, to_json
@@ -58,25 +58,23 @@ else:
     from acp_runtime.lazy_fields import LazyFieldsMeta as _ModelMeta
 
 
-class Model(BaseModel, metaclass=_ModelMeta):
+class Model(
+    BaseModel,
+    metaclass=_ModelMeta,
+    alias_generator=wire_name,
+    defer_build=True,
+    extra="allow",
+    frozen=True,
+    protected_namespaces=(),
+    serialize_by_alias=True,
+    strict=True,
+):
     """A message or a part of one.
 
     Instances are values: immutable, equal when they would be the same JSON. An optional field has three states:
     absent (left alone, not dumped), null (`None` passed explicitly, where the schema allows it) and set.
     Reading an absent field gives the schema's default, an empty list or mapping, or `None`.
     """
-
-    if TYPE_CHECKING:  # at run time the annotations of a base are evaluated again for every subclass
-        model_config: ClassVar[ConfigDict]
-    model_config = ConfigDict(
-        alias_generator=wire_name,
-        defer_build=True,
-        extra="allow",
-        frozen=True,
-        protected_namespaces=(),
-        serialize_by_alias=True,
-        strict=True,
-    )
 
     def __init__(self, /, **data: Any) -> None:
         cls = type(self)
