@@ -3,13 +3,33 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Annotated, Any
 
-from acp_runtime.model import wire_name
+import pytest
+from pydantic import Field, ValidationError
+
+from acp_runtime.markers import DefaultOnNull
+from acp_runtime.model import Model, wire_name
 from tests.generated.agreement import differences
 from tests.generated.lenient_corpus import Case, lenient_corpus
 from tests.generated.oracle import EmptyInstead, Oracle
 from tests.generated.profiles import Profile
+
+
+class Forgiving(Model):
+    """`x-deserialize-default-on-null`, which no pinned schema has, as the generator would write it."""
+
+    tags: Annotated[list[str], DefaultOnNull] = Field([])
+    needed: Annotated[list[str], DefaultOnNull]
+
+
+def test_default_on_null_forgives_null_alone() -> None:
+    value = Forgiving.model_validate_json('{"tags": null, "needed": null}')
+    assert (value.tags, value.needed) == ([], [])
+    assert value.model_dump_json() == "{}"
+    for message in ('{"tags": "wrong", "needed": []}', '{"needed": 7}', '{"needed": [null]}', "{}"):
+        with pytest.raises(ValidationError):
+            Forgiving.model_validate_json(message)
 
 
 def given_up(oracle: Oracle, case: Case) -> bool:
