@@ -6,11 +6,13 @@ is a request, a notification or a result. Both must agree. `methods.toml` adds w
 
 from __future__ import annotations
 
+import keyword
 import tomllib
 from collections import Counter
 from pathlib import Path
 from typing import Any
 
+from acp_runtime.roles import Handler, Remote
 from codegen.envelopes import Payload
 from codegen.errors import SchemaError
 from codegen.ir import Method
@@ -34,6 +36,14 @@ _SENDERS = {
     "proxy": {"Proxy"},
 }
 _RESPONDERS = {**_SENDERS, "agent": {"Agent"}, "client": {"Client"}}
+# Names that the generated modules and the bases of the roles use for other things.
+_RESERVED = {"PROFILE", "PROTOCOL_VERSION"}.union(
+    *({f"{role.upper()}_REQUESTS", f"{role.upper()}_NOTIFICATIONS"} for role in ("agent", "client")),
+    *(
+        {f"{role}.{name}" for name in (*dir(Handler), *dir(Remote), "request", "requests", "notify", "notifications")}
+        for role in ("agent", "client")
+    ),
+)
 # Whose `initialize` message tells what a side can do.
 _ADVERTISED_IN = {"agent": "InitializeResponse", "client": "InitializeRequest"}
 
@@ -50,11 +60,26 @@ def read_methods(raw: dict[str, Any], payloads: set[Payload], version: str) -> l
         parts[key] = name
     _check_complete(parts, payloads, raw)
     kinds = Counter(method_name(wire) for _, wire, kind in parts if kind != "response")
-    return [
+    methods = [
         _method(raw, version, side, wire, kind, name, parts, kinds)
         for (side, wire, kind), name in parts.items()
         if kind != "response"
     ]
+    _check_names(methods)
+    return methods
+
+
+def _check_names(methods: list[Method]) -> None:
+    """Every method has a name of its own: in the tables, and on each role that handles it."""
+    names = dict.fromkeys(_RESERVED, "something else")
+    for method in methods:
+        pointer = f"/$defs/{method.params}/x-method"
+        if keyword.iskeyword(method.name) or not method.name.isidentifier():
+            raise SchemaError(pointer, f"{method.wire!r} gives {method.name!r}, which can't be the name of a method.")
+        for name in (method.constant, *(f"{role}.{method.name}" for role in method.handled_by)):
+            if name in names:
+                raise SchemaError(pointer, f"{method.wire!r} gives the name {name}, which is that of {names[name]}.")
+            names[name] = f"{method.wire!r}"
 
 
 def _method_of(name: str, schema: Any, payloads: set[Payload]) -> tuple[str, str, str] | None:
@@ -102,7 +127,7 @@ def _method(
     parts: dict[tuple[str, str, str], str],
     kinds: Counter[str],
 ) -> Method:
-    data = _data(version, side, wire)
+    data = _data(version, side, wire, f"/$defs/{params}/x-method")
     capability = data.get("capability")
     if capability is not None:
         _check_path(raw["$defs"], _ADVERTISED_IN[side], capability, wire)
@@ -116,24 +141,24 @@ def _method(
         side=side,
         handled_by=_HANDLED_BY[side],
         params=params,
-        result=parts.get((side, wire, "response")),
+        result=None if is_notification else parts[side, wire, "response"],
         doc=raw["$defs"][params].get("description", ""),
         capability=capability,
         baseline=data.get("baseline", False),
     )
 
 
-def _data(version: str, side: str, wire: str) -> dict[str, Any]:
+def _data(version: str, side: str, wire: str, pointer: str) -> dict[str, Any]:
     """What `methods.toml` says of a method."""
     table = tomllib.loads(DATA.read_text("utf-8"))
     found: dict[str, Any] | None = table.get(version, {}).get(side, {}).get(wire)
     place = f"codegen/methods.toml [{version}.{side}]"
     if found is None:
         raise SchemaError(
-            "", f"The method {wire} is neither baseline nor mapped to what unlocks it. Add it to {place}."
+            pointer, f"The method {wire} is neither baseline nor mapped to what unlocks it. Add it to {place}."
         )
     if not found or set(found) - {"baseline", "capability", "offered"}:
-        raise SchemaError("", f"{place} {wire!r}: expected baseline, capability or offered, found {found!r}.")
+        raise SchemaError(pointer, f"{place} {wire!r}: expected baseline, capability or offered, found {found!r}.")
     return found
 
 

@@ -10,7 +10,11 @@ from pydantic import BaseModel
 from acp_runtime.model import wire_name
 
 _WORD = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
-_TAKEN = frozenset(name for name in dir(BaseModel) if not name.startswith("_"))
+# What pydantic uses, and what the generated classes and methods use in the scope where the attribute stands. A field
+# may be called `list`: datamodel-code-generator gives the built-in an alias where it is.
+_TAKEN = frozenset(name for name in dir(BaseModel) if not name.startswith("_")).union(
+    ("bool", "dict", "float", "int", "methods", "self", "str", "tag")
+)
 
 
 def words(text: str) -> list[str]:

@@ -28,7 +28,8 @@ RESERVED = frozenset(
         *("Agent", "Client", "RemoteAgent", "RemoteClient", "Model", "OpenModel", "Any", "Annotated", "Literal"),
         *("TypeAlias", "Field", "Sequence", "Integer", "Number", "Double", "Base64", "DateTime", "Regex", "Uri"),
         *("ByTag", "FirstMatch", "ExactlyOne", "OtherThan", "NoTag", "NotNull", "DefaultOnError", "DefaultOnNull"),
-        *("SkipInvalidItems", "Int8", "Int16", "Int32", "Int64", "Uint8", "Uint16", "Uint32", "Uint64"),
+        *("SkipInvalidItems", "Handler", "Remote", "MethodNotFound", "Request", "Notification", "Profile", "Final"),
+        *("Mapping", "SchemaSource", "Int8", "Int16", "Int32", "Int64", "Uint8", "Uint16", "Uint32", "Uint64"),
     )
 )
 

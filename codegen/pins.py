@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from codegen.errors import SchemaError
-from codegen.nodes import is_object
+from codegen.nodes import escape, is_object
 from codegen.profiles import Profile, find_files
 
 PINS = "PINNED.json"
@@ -42,20 +42,20 @@ def load(folder: Path, *, pinned: bool) -> list[Pinned]:
     files = find_files(folder)
     if not files:
         raise SchemaError("", f"There is no schema in {folder.name}/. `make fetch FROM=npm:...` brings one.")
-    pins: dict[str, Any] = {"files": {}}
+    pins: dict[str, Any] = {"source": "", "version": "", "files": {}}
     if pinned or (folder / PINS).is_file():
         pins = _read_pins(folder / PINS)
         _check_same_files(set(files.values()), set(pins["files"]))
     found: list[Pinned] = []
     for name, file in files.items():
         content = (folder / file).read_bytes()
-        expected = pins["files"].get(file, {}).get("sha256", sha256(content))
-        if sha256(content) != expected:
+        found_hash = sha256(content)
+        expected = pins["files"][file]["sha256"] if pins["files"] else found_hash
+        if found_hash != expected:
             raise SchemaError(
-                "", f"The SHA-256 is {sha256(content)}, pinned is {expected}. Restore the file or fetch it again.", file
+                "", f"The SHA-256 is {found_hash}, pinned is {expected}. Restore the file or fetch it again.", file
             )
-        profile = Profile(name, file, expected, pins.get("source", ""), pins.get("version", ""))
-        found.append(Pinned(profile, content))
+        found.append(Pinned(Profile(name, file, expected, pins["source"], pins["version"]), content))
     return found
 
 
@@ -68,6 +68,12 @@ def _read_pins(path: Path) -> dict[str, Any]:
         raise SchemaError("", f"Not JSON: {error}.", PINS) from error
     if not is_object(pins) or not is_object(pins.get("files")):
         raise SchemaError("", "Expected an object with `files`.", PINS)
+    for key in ("source", "version"):
+        if not isinstance(pins.get(key), str):
+            raise SchemaError(f"/{key}", "Expected a string.", PINS)
+    for file, entry in pins["files"].items():
+        if not is_object(entry) or not isinstance(entry.get("sha256"), str):
+            raise SchemaError(f"/files/{escape(file)}", "Expected an object with a `sha256`.", PINS)
     return pins
 
 

@@ -70,21 +70,27 @@ def regenerate(schema_folder: Path, output: Path, *, pinned: bool = True) -> lis
 
 def check(schema_folder: Path, output: Path) -> str:
     """A unified diff from what is committed to what would be generated; empty if they are the same."""
-    parts: list[str] = []
-    for path, old, new in _differences(render(schema_folder, pinned=True), output / PACKAGE):
-        before, after = old.splitlines(keepends=True), new.splitlines(keepends=True)
-        parts += difflib.unified_diff(before, after, f"committed/{path}", f"regenerated/{path}")
-    return "".join(parts)
+    differences = _differences(render(schema_folder, pinned=True), output / PACKAGE)
+    return "".join(_diff(path, old, new) for path, old, new in differences)
 
 
-def _differences(files: dict[str, str], package: Path) -> list[tuple[str, str, str]]:
+def _diff(path: str, old: str | None, new: str | None) -> str:
+    """One file's part of the diff; of an empty file that is missing or too much there is only the head."""
+    before = "/dev/null" if old is None else f"committed/{path}"
+    after = "/dev/null" if new is None else f"regenerated/{path}"
+    lines = list(difflib.unified_diff((old or "").splitlines(True), (new or "").splitlines(True), before, after))
+    ended = [line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines]
+    return "".join(ended) or f"--- {before}\n+++ {after}\n"
+
+
+def _differences(files: dict[str, str], package: Path) -> list[tuple[str, str | None, str | None]]:
     """What is there and what should be, for every path where they are not the same."""
     present = {path.relative_to(package).as_posix(): path for path in package.rglob("*") if _counts(path)}
-    found: list[tuple[str, str, str]] = []
+    found: list[tuple[str, str | None, str | None]] = []
     for path in sorted(files.keys() | present.keys()):
         old = present[path].read_bytes().decode("utf-8", "replace") if path in present else None
         if old != files.get(path):
-            found.append((path, old or "", files.get(path, "")))
+            found.append((path, old, files.get(path)))
     return found
 
 

@@ -1,0 +1,120 @@
+"""Small ACP schemas: definitions as a test writes them, and around them the messages a schema needs."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+Schema = dict[str, Any]
+
+_REQUESTS_OF = {"agent": ["Client"], "client": ["Agent"], "both": ["Agent", "Client"], "proxy": ["Proxy"]}
+_RESPONSES_OF = {"agent": ["Agent"], "client": ["Client"], "both": ["Agent", "Client"], "proxy": ["Proxy"]}
+_VERSION = {"type": "string", "enum": ["2.0"]}
+
+STRING: Schema = {"type": "string"}
+
+
+def ref(name: str) -> Schema:
+    return {"$ref": f"#/$defs/{name}"}
+
+
+def wraps(name: str) -> Schema:
+    """What upstream writes for a union member that is a definition and something more."""
+    return {"allOf": [ref(name)]}
+
+
+def model(required: list[str] | None = None, /, **properties: Schema) -> Schema:
+    return {"type": "object", "properties": properties} | ({"required": required} if required else {})
+
+
+def tagged(key: str, value: str, wrapped: str | None = None, **keywords: Any) -> Schema:
+    """A union member: a constant tag, and the definition it wraps."""
+    tag = model([key], **{key: {"type": "string", "const": value}})
+    return tag | (wraps(wrapped) if wrapped else {}) | keywords
+
+
+def other(key: str, *known: str, **properties: Schema) -> Schema:
+    """The open member of a union."""
+    return {
+        "title": "other",
+        **model([key, *properties], **{key: STRING}, **properties),
+        "not": {"anyOf": [tagged(key, value) for value in known]},
+        "additionalProperties": True,
+    }
+
+
+def part_of(method: str, side: str, definition: Schema) -> Schema:
+    """A definition as the params or the result of a method."""
+    return {**definition, "x-side": side, "x-method": method}
+
+
+def acp_schema(definitions: Schema) -> Schema:
+    """A whole schema. A definition with `x-side` is a response, a notification or else a request, by its name's end."""
+    payloads: dict[str, list[str]] = {}
+    senders = {"Agent", "Client"}
+    for name, definition in definitions.items():
+        side = definition.get("x-side") if isinstance(definition, dict) else None
+        kind = next((end for end in ("Response", "Notification") if name.endswith(end)), "Request")
+        for sender in (_RESPONSES_OF if kind == "Response" else _REQUESTS_OF).get(side or "", []):
+            payloads.setdefault(sender + kind, []).append(name)
+            senders.add(sender)
+    protocol = [
+        name for name, each in definitions.items() if isinstance(each, dict) and each.get("x-side") == "protocol"
+    ]
+    envelopes = {name: each for sender in sorted(senders) for name, each in _envelopes(sender, payloads).items()}
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "Agent Client Protocol",
+        "anyOf": [_message(sender) for sender in sorted(senders)] + ([_protocol(protocol)] if protocol else []),
+        "$defs": {**envelopes, **_SHARED, **definitions},
+    }
+
+
+def write_schema(folder: Path, schema: Schema, file: str = "v1/schema.json") -> Path:
+    path = folder / file
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(schema, indent=2), "utf-8")
+    return folder
+
+
+def tree(folder: Path) -> dict[str, bytes]:
+    """Every file and folder below a folder, hidden ones too, but what Python leaves behind."""
+    paths = (path for path in sorted(folder.rglob("*")) if "__pycache__" not in path.parts)
+    return {path.relative_to(folder).as_posix(): path.read_bytes() if path.is_file() else b"/" for path in paths}
+
+
+_SHARED: Schema = {
+    "RequestId": {"anyOf": [{"title": "Null", "type": "null"}, {"title": "Str", "type": "string"}]},
+    "Error": model(["code"], code={"type": "integer", "format": "int32"}),
+    "ExtRequest": {"description": "Anything."},
+}
+
+
+def _envelopes(sender: str, payloads: dict[str, list[str]]) -> Schema:
+    requests, responses, notifications = (
+        payloads.get(sender + each, []) for each in ("Request", "Response", "Notification")
+    )
+    result = model(["id", "result"], id=wraps("RequestId"), result=_one_of(responses))
+    error = model(["id", "error"], id=wraps("RequestId"), error=wraps("Error"))
+    return {
+        f"{sender}Request": model(["id", "method"], id=wraps("RequestId"), method=STRING, params=_one_of(requests)),
+        f"{sender}Response": {"anyOf": [{"title": "Result", **result}, {"title": "Error", **error}]},
+        f"{sender}Notification": model(["method"], method=STRING, params=_one_of(notifications)),
+    }
+
+
+def _one_of(names: list[str]) -> Schema:
+    return {"anyOf": [{"title": name, **wraps(name)} for name in [*names, "ExtRequest"]]}
+
+
+def _message(sender: str) -> Schema:
+    parts = [{"title": each, **wraps(sender + each)} for each in ("Request", "Response", "Notification")]
+    return {"title": sender, **model(["jsonrpc"], jsonrpc=_VERSION), "anyOf": parts}
+
+
+def _protocol(names: list[str]) -> Schema:
+    return {
+        "title": "ProtocolLevel",
+        **model(["jsonrpc", "method"], jsonrpc=_VERSION, method=STRING, params=_one_of(names)),
+    }

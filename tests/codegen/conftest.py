@@ -1,0 +1,39 @@
+"""What the tests of the generator share: a schema in, the imported package out."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from codegen.regen import regenerate
+from tests.codegen.build import Schema, acp_schema, write_schema
+
+Generate = Callable[..., ModuleType]
+
+
+@pytest.fixture
+def generate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Generate]:
+    """Generate from definitions (or a whole schema) and import the profile that comes out, in place of the real one."""
+    kept = {name: module for name, module in sys.modules.items() if name.partition(".")[0] == "acp_bindings"}
+
+    def build(definitions: Schema, profile: str = "v1", file: str = "v1/schema.json") -> ModuleType:
+        schema = definitions if "$defs" in definitions else acp_schema(definitions)
+        output = tmp_path / "generated"
+        regenerate(write_schema(tmp_path / "schema", schema, file), output, pinned=False)
+        _forget()
+        monkeypatch.syspath_prepend(output)
+        return importlib.import_module(f"acp_bindings.{profile}")
+
+    yield build
+    _forget()
+    sys.modules.update(kept)
+
+
+def _forget() -> None:
+    for name in [name for name in sys.modules if name.partition(".")[0] == "acp_bindings"]:
+        del sys.modules[name]

@@ -1,0 +1,117 @@
+"""What is committed is what the pinned schema gives: always the same bytes, and `check` sees any other."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from codegen.__main__ import GENERATED, ROOT, SCHEMA, main
+from codegen.emit import GENERATED as HEADER
+from codegen.regen import regenerate
+from tests.codegen.build import STRING, acp_schema, model, tree, write_schema
+from tests.codegen.test_pins import FILE, pin
+
+
+def test_the_committed_packages_are_what_the_pinned_schema_gives(tmp_path: Path) -> None:
+    copy = tmp_path / "generated"
+    shutil.copytree(GENERATED, copy, ignore=shutil.ignore_patterns("__pycache__"))
+    assert regenerate(SCHEMA, copy) == []
+    assert tree(copy) == tree(GENERATED)
+
+
+@pytest.mark.parametrize(("seed", "elsewhere"), [("0", False), ("1", True), ("4294967295", False)])
+def test_the_bytes_depend_on_neither_the_hash_seed_nor_the_working_directory(
+    tmp_path: Path, seed: str, elsewhere: bool
+) -> None:
+    environment = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-m", "codegen", "regen", "--output", str(tmp_path / "out")]
+    folder = tmp_path if elsewhere else ROOT
+    subprocess.run(command, cwd=folder, env=environment, capture_output=True, check=True, timeout=120)
+    assert tree(tmp_path / "out") == tree(GENERATED)
+
+
+def test_every_generated_file_says_so_and_nothing_else_lives_there() -> None:
+    for path, content in tree(GENERATED).items():
+        assert path.partition("/")[0] == "acp_bindings"
+        if content != b"/":
+            assert content.startswith(f"# {HEADER}\n".encode()) or (path, content) == ("acp_bindings/py.typed", b"")
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> Path:
+    """A pinned schema and what it gives, `schema` and `out`."""
+    folder = write_schema(tmp_path / "schema", acp_schema({"Text": model(["text"], text=STRING)}), FILE)
+    pin(folder)
+    regenerate(folder, tmp_path / "out")
+    return tmp_path
+
+
+def check(small: Path) -> int:
+    return main(["check", "--schema", str(small / "schema"), "--output", str(small / "out")])
+
+
+def test_check_is_silent_where_nothing_differs(small: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert check(small) == 0
+    assert capsys.readouterr().out == ""
+
+
+def _edit(path: Path) -> None:
+    path.write_text(path.read_text("utf-8").replace("text: str", "text: int"), "utf-8")
+
+
+def _append_without_newline(path: Path) -> None:
+    path.write_bytes(path.read_bytes() + b"# more")
+
+
+DRIFTS: dict[str, tuple[str, Callable[[Path], object], list[str]]] = {
+    "an edited file": ("v1/models.py", _edit, ["--- committed/v1/models.py", "-    text: int", "+    text: str"]),
+    "a file without its last newline": (
+        "v1/models.py",
+        _append_without_newline,
+        ["-# more", "\\ No newline at end of file"],
+    ),
+    "a missing file": ("v1/agent.py", Path.unlink, ["--- /dev/null", "+++ regenerated/v1/agent.py"]),
+    "a missing empty file": ("py.typed", Path.unlink, ["--- /dev/null", "+++ regenerated/py.typed"]),
+    "an extra file": ("v1/more.py", lambda path: path.write_text("x = 1\n"), ["+++ /dev/null", "-x = 1"]),
+    "an extra empty file": ("v1/more.py", Path.touch, ["--- committed/v1/more.py", "+++ /dev/null"]),
+    "other line ends": ("v1/agent.py", lambda path: path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n")), []),
+    "bytes that are no text": ("v1/agent.py", lambda path: path.write_bytes(b"\xff"), ["--- committed/v1/agent.py"]),
+}
+
+
+@pytest.mark.parametrize("drift", DRIFTS.values(), ids=DRIFTS)
+def test_check_prints_a_diff_and_exits_with_1_on(
+    small: Path, capsys: pytest.CaptureFixture[str], drift: tuple[str, Callable[[Path], object], list[str]]
+) -> None:
+    path, change, expected = drift
+    change(small / "out/acp_bindings" / path)
+    before = tree(small / "out")
+    assert check(small) == 1
+    captured = capsys.readouterr()
+    lines = captured.out.splitlines()
+    assert lines
+    assert set(expected) <= set(lines)
+    assert "make regen" in captured.err
+    assert tree(small / "out") == before
+
+
+@pytest.mark.parametrize("drift", DRIFTS.values(), ids=DRIFTS)
+def test_regenerating_mends(small: Path, drift: tuple[str, Callable[[Path], object], list[str]]) -> None:
+    path, change, _ = drift
+    before = tree(small / "out")
+    change(small / "out/acp_bindings" / path)
+    assert regenerate(small / "schema", small / "out") == [path]
+    assert tree(small / "out") == before
+
+
+def test_a_package_of_a_profile_that_is_gone_goes_too(small: Path) -> None:
+    (small / "schema/v1/schema.json").rename(small / "schema/v1/schema.unstable.json")
+    (small / "schema/PINNED.json").unlink()
+    regenerate(small / "schema", small / "out", pinned=False)
+    assert {path.split("/")[1] for path in tree(small / "out") if path.count("/") == 2} == {"v1_unstable"}

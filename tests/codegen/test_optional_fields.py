@@ -1,0 +1,123 @@
+"""Absent, null, malformed: what an optional field reads as, and what comes out again."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from tests.codegen.build import STRING, Schema, model, ref, wraps
+from tests.codegen.conftest import Generate
+
+ON_ERROR = {"x-deserialize-default-on-error": True}
+ON_NULL = {"x-deserialize-default-on-null": True}
+SKIP = {"x-deserialize-skip-invalid-items": True}
+NUMBERS: Schema = {"type": "array", "items": {"type": "integer", "format": "int32"}}
+
+DEFINITIONS: Schema = {
+    "Mcp": model(http={"type": "boolean", "default": False, **ON_ERROR}, sse={"type": "boolean", "default": True}),
+    "Holder": model(
+        nullable={"type": ["string", "null"]},
+        absent=STRING,
+        flag={"type": "boolean", "default": True, **ON_ERROR},
+        word={**STRING, "default": "object"},
+        items={**NUMBERS, "default": []},
+        plain=NUMBERS,
+        byKey={"type": "object", "additionalProperties": True, "default": {}},
+        mcp={**wraps("Mcp"), "default": {"http": True, "sse": True}, **ON_ERROR},
+        salvaged={"type": ["integer", "null"], **ON_ERROR},
+        some={**NUMBERS, **SKIP},
+        orNull={"type": ["array", "null"], "items": STRING, **ON_ERROR, **SKIP},
+        unlessNull={**NUMBERS, **ON_NULL},
+    ),
+    "Strict": model(["list"], list={**NUMBERS, **ON_ERROR, **SKIP}),
+}
+
+
+@pytest.fixture
+def package(generate: Generate) -> Any:
+    return generate(DEFINITIONS)
+
+
+def test_an_absent_field_reads_as_its_default(package: Any) -> None:
+    found = package.Holder.model_validate_json("{}")
+    assert (found.nullable, found.absent, found.salvaged) == (None, None, None)
+    assert (found.flag, found.word) == (True, "object")
+    assert (found.items, found.plain, found.by_key, found.some) == ([], [], {}, [])
+    assert (found.mcp.http, found.mcp.sse) == (True, True)
+    assert found.model_dump_json() == "{}"
+
+
+def test_nothing_that_was_left_alone_is_dumped(package: Any) -> None:
+    assert package.Holder(flag=False).model_dump_json() == '{"flag":false}'
+    assert package.Holder(nullable=None).model_dump_json() == '{"nullable":null}'
+    assert package.Holder(absent=None).model_dump_json() == "{}"
+
+
+def test_null_is_kept_where_the_schema_allows_it_and_refused_where_not(package: Any) -> None:
+    assert package.Holder.model_validate_json('{"nullable": null}').model_dump_json() == '{"nullable":null}'
+    for key in ("absent", "word", "items", "plain", "byKey"):
+        with pytest.raises(ValidationError):
+            package.Holder.model_validate_json(json.dumps({key: None}))
+
+
+@pytest.mark.parametrize(
+    ("message", "kept"),
+    [
+        ({"flag": "yes"}, {}),
+        ({"mcp": []}, {}),
+        ({"mcp": {"http": 1}}, {"mcp": {}}),
+        ({"salvaged": "x", "word": "w"}, {"word": "w"}),
+        ({"some": [1, "2", 3, None]}, {"some": [1, 3]}),
+        ({"orNull": [1, "a"]}, {"orNull": ["a"]}),
+        ({"orNull": 5}, {}),
+        ({"orNull": None}, {"orNull": None}),
+        ({"unlessNull": None}, {}),
+    ],
+)
+def test_a_lenient_field_gives_way_on_the_wire(package: Any, message: Any, kept: Any) -> None:
+    found = package.Holder.model_validate_json(json.dumps(message))
+    assert json.loads(found.model_dump_json()) == kept
+
+
+@pytest.mark.parametrize(
+    "message", [{"absent": 1}, {"some": "x"}, {"some": None}, {"unlessNull": ["x"]}, {"word": None}]
+)
+def test_a_field_without_leniency_fails_on_the_wire(package: Any, message: Any) -> None:
+    with pytest.raises(ValidationError):
+        package.Holder.model_validate_json(json.dumps(message))
+
+
+def test_a_required_array_is_salvaged_to_an_empty_one_but_must_be_there(package: Any) -> None:
+    found = package.Strict.model_validate_json('{"list": 5}')
+    assert found.list == []
+    assert package.Strict.model_validate_json('{"list": [1, "x", 2]}').list == [1, 2]
+    with pytest.raises(ValidationError):
+        package.Strict.model_validate_json("{}")
+
+
+@pytest.mark.parametrize(
+    "keywords",
+    [{"flag": "yes"}, {"salvaged": "x"}, {"some": [1, "2"]}, {"unless_null": None}, {"byKey": {}}, {"misspelt": 1}],
+)
+def test_a_constructor_never_gives_way(package: Any, keywords: Any) -> None:
+    with pytest.raises(ValidationError):
+        package.Holder(**keywords)
+
+
+def test_unknown_keys_come_back_out(package: Any) -> None:
+    message = '{"unheard":{"a":[null]},"flag":false}'
+    assert json.loads(package.Holder.model_validate_json(message).model_dump_json()) == json.loads(message)
+
+
+def test_a_definition_with_additional_properties_is_built_with_further_keywords(generate: Generate) -> None:
+    package = generate({"Fault": {**model(["code"], code=STRING), "additionalProperties": True}})
+    assert json.loads(package.Fault(code="c", detail=1).model_dump_json()) == {"code": "c", "detail": 1}
+
+
+def test_a_nullable_definition_needs_no_second_null(generate: Generate) -> None:
+    name = {"anyOf": [{"title": "none", "type": "null"}, {"title": "text", **STRING}]}
+    package = generate({"Name": name, "Holder": model(["a"], a=ref("Name"), b=ref("Name"))})
+    assert package.Holder.model_validate_json('{"a": null, "b": null}').model_dump_json() == '{"a":null,"b":null}'

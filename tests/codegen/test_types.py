@@ -1,0 +1,177 @@
+"""Scalars, enums, arrays and maps: what JSON a generated field takes, and what it refuses."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, get_args
+
+import pytest
+from pydantic import ValidationError
+
+from tests.codegen.build import STRING, Schema, model, ref, wraps
+from tests.codegen.conftest import Generate
+
+INTEGER: Schema = {"type": "integer"}
+NUMBER: Schema = {"type": "number", "format": "double"}
+LINE: Schema = {"line": {"type": "string"}}
+
+
+def unsigned(bits: int) -> Schema:
+    return {**INTEGER, "format": f"uint{bits}", "minimum": 0}
+
+
+def signed(bits: int) -> Schema:
+    return {**INTEGER, "format": f"int{bits}"}
+
+
+def enum(*constants: str, **keywords: Any) -> Schema:
+    return (
+        {"type": "string", "const": constants[0], **keywords}
+        if len(constants) == 1
+        else {"oneOf": [enum(constant) for constant in constants]}
+    )
+
+
+ACCEPTED: list[tuple[Schema, Any]] = [
+    (STRING, ""),
+    ({"type": "boolean"}, False),
+    (INTEGER, 2**70),
+    (signed(8), -128),
+    (signed(16), 2**15 - 1),
+    (signed(32), -(2**31)),
+    (signed(64), 2**63 - 1),
+    (unsigned(8), 255),
+    (unsigned(16), 0),
+    (unsigned(32), 2**32 - 1),
+    (unsigned(64), 2**64 - 1),
+    ({**unsigned(16), "maximum": 9}, 9),
+    ({**signed(32), "minimum": -3}, -3),
+    (NUMBER, 1.5),
+    ({"type": "number"}, 3),
+    ({**NUMBER, "minimum": 0, "maximum": 1}, 1),
+    ({**STRING, "minLength": 2}, "ab"),
+    ({**STRING, "pattern": "^/"}, "/abs"),
+    ({**STRING, "format": "uri"}, "any text: a format is an annotation"),
+    ({**STRING, "contentEncoding": "base64"}, "aGk="),
+    ({**STRING, "enum": ["a", "b"]}, "b"),
+    ({**STRING, "const": "only"}, "only"),
+    ({**INTEGER, "const": -32700}, -32700),
+    (enum("a", "b"), "a"),
+    ({"anyOf": [enum("a"), STRING]}, "anything"),
+    ({"anyOf": [{**INTEGER, "const": 1}, INTEGER]}, 2),
+    ({"type": "array", "items": STRING}, []),
+    ({"type": "array", "items": STRING, "minItems": 1}, ["a"]),
+    ({"type": "array", "items": ref("Line")}, [LINE["line"] and {"line": "x"}]),
+    ({"type": "object", "additionalProperties": True}, {"a": [None, {"b": 1}]}),
+    ({"type": "object", "additionalProperties": STRING}, {"a": "b"}),
+    ({"type": "object", "additionalProperties": ref("Line")}, {"a": {"line": "x"}}),
+    ({}, {"any": ["json", None, 1.5]}),
+    ({"anyOf": [STRING, {"type": "array", "items": STRING}]}, ["a"]),
+    ({"anyOf": [ref("Line"), {"type": "null"}]}, None),
+    ({"type": ["string", "null"]}, None),
+    ({"type": "null"}, None),
+]
+
+REFUSED: list[tuple[Schema, Any]] = [
+    (STRING, 1),
+    (STRING, None),
+    ({"type": "boolean"}, 0),
+    (INTEGER, 1.5),
+    (INTEGER, True),
+    (signed(8), 128),
+    (signed(64), 2**63),
+    (unsigned(8), 256),
+    (unsigned(32), -1),
+    (unsigned(64), 2**64),
+    ({**unsigned(16), "maximum": 9}, 10),
+    ({**signed(32), "minimum": -3}, -4),
+    (NUMBER, "1"),
+    ({**NUMBER, "minimum": 0, "maximum": 1}, 1.01),
+    ({**STRING, "minLength": 2}, "a"),
+    ({**STRING, "pattern": "^/"}, "rel"),
+    ({**STRING, "enum": ["a", "b"]}, "c"),
+    ({**STRING, "const": "only"}, "other"),
+    (enum("a", "b"), "c"),
+    ({"anyOf": [enum("a"), STRING]}, 1),
+    ({"type": "array", "items": STRING}, [1]),
+    ({"type": "array", "items": STRING}, "a"),
+    ({"type": "array", "items": STRING, "minItems": 1}, []),
+    ({"type": "object", "additionalProperties": STRING}, {"a": 1}),
+    ({"type": "object", "additionalProperties": True}, []),
+    ({"anyOf": [STRING, {"type": "array", "items": STRING}]}, [1]),
+    ({"type": "null"}, 0),
+]
+
+
+def _id(value: object) -> str:
+    return json.dumps(value)[:70]
+
+
+@pytest.fixture(scope="module")
+def many() -> Schema:
+    """One schema with a model for every property above: generating is what takes time."""
+    schemas = {json.dumps(each): each for each, _ in [*ACCEPTED, *REFUSED]}
+    holders = {f"Holder{_letters(index)}": model(["value"], value=each) for index, each in enumerate(schemas.values())}
+    return {"Line": model(["line"], line=STRING), **holders}
+
+
+def test_every_type_takes_what_the_schema_allows_and_dumps_it_back(generate: Generate, many: Schema) -> None:
+    package = generate(many)
+    for schema, value in ACCEPTED:
+        message = json.dumps({"value": value})
+        found = _holder(package, many, schema).model_validate_json(message)
+        assert json.loads(found.model_dump_json()) == {"value": value}, schema
+
+
+def test_every_type_refuses_what_the_schema_forbids(generate: Generate, many: Schema) -> None:
+    package = generate(many)
+    for schema, value in REFUSED:
+        with pytest.raises(ValidationError):
+            _holder(package, many, schema).model_validate_json(json.dumps({"value": value}))
+            pytest.fail(f"{value!r} passed for {schema}")
+
+
+def test_named_enums_are_aliases_of_literals(generate: Generate) -> None:
+    package = generate({"Kind": enum("read", "edit"), "Level": {"anyOf": [enum("low"), {"title": "other", **STRING}]}})
+    assert get_args(package.Kind) == ("read", "edit")
+    assert get_args(get_args(package.Level)[0]) == ("low",)
+    assert get_args(package.Level)[1] is str
+
+
+def test_a_named_scalar_keeps_its_bounds(generate: Generate) -> None:
+    package = generate({"Path": {**STRING, "pattern": "^/"}, "Place": model(["path"], path=wraps("Path"))})
+    assert package.Place(path="/a").path == "/a"
+    with pytest.raises(ValidationError):
+        package.Place(path="a")
+
+
+def test_a_model_may_hold_itself(generate: Generate) -> None:
+    package = generate({"Tree": model(["children"], children={"type": "array", "items": ref("Tree")})})
+    leaf = package.Tree(children=[])
+    assert package.Tree(children=[leaf]).model_dump_json() == '{"children":[{"children":[]}]}'
+
+
+@pytest.mark.parametrize(
+    "name", ["list", "dict", "str", "int", "tag", "self", "methods", "from", "class", "copy", "modelConfig"]
+)
+def test_a_property_may_have_a_name_that_python_uses(generate: Generate, name: str) -> None:
+    properties = {
+        name: {"type": ["string", "null"]},
+        "kind": {"type": "array", "items": STRING},
+        "more": {"type": "object", "additionalProperties": STRING},
+        "size": {"type": ["integer", "null"]},
+    }
+    member = {**model(["type"], **properties, type={"type": "string", "const": "a"})}
+    package = generate({"Holder": {"type": "object", "properties": properties}, "Block": {"anyOf": [member]}})
+    message = {"type": "a", "kind": ["x"], name: "n", "more": {"a": "b"}, "size": 1}
+    for cls in (package.Holder, package.BlockA):
+        assert json.loads(cls.model_validate_json(json.dumps(message)).model_dump_json()) == message
+
+
+def _letters(index: int) -> str:
+    return "".join(chr(ord("a") + int(digit)) for digit in str(index))
+
+
+def _holder(package: Any, many: Schema, schema: Schema) -> Any:
+    wanted = model(["value"], value=schema)
+    return getattr(package, next(name for name, each in many.items() if each == wanted))
