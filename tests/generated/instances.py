@@ -124,7 +124,8 @@ class Instances:
         return float(value) if self._chance(0.3) and float(value) == value else value
 
     def _number(self, schema: dict[str, Json]) -> int | float:
-        low, high = schema.get("minimum", -(2**70)), schema.get("maximum", 2**70)
+        low: int | float = schema.get("minimum", -(2**70))
+        high: int | float = schema.get("maximum", 2**70)
         return self.random.choice([low, high, float(low), max(low, 0), self.random.uniform(low, high)])
 
     def _anything(self, depth: int) -> Json:

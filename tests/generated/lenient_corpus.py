@@ -57,7 +57,8 @@ class PlainInstances(Instances):
         return self.random.randint(max(0, schema.get("minimum", 0)), min(2**31 - 1, schema.get("maximum", 2**31 - 1)))
 
     def _number(self, schema: dict[str, Json]) -> int | float:
-        return self.random.choice([schema.get("minimum", -1), schema.get("maximum", 2.5), 0.5])
+        ends: list[int | float] = [schema.get("minimum", -1), schema.get("maximum", 2.5)]
+        return self.random.choice([*ends, 0.5])
 
     def _unknown_keys(self, properties: dict[str, Json], depth: int) -> dict[str, Json]:
         return {}

@@ -83,10 +83,8 @@ def test_a_misspelt_keyword_raises_except_where_it_is_payload(samples: Samples) 
 
 def test_the_keys_of_the_wire_are_no_keywords(samples: Samples) -> None:
     for _, cls, arguments in built(samples):
-        camel = {
-            name: field.alias for name, field in cls.model_fields.items() if name in arguments and name != field.alias
-        }
-        for name, key in camel.items():
+        for name in [each for each in arguments if each != wire_of(cls, each)]:
+            key = wire_of(cls, name)
             renamed = {**arguments, key: arguments[name]}
             del renamed[name]
             if cls.model_fields[name].is_required() or not issubclass(cls, OpenModel):
