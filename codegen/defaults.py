@@ -23,8 +23,9 @@ def _with_source(schema: Schema, model: Model, field: Field) -> Field:
     if not field.has_default:
         return field
     source = _source(schema, field, field.default_json, f"{model.pointer}/properties/{field.wire}/default")
-    is_plain = field.type.kind != "ref" or isinstance(schema.definitions[field.type.text], Alias)
-    return replace(field, default=source if is_plain else f"Field(default_factory=lambda: {source})")
+    if isinstance(field.default_json, (dict, list)):
+        source = f"Field(default_factory=lambda: {source})"
+    return replace(field, default=source)
 
 
 def _source(schema: Schema, field: Field, value: Any, pointer: str) -> str:
@@ -32,7 +33,7 @@ def _source(schema: Schema, field: Field, value: Any, pointer: str) -> str:
     if is_array(value) or (is_object(value) and field.type.kind == "map"):
         if value:
             raise SchemaError(pointer, "There is no rule for a default with items in it.")
-        return repr(value)
+        return "[]" if is_array(value) else "{}"
     if is_object(value):
         return _model_source(schema, field.type.text, value, pointer)
     _check_scalar(schema, field, value, pointer)
@@ -40,7 +41,7 @@ def _source(schema: Schema, field: Field, value: Any, pointer: str) -> str:
 
 
 def _model_source(schema: Schema, name: str, value: dict[str, Any], pointer: str) -> str:
-    """A model's constructor call; what its own defaults say already is left out."""
+    """A model's constructor call, with every key of the default, so that the default dumps as upstream has it."""
     if not isinstance(schema.definitions.get(name), Model):
         raise SchemaError(pointer, f"There is no rule for an object as the default of {name}.")
     fields = {field.wire: field for field in schema.fields(name)}
@@ -49,8 +50,7 @@ def _model_source(schema: Schema, name: str, value: dict[str, Any], pointer: str
         field = fields.get(key)
         if field is None:
             raise SchemaError(f"{pointer}/{key}", f"{name} has no {key!r}.")
-        if not field.has_default or field.default_json != item:
-            arguments.append(f"{field.name}={_source(schema, field, item, f'{pointer}/{key}')}")
+        arguments.append(f"{field.name}={_source(schema, field, item, f'{pointer}/{key}')}")
     return f"{name}({', '.join(arguments)})"
 
 

@@ -18,7 +18,7 @@ from datamodel_code_generator.enums import DataModelType
 from datamodel_code_generator.format import PythonVersion
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from codegen.docs import Docs, caller_doc, docstring, handler_doc, methods_doc
+from codegen.docs import Docs, caller_doc, docstring, handler_doc, methods_doc, models_doc
 from codegen.errors import SchemaError
 from codegen.ir import Method, Model, Schema
 from codegen.profiles import Profile
@@ -50,7 +50,7 @@ def emit_profile(profile: Profile, schema: Schema) -> dict[str, str]:
             "methods.py.jinja",
             {"imported": _of_methods(schema.methods), "doc": methods_doc(profile.title, schema.messages)},
         ),
-        "models.py": ("models.py.jinja", {"body": _models(schema)}),
+        "models.py": ("models.py.jinja", {"body": _models(schema), "doc": models_doc(profile.title, schema)}),
         "agent.py": ("role.py.jinja", _role("agent", schema)),
         "client.py": ("role.py.jinja", _role("client", schema)),
     }

@@ -48,6 +48,8 @@ def _check_leniency(
         raise node.error("Only an array has items to skip.", _SKIP_INVALID_ITEMS)
     if on_null and (kind.nullable or kind.kind not in _EMPTY):
         raise node.error("There is no rule for what null becomes here.", _DEFAULT_ON_NULL)
+    if has_default and node.schema["default"] is None:
+        raise node.error("There is no rule for a default of null; upstream leaves it out.", "default")
     if required and has_default:
         raise node.error("There is no rule for a required property with a default.", "default")
     if required and (on_error or on_null) and (kind.kind != "array" or kind.nullable):

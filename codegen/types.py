@@ -161,6 +161,8 @@ def union_of(members: Iterable[Type]) -> Type:
     """One type for several: constants of one kind in one `Literal`, null apart, objects and arrays by first match."""
     members = list(members)
     concrete = [member for member in members if member.text != "None"]
+    if not concrete:
+        return replace(members[0], names=())
     nullable = any(member.nullable for member in members)
     spelled = any(member.nullable and (member.spelled or member.text == "None") for member in members)
     texts = list(dict.fromkeys(_merge_literals([member.text for member in concrete])))
