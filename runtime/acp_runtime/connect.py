@@ -18,6 +18,7 @@ from acp_runtime.options import Options
 from acp_runtime.outbox import ByteReader, ByteWriter, StreamOutput
 from acp_runtime.roles import Handler
 from acp_runtime.sides import Side
+from acp_runtime.tasks import finish
 
 RemoteT = TypeVar("RemoteT")
 _PIPE_BUFFER = 64 * 1024
@@ -79,7 +80,7 @@ async def running(
         yield connection.remote
     finally:
         connection.stop(ConnectionClosed("The connection was closed by this side."))
-        await _ended(task)
+        await finish(task)
 
 
 async def serve_stdio(side: Side[RemoteT], factory: Callable[[RemoteT], Handler], options: Options) -> None:
@@ -113,16 +114,3 @@ async def spawn(
         streams = (process.stdout, process.stdin)
         async with running(side, factory, *streams, options, process.why_closed) as remote:
             yield remote
-
-
-async def _ended(task: asyncio.Task[Any]) -> None:
-    """Wait for a task, also while this one is being cancelled: the task ends by deadlines of its own."""
-    cancelled: asyncio.CancelledError | None = None
-    while not task.done():
-        try:
-            await asyncio.wait({task})
-        except asyncio.CancelledError as error:
-            cancelled = error
-    if cancelled is not None:
-        raise cancelled
-    task.result()

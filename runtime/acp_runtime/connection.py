@@ -24,7 +24,7 @@ from acp_runtime.errors import ConnectionClosed, InvalidResponse, ProtocolVersio
 from acp_runtime.failures import error_answer
 from acp_runtime.flow import Flow
 from acp_runtime.framing import LineReader
-from acp_runtime.logs import Throttle
+from acp_runtime.logs import Throttle, printable
 from acp_runtime.messages import Ignored, IncomingNotification, IncomingRequest, IncomingResponse, Refused
 from acp_runtime.methods import Notification, Request
 from acp_runtime.options import Options
@@ -80,9 +80,7 @@ class Connection:
         self.garbage = b""
         self.remote = side.remote(self)
         handler = factory(self.remote)
-        self._dispatcher = Dispatcher(
-            side, handler, self._conduct, self._flow, self._send, self._spawn, options
-        )
+        self._dispatcher = Dispatcher(side, handler, self._conduct, self._flow, self._send, self._spawn, options)
         self._lanes = self._dispatcher.lanes
 
     async def run(self) -> ConnectionClosed:
@@ -99,11 +97,8 @@ class Connection:
             if self._outbox.broken and not reading.done():
                 # What the peer sent before it stopped reading still counts.
                 await asyncio.wait({reading}, timeout=self._options.eof_grace)
-            if reading.done():
-                reason = reading.result()
-                grace = self._options.eof_grace
-            else:
-                reason = self._stop.result()
+            reason = reading.result() if reading.done() else self._stop.result()
+            grace = self._options.eof_grace if reading.done() or self._outbox.broken else 0.0
         finally:
             await _cancelled(reading)
             await self._shut(reason, grace)
@@ -305,8 +300,11 @@ class Connection:
 
     async def _shut(self, reason: ConnectionClosed, grace: float) -> None:
         """End everything: calls, handlers (after `grace` seconds), then the stream, each with its deadline."""
-        if self._why_closed is not None:
+        if grace and self._why_closed is not None:
             reason = await self._why_closed(reason)
+        if self.garbage and not self._understood:
+            explained = f"{reason.reason} It had sent: {printable(self.garbage)}"
+            reason = type(reason)(explained, reason.exit_code, reason.stderr)
         self._closed = reason
         self._calls.fail_all(reason)
         if self._tasks and grace:

@@ -173,9 +173,7 @@ class Decoder:
         if method.startswith("_"):
             params = frame.get("params")
             return (
-                IncomingRequest(frame["id"], method, params)
-                if "id" in frame
-                else IncomingNotification(method, params)
+                IncomingRequest(frame["id"], method, params) if "id" in frame else IncomingNotification(method, params)
             )
         if "id" in frame:
             return Refused(frame["id"], MethodNotFound(method))

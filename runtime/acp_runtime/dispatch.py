@@ -93,9 +93,7 @@ class Dispatcher:
         """Start the handler of a request of `size` bytes."""
         method = self._side.requests.get(message.method)
         if method is None:
-            handle: Callable[[], Awaitable[Any]] = partial(
-                self._handler.ext_request, message.method, message.params
-            )
+            handle: Callable[[], Awaitable[Any]] = partial(self._handler.ext_request, message.method, message.params)
         else:
             refused = self._conduct.refuse(method, message.params)
             if refused is not None:

@@ -15,7 +15,6 @@ from typing import Any, TypeAlias
 from acp_runtime.methods import AnyMethod
 from acp_runtime.options import Options
 
-
 Default: TypeAlias = Callable[[AnyMethod, Any], None]
 
 
