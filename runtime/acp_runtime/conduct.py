@@ -24,6 +24,7 @@ from acp_runtime.errors import (
     RelativePath,
     RequestError,
 )
+from acp_runtime.json_values import as_array, as_object
 from acp_runtime.logs import Throttle
 from acp_runtime.methods import AnyMethod, Profile, Request
 from acp_runtime.options import Options
@@ -134,8 +135,8 @@ class Conduct:
         """Whether the peer advertised it: true, an object, a list that isn't empty. Omitted means no."""
         value: Any = self._peer
         for step in capability.split("."):
-            value = value.get(step) if isinstance(value, dict) else None
-        return value is True or isinstance(value, dict) or (isinstance(value, list) and bool(value))
+            value = (as_object(value) or {}).get(step)
+        return value is True or as_object(value) is not None or bool(as_array(value))
 
     def _stop(self, error: GuardError) -> None:
         if self._guards == "raise":
@@ -152,6 +153,7 @@ def _uses(value: Any, tag: str) -> bool:
     """Whether a field has something of a tag in it; without a tag, whether it has anything."""
     if not tag:
         return bool(value)
-    if isinstance(value, list):
-        return any(getattr(item, "type", None) == tag for item in value)
+    items = as_array(value)
+    if items is not None:
+        return any(getattr(item, "type", None) == tag for item in items)
     return bool(value == tag)

@@ -6,7 +6,7 @@ The generated profiles call these with their sides.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, TypeVar
@@ -42,7 +42,7 @@ async def connect_streams(
     reader: asyncio.StreamReader,
     writer: asyncio.StreamWriter,
     options: Options,
-) -> AsyncIterator[RemoteT]:
+) -> AsyncGenerator[RemoteT]:
     """Be one side on a pair of asyncio streams while the block lasts; gives the proxy for the other side."""
     async with running(side, factory, reader, StreamOutput(writer), options) as remote:
         yield remote
@@ -55,11 +55,11 @@ async def connect_in_process(
     client: Side[RemoteT],
     client_factory: Callable[[RemoteT], Handler],
     options: Options,
-) -> AsyncIterator[RemoteT]:
+) -> AsyncGenerator[RemoteT]:
     """Join both sides in memory while the block lasts; gives the client's proxy for the agent."""
     to_agent, to_client = MemoryPipe(_PIPE_BUFFER), MemoryPipe(_PIPE_BUFFER)
-    serving = running(agent, agent_factory, to_agent.reader, to_client, options)
-    calling = running(client, client_factory, to_client.reader, to_agent, options)
+    serving = running(agent, agent_factory, to_agent, to_client, options)
+    calling = running(client, client_factory, to_client, to_agent, options)
     async with serving, calling as remote:
         yield remote
 
@@ -72,7 +72,7 @@ async def running(
     writer: ByteWriter,
     options: Options,
     why_closed: WhyClosed | None = None,
-) -> AsyncIterator[RemoteT]:
+) -> AsyncGenerator[RemoteT]:
     """Run a connection while the block lasts; gives the proxy for the other side."""
     connection = Connection(side, factory, reader, writer, options, why_closed)
     task = asyncio.create_task(connection.run(), name=f"acp-{side.role}")
@@ -102,7 +102,7 @@ async def spawn(
     cwd: str | Path | None,
     env: Mapping[str, str] | None,
     options: Options,
-) -> AsyncIterator[RemoteT]:
+) -> AsyncGenerator[RemoteT]:
     """Run a command with the other side in it while the block lasts; gives the proxy for it.
 
     Raises:

@@ -24,6 +24,7 @@ from acp_runtime.errors import ConnectionClosed, InvalidResponse, ProtocolVersio
 from acp_runtime.failures import error_answer
 from acp_runtime.flow import Flow
 from acp_runtime.framing import LineReader
+from acp_runtime.json_values import as_object
 from acp_runtime.logs import Throttle, printable
 from acp_runtime.messages import Ignored, IncomingNotification, IncomingRequest, IncomingResponse, Refused
 from acp_runtime.methods import Notification, Request
@@ -321,11 +322,11 @@ class Connection:
 
 def _peer_error(wire: str, error: Any) -> RequestError:
     """The error in an answer. Raises InvalidResponse if it is none."""
-    code = error.get("code") if isinstance(error, dict) else None
-    message = error.get("message") if isinstance(error, dict) else None
+    body = as_object(error) or {}
+    code, message = body.get("code"), body.get("message")
     if not isinstance(code, int) or isinstance(code, bool) or not isinstance(message, str):
         raise InvalidResponse(wire, "its error has no integer `code` and string `message`")
-    return RequestError.of(code, message, error.get("data"))
+    return RequestError.of(code, message, body.get("data"))
 
 
 async def _cancelled(task: asyncio.Task[Any]) -> None:

@@ -19,7 +19,7 @@ from pydantic_core.core_schema import CoreSchema
 
 from acp_runtime.errors import InvalidParams, InvalidRequest, MethodNotFound, ParseError
 from acp_runtime.failures import explain
-from acp_runtime.markers import first_match
+from acp_runtime.json_values import as_object
 from acp_runtime.messages import (
     Ignored,
     IncomingNotification,
@@ -41,11 +41,12 @@ _ID = core_schema.nullable_schema(
 )
 
 # Null stays None, everything else becomes True without being built. In a union, so that absent stays absent.
-_PRESENT = first_match(
+_PRESENT = core_schema.union_schema(
     [
         core_schema.none_schema(),
         core_schema.with_default_schema(core_schema.none_schema(), default=True, on_error="default"),
-    ]
+    ],
+    mode="left_to_right",
 )
 
 _RESPONSE = core_schema.typed_dict_schema(
@@ -69,7 +70,8 @@ class _Frames:
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         choices = {wire: self._frame(method, handler) for wire, method in self._methods.items()}
-        return core_schema.tagged_union_schema({**choices, "2.0": _RESPONSE}, [["method"], ["jsonrpc"]])
+        discriminators: list[list[str | int]] = [["method"], ["jsonrpc"]]
+        return core_schema.tagged_union_schema({**choices, "2.0": _RESPONSE}, discriminators)
 
     def _frame(self, method: AnyMethod, handler: GetCoreSchemaHandler) -> CoreSchema:
         fields = {
@@ -113,8 +115,10 @@ class Decoder:
         except ValidationError as error:
             return self._explain(line, error)
         method = frame.get("method")
-        if method is None:
-            return _response(frame, line)
+        return _response(frame, line) if method is None else self._of_kind(frame, method)
+
+    def _of_kind(self, frame: dict[str, Any], method: str) -> Message:
+        """A valid frame as a request or a notification, if its method is one (rule 11)."""
         if "id" in frame:
             if method in self._requests:
                 return IncomingRequest(frame["id"], method, frame["params"])
@@ -131,10 +135,10 @@ class Decoder:
     def _explain(self, line: bytes, error: ValidationError) -> Message:
         """What a line is that the validator refused, or was not asked about."""
         try:
-            frame: Any = from_json(line, allow_inf_nan=False)
+            frame = as_object(from_json(line, allow_inf_nan=False))
         except ValueError:
             return Refused(None, ParseError())
-        if not isinstance(frame, dict):
+        if frame is None:
             return Refused(None, InvalidRequest())
         return self._explain_object(frame, line, error)
 

@@ -18,6 +18,7 @@ from acp_runtime.encoding import result_line
 from acp_runtime.errors import InternalError, RequestError
 from acp_runtime.failures import error_answer, wire_error
 from acp_runtime.flow import Activity, Flow, activity
+from acp_runtime.json_values import as_object
 from acp_runtime.lanes import Lanes, Spawn
 from acp_runtime.logs import Throttle
 from acp_runtime.messages import IncomingNotification, IncomingRequest, RequestId
@@ -234,8 +235,6 @@ def _outcome(task: asyncio.Task[Any]) -> Any:
 
 def session_of(params: Any) -> str | None:
     """The session that params belong to, None if to none."""
-    if isinstance(params, dict):
-        found: Any = params.get("sessionId")
-    else:
-        found = getattr(params, "session_id", None)
+    fields = as_object(params)
+    found = getattr(params, "session_id", None) if fields is None else fields.get("sessionId")
     return found if isinstance(found, str) else None

@@ -7,7 +7,7 @@ waits for the peer (for an answer, or for a full pipe) needs the reader. Knows n
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, TypeAlias
@@ -85,7 +85,7 @@ class Flow:
         which.done = True
 
     @contextmanager
-    def waiting(self) -> Iterator[Activity | None]:
+    def waiting(self) -> Generator[Activity | None]:
         """Round whatever waits for the peer. Gives the activity that waits, None outside of handlers."""
         which = current_activity()
         if which is None:

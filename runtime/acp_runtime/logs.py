@@ -1,6 +1,7 @@
 """What goes to the log: escaped, short, and not ten thousand times (rule 30).
 
-Loggers are called `acp_runtime.<module>`. No payload is logged, at any level; a frame is seen by `Options.on_frame` alone.
+Loggers are called `acp_runtime.<module>`. No payload is logged, at any level; frames are seen by
+`Options.on_frame` alone.
 """
 
 from __future__ import annotations
@@ -10,8 +11,11 @@ from typing import Any
 
 from pydantic_core import from_json, to_json
 
+from acp_runtime.json_values import as_array, as_object
+
 _OFTEN = 5
 _HIDDEN = "[redacted]"
+_SECRET = ("env", "headers")
 
 
 def printable(text: str | bytes, limit: int = 200) -> str:
@@ -50,14 +54,16 @@ def redact(line: bytes) -> bytes:
         return b'"%d bytes that are not JSON"' % len(line)
 
 
-def _redacted(value: Any, secret: bool = False) -> Any:
-    if isinstance(value, dict):
-        return {
-            key: _HIDDEN
-            if secret and (key == "value" or not isinstance(each, (dict, list))) and key != "name"
-            else _redacted(each, secret or key in ("env", "headers"))
-            for key, each in value.items()
-        }
-    if isinstance(value, list):
-        return [_redacted(each, secret) for each in value]
-    return value
+def _redacted(value: Any) -> Any:
+    fields, items = as_object(value), as_array(value)
+    if fields is not None:
+        return {key: _hidden(each) if key in _SECRET else _redacted(each) for key, each in fields.items()}
+    return value if items is None else [_redacted(each) for each in items]
+
+
+def _hidden(value: Any) -> Any:
+    """Variables or headers, as an object or as a list of names and values, with their names alone."""
+    fields, items = as_object(value), as_array(value)
+    if fields is not None:
+        return {key: each if key == "name" and "value" in fields else _HIDDEN for key, each in fields.items()}
+    return _HIDDEN if items is None else [_hidden(each) for each in items]

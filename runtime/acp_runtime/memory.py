@@ -5,54 +5,59 @@ from __future__ import annotations
 import asyncio
 
 
-class MemoryPipe(asyncio.ReadTransport):
-    """One direction: what is written comes out of `reader`.
+class MemoryPipe:
+    """One direction: what is written into it is read out of it, as with a pipe of the system.
 
-    Attributes:
-        reader: the end that reads.
+    Args:
+        capacity: who writes should wait while it holds more bytes than this.
     """
 
-    def __init__(self, high_water: int = 64 * 1024) -> None:
-        super().__init__()
-        # asyncio pauses at twice this.
-        self.reader = asyncio.StreamReader(limit=high_water // 2)
-        self.reader.set_transport(self)
-        self._flowing = asyncio.Event()
-        self._flowing.set()
+    def __init__(self, capacity: int) -> None:
+        self._capacity = capacity
+        self._chunks: list[bytes] = []
+        self._size = 0
         self._closed = False
-
-    def pause_reading(self) -> None:
-        """The reader has enough."""
-        self._flowing.clear()
-
-    def resume_reading(self) -> None:
-        """The reader wants more."""
-        self._flowing.set()
+        self._readable = asyncio.Event()
+        self._roomy = asyncio.Event()
+        self._roomy.set()
 
     @property
     def unwritten(self) -> int:
-        """Bytes that the reader hasn't taken; they are all in its buffer."""
-        return 0 if self._flowing.is_set() else 2**30
+        """Bytes that nobody has read yet."""
+        return self._size
+
+    async def read(self, n: int = -1, /) -> bytes:
+        """Everything that is there, however much; nothing at the end."""
+        await self._readable.wait()
+        data = b"".join(self._chunks)
+        self._chunks, self._size = [], 0
+        self._roomy.set()
+        if not self._closed:
+            self._readable.clear()
+        return data
 
     def write(self, data: bytes, /) -> None:
-        """Give the reader some bytes."""
+        """Put bytes in."""
         if self._closed:
             raise BrokenPipeError("The pipe is closed.")
-        self.reader.feed_data(data)
+        self._chunks.append(data)
+        self._size += len(data)
+        self._readable.set()
+        if self._size > self._capacity:
+            self._roomy.clear()
 
     async def drain(self) -> None:
-        """Wait until the reader wants more."""
-        await self._flowing.wait()
+        """Wait until there is room."""
+        await self._roomy.wait()
         if self._closed:
             raise BrokenPipeError("The pipe is closed.")
 
     async def close(self) -> None:
-        """Say that no more comes."""
+        """Say that no more comes. What is in it can still be read."""
         self.abort()
 
     def abort(self) -> None:
         """Say that no more comes, and wake up who waits in `drain`."""
-        if not self._closed:
-            self._closed = True
-            self.reader.feed_eof()
-        self._flowing.set()
+        self._closed = True
+        self._readable.set()
+        self._roomy.set()

@@ -48,21 +48,26 @@ class StreamOutput:
 
     @property
     def unwritten(self) -> int:
+        """Bytes that the transport did not take yet."""
         return self._writer.transport.get_write_buffer_size()
 
     def write(self, data: bytes, /) -> None:
+        """Hand over to the transport."""
         if self._writer.is_closing():
             raise BrokenPipeError("The stream is closed.")
         self._writer.write(data)
 
     async def drain(self) -> None:
+        """Wait while the transport holds back too much."""
         await self._writer.drain()
 
     async def close(self) -> None:
+        """Write the rest, then close."""
         self._writer.close()
         await self._writer.wait_closed()
 
     def abort(self) -> None:
+        """Close at once."""
         self._writer.transport.abort()
 
 

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
+from acp_runtime.json_values import as_array
+
 _ABSOLUTE = re.compile(r"/|[A-Za-z]:[\\/]|\\\\")
 _FIELDS = ("cwd", "path", "additional_directories")
 
@@ -18,9 +20,10 @@ def is_absolute(path: str) -> bool:
 
 def relative_paths(params: Any) -> Iterator[tuple[str, str]]:
     """The fields of params that hold a relative path, and the paths."""
-    for field in _path_fields(type(params)):
-        value = getattr(params, field)
-        for path in value if isinstance(value, list) else [value]:
+    for field in _path_fields(params.__class__):
+        value: Any = getattr(params, field)
+        items = as_array(value)
+        for path in [value] if items is None else items:
             if isinstance(path, str) and not is_absolute(path):
                 yield field, path
 

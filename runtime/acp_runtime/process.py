@@ -13,7 +13,7 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -67,7 +67,7 @@ class Process:
         cwd: str | Path | None,
         env: Mapping[str, str] | None,
         options: Options,
-    ) -> AsyncIterator[Process]:
+    ) -> AsyncGenerator[Process]:
         """A process while the block lasts; it and all it started are gone afterwards.
 
         Raises:
@@ -154,14 +154,17 @@ def _popen(
     ours_out, theirs_out = os.pipe()
     ours_err, theirs_err = os.pipe() if capture else (None, None)
     program = command if sys.platform != "win32" else shutil.which(command, path=env.get("PATH")) or command
-    group: dict[str, Any] = (
-        {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP}
-        if sys.platform == "win32"
-        else {"start_new_session": True}
-    )
+    new_group = 0x200 if sys.platform == "win32" else 0  # CREATE_NEW_PROCESS_GROUP
     try:
-        popen = subprocess.Popen(
-            [program, *args], stdin=theirs_in, stdout=theirs_out, stderr=theirs_err, cwd=cwd, env=env, **group
+        popen: subprocess.Popen[bytes] = subprocess.Popen(
+            [program, *args],
+            stdin=theirs_in,
+            stdout=theirs_out,
+            stderr=theirs_err,
+            cwd=cwd,
+            env=env,
+            start_new_session=True,
+            creationflags=new_group,
         )
     except OSError as error:
         _close(ours_in, ours_out, ours_err)

@@ -11,7 +11,7 @@ import contextlib
 import os
 import signal
 import sys
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncGenerator, Generator
 from contextlib import asynccontextmanager, contextmanager
 from typing import TYPE_CHECKING
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 @asynccontextmanager
-async def wire() -> AsyncIterator[tuple[ByteReader, ByteWriter]]:
+async def wire() -> AsyncGenerator[tuple[ByteReader, ByteWriter]]:
     """The streams of stdin and stdout while the block lasts."""
     with _moved_away() as (fd_in, fd_out):
         reader, writer = open_reader(fd_in), open_writer(fd_out, shared=True)
@@ -37,10 +37,10 @@ async def wire() -> AsyncIterator[tuple[ByteReader, ByteWriter]]:
 
 
 @contextmanager
-def stopped_by_signals(connection: Connection) -> Iterator[None]:
+def stopped_by_signals(connection: Connection) -> Generator[None]:
     """SIGINT and SIGTERM end the connection cleanly while the block lasts, where the loop can handle signals."""
     loop = asyncio.get_running_loop()
-    handled: list[int] = []
+    handled: list[signal.Signals] = []
     for number in (signal.SIGINT, signal.SIGTERM):
         reason = ConnectionClosed(f"{number.name} ended the connection.")
         # Not on Windows, nor outside of the main thread.
@@ -75,7 +75,7 @@ def open_writer(fd: int, *, shared: bool) -> FdWriter | ThreadWriter:
 
 
 @contextmanager
-def _moved_away() -> Iterator[tuple[int, int]]:
+def _moved_away() -> Generator[tuple[int, int]]:
     """Copies of fd 0 and fd 1 to talk through; the originals lead elsewhere while the block lasts."""
     saved_in, saved_out = _copy(0, os.O_RDONLY), _copy(1, os.O_WRONLY)
     fd_in, fd_out = os.dup(saved_in), os.dup(saved_out)

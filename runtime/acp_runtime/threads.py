@@ -5,6 +5,7 @@ everything on Windows. The threads are daemons: one that is stuck in a read does
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 from queue import SimpleQueue
 from threading import Event, Thread
@@ -58,10 +59,8 @@ class ThreadReader(asyncio.ReadTransport):
             os.close(self._fd)
 
     def _report(self, error: OSError) -> None:
-        try:
+        with contextlib.suppress(RuntimeError):
             self._loop.call_soon_threadsafe(self.reader.set_exception, error)
-        except RuntimeError:
-            pass
 
 
 class ThreadWriter:
