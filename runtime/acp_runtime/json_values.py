@@ -12,5 +12,5 @@ def as_object(value: Any) -> dict[str, Any] | None:
 
 def as_array(value: Any) -> list[Any] | None:
     """A JSON array, or None if the value is something else."""
-    items: list[Any] | None = value if isinstance(value, list) else None
-    return items
+    items: list[Any] = value
+    return items if isinstance(value, list) else None
