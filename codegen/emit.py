@@ -53,6 +53,7 @@ def emit_profile(profile: Profile, schema: Schema) -> dict[str, str]:
         "models.py": ("models.py.jinja", {"body": _models(schema), "doc": models_doc(profile.title, schema)}),
         "agent.py": ("role.py.jinja", _role("agent", schema)),
         "client.py": ("role.py.jinja", _role("client", schema)),
+        "connect.py": ("connect.py.jinja", {}),
     }
     return {
         name: environment.get_template(template).render(context | extra) for name, (template, extra) in files.items()

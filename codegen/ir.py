@@ -154,6 +154,7 @@ class Method:
         result: the definition of its result; None for a notification.
         capability: the path in the peer's `initialize` message that unlocks it; None if nothing does.
         baseline: every peer implements it.
+        content: parts of its params and the capability that unlocks each.
     """
 
     wire: str
@@ -166,6 +167,7 @@ class Method:
     doc: str
     capability: str | None = None
     baseline: bool = False
+    content: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass

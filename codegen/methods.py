@@ -145,6 +145,7 @@ def _method(
         doc=raw["$defs"][params].get("description", ""),
         capability=capability,
         baseline=data.get("baseline", False),
+        content=_content(raw["$defs"], side, wire, params, data),
     )
 
 
@@ -157,9 +158,39 @@ def _data(version: str, side: str, wire: str, pointer: str) -> dict[str, Any]:
         raise SchemaError(
             pointer, f"The method {wire} is neither baseline nor mapped to what unlocks it. Add it to {place}."
         )
-    if not found or set(found) - {"baseline", "capability", "offered"}:
-        raise SchemaError(pointer, f"{place} {wire!r}: expected baseline, capability or offered, found {found!r}.")
+    if not found or set(found) - {"baseline", "capability", "offered", "content"}:
+        raise SchemaError(
+            pointer, f"{place} {wire!r}: expected baseline, capability, offered or content, found {found!r}."
+        )
     return found
+
+
+def _content(
+    definitions: dict[str, Any], side: str, wire: str, params: str, data: dict[str, Any]
+) -> tuple[tuple[str, str], ...]:
+    """What in a method's params needs a capability of its own. Parts that this schema doesn't have are left out."""
+    found: list[tuple[str, str]] = []
+    for part, capability in data.get("content", {}).items():
+        field, _, tag = part.partition(".")
+        if _has_part(definitions, params, field, tag):
+            _check_path(definitions, _ADVERTISED_IN[side], capability, f"{wire} with {part}")
+            found.append((part, capability))
+    return tuple(found)
+
+
+def _has_part(definitions: dict[str, Any], params: str, field: str, tag: str) -> bool:
+    """Whether params have a field, and whether its items, or the params themselves, have a variant of this tag."""
+    schema = definitions[params]
+    own = schema.get("properties", {}).get(field)
+    if own is None:
+        return tag in _tags(schema, field)
+    items = definitions.get(_target(own.get("items", {})) or "", {})
+    return not tag or tag in _tags(items, "type")
+
+
+def _tags(union: Any, field: str) -> set[str]:
+    variants = (*union.get("oneOf", ()), *union.get("anyOf", ()))
+    return {variant.get("properties", {}).get(field, {}).get("const") for variant in variants} - {None}
 
 
 def _check_path(definitions: dict[str, Any], start: str, path: str, wire: str) -> None:

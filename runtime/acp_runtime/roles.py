@@ -66,8 +66,13 @@ class Handler(ABC):  # noqa: B024 - its abstract methods are in the generated su
         Ignored unless overridden.
         """
 
-    async def _unhandled(self, method: Notification[P], params: P) -> None:  # noqa: B027 - may be left alone
-        """What happens to a notification that no override takes."""
+    async def _unhandled(self, method: Notification[P], params: P) -> None:
+        """What happens to a notification that no override takes: what the connection does by itself, or nothing."""
+        from acp_runtime.flow import current_activity
+
+        current = current_activity()
+        if current is not None:
+            current.default(method, params)
 
 
 class Remote:

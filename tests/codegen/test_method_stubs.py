@@ -167,7 +167,7 @@ def test_the_place_of_a_schema_says_which_profile_it_is(
     generate: Generate, file: str, profile: str, version: int
 ) -> None:
     package = generate({"Text": model(["text"], text=STRING)}, profile, file)
-    assert package.PROTOCOL_VERSION == version
+    assert version == package.PROTOCOL_VERSION
     assert package.Text(text="x").text == "x"
 
 

@@ -1,4 +1,4 @@
-"""Fail closed: what the generator has no rule for stops it, with the file, the place and a sentence; nothing is written."""
+"""Fail closed: what has no rule stops the generator with the file, the place and a sentence; nothing is written."""
 
 from __future__ import annotations
 
