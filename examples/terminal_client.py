@@ -10,7 +10,6 @@ from __future__ import annotations
 import argparse
 import asyncio
 import itertools
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -221,4 +220,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()
