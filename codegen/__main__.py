@@ -8,7 +8,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeAlias
 
-from codegen.errors import SchemaError
+from codegen.errors import FetchError, SchemaError
+from codegen.fetch import fetch
 from codegen.regen import check, regenerate
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -22,7 +23,8 @@ def main(arguments: list[str] | None = None) -> int:
     """Run one command.
 
     Returns:
-        0 if all is well, 1 if `check` found drift or the schema has something without a rule, 2 for wrong usage.
+        0 if all is well, 1 if `check` found drift or the schema has something without a rule, 2 for wrong usage
+        or a source that can't be fetched from.
     """
     options = _parser().parse_args(arguments)
     try:
@@ -31,6 +33,15 @@ def main(arguments: list[str] | None = None) -> int:
     except SchemaError as error:
         print(f"codegen: {error}", file=sys.stderr)
         return 1
+    except FetchError as error:
+        print(f"codegen: {error}", file=sys.stderr)
+        return 2
+
+
+def _fetch(options: argparse.Namespace) -> int:
+    for line in fetch(options.source, options.schema):
+        print(line)
+    return 0
 
 
 def _regen(options: argparse.Namespace) -> int:
@@ -62,6 +73,11 @@ def _parser() -> argparse.ArgumentParser:
             "--output", type=Path, default=GENERATED, help="where the package goes (default: generated/)"
         )
         command.set_defaults(run=run)
+    text = "pin the schemas of another release"
+    command = commands.add_parser("fetch", help=text, description=text)
+    command.add_argument("source", help="npm:<package>@<version or tag>, a folder or a file")
+    command.add_argument("--schema", type=Path, default=SCHEMA, help="folder of schemas (default: schema/)")
+    command.set_defaults(run=_fetch)
     return parser
 
 

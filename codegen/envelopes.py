@@ -52,20 +52,91 @@ class Messages:
 
 def read_messages(raw: dict[str, Any]) -> Messages:
     """All messages of a schema. Batches hold what single messages hold and add nothing of their own."""
-    found = Messages()
+    reader = _Reader(raw)
     with reading(Node(raw, "")) as root:
         _expect(root, "$schema", _DIALECT)
         _expect(root, "title", _TITLE)
         root.take("$defs", dict, {})
         for message in root.take_list("anyOf"):
-            title = message.take("title", str, "")
-            sender, ending = _split(message, title)
-            found.texts[f"`{title}`"] = message.take("description", str, "")
-            item = _batch_item(message) if ending else message
-            if ending:
-                found.texts[f"each of `{title}`"] = item.take("description", str, "")
-            _message(item, title, sender, _PARTS[ending], raw, found)
-    return found
+            reader.read(message)
+    return reader.found
+
+
+class _Reader:
+    """Reads messages one by one and keeps what they say."""
+
+    def __init__(self, raw: dict[str, Any]) -> None:
+        self.definitions: dict[str, Any] = raw["$defs"]
+        self.found = Messages()
+
+    def read(self, node: Node) -> None:
+        """A message of the root, single or a batch."""
+        title = node.take("title", str, "")
+        sender, ending = _split(node, title)
+        self._say(f"`{title}`", node)
+        if not ending:
+            self._message(node, title, sender, ending)
+            return
+        item = _batch_item(node)
+        self._say(f"each of `{title}`", item)
+        self._message(item, title, sender, ending)
+
+    def _say(self, subject: str, node: Node) -> None:
+        self.found.texts[subject] = node.take("description", str, "")
+        if node.take_flag("x-docs-ignore"):
+            self.found.texts[subject] += "\n\nUpstream leaves it out of its documentation."
+
+    def _message(self, node: Node, title: str, sender: str, ending: str) -> None:
+        """A message: `jsonrpc` and the parts that it is one of, or an envelope inline."""
+        _expect(node, "type", "object")
+        properties = node.take_map("properties")
+        version = properties.pop("jsonrpc", None)
+        if version is None or version.schema != _VERSION:
+            raise node.error('Every message has `jsonrpc`, a string that is "2.0".')
+        required: list[str] = node.take("required", list, [])
+        members = node.take_list("anyOf")
+        node.close()
+        if "jsonrpc" not in required or (members and (properties or required != ["jsonrpc"])):
+            raise node.error("Every message requires `jsonrpc`; what else it requires say its parts.", "required")
+        if properties:
+            self._inline(title, properties, set(required))
+            self.found.payloads |= _payloads(node, sender, properties, set(required) - {"jsonrpc"})
+            return
+        if [each.schema.get("title") for each in members] != list(_PARTS[ending]):
+            raise node.error(f"Expected the parts {', '.join(_PARTS[ending])}, in this order.", "anyOf")
+        for each in members:
+            self._part(each, sender)
+
+    def _part(self, node: Node, sender: str) -> None:
+        """One of a message's parts: a definition, or what a member of the response's definition says too."""
+        title = node.take("title", str, "")
+        ref = node.take_ref()
+        if ref is not None:
+            is_shared = title.startswith("ProtocolLevel")
+            expected = title if is_shared else sender + title
+            if ref != expected or ref not in self.definitions:
+                raise node.error(f"Expected a reference to the definition {expected!r}.")
+            node.close()
+            self.found.payloads |= self._definition(ref, "ProtocolLevel" if is_shared else sender)
+        elif node.schema not in self.definitions.get(f"{sender}Response", {}).get("anyOf", ()):
+            raise node.error(f"Expected what {sender}Response says, word for word.")
+
+    def _definition(self, name: str, sender: str) -> set[Payload]:
+        """The payloads of an envelope that is a definition: itself, or each of its members."""
+        node = Node(self.definitions[name], f"/$defs/{name}")
+        members = node.take_list("anyOf") or [node]
+        return {payload for each in members for payload in _envelope(each, sender)}
+
+    def _inline(self, title: str, properties: dict[str, Node], required: set[str]) -> None:
+        """An envelope without a definition (or with one that says the same), its properties read like any object's."""
+        for key, each in properties.items():
+            read = read_property(key, Node(each.schema, each.pointer), key in required, self._lookup)
+            self.found.texts[f"`{key}` of `{title}`, `{read.annotation}`"] = read.doc
+
+    def _lookup(self, name: str, place: Node) -> Type:
+        if name not in self.definitions:
+            raise missing_definition(name, place)
+        return Type(name, "ref", names=(name,), spelled=False)
 
 
 def _split(message: Node, title: str) -> tuple[str, str]:
@@ -84,76 +155,9 @@ def _batch_item(node: Node) -> Node:
     return item
 
 
-def _message(node: Node, title: str, sender: str, parts: tuple[str, ...], raw: dict[str, Any], found: Messages) -> None:
-    """A message: `jsonrpc` and the parts that it is one of, or an envelope inline."""
-    if node.take_flag("x-docs-ignore"):
-        found.texts[f"`{title}`"] += "\n\nUpstream leaves it out of its documentation."
-    _expect(node, "type", "object")
-    properties = node.take_map("properties")
-    version = properties.pop("jsonrpc", None)
-    if version is None or version.schema != _VERSION:
-        raise node.error('Every message has `jsonrpc`, a string that is "2.0".')
-    required: list[str] = node.take("required", list, [])
-    members = node.take_list("anyOf")
-    node.close()
-    if "jsonrpc" not in required or (members and (properties or required != ["jsonrpc"])):
-        raise node.error("Every message requires `jsonrpc`; what else it requires say its parts.", "required")
-    if properties:
-        found.payloads |= _inline(node, title, sender, properties, set(required) - {"jsonrpc"}, raw, found)
-        return
-    if [each.schema.get("title") for each in members] != list(parts):
-        raise node.error(f"Expected the parts {', '.join(parts)}, in this order.", "anyOf")
-    for each in members:
-        found.payloads |= _part(each, sender, raw)
-
-
-def _part(node: Node, sender: str, raw: dict[str, Any]) -> set[Payload]:
-    """One of a message's parts: a definition, or what a member of the response's definition says too."""
-    title = node.take("title", str, "")
-    ref = node.take_ref()
-    if ref is not None:
-        expected = title if title.startswith("ProtocolLevel") else sender + title
-        if ref != expected or ref not in raw["$defs"]:
-            raise node.error(f"Expected a reference to the definition {expected!r}.")
-        node.close()
-        return _definition(ref, "ProtocolLevel" if ref == title else sender, raw)
-    if node.schema not in raw["$defs"].get(f"{sender}Response", {}).get("anyOf", ()):
-        raise node.error(f"Expected what {sender}Response says, word for word.")
-    return set()
-
-
-def _definition(name: str, sender: str, raw: dict[str, Any]) -> set[Payload]:
-    """The payloads of an envelope that is a definition: itself, or each of its members."""
-    node = Node(raw["$defs"][name], f"/$defs/{name}")
-    members = node.take_list("anyOf") or [node]
-    return {payload for each in members for payload in _envelope(each, sender)}
-
-
 def _envelope(node: Node, sender: str) -> set[Payload]:
     properties = node.take_map("properties")
     return _payloads(node, sender, properties, set(node.take("required", list, [])))
-
-
-def _inline(
-    node: Node,
-    title: str,
-    sender: str,
-    properties: dict[str, Node],
-    required: set[str],
-    raw: dict[str, Any],
-    found: Messages,
-) -> set[Payload]:
-    """An envelope without a definition (or with one that says the same), read like any object."""
-
-    def lookup(name: str, place: Node) -> Type:
-        if name not in raw["$defs"]:
-            raise missing_definition(name, place)
-        return Type(name, "ref", names=(name,), spelled=False)
-
-    for key, each in properties.items():
-        read = read_property(key, Node(each.schema, each.pointer), key in required, lookup)
-        found.texts[f"`{key}` of `{title}`, `{read.annotation}`"] = read.doc
-    return _payloads(node, sender, properties, required)
 
 
 def _payloads(node: Node, sender: str, properties: dict[str, Node], required: set[str]) -> set[Payload]:

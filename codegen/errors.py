@@ -1,4 +1,4 @@
-"""The one error of the generator: what was found, where, and what to do next."""
+"""The errors of the generator: what was found, where, and what to do next."""
 
 from __future__ import annotations
 
@@ -20,3 +20,7 @@ class SchemaError(Exception):
     def __str__(self) -> str:
         place = f"{self.source}#{self.pointer}: " if self.source or self.pointer else ""
         return f"{place}{self.message}"
+
+
+class FetchError(Exception):
+    """A source that no schema could be fetched from, as one sentence. Nothing was changed."""

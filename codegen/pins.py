@@ -66,12 +66,13 @@ def _read_pins(path: Path) -> dict[str, Any]:
         raise SchemaError("", "There is no PINNED.json beside the schema. `make fetch` writes it.", PINS) from error
     except ValueError as error:
         raise SchemaError("", f"Not JSON: {error}.", PINS) from error
-    if not is_object(pins) or not is_object(pins.get("files")):
+    files = pins.get("files") if is_object(pins) else None
+    if not is_object(pins) or not is_object(files):
         raise SchemaError("", "Expected an object with `files`.", PINS)
     for key in ("source", "version"):
         if not isinstance(pins.get(key), str):
             raise SchemaError(f"/{key}", "Expected a string.", PINS)
-    for file, entry in pins["files"].items():
+    for file, entry in files.items():
         if not is_object(entry) or not isinstance(entry.get("sha256"), str):
             raise SchemaError(f"/files/{escape(file)}", "Expected an object with a `sha256`.", PINS)
     return pins

@@ -7,12 +7,16 @@ from pathlib import Path
 
 # The places where upstream has put the schema of each profile. Up to release 1.9 there was one file for version 1,
 # `schema.json`; it held what is in `v1/schema.unstable.json` since (1.9.0's and 2.0.0's are the same bytes).
+ONE_FILE = "schema.json"
 _PLACES = {
     "v1": ("v1/schema.json",),
-    "v1_unstable": ("v1/schema.unstable.json", "schema.json"),
+    "v1_unstable": ("v1/schema.unstable.json", ONE_FILE),
     "v2_draft": ("v2/schema.json",),
     "v2_draft_unstable": ("v2/schema.unstable.json",),
 }
+PLACES = tuple(place for places in _PLACES.values() for place in places)
+# The stable schema of each version, and its profile.
+STABLE = {1: ("v1/schema.json", "v1"), 2: ("v2/schema.json", "v2_draft")}
 _TITLES = {
     "v1": "ACP version 1",
     "v1_unstable": "ACP version 1 with its unstable methods",

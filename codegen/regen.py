@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -14,6 +13,7 @@ from codegen.defaults import fill_defaults
 from codegen.emit import emit_package, emit_profile
 from codegen.envelopes import read_messages
 from codegen.errors import SchemaError
+from codegen.folders import read_files, replace_folder, write_files
 from codegen.ir import Schema
 from codegen.methods import read_methods
 from codegen.normalise import normalise
@@ -64,7 +64,7 @@ def regenerate(schema_folder: Path, output: Path, *, pinned: bool = True) -> lis
     files = render(schema_folder, pinned=pinned)
     differing = sorted(path for path, _, _ in _differences(files, output / PACKAGE))
     if differing:
-        _replace(output / PACKAGE, files)
+        replace_folder(output / PACKAGE, _encoded(files))
     return differing
 
 
@@ -85,49 +85,24 @@ def _diff(path: str, old: str | None, new: str | None) -> str:
 
 def _differences(files: dict[str, str], package: Path) -> list[tuple[str, str | None, str | None]]:
     """What is there and what should be, for every path where they are not the same."""
-    present = {path.relative_to(package).as_posix(): path for path in package.rglob("*") if _counts(path)}
+    present = read_files(package)
     found: list[tuple[str, str | None, str | None]] = []
     for path in sorted(files.keys() | present.keys()):
-        old = present[path].read_bytes().decode("utf-8", "replace") if path in present else None
+        old = present[path].decode("utf-8", "replace") if path in present else None
         if old != files.get(path):
             found.append((path, old, files.get(path)))
     return found
 
 
-def _counts(path: Path) -> bool:
-    return path.is_file() and "__pycache__" not in path.parts
-
-
-def _replace(package: Path, files: dict[str, str]) -> None:
-    """Put a whole new package in the place of the old one."""
-    package.parent.mkdir(parents=True, exist_ok=True)
-    staging = Path(tempfile.mkdtemp(prefix=f".{PACKAGE}-", dir=package.parent))
-    old = staging / "old"
-    try:
-        _write(staging / "new", files)
-        if package.exists():
-            package.rename(old)
-        (staging / "new").rename(package)
-    except BaseException:
-        if old.exists() and not package.exists():
-            old.rename(package)
-        raise
-    finally:
-        shutil.rmtree(staging, ignore_errors=True)
-
-
-def _write(folder: Path, files: dict[str, str]) -> None:
-    for name, text in files.items():
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(text.encode("utf-8"))
+def _encoded(files: dict[str, str]) -> dict[str, bytes]:
+    return {name: text.encode("utf-8") for name, text in files.items()}
 
 
 def _formatted(files: dict[str, str]) -> dict[str, str]:
     """Unused imports dropped, the rest sorted, everything in one style. ruff's rules for this are its own file."""
     with tempfile.TemporaryDirectory(prefix="acp-codegen-") as folder:
         root = Path(folder)
-        _write(root, files)
+        write_files(root, _encoded(files))
         config = ["--config", str(Path(__file__).with_name("generated_style.toml")), "--no-cache"]
         for arguments in (["check", "--fix", "--exit-zero"], ["format"], ["check"]):
             run = [sys.executable, "-m", "ruff", *arguments, *config, folder]

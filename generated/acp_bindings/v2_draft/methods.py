@@ -3,18 +3,14 @@
 
 The messages that carry them, in upstream's words.
 
-`Agent`, `Client`, each of `AgentBatchCall`, each of `AgentBatchResponse`, each of `ClientBatchCall`, each of `ClientBatchResponse`: A message (request, response, or notification) with `"jsonrpc": "2.0"` specified as
+`Agent`, `Client`, each of `AgentBatchCall`, each of `ClientBatchCall`: A message (request, response, or notification) with `"jsonrpc": "2.0"` specified as
 [required by JSON-RPC 2.0 Specification][1].
 
 [1]: https://www.jsonrpc.org/specification#compatibility
 
-`AgentBatchCall`, `ClientBatchCall`: A non-empty JSON-RPC 2.0 batch message.
+`AgentBatchCall`, `AgentBatchResponse`, `ClientBatchCall`, `ClientBatchResponse`: A non-empty JSON-RPC 2.0 batch message.
 
-`AgentBatchResponse`, `ClientBatchResponse`: A non-empty JSON-RPC 2.0 batch message.
-
-Upstream leaves it out of its documentation.
-
-`ProtocolLevel`: A message (request, response, or notification) with `"jsonrpc": "2.0"` specified as
+each of `AgentBatchResponse`, each of `ClientBatchResponse`, `ProtocolLevel`: A message (request, response, or notification) with `"jsonrpc": "2.0"` specified as
 [required by JSON-RPC 2.0 Specification][1].
 
 [1]: https://www.jsonrpc.org/specification#compatibility
