@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help regen check fetch test lint typecheck bench-quick lock clean
+.PHONY: help regen check fetch test lint demo bench-quick lock clean
 
 help: ## List what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-12s %s\n", $$1, $$2 }'
@@ -35,6 +35,10 @@ lint: $(READY) ## Check style and types of everything hand-written, and the type
 	$(BIN)/python -m ruff format --check .
 	$(BIN)/python -m mypy
 	$(BIN)/python -m pyright
+
+demo: $(READY) ## Show the terminal client talking to the fuller example agent
+	$(BIN)/python examples/terminal_client.py --yes --say "hello from the demo" --say "read $(CURDIR)/README.md" --say "count 5" \
+		$(BIN)/python examples/full_agent.py
 
 bench-quick: $(READY) ## Measure what importing costs, against bare pydantic
 	$(BIN)/python -m benchmarks.startup

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import TypeAlias
 
 from codegen.errors import FetchError, SchemaError
 from codegen.fetch import fetch
@@ -13,6 +15,8 @@ from codegen.regen import check, regenerate
 ROOT = Path(__file__).resolve().parent.parent
 SCHEMA = ROOT / "schema"
 GENERATED = ROOT / "generated"
+
+Command: TypeAlias = Callable[[argparse.Namespace], int]
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -24,7 +28,8 @@ def main(arguments: list[str] | None = None) -> int:
     """
     options = _parser().parse_args(arguments)
     try:
-        return options.run(options)
+        run: Command = options.run
+        return run(options)
     except SchemaError as error:
         print(f"codegen: {error}", file=sys.stderr)
         return 1
@@ -64,7 +69,9 @@ def _parser() -> argparse.ArgumentParser:
     ):
         command = commands.add_parser(name, help=text, description=text)
         command.add_argument("--schema", type=Path, default=SCHEMA, help="folder of schemas (default: schema/)")
-        command.add_argument("--output", type=Path, default=GENERATED, help="where the package goes (default: generated/)")
+        command.add_argument(
+            "--output", type=Path, default=GENERATED, help="where the package goes (default: generated/)"
+        )
         command.set_defaults(run=run)
     text = "pin the schemas of another release"
     command = commands.add_parser("fetch", help=text, description=text)

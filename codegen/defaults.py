@@ -7,6 +7,7 @@ from typing import Any
 
 from codegen.errors import SchemaError
 from codegen.ir import Alias, Field, Model, Schema
+from codegen.nodes import is_array, is_object
 from codegen.types import quoted
 
 
@@ -29,11 +30,11 @@ def _with_source(schema: Schema, model: Model, field: Field) -> Field:
 
 def _source(schema: Schema, field: Field, value: Any, pointer: str) -> str:
     """The value of a field as Python source."""
-    if isinstance(value, list) or (isinstance(value, dict) and field.type.kind == "map"):
+    if is_array(value) or (is_object(value) and field.type.kind == "map"):
         if value:
             raise SchemaError(pointer, "There is no rule for a default with items in it.")
-        return "[]" if isinstance(value, list) else "{}"
-    if isinstance(value, dict):
+        return "[]" if is_array(value) else "{}"
+    if is_object(value):
         return _model_source(schema, field.type.text, value, pointer)
     _check_scalar(schema, field, value, pointer)
     return quoted(value)
@@ -55,12 +56,10 @@ def _model_source(schema: Schema, name: str, value: dict[str, Any], pointer: str
 
 def _check_scalar(schema: Schema, field: Field, value: Any, pointer: str) -> None:
     """A default must be a value of its own type."""
-    kinds = {"bool": bool, "str": str, "int": int, "Double": float}
+    kinds: dict[str, type[Any]] = {"bool": bool, "str": str, "int": int, "Double": float}
     text = field.type.text
-    while field.type.kind == "ref" and isinstance(schema.definitions.get(text), Alias):
-        text = schema.definitions[text].type.text  # type: ignore[union-attr]
-        if text not in schema.definitions:
-            break
+    while isinstance(alias := schema.definitions.get(text), Alias):
+        text = alias.type.text
     fits = quoted(value) in text if text.startswith("Literal[") else isinstance(value, kinds.get(text, object))
     if not fits and not (value is None and field.type.nullable):
         raise SchemaError(pointer, f"The default {value!r} is not a {text}.")

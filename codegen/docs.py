@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import Any
 
 from codegen.ir import Definition, Field, Method, Model, Schema
 
-# A sentence that stands at this many places is boilerplate: it is kept where it stands first.
-_BOILERPLATE = 4
+# Nearly every object has this key, described in words that begin like this. They are said once, at the top of the
+# module; a place that has none says so, so that nothing is lost unseen.
+_SAID_ONCE, _BEGINNING = "_meta", "The _meta property is reserved"
+_NOT_SAID = "Upstream does not describe it here."
 
 
 class Docs:
-    """Which description is written where, for one schema."""
+    """Which description is written where, for one schema. What stands at a definition depends on it alone."""
 
     def __init__(self, schema: Schema) -> None:
-        models = [each for each in schema.definitions.values() if isinstance(each, Model)]
-        places = [(field.wire, field.doc, model.name) for model in models for field in model.fields if field.doc]
-        counts = Counter((wire, doc) for wire, doc, _ in places)
         self._schema = schema
-        self._first = {(wire, doc): model for wire, doc, model in reversed(places)}
-        self._boilerplate = {key: count for key, count in counts.items() if count >= _BOILERPLATE}
 
     def of(self, definition: Definition) -> str:
         """A definition's own description; none where its base has said the same."""
@@ -30,12 +26,23 @@ class Docs:
     def source(self, text: str, indent: int) -> str:
         return docstring(text, indent)
 
-    def of_field(self, model: Model, field: Field) -> str:
-        key = (field.wire, field.doc)
-        if key not in self._boilerplate:
+    def of_field(self, field: Field) -> str:
+        if field.wire != _SAID_ONCE:
             return field.doc
-        said = f"{field.doc}\n\nUpstream says the same of `{field.wire}` in {self._boilerplate[key] - 1} other places."
-        return said if self._first[key] == model.name else ""
+        return "" if _is_said_once(field) else field.doc or _NOT_SAID
+
+
+def _is_said_once(field: Field) -> bool:
+    return field.wire == _SAID_ONCE and field.doc.startswith(_BEGINNING)
+
+
+def models_doc(title: str, schema: Schema) -> str:
+    """The description of a module of models, with what is said once."""
+    models = [each for each in schema.definitions.values() if isinstance(each, Model)]
+    said = dict.fromkeys(field.doc for model in models for field in model.fields if _is_said_once(field))
+    first = f"The models of {title}, in the order of the upstream schema."
+    about = [f"Of `meta`, which is `{_SAID_ONCE}` on the wire, upstream says:"] if said else []
+    return "\n\n".join([first, *about, *said])
 
 
 def member_docs(schema: Any) -> list[str]:

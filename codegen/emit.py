@@ -8,13 +8,17 @@ templates, which take types, docs and markers from the representation.
 from __future__ import annotations
 
 import ast
+import json
+from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
-from datamodel_code_generator import DataModelType, InputFileType, PythonVersion, generate
+from datamodel_code_generator import InputFileType, generate
+from datamodel_code_generator.enums import DataModelType
+from datamodel_code_generator.format import PythonVersion
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from codegen.docs import Docs, caller_doc, docstring, handler_doc, methods_doc
+from codegen.docs import Docs, caller_doc, docstring, handler_doc, methods_doc, models_doc
 from codegen.errors import SchemaError
 from codegen.ir import Method, Model, Schema
 from codegen.profiles import Profile
@@ -40,15 +44,16 @@ def emit_profile(profile: Profile, schema: Schema) -> dict[str, str]:
         "methods": schema.methods,
         "exported": sorted(schema.definitions),
     }
-    files = {
+    files: dict[str, tuple[str, dict[str, Any]]] = {
         "__init__.py": ("profile.py.jinja", {}),
         "methods.py": (
             "methods.py.jinja",
             {"imported": _of_methods(schema.methods), "doc": methods_doc(profile.title, schema.messages)},
         ),
-        "models.py": ("models.py.jinja", {"body": _models(schema)}),
+        "models.py": ("models.py.jinja", {"body": _models(schema), "doc": models_doc(profile.title, schema)}),
         "agent.py": ("role.py.jinja", _role("agent", schema)),
         "client.py": ("role.py.jinja", _role("client", schema)),
+        "connect.py": ("connect.py.jinja", {}),
     }
     return {
         name: environment.get_template(template).render(context | extra) for name, (template, extra) in files.items()
@@ -77,9 +82,8 @@ def _environment() -> Environment:
     environment = Environment(
         loader=FileSystemLoader(TEMPLATES / "modules"), undefined=StrictUndefined, keep_trailing_newline=True
     )
-    environment.filters.update(
-        docstring=docstring, quoted=quoted, handler_doc=handler_doc, caller_doc=caller_doc
-    )
+    filters: Any = environment.filters  # Jinja's stubs know its own filters alone
+    filters.update(docstring=docstring, quoted=quoted, handler_doc=handler_doc, caller_doc=caller_doc)
     return environment
 
 
@@ -87,22 +91,32 @@ def _models(schema: Schema) -> str:
     """The classes and aliases, in order."""
     docs = Docs(schema)
     outline: dict[str, Any] = {name: _outline(each) for name, each in schema.definitions.items()}
+    rendered = defaultdict[str, dict[str, Any]](dict)
+    for name, each in schema.definitions.items():
+        if isinstance(each, Model):
+            rendered[name] = {"docs": docs, "model": each, "bases": _bases(schema, each)}
+        else:
+            rendered[name] = {"docs": docs, "alias": each}
     source = generate(
         quoted_json({"$schema": "https://json-schema.org/draft/2020-12/schema", "$defs": outline}),
         input_file_type=InputFileType.JsonSchema,
         output_model_type=DataModelType.PydanticV2BaseModel,
         target_python_version=PythonVersion.PY_311,
         custom_template_dir=TEMPLATES,
-        extra_template_data={
-            name: {"docs": docs, "model" if isinstance(each, Model) else "alias": each}
-            for name, each in schema.definitions.items()
-        },
+        extra_template_data=rendered,
         custom_file_header="#",
         use_type_alias=True,
         skip_root_model=True,
         formatters=[],
     )
     return _body(str(source), list(schema.definitions))
+
+
+def _bases(schema: Schema, model: Model) -> str:
+    """What a class derives from: the definition it wraps, and a base of the runtime where that isn't one of its own."""
+    if model.base is None:
+        return "OpenModel" if model.is_open else "Model"
+    return f"{model.base}, OpenModel" if model.is_open and not schema.model(model.base).is_open else model.base
 
 
 def _outline(definition: Any) -> dict[str, Any]:
@@ -126,6 +140,4 @@ def _body(source: str, expected: list[str]) -> str:
 
 
 def quoted_json(value: Any) -> str:
-    import json
-
     return json.dumps(value)

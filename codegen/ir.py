@@ -63,11 +63,14 @@ class Field:
     tag: str | None = None
 
     @property
+    def hint(self) -> str:
+        """What reading it gives."""
+        may_be_none = self.default == "None" and not self.type.nullable
+        return f"{self.type.annotation} | None" if may_be_none else self.type.annotation
+
+    @property
     def annotation(self) -> str:
-        text = self.type.annotation
-        if self.default == "None" and not self.type.nullable:
-            text = f"{text} | None"
-        return f"Annotated[{', '.join((text, *self.markers))}]" if self.markers else text
+        return f"Annotated[{', '.join((self.hint, *self.markers))}]" if self.markers else self.hint
 
 
 @dataclass(frozen=True)
@@ -151,6 +154,7 @@ class Method:
         result: the definition of its result; None for a notification.
         capability: the path in the peer's `initialize` message that unlocks it; None if nothing does.
         baseline: every peer implements it.
+        content: parts of its params and the capability that unlocks each.
     """
 
     wire: str
@@ -163,6 +167,7 @@ class Method:
     doc: str
     capability: str | None = None
     baseline: bool = False
+    content: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass
@@ -193,7 +198,6 @@ class Schema:
         if isinstance(found, Union):
             for member in found.members:
                 yield from self.leaves(member.name)
-
 
     def variants(self, method: Method) -> list[list[Field]]:
         """The fields of a method's params; of a union, those of each of its members."""

@@ -108,10 +108,10 @@ def _method_of(name: str, schema: Any, payloads: set[Payload]) -> tuple[str, str
 
 
 def _check_complete(parts: dict[tuple[str, str, str], str], payloads: set[Payload], raw: dict[str, Any]) -> None:
-    for side, wire, kind in parts:
+    for (side, wire, kind), name in parts.items():
         other = {"request": "response", "response": "request"}.get(kind)
         if other and (side, wire, other) not in parts:
-            raise SchemaError(f"/$defs/{parts[side, wire, kind]}", f"The method {wire} has a {kind} and no {other}.")
+            raise SchemaError(f"/$defs/{name}", f"The method {wire} has a {kind} and no {other}.")
     for payload in sorted(payloads, key=str):
         schema = raw["$defs"].get(payload.definition, {})
         if payload.definition not in parts.values() and set(schema) - {"description"}:
@@ -146,26 +146,63 @@ def _method(
         doc=raw["$defs"][params].get("description", ""),
         capability=capability,
         baseline=data.get("baseline", False),
+        content=_content(raw["$defs"], side, wire, params, data),
     )
 
 
 def _data(version: str, side: str, wire: str, pointer: str) -> dict[str, Any]:
     """What `methods.toml` says of a method."""
     table = tomllib.loads(DATA.read_text("utf-8"))
-    found = table.get(version, {}).get(side, {}).get(wire)
+    found: Any = table.get(version, {}).get(side, {}).get(wire)
     place = f"codegen/methods.toml [{version}.{side}]"
     if found is None:
-        raise SchemaError(pointer, f"The method {wire} is neither baseline nor mapped to what unlocks it. Add it to {place}.")
-    if not _is_data(found) or ("capability" in found and side not in _ADVERTISED_IN):
-        raise SchemaError(pointer, f"{place} {wire!r}: expected baseline, capability or offered, found {found!r}.")
+        raise SchemaError(
+            pointer, f"The method {wire} is neither baseline nor mapped to what unlocks it. Add it to {place}."
+        )
+    if not _is_data(found, side):
+        raise SchemaError(
+            pointer, f"{place} {wire!r}: expected baseline, capability, offered or content, found {found!r}."
+        )
     return found
 
 
-def _is_data(found: Any) -> TypeGuard[dict[str, Any]]:
-    if not is_object(found) or not found or found.keys() - {"baseline", "capability", "offered"}:
+def _is_data(found: Any, side: str) -> TypeGuard[dict[str, Any]]:
+    """Whether a line has what it can have: texts that aren't empty, capabilities only where some message has them."""
+    if not is_object(found) or not found or found.keys() - {"baseline", "capability", "offered", "content"}:
         return False
-    texts = [value for key, value in found.items() if key != "baseline"]
+    content = found.get("content", {})
+    if not is_object(content) or ((content or "capability" in found) and side not in _ADVERTISED_IN):
+        return False
+    texts = [*content.values(), *(found[key] for key in ("capability", "offered") if key in found)]
     return found.get("baseline", True) is True and all(isinstance(text, str) and text for text in texts)
+
+
+def _content(
+    definitions: dict[str, Any], side: str, wire: str, params: str, data: dict[str, Any]
+) -> tuple[tuple[str, str], ...]:
+    """What in a method's params needs a capability of its own. Parts that this schema doesn't have are left out."""
+    found: list[tuple[str, str]] = []
+    for part, capability in data.get("content", {}).items():
+        field, _, tag = part.partition(".")
+        if _has_part(definitions, params, field, tag):
+            _check_path(definitions, _ADVERTISED_IN[side], capability, f"{wire} with {part}")
+            found.append((part, capability))
+    return tuple(found)
+
+
+def _has_part(definitions: dict[str, Any], params: str, field: str, tag: str) -> bool:
+    """Whether params have a field, and whether its items, or the params themselves, have a variant of this tag."""
+    schema = definitions[params]
+    own = schema.get("properties", {}).get(field)
+    if own is None:
+        return tag in _tags(schema, field)
+    items = definitions.get(_target(own.get("items", {})) or "", {})
+    return not tag or tag in _tags(items, "type")
+
+
+def _tags(union: Any, field: str) -> set[str]:
+    variants = (*union.get("oneOf", ()), *union.get("anyOf", ()))
+    return {variant.get("properties", {}).get(field, {}).get("const") for variant in variants} - {None}
 
 
 def _check_path(definitions: dict[str, Any], start: str, path: str, wire: str) -> None:

@@ -39,7 +39,7 @@ def attribute_name(wire: str) -> str | None:
 
 
 def method_name(wire: str) -> str:
-    """`session/new` is `session_new`, `document/didOpen` is `document_did_open`, `$/cancel_request` is `cancel_request`."""
+    """`session/new`: `session_new`, `document/didOpen`: `document_did_open`, `$/cancel_request`: `cancel_request`."""
     return snake(wire)
 
 

@@ -7,7 +7,7 @@ a rule that forgets a keyword fails on the first schema that has it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeAlias, TypeGuard, TypeVar
 
@@ -20,10 +20,12 @@ REF_PREFIX = "#/$defs/"
 
 
 def is_object(value: Json) -> TypeGuard[dict[str, Json]]:
+    """Whether a value is a JSON object."""
     return isinstance(value, dict)
 
 
 def is_array(value: Json) -> TypeGuard[list[Json]]:
+    """Whether a value is a JSON array."""
     return isinstance(value, list)
 
 
@@ -36,7 +38,7 @@ class Node:
     """One schema object, the pointer it stands at, and the keywords nobody has taken yet."""
 
     def __init__(self, schema: Json, pointer: str) -> None:
-        if not isinstance(schema, Mapping):
+        if not is_object(schema):
             raise SchemaError(pointer, f"Expected a schema object, found {type(schema).__name__}.")
         self.schema: Mapping[str, Json] = schema
         self.pointer = pointer
@@ -84,7 +86,7 @@ class Node:
         if "$ref" in self.schema:
             return self._definition_name(self.take("$ref", str, ""), "$ref")
         only = self.schema.get("allOf")
-        if isinstance(only, list) and len(only) == 1 and isinstance(only[0], Mapping) and set(only[0]) == {"$ref"}:
+        if is_array(only) and len(only) == 1 and is_object(only[0]) and set(only[0]) == {"$ref"}:
             self.left.discard("allOf")
             return self._definition_name(only[0]["$ref"], "allOf")
         return None
@@ -103,7 +105,7 @@ class Node:
 
 
 @contextmanager
-def reading(node: Node) -> Iterator[Node]:
+def reading(node: Node) -> Generator[Node]:
     """Read a node and close it."""
     yield node
     node.close()

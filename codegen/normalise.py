@@ -8,6 +8,7 @@ class, named `<Union><Tag>`, that derives from what it wraps.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,7 +16,7 @@ from codegen.docs import with_member_docs
 from codegen.errors import SchemaError
 from codegen.ir import Alias, Definition, Field, Member, Model, Schema, Type, Union, with_fields
 from codegen.names import is_class_name, pascal
-from codegen.nodes import Node
+from codegen.nodes import Node, is_array, is_object
 from codegen.properties import no_tag, open_tag, read_property, tag_field
 from codegen.types import missing_definition, read_type
 
@@ -23,10 +24,26 @@ _VARIANTS = ("anyOf", "oneOf")
 
 # Names that the generated modules use for other things.
 RESERVED = frozenset(
-    "Agent Client RemoteAgent RemoteClient Model OpenModel Any Annotated Literal TypeAlias Field Sequence Integer "
-    "Number Double Base64 DateTime Regex Uri ByTag FirstMatch ExactlyOne OtherThan NoTag NotNull DefaultOnError "
-    "DefaultOnNull SkipInvalidItems Handler Remote MethodNotFound BaseModel Request Notification Profile Final Mapping "
-    "SchemaSource Int8 Int16 Int32 Int64 Uint8 Uint16 Uint32 Uint64".split()
+    (
+        *("Agent", "Client", "RemoteAgent", "RemoteClient", "Model", "OpenModel", "Any", "Annotated", "Literal"),
+        *("TypeAlias", "Field", "Sequence", "Integer", "Number", "Double", "Base64", "DateTime", "Regex", "Uri"),
+        *("ByTag", "FirstMatch", "ExactlyOne", "OtherThan", "NoTag", "NotNull", "DefaultOnError", "DefaultOnNull"),
+        *("SkipInvalidItems", "Handler", "Remote", "MethodNotFound", "BaseModel", "Request", "Notification", "Profile"),
+        *(
+            "ClassVar",
+            "Final",
+            "Mapping",
+            "SchemaSource",
+            "Int8",
+            "Int16",
+            "Int32",
+            "Int64",
+            "Uint8",
+            "Uint16",
+            "Uint32",
+            "Uint64",
+        ),
+    )
 )
 
 
@@ -183,7 +200,11 @@ class _Reader:
         found = self.resolve(base)
         if isinstance(found, Union):
             members = tuple(
-                Member(self._add_or_get(self._derive(name + each.label, each.name, pointer, doc, fields)), each.label, each.tag)
+                Member(
+                    self._add_or_get(self._derive(name + each.label, each.name, pointer, doc, fields)),
+                    each.label,
+                    each.tag,
+                )
                 for each in found.members
             )
             return Union(name, pointer, doc, members, found.tag, found.exclusive)
@@ -333,8 +354,8 @@ def _is_null(each: Variant, key: str) -> bool:
     return key in each.properties and _is_null_type(each.properties[key].schema)
 
 
-def _is_null_type(schema: Any) -> bool:
-    return schema.get("type") == "null"
+def _is_null_type(schema: Mapping[str, Any]) -> bool:
+    return bool(schema.get("type") == "null")
 
 
 def _excluded(node: Node, tag: str) -> list[str]:
@@ -352,7 +373,7 @@ def _excluded(node: Node, tag: str) -> list[str]:
 
 def _is_object(raw: dict[str, Any], schema: Any, seen: frozenset[str] = frozenset()) -> bool:
     """Whether a schema describes an object with a class of its own (or a union of such)."""
-    if not isinstance(schema, dict):
+    if not is_object(schema):
         return False
     if "properties" in schema or schema.get("type") == "object":
         return True
@@ -360,10 +381,8 @@ def _is_object(raw: dict[str, Any], schema: Any, seen: frozenset[str] = frozense
     if variants:
         return all(_is_object(raw, each, seen) for each in variants)
     parts = schema.get("allOf", ())
-    refs = [each["$ref"].removeprefix("#/$defs/") for each in (*parts, schema) if isinstance(each, dict) and "$ref" in each]
-    return bool(refs) and all(
-        ref not in seen and _is_object(raw, raw.get(ref), seen | {ref}) for ref in refs
-    )
+    refs = [each["$ref"].removeprefix("#/$defs/") for each in (*parts, schema) if is_object(each) and "$ref" in each]
+    return bool(refs) and all(ref not in seen and _is_object(raw, raw.get(ref), seen | {ref}) for ref in refs)
 
 
 def _allows_null(raw: dict[str, Any], name: str, seen: frozenset[str] = frozenset()) -> bool:
@@ -383,9 +402,9 @@ def _schema_allows_null(raw: dict[str, Any], schema: Any, seen: frozenset[str]) 
 
 
 def _references(schema: Any) -> list[str]:
-    if isinstance(schema, dict):
+    if is_object(schema):
         own = [schema["$ref"].removeprefix("#/$defs/")] if isinstance(schema.get("$ref"), str) else []
         return own + [name for value in schema.values() for name in _references(value)]
-    if isinstance(schema, list):
+    if is_array(schema):
         return [name for value in schema for name in _references(value)]
     return []

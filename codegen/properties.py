@@ -8,7 +8,7 @@ from typing import Any
 from codegen.docs import with_member_docs
 from codegen.ir import Field, Type
 from codegen.names import attribute_name
-from codegen.nodes import Node
+from codegen.nodes import Node, is_array, is_object
 from codegen.types import Lookup, quoted, read_type
 
 _DEFAULT_ON_ERROR = "x-deserialize-default-on-error"
@@ -60,7 +60,7 @@ def default_source(kind: Type, has_default: bool, default: Any) -> str:
     """What reading an absent field gives, as Python source. A model's default is written by `codegen.defaults`."""
     if not has_default:
         return "None" if kind.nullable else _EMPTY.get(kind.kind, "None")
-    if isinstance(default, (dict, list)):
+    if is_array(default) or is_object(default):
         return repr(default) if not default and kind.kind in _EMPTY else ""
     return quoted(default)
 

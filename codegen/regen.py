@@ -102,7 +102,7 @@ def _formatted(files: dict[str, str]) -> dict[str, str]:
     with tempfile.TemporaryDirectory(prefix="acp-codegen-") as folder:
         root = Path(folder)
         write_files(root, _encoded(files))
-        config = ["--config", str(Path(__file__).with_name("ruff.toml")), "--no-cache"]
+        config = ["--config", str(Path(__file__).with_name("generated_style.toml")), "--no-cache"]
         for arguments in (["check", "--fix", "--exit-zero"], ["format"], ["check"]):
             run = [sys.executable, "-m", "ruff", *arguments, *config, folder]
             done = subprocess.run(run, capture_output=True, text=True, check=False)

@@ -13,7 +13,7 @@ from typing import Any
 
 from codegen.errors import SchemaError
 from codegen.ir import Type
-from codegen.nodes import Node
+from codegen.nodes import Node, is_array
 
 # What a reference is: its Python name, JSON kind and whether null is one of its values.
 Lookup = Callable[[str, Node], Type]
@@ -42,13 +42,13 @@ def read_type(node: Node, lookup: Lookup) -> Type:
 
 
 def _typed(node: Node, lookup: Lookup) -> Type:
-    declared: Any = node.take("type", (str, list), "")
-    names = [declared] if isinstance(declared, str) else list(declared)
+    declared: Any = node.take("type", object, "")
+    names: list[Any] = declared if is_array(declared) else [declared]
     nullable = "null" in names
     concrete = [name for name in names if name != "null"]
     if not concrete:
         return Type("None", "scalar", nullable=True, spelled=False)
-    if len(concrete) > 1 or concrete[0] not in _READERS:
+    if len(concrete) > 1 or not isinstance(concrete[0], str) or concrete[0] not in _READERS:
         raise node.error(f"Expected one type, or one type and null, found {declared!r}.", "type")
     found = _READERS[concrete[0]](node, lookup)
     return replace(found, nullable=nullable)
@@ -59,7 +59,11 @@ def _string(node: Node, _: Lookup) -> Type:
     if choices:
         return Type(literal(choices), "scalar")
     text = _lookup_name(node, "format", _STRING_FORMATS) or _lookup_name(node, "contentEncoding", _ENCODINGS) or "str"
-    return Type(_constrained(node, text, minLength="min_length", maxLength="max_length", pattern="pattern"), "scalar", plain=text)
+    return Type(
+        _constrained(node, text, minLength="min_length", maxLength="max_length", pattern="pattern"),
+        "scalar",
+        plain=text,
+    )
 
 
 def _integer(node: Node, _: Lookup) -> Type:
@@ -70,7 +74,7 @@ def _integer(node: Node, _: Lookup) -> Type:
         return Type(literal(choices), "scalar")
     if low == 0 and "minimum" not in node:
         raise node.error("Expected a minimum beside an unsigned format.", "format")
-    minimum, maximum = node.take("minimum", int, low), node.take("maximum", int, high)  # type: ignore[type-var]
+    minimum, maximum = node.take("minimum", int, low), node.take("maximum", int, high)
     if width and (minimum, maximum) == (low, high) and ("minimum" in node, "maximum" in node) == (low == 0, False):
         return Type(width, "scalar")
     return Type(f"Annotated[{width or 'int'}, Integer({minimum}, {maximum})]", "scalar", plain="int")
@@ -79,8 +83,8 @@ def _integer(node: Node, _: Lookup) -> Type:
 def _number(node: Node, _: Lookup) -> Type:
     width = _lookup_name(node, "format", {"double": "Double"}) or "float"
     bounds: tuple[float | None, float | None] = (
-        node.take("minimum", (int, float), None),  # type: ignore[arg-type]
-        node.take("maximum", (int, float), None),  # type: ignore[arg-type]
+        node.take("minimum", (int, float), None),
+        node.take("maximum", (int, float), None),
     )
     is_plain = width == "Double" and bounds == (None, None)
     text = width if is_plain else f"Annotated[{width}, Number({bounds[0]}, {bounds[1]})]"
@@ -207,11 +211,7 @@ def _lookup_name(node: Node, keyword: str, known: dict[str, str]) -> str | None:
 
 
 def _constrained(node: Node, text: str, **keywords: str) -> str:
-    found = {
-        python: node.take(keyword, (int, str), None)  # type: ignore[arg-type]
-        for keyword, python in keywords.items()
-        if keyword in node
-    }
+    found = {python: node.take(keyword, (int, str), None) for keyword, python in keywords.items() if keyword in node}
     if not found:
         return text
     arguments = ", ".join(f"{python}={quoted(value)}" for python, value in found.items())

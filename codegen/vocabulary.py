@@ -8,7 +8,7 @@ in the place where it stands is for those passes to say.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeAlias, cast
+from typing import Any, TypeAlias
 
 from codegen.errors import SchemaError
 from codegen.nodes import escape, is_array, is_object
@@ -38,12 +38,11 @@ def check_vocabulary(schema: Json, pointer: str = "") -> None:
 
 def _inner(keyword: str, value: Json) -> list[tuple[str, Json]]:
     """The schemas that a keyword holds, by the rest of their pointers."""
-    if keyword in _SCHEMA or (keyword in _FLAG_OR_SCHEMA and value is not True):
+    if keyword in (*_SCHEMA, *_FLAG_OR_SCHEMA) and is_object(value):
         return [("", value)]
-    value = cast(Any, value)
-    if keyword in _SCHEMAS:
+    if keyword in _SCHEMAS and is_array(value):
         return [(f"/{index}", each) for index, each in enumerate(value)]
-    if keyword in _MAP:
+    if keyword in _MAP and is_object(value):
         return [(f"/{escape(key)}", each) for key, each in value.items()]
     return []
 
@@ -73,7 +72,7 @@ def _is_discriminator(value: Json) -> bool:
 
 
 def _is_flag_or_schema(value: Json) -> bool:
-    return value is True or isinstance(value, dict)
+    return value is True or is_object(value)
 
 
 def _shown(value: Json) -> str:

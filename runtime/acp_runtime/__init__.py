@@ -1,7 +1,47 @@
-"""The runtime of acp-bindings: models, errors and the bases of the generated stubs. Hand-written; no generated code."""
+"""The runtime of acp-bindings: models, errors, options and the bases of the generated stubs. No generated code."""
 
-from acp_runtime.errors import MethodNotFound, RequestError
+from acp_runtime.errors import (
+    AuthenticationRequired,
+    CapabilityError,
+    ConnectionClosed,
+    GuardError,
+    InternalError,
+    InvalidParams,
+    InvalidRequest,
+    InvalidResponse,
+    MessageTooLarge,
+    MethodNotFound,
+    NotInitialized,
+    ParseError,
+    ProtocolVersionMismatch,
+    RelativePath,
+    RequestCancelled,
+    RequestError,
+    ResourceNotFound,
+)
 from acp_runtime.methods import SchemaSource
 from acp_runtime.model import Model
+from acp_runtime.options import Options
 
-__all__ = ["MethodNotFound", "Model", "RequestError", "SchemaSource"]
+__all__ = [
+    "AuthenticationRequired",
+    "CapabilityError",
+    "ConnectionClosed",
+    "GuardError",
+    "InternalError",
+    "InvalidParams",
+    "InvalidRequest",
+    "InvalidResponse",
+    "MessageTooLarge",
+    "MethodNotFound",
+    "Model",
+    "NotInitialized",
+    "Options",
+    "ParseError",
+    "ProtocolVersionMismatch",
+    "RelativePath",
+    "RequestCancelled",
+    "RequestError",
+    "ResourceNotFound",
+    "SchemaSource",
+]

@@ -8,7 +8,9 @@ from sys import modules
 from typing import Any
 
 
-def lazy_exports(package: str, homes: Mapping[str, Sequence[str]], rest: str, names: Sequence[str]) -> Callable[[str], Any]:
+def lazy_exports(
+    package: str, homes: Mapping[str, Sequence[str]], rest: str, names: Sequence[str]
+) -> Callable[[str], Any]:
     """A module `__getattr__` (PEP 562) for a package.
 
     Args:

@@ -8,19 +8,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, get_args, get_origin
+from typing import Any, Final, TypeAlias, get_args, get_origin
 
 from pydantic import BaseModel, GetCoreSchemaHandler, ValidationError
 from pydantic_core import PydanticCustomError, core_schema
 from pydantic_core.core_schema import CoreSchema
 
-# A null that is to count as absent: matches null alone, then drops the field (`None` is no int, and the failure is omitted).
+# A null that is to count as absent: matches null alone, then drops the field (`None` is no int, and that failure is
+# omitted).
 _NULL_IS_ABSENT = core_schema.chain_schema(
     [
         core_schema.none_schema(),
         core_schema.with_default_schema(core_schema.int_schema(strict=True), on_error="omit"),
     ]
 )
+
+# The label of a choice's errors, and the choice.
+Choice: TypeAlias = tuple[str, CoreSchema]
 
 _BY_VALUE = core_schema.simple_ser_schema("any")
 
@@ -91,18 +95,18 @@ class _NoTag:
         return "NoTag"
 
 
-DefaultOnError = _DefaultOnError()
-SkipInvalidItems = _SkipInvalidItems()
-DefaultOnNull = _DefaultOnNull()
-NotNull = _NotNull()
-NoTag = _NoTag()
+DefaultOnError: Final = _DefaultOnError()
+SkipInvalidItems: Final = _SkipInvalidItems()
+DefaultOnNull: Final = _DefaultOnNull()
+NotNull: Final = _NotNull()
+NoTag: Final = _NoTag()
 
 
 class OtherThan:
     """The tag of a variant that the schema does not name: any string but those of the variants it does name."""
 
     def __init__(self, *known: str) -> None:
-        self.known = frozenset(known)
+        self.known: frozenset[str] = frozenset(known)
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         return core_schema.no_info_after_validator_function(self._check, core_schema.str_schema(strict=True))
@@ -130,22 +134,22 @@ class ByTag:
         from acp_runtime.model import wire_name
 
         tagged: dict[str, CoreSchema] = {}
-        others: list[CoreSchema] = []
+        others: list[Choice] = []
         for member in get_args(source):
             schema = handler.generate_schema(member)
             tags = list(_tag_values(member, self.attribute))
             tagged.update(dict.fromkeys(tags, schema))
-            others += [] if tags else [schema]
+            others += [] if tags else [(_label(member), schema)]
         json = core_schema.tagged_union_schema(tagged, wire_name(self.attribute))
         python = core_schema.tagged_union_schema(tagged, self.attribute, from_attributes=True)
-        return first_match([_for_json(json, python), *others])
+        return first_match([("<known tag>", _for_json(json, python)), *others])
 
 
 class _FirstMatch:
     """A union without a tag: the first member that validates."""
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        return first_match([handler.generate_schema(member) for member in get_args(source)])
+        return first_match([(_label(member), handler.generate_schema(member)) for member in get_args(source)])
 
     def __repr__(self) -> str:
         return "FirstMatch"
@@ -163,29 +167,35 @@ class _ExactlyOne:
                 raise PydanticCustomError("more_than_one", "Input should match one variant only, and matches several")
             return value
 
-        schema = first_match([handler.generate_schema(member) for member in members])
+        schema = first_match([(_label(member), handler.generate_schema(member)) for member in members])
         return _for_json(core_schema.no_info_after_validator_function(check, schema), schema)
 
     def __repr__(self) -> str:
         return "ExactlyOne"
 
 
-FirstMatch = _FirstMatch()
-ExactlyOne = _ExactlyOne()
-
-
-def is_salvageable(schema: Any) -> bool:
-    """Whether JSON that doesn't validate is dropped by this schema instead of failing it."""
-    return schema["type"] == "json-or-python" and schema["json_schema"].get("on_error") == "omit"
+FirstMatch: Final = _FirstMatch()
+ExactlyOne: Final = _ExactlyOne()
 
 
 def _or_absent(schema: CoreSchema) -> CoreSchema:
-    return first_match([schema, _NULL_IS_ABSENT])
+    return first_match([("<value>", schema), ("<null>", _NULL_IS_ABSENT)])
 
 
-def first_match(members: list[CoreSchema]) -> CoreSchema:
-    """The first member that validates. Dumped by what the value is: a model in a union dumps itself."""
-    return core_schema.union_schema([*members], mode="left_to_right", serialization=_BY_VALUE)
+def first_match(choices: list[Choice]) -> CoreSchema:
+    """The first choice that validates. Dumped by what the value is: a model in a union dumps itself.
+
+    A choice's label stands in the path of its errors, between angle brackets so that nobody takes it for a key.
+    """
+    return core_schema.union_schema(
+        [(schema, label) for label, schema in choices], mode="left_to_right", serialization=_BY_VALUE
+    )
+
+
+def _label(member: Any) -> str:
+    name = getattr(member, "__name__", "union")
+    items = [each.__name__ for each in get_args(member) if isinstance(each, type)]
+    return f"<{name}[{items[0]}]>" if items else f"<{name}>"
 
 
 def _skip_items(schema: CoreSchema) -> CoreSchema:

@@ -62,6 +62,7 @@ class Method:
         side: who handles it, in the schema's words.
         capability: the path in the peer's `initialize` message that unlocks it; None if nothing does.
         baseline: every peer implements it.
+        content: what in its params needs a capability of its own: a field, or `<field>.<tag>`, and the path likewise.
     """
 
     profile: Profile
@@ -71,6 +72,7 @@ class Method:
     side: Side
     capability: str | None = None
     baseline: bool = False
+    content: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True)

@@ -13,18 +13,18 @@ Two doors lead in, and they differ on purpose:
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Literal, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar, cast, dataclass_transform
 
-from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler
+from pydantic import BaseModel, Field, GetCoreSchemaHandler, GetJsonSchemaHandler
 from pydantic.alias_generators import to_camel
+from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import core_schema, to_json
 from pydantic_core.core_schema import CoreSchema
 
-from acp_runtime.markers import first_match, is_salvageable
+from acp_runtime.absent import leave_out_when_absent, with_plain_defaults
+from acp_runtime.lazy_fields import collect_fields
 
-T = TypeVar("T")
-
-_TAG = {"x-tag": True}
+T = TypeVar("T", bound=str)
 
 
 def wire_name(name: str) -> str:
@@ -36,16 +36,39 @@ def wire_name(name: str) -> str:
 
 
 def tag(value: T) -> T:
-    """Declare the field that tells a union's members apart: constant, required on the wire, filled in by the constructor."""
-    declaration: Any = Field(default=..., json_schema_extra={**_TAG, "const": value})  # pyright: ignore[reportArgumentType]
-    return declaration
+    """Declare the field that tells a union's members apart.
+
+    It is constant, required on the wire and filled in by the constructor.
+    """
+    return cast("T", Field(default=..., json_schema_extra={"x-tag": True, "const": value}))
 
 
 class _Keywords(dict[str, Any]):
     """What a constructor was called with. From Python nothing else becomes a model, not even a dict that would do."""
 
 
-class Model(BaseModel):
+if TYPE_CHECKING:
+    from pydantic._internal._model_construction import ModelMetaclass
+
+    @dataclass_transform(kw_only_default=True, frozen_default=True, field_specifiers=(Field,))
+    class _ModelMeta(ModelMetaclass):
+        """Tells type checkers what `frozen` in a configuration doesn't: no field is assigned to, in any subclass."""
+
+else:
+    from acp_runtime.lazy_fields import LazyFieldsMeta as _ModelMeta
+
+
+class Model(
+    BaseModel,
+    metaclass=_ModelMeta,
+    alias_generator=wire_name,
+    defer_build=True,
+    extra="allow",
+    frozen=True,
+    protected_namespaces=(),
+    serialize_by_alias=True,
+    strict=True,
+):
     """A message or a part of one.
 
     Instances are values: immutable, equal when they would be the same JSON. An optional field has three states:
@@ -53,24 +76,12 @@ class Model(BaseModel):
     Reading an absent field gives the schema's default, an empty list or mapping, or `None`.
     """
 
-    model_config = ConfigDict(
-        alias_generator=wire_name,
-        defer_build=True,
-        extra="allow",
-        frozen=True,
-        protected_namespaces=(),
-        serialize_by_alias=True,
-        strict=True,
-    )
-
-    _constructor_extra: ClassVar[Literal["allow", "forbid"]] = "forbid"
-
     def __init__(self, /, **data: Any) -> None:
         cls = type(self)
         cls.__pydantic_validator__.validate_python(
             _Keywords(_tags(cls), **data),
             self_instance=self,
-            extra=cls._constructor_extra,
+            extra="allow" if issubclass(cls, OpenModel) else "forbid",
             by_alias=False,
             by_name=True,
         )
@@ -80,14 +91,19 @@ class Model(BaseModel):
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        collect_fields(cls)
         schema = handler(source)
         model: Any = handler.resolve_ref_schema(schema)
         if model["schema"]["type"] == "model-fields":
             for field in model["schema"]["fields"].values():
-                field["schema"] = _leave_out_when_absent(field["schema"])
+                field["schema"] = leave_out_when_absent(field["schema"])
             from_python = [core_schema.is_instance_schema(_Keywords, cls_repr=cls.__name__), model["schema"]]
             model["schema"] = core_schema.json_or_python_schema(model["schema"], core_schema.chain_schema(from_python))
         return schema
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        return handler(with_plain_defaults(schema))
 
     @classmethod
     def model_validate(cls, obj: Any, **kwargs: Any) -> Self:
@@ -97,53 +113,23 @@ class Model(BaseModel):
         """
         return obj if isinstance(obj, cls) else cls.model_validate_json(to_json(obj), **kwargs)
 
-    # Called for what isn't in the instance: the fields that are absent, then unknown attributes. Hidden from type
-    # checkers, which know every attribute.
-    def _absent(self, name: str) -> Any:
-        field = type(self).__pydantic_fields__.get(name)
-        if field is None:
-            return super().__getattr__(name)  # type: ignore[misc]  # pyright: ignore
-        if field.default is None:
-            return None
-        return [] if field.is_required() else field.get_default(call_default_factory=True)
+    if not TYPE_CHECKING:  # type checkers know every attribute
 
-    locals()["__getattr__"] = _absent
+        def __getattr__(self, name: str) -> Any:
+            """What isn't in the instance: the fields that are absent, then unknown attributes."""
+            field = type(self).__pydantic_fields__.get(name)
+            if field is None:
+                return super().__getattr__(name)
+            if field.default is None:
+                return None
+            return [] if field.is_required() else field.get_default(call_default_factory=True)
 
 
 class OpenModel(Model):
-    """A variant that the schema does not name: its tag, what every variant has, and the rest verbatim.
+    """An object with room for keys the schema does not name, such as the variant that a union has no name for.
 
     The payload is in `model_extra` under its wire names; the constructor takes it as further keywords.
     """
-
-    _constructor_extra = "allow"
-
-
-class _Absent:
-    """Stands for a value that wasn't given. It validates as nothing, so its field is left out of the instance."""
-
-
-_ABSENT_IS_LEFT_OUT = core_schema.chain_schema(
-    [
-        core_schema.custom_error_schema(
-            core_schema.is_instance_schema(_Absent),
-            custom_error_type="left_out",
-            custom_error_message="Input should be left out",
-        ),
-        core_schema.with_default_schema(core_schema.int_schema(strict=True), on_error="omit"),
-    ]
-)
-
-
-def _leave_out_when_absent(schema: Any) -> CoreSchema:
-    """Of an optional field that is absent keep nothing, so that however a message is dumped, absent stays absent."""
-    if schema["type"] != "default":
-        return schema
-    inner = schema["schema"]
-    absent = first_match([inner, _ABSENT_IS_LEFT_OUT])
-    if is_salvageable(inner):
-        absent = core_schema.json_or_python_schema(inner["json_schema"], absent)
-    return core_schema.with_default_schema(absent, default=_Absent(), validate_default=True)
 
 
 def _tags(cls: type[Model]) -> dict[str, Any]:

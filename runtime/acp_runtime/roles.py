@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC
-from collections.abc import Mapping
-from typing import Any, ClassVar, Final, Protocol, TypeVar, get_args, get_origin
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, Final, Protocol, TypeGuard, TypeVar, get_args, get_origin
 
 from pydantic import ValidationError
 
@@ -46,7 +46,7 @@ class Channel(Protocol):
         ...
 
 
-class Handler(ABC):
+class Handler(ABC):  # noqa: B024 - its abstract methods are in the generated subclasses
     """One side of a connection: a method per method of the protocol that this side handles.
 
     Handlers receive the request object, so that a field added upstream breaks no override.
@@ -60,11 +60,19 @@ class Handler(ABC):
         """
         raise MethodNotFound(method)
 
-    async def ext_notification(self, method: str, params: Any) -> None:
-        """Take a notification that the schema doesn't know; its name begins with an underscore. Ignored unless overridden."""
+    async def ext_notification(self, method: str, params: Any) -> None:  # noqa: B027 - may be left alone
+        """Take a notification that the schema doesn't know; its name begins with an underscore.
+
+        Ignored unless overridden.
+        """
 
     async def _unhandled(self, method: Notification[P], params: P) -> None:
-        """What happens to a notification that no override takes."""
+        """What happens to a notification that no override takes: what the connection does by itself, or nothing."""
+        from acp_runtime.flow import current_activity
+
+        current = current_activity()
+        if current is not None:
+            current.default(method, params)
 
 
 class Remote:
@@ -117,7 +125,11 @@ def _build(method: AnyMethod, keywords: dict[str, Any]) -> Any:
 
 def _as_list(value: Any) -> Any:
     """Models hold lists; a caller may pass any sequence."""
-    return list(value) if isinstance(value, tuple) else value
+    return list(value) if _is_sequence(value) else value
+
+
+def _is_sequence(value: Any) -> TypeGuard[Sequence[Any]]:
+    return isinstance(value, Sequence) and not isinstance(value, (str, bytes))
 
 
 def _leaves(alias: Any) -> list[type[Model]]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any, TypeAlias
 
 from pydantic import GetCoreSchemaHandler
-from pydantic_core import core_schema
+from pydantic_core import PydanticCustomError, core_schema
 from pydantic_core.core_schema import CoreSchema
 
 
@@ -25,13 +25,20 @@ class Integer:
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         strict = core_schema.int_schema(strict=True, ge=self.minimum, le=self.maximum)
-        whole = core_schema.float_schema(
-            strict=True, multiple_of=1, ge=self.minimum, le=self.maximum, allow_inf_nan=False
-        )
-        lenient = core_schema.union_schema(
-            [strict, core_schema.chain_schema([whole, core_schema.int_schema()])], mode="left_to_right"
-        )
+        whole = core_schema.no_info_before_validator_function(_whole, strict)
+        lenient = core_schema.union_schema([strict, whole], mode="left_to_right")
         return core_schema.json_or_python_schema(lenient, strict, serialization=core_schema.simple_ser_schema("int"))
+
+
+def _whole(value: Any) -> int:
+    """The integer that a JSON number like `2.0` is.
+
+    In Python because pydantic-core's own checks are not exact here: a strict float takes integers and rounds them,
+    `multiple_of` has a tolerance, and the conversion to an integer ends at 64 bits with a sign.
+    """
+    if not isinstance(value, float) or not value.is_integer():
+        raise PydanticCustomError("whole_number", "Input should be a whole number")
+    return int(value)
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import sys
+import typing
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
@@ -43,5 +44,6 @@ def npm() -> None:
 
 
 def _forget() -> None:
+    typing.clear_overloads()  # typing keeps them by name, and the real package's has the same
     for name in [name for name in sys.modules if name.partition(".")[0] == "acp_bindings"]:
         del sys.modules[name]

@@ -234,7 +234,7 @@ def test_npm_brings_the_release_that_is_pinned_here(tmp_path: Path) -> None:
     source = f"npm:@agentclientprotocol/sdk@{version}"
     command = [sys.executable, "-m", "codegen", "fetch", source, "--schema", str(target)]
     subprocess.run(command, cwd=ROOT, check=True, capture_output=True, timeout=120)
-    assert tree(target) == tree(SCHEMA)
+    assert tree(target) == {name: each for name, each in tree(SCHEMA).items() if name != "README.md"}
 
 
 @needs_npm

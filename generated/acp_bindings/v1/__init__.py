@@ -14,6 +14,13 @@ from .methods import PROTOCOL_VERSION
 if TYPE_CHECKING:
     from .agent import Agent, RemoteAgent
     from .client import Client, RemoteClient
+    from .connect import (
+        connect_in_process,
+        connect_streams,
+        serve_stdio,
+        serve_streams,
+        spawn_agent,
+    )
     from .models import (
         AgentAuthCapabilities,
         AgentCapabilities,
@@ -267,6 +274,11 @@ __all__ = [
     "Client",
     "RemoteAgent",
     "RemoteClient",
+    "connect_in_process",
+    "connect_streams",
+    "serve_stdio",
+    "serve_streams",
+    "spawn_agent",
     "AgentAuthCapabilities",
     "AgentCapabilities",
     "AgentNotification",
@@ -507,7 +519,17 @@ __all__ = [
 if not TYPE_CHECKING:
     __getattr__ = lazy_exports(
         __name__,
-        {"agent": ("Agent", "RemoteAgent"), "client": ("Client", "RemoteClient")},
+        {
+            "agent": ("Agent", "RemoteAgent"),
+            "client": ("Client", "RemoteClient"),
+            "connect": (
+                "connect_in_process",
+                "connect_streams",
+                "serve_stdio",
+                "serve_streams",
+                "spawn_agent",
+            ),
+        },
         "models",
         __all__,
     )

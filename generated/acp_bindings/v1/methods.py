@@ -190,6 +190,10 @@ ELICITATION_CREATE: Final[Request[CreateElicitationRequest, CreateElicitationRes
     "client",
     result="CreateElicitationResponse",
     capability="clientCapabilities.elicitation",
+    content=(
+        ("mode.form", "clientCapabilities.elicitation.form"),
+        ("mode.url", "clientCapabilities.elicitation.url"),
+    ),
 )
 SESSION_UPDATE: Final[Notification[SessionNotification]] = Notification(
     PROFILE,
@@ -242,6 +246,11 @@ SESSION_NEW: Final[Request[NewSessionRequest, NewSessionResponse]] = Request(
     "agent",
     result="NewSessionResponse",
     baseline=True,
+    content=(
+        ("additionalDirectories", "agentCapabilities.sessionCapabilities.additionalDirectories"),
+        ("mcpServers.http", "agentCapabilities.mcpCapabilities.http"),
+        ("mcpServers.sse", "agentCapabilities.mcpCapabilities.sse"),
+    ),
 )
 SESSION_LOAD: Final[Request[LoadSessionRequest, LoadSessionResponse]] = Request(
     PROFILE,
@@ -251,6 +260,11 @@ SESSION_LOAD: Final[Request[LoadSessionRequest, LoadSessionResponse]] = Request(
     "agent",
     result="LoadSessionResponse",
     capability="agentCapabilities.loadSession",
+    content=(
+        ("additionalDirectories", "agentCapabilities.sessionCapabilities.additionalDirectories"),
+        ("mcpServers.http", "agentCapabilities.mcpCapabilities.http"),
+        ("mcpServers.sse", "agentCapabilities.mcpCapabilities.sse"),
+    ),
 )
 SESSION_LIST: Final[Request[ListSessionsRequest, ListSessionsResponse]] = Request(
     PROFILE,
@@ -278,6 +292,11 @@ SESSION_RESUME: Final[Request[ResumeSessionRequest, ResumeSessionResponse]] = Re
     "agent",
     result="ResumeSessionResponse",
     capability="agentCapabilities.sessionCapabilities.resume",
+    content=(
+        ("additionalDirectories", "agentCapabilities.sessionCapabilities.additionalDirectories"),
+        ("mcpServers.http", "agentCapabilities.mcpCapabilities.http"),
+        ("mcpServers.sse", "agentCapabilities.mcpCapabilities.sse"),
+    ),
 )
 SESSION_CLOSE: Final[Request[CloseSessionRequest, CloseSessionResponse]] = Request(
     PROFILE,
@@ -314,6 +333,11 @@ SESSION_PROMPT: Final[Request[PromptRequest, PromptResponse]] = Request(
     "agent",
     result="PromptResponse",
     baseline=True,
+    content=(
+        ("prompt.image", "agentCapabilities.promptCapabilities.image"),
+        ("prompt.audio", "agentCapabilities.promptCapabilities.audio"),
+        ("prompt.resource", "agentCapabilities.promptCapabilities.embeddedContext"),
+    ),
 )
 SESSION_CANCEL: Final[Notification[CancelNotification]] = Notification(
     PROFILE,

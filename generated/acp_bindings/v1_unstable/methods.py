@@ -201,6 +201,10 @@ ELICITATION_CREATE: Final[Request[CreateElicitationRequest, CreateElicitationRes
     "client",
     result="CreateElicitationResponse",
     capability="clientCapabilities.elicitation",
+    content=(
+        ("mode.form", "clientCapabilities.elicitation.form"),
+        ("mode.url", "clientCapabilities.elicitation.url"),
+    ),
 )
 MCP_MESSAGE: Final[Request[MessageMcpRequest, MessageMcpResponse]] = Request(
     PROFILE,
@@ -288,6 +292,11 @@ SESSION_NEW: Final[Request[NewSessionRequest, NewSessionResponse]] = Request(
     "agent",
     result="NewSessionResponse",
     baseline=True,
+    content=(
+        ("additionalDirectories", "agentCapabilities.sessionCapabilities.additionalDirectories"),
+        ("mcpServers.http", "agentCapabilities.mcpCapabilities.http"),
+        ("mcpServers.sse", "agentCapabilities.mcpCapabilities.sse"),
+    ),
 )
 SESSION_LOAD: Final[Request[LoadSessionRequest, LoadSessionResponse]] = Request(
     PROFILE,
@@ -297,6 +306,11 @@ SESSION_LOAD: Final[Request[LoadSessionRequest, LoadSessionResponse]] = Request(
     "agent",
     result="LoadSessionResponse",
     capability="agentCapabilities.loadSession",
+    content=(
+        ("additionalDirectories", "agentCapabilities.sessionCapabilities.additionalDirectories"),
+        ("mcpServers.http", "agentCapabilities.mcpCapabilities.http"),
+        ("mcpServers.sse", "agentCapabilities.mcpCapabilities.sse"),
+    ),
 )
 SESSION_LIST: Final[Request[ListSessionsRequest, ListSessionsResponse]] = Request(
     PROFILE,
@@ -324,6 +338,11 @@ SESSION_FORK: Final[Request[ForkSessionRequest, ForkSessionResponse]] = Request(
     "agent",
     result="ForkSessionResponse",
     capability="agentCapabilities.sessionCapabilities.fork",
+    content=(
+        ("additionalDirectories", "agentCapabilities.sessionCapabilities.additionalDirectories"),
+        ("mcpServers.http", "agentCapabilities.mcpCapabilities.http"),
+        ("mcpServers.sse", "agentCapabilities.mcpCapabilities.sse"),
+    ),
 )
 SESSION_RESUME: Final[Request[ResumeSessionRequest, ResumeSessionResponse]] = Request(
     PROFILE,
@@ -333,6 +352,11 @@ SESSION_RESUME: Final[Request[ResumeSessionRequest, ResumeSessionResponse]] = Re
     "agent",
     result="ResumeSessionResponse",
     capability="agentCapabilities.sessionCapabilities.resume",
+    content=(
+        ("additionalDirectories", "agentCapabilities.sessionCapabilities.additionalDirectories"),
+        ("mcpServers.http", "agentCapabilities.mcpCapabilities.http"),
+        ("mcpServers.sse", "agentCapabilities.mcpCapabilities.sse"),
+    ),
 )
 SESSION_CLOSE: Final[Request[CloseSessionRequest, CloseSessionResponse]] = Request(
     PROFILE,
@@ -369,6 +393,11 @@ SESSION_PROMPT: Final[Request[PromptRequest, PromptResponse]] = Request(
     "agent",
     result="PromptResponse",
     baseline=True,
+    content=(
+        ("prompt.image", "agentCapabilities.promptCapabilities.image"),
+        ("prompt.audio", "agentCapabilities.promptCapabilities.audio"),
+        ("prompt.resource", "agentCapabilities.promptCapabilities.embeddedContext"),
+    ),
 )
 SESSION_CANCEL: Final[Notification[CancelNotification]] = Notification(
     PROFILE,

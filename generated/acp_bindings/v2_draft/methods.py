@@ -109,6 +109,10 @@ ELICITATION_CREATE: Final[Request[CreateElicitationRequest, CreateElicitationRes
     "client",
     result="CreateElicitationResponse",
     capability="capabilities.elicitation",
+    content=(
+        ("mode.form", "capabilities.elicitation.form"),
+        ("mode.url", "capabilities.elicitation.url"),
+    ),
 )
 SESSION_UPDATE: Final[Notification[UpdateSessionNotification]] = Notification(
     PROFILE,
@@ -162,6 +166,11 @@ SESSION_NEW: Final[Request[NewSessionRequest, NewSessionResponse]] = Request(
     result="NewSessionResponse",
     capability="capabilities.session",
     baseline=True,
+    content=(
+        ("additionalDirectories", "capabilities.session.additionalDirectories"),
+        ("mcpServers.stdio", "capabilities.session.mcp.stdio"),
+        ("mcpServers.http", "capabilities.session.mcp.http"),
+    ),
 )
 SESSION_LIST: Final[Request[ListSessionsRequest, ListSessionsResponse]] = Request(
     PROFILE,
@@ -189,6 +198,11 @@ SESSION_RESUME: Final[Request[ResumeSessionRequest, ResumeSessionResponse]] = Re
     "agent",
     result="ResumeSessionResponse",
     capability="capabilities.session",
+    content=(
+        ("additionalDirectories", "capabilities.session.additionalDirectories"),
+        ("mcpServers.stdio", "capabilities.session.mcp.stdio"),
+        ("mcpServers.http", "capabilities.session.mcp.http"),
+    ),
 )
 SESSION_CLOSE: Final[Request[CloseSessionRequest, CloseSessionResponse]] = Request(
     PROFILE,
@@ -218,6 +232,11 @@ SESSION_PROMPT: Final[Request[PromptRequest, PromptResponse]] = Request(
     result="PromptResponse",
     capability="capabilities.session",
     baseline=True,
+    content=(
+        ("prompt.image", "capabilities.session.prompt.image"),
+        ("prompt.audio", "capabilities.session.prompt.audio"),
+        ("prompt.resource", "capabilities.session.prompt.embeddedContext"),
+    ),
 )
 SESSION_CANCEL: Final[Notification[CancelSessionNotification]] = Notification(
     PROFILE,

@@ -4,8 +4,8 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal, overload
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, overload
 
 from acp_runtime.errors import MethodNotFound
 from acp_runtime.roles import UNSET, Handler, Remote
@@ -13,6 +13,7 @@ from acp_runtime.roles import UNSET, Handler, Remote
 from . import methods
 
 if TYPE_CHECKING:
+    from acp_runtime.methods import Notification, Request
     from acp_runtime.scalars import (
         Uri,
     )
@@ -303,8 +304,8 @@ class Agent(Handler):
 class RemoteAgent(Remote):
     """An agent at the other end of a connection."""
 
-    requests = methods.AGENT_REQUESTS
-    notifications = methods.AGENT_NOTIFICATIONS
+    requests: ClassVar[Mapping[str, Request[Any, Any]]] = methods.AGENT_REQUESTS
+    notifications: ClassVar[Mapping[str, Notification[Any]]] = methods.AGENT_NOTIFICATIONS
 
     @overload
     async def request(self, request: InitializeRequest, /) -> InitializeResponse: ...

@@ -4,8 +4,8 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal, overload
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, overload
 
 from acp_runtime.errors import MethodNotFound
 from acp_runtime.roles import UNSET, Handler, Remote
@@ -13,6 +13,7 @@ from acp_runtime.roles import UNSET, Handler, Remote
 from . import methods
 
 if TYPE_CHECKING:
+    from acp_runtime.methods import Notification, Request
     from acp_runtime.scalars import (
         Uri,
     )
@@ -133,8 +134,8 @@ class Client(Handler):
 class RemoteClient(Remote):
     """A client at the other end of a connection."""
 
-    requests = methods.CLIENT_REQUESTS
-    notifications = methods.CLIENT_NOTIFICATIONS
+    requests: ClassVar[Mapping[str, Request[Any, Any]]] = methods.CLIENT_REQUESTS
+    notifications: ClassVar[Mapping[str, Notification[Any]]] = methods.CLIENT_NOTIFICATIONS
 
     @overload
     async def request(self, request: RequestPermissionRequest, /) -> RequestPermissionResponse: ...

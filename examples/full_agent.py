@@ -1,0 +1,167 @@
+"""An agent that does a bit of everything: streaming, a plan, a tool call with permission, files, cancel, sessions.
+
+There is no language model in it. A prompt is a line of words; `read <path>` and `write <path> <text>` go through the
+client's files after asking, `count <n>` counts slowly enough to be cancelled, everything else is said back.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+from dataclasses import dataclass, field
+
+from acp_bindings.v1 import (
+    Agent,
+    AgentCapabilities,
+    ContentBlock,
+    ContentBlockText,
+    Implementation,
+    InitializeRequest,
+    InitializeResponse,
+    LoadSessionRequest,
+    LoadSessionResponse,
+    NewSessionRequest,
+    NewSessionResponse,
+    PermissionOption,
+    PlanEntry,
+    PlanEntryStatus,
+    PromptRequest,
+    PromptResponse,
+    RemoteClient,
+    RequestPermissionOutcomeSelected,
+    SessionUpdate,
+    SessionUpdateAgentMessageChunk,
+    SessionUpdatePlan,
+    SessionUpdateToolCall,
+    SessionUpdateToolCallUpdate,
+    SessionUpdateUserMessageChunk,
+    ToolCallContentContent,
+    ToolCallStatus,
+    ToolCallUpdate,
+    serve_stdio,
+)
+from acp_runtime import ResourceNotFound
+
+_ALLOW = PermissionOption(option_id="allow", name="Allow", kind="allow_once")
+_REJECT = PermissionOption(option_id="reject", name="Reject", kind="reject_once")
+
+
+@dataclass
+class Session:
+    """What a session remembers: everything its client was shown, for replay."""
+
+    shown: list[SessionUpdate] = field(default_factory=list["SessionUpdate"])
+    calls: itertools.count[int] = field(default_factory=lambda: itertools.count(1))
+
+
+class FullAgent(Agent):
+    """An agent with sessions, of which it keeps the history in memory."""
+
+    def __init__(self, client: RemoteClient) -> None:
+        self.client = client
+        self.sessions: dict[str, Session] = {}
+
+    async def initialize(self, request: InitializeRequest) -> InitializeResponse:
+        """Say what this agent is and can do."""
+        return InitializeResponse(
+            protocol_version=1,
+            agent_info=Implementation(name="full-agent", title="Full example agent", version="1.0.0"),
+            agent_capabilities=AgentCapabilities(load_session=True),
+        )
+
+    async def session_new(self, request: NewSessionRequest) -> NewSessionResponse:
+        """Start a session."""
+        session_id = f"session-{len(self.sessions) + 1}"
+        self.sessions[session_id] = Session()
+        return NewSessionResponse(session_id=session_id)
+
+    async def session_load(self, request: LoadSessionRequest) -> LoadSessionResponse:
+        """Show the whole conversation again before answering."""
+        for update in list(self._session(request.session_id).shown):
+            await self.client.session_update(session_id=request.session_id, update=update)
+        return LoadSessionResponse()
+
+    async def session_prompt(self, request: PromptRequest) -> PromptResponse:
+        """Do what the words of the prompt say. Cancelling needs nothing here: the base class cancels this task."""
+        session_id = request.session_id
+        session = self._session(session_id)
+        session.shown += [SessionUpdateUserMessageChunk(content=block) for block in request.prompt]
+        match _text(request.prompt).split(maxsplit=2):
+            case ["read", path]:
+                await self._read(session_id, path)
+            case ["write", path, text]:
+                await self._write(session_id, path, text)
+            case ["count", number] if number.isdecimal():
+                await self._count(session_id, int(number))
+            case words:
+                await self._say(session_id, " ".join(words))
+        return PromptResponse(stop_reason="end_turn")
+
+    def _session(self, session_id: str) -> Session:
+        session = self.sessions.get(session_id)
+        if session is None:
+            raise ResourceNotFound(data={"sessionId": session_id})
+        return session
+
+    async def _show(self, session_id: str, update: SessionUpdate) -> None:
+        self._session(session_id).shown.append(update)
+        await self.client.session_update(session_id=session_id, update=update)
+
+    async def _say(self, session_id: str, text: str) -> None:
+        """Stream a text word by word."""
+        for word in text.split():
+            await self._show(session_id, SessionUpdateAgentMessageChunk(content=ContentBlockText(text=f"{word} ")))
+
+    async def _count(self, session_id: str, number: int) -> None:
+        for each in range(1, number + 1):
+            await self._say(session_id, str(each))
+            await asyncio.sleep(0.01)
+
+    async def _read(self, session_id: str, path: str) -> None:
+        await self._plan(session_id, f"Read {path}", "in_progress")
+        call = await self._start_call(session_id, f"Reading {path}")
+        if not await self._permitted(session_id, call, f"Read {path}?"):
+            await self._end_call(session_id, call, "failed", "not permitted")
+            return
+        file = await self.client.fs_read_text_file(session_id=session_id, path=path)
+        await self._end_call(session_id, call, "completed", file.content)
+        await self._plan(session_id, f"Read {path}", "completed")
+        await self._say(session_id, f"{len(file.content.splitlines())} lines")
+
+    async def _write(self, session_id: str, path: str, text: str) -> None:
+        call = await self._start_call(session_id, f"Writing {path}")
+        if not await self._permitted(session_id, call, f"Write {path}?"):
+            await self._end_call(session_id, call, "failed", "not permitted")
+            return
+        await self.client.fs_write_text_file(session_id=session_id, path=path, content=text)
+        await self._end_call(session_id, call, "completed", "written")
+
+    async def _plan(self, session_id: str, step: str, status: PlanEntryStatus) -> None:
+        entry = PlanEntry(content=step, priority="medium", status=status)
+        await self._show(session_id, SessionUpdatePlan(entries=[entry]))
+
+    async def _start_call(self, session_id: str, title: str) -> str:
+        call_id = f"call-{next(self._session(session_id).calls)}"
+        await self._show(session_id, SessionUpdateToolCall(tool_call_id=call_id, title=title, status="pending"))
+        return call_id
+
+    async def _end_call(self, session_id: str, call_id: str, status: ToolCallStatus, text: str) -> None:
+        content = [ToolCallContentContent(content=ContentBlockText(text=text))]
+        update = SessionUpdateToolCallUpdate(tool_call_id=call_id, status=status, content=[*content])
+        await self._show(session_id, update)
+
+    async def _permitted(self, session_id: str, call_id: str, title: str) -> bool:
+        answer = await self.client.session_request_permission(
+            session_id=session_id,
+            tool_call=ToolCallUpdate(tool_call_id=call_id, title=title),
+            options=[_ALLOW, _REJECT],
+        )
+        return isinstance(answer.outcome, RequestPermissionOutcomeSelected) and answer.outcome.option_id == "allow"
+
+
+def _text(blocks: list[ContentBlock]) -> str:
+    return " ".join(block.text for block in blocks if isinstance(block, ContentBlockText))
+
+
+if __name__ == "__main__":
+    asyncio.run(serve_stdio(FullAgent))

@@ -1,0 +1,57 @@
+"""How an absent field stays absent: it is not in the instance at all.
+
+pydantic stores a default for a field that wasn't given and remembers apart which ones were. A message dumped by
+anything that doesn't ask for that (a type adapter, a framework, a union) would then say null where its sender said
+nothing. Here an optional field's default is a stand-in that never validates, and what doesn't validate is left out.
+"""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from pydantic_core import core_schema
+from pydantic_core.core_schema import CoreSchema
+
+from acp_runtime.markers import first_match
+
+
+class _Absent:
+    """Stands for a value that wasn't given. It validates as nothing, so its field is left out of the instance."""
+
+
+_ABSENT_IS_LEFT_OUT = core_schema.chain_schema(
+    [
+        core_schema.custom_error_schema(
+            core_schema.is_instance_schema(_Absent),
+            custom_error_type="left_out",
+            custom_error_message="Input should be left out",
+        ),
+        core_schema.with_default_schema(core_schema.int_schema(strict=True), on_error="omit"),
+    ]
+)
+
+
+def leave_out_when_absent(schema: Any) -> CoreSchema:
+    """Of an optional field that is absent keep nothing, so that however a message is dumped, absent stays absent."""
+    if schema["type"] != "default":
+        return cast("CoreSchema", schema)
+    # The stand-in first: a type that admits anything would take it for a value.
+    absent = first_match([("<absent>", _ABSENT_IS_LEFT_OUT), ("<value>", schema["schema"])])
+    return core_schema.with_default_schema(absent, default=_Absent(), validate_default=True)
+
+
+def with_plain_defaults(schema: Any) -> CoreSchema:
+    """A model's schema for describing it: the stand-in for an absent value can't be shown as JSON."""
+    if schema["type"] != "model":
+        return cast("CoreSchema", schema)
+    fields = schema["schema"]["json_schema"]
+    plain = {
+        name: {**field, "schema": _with_plain_default(field["schema"])} for name, field in fields["fields"].items()
+    }
+    return cast("CoreSchema", {**schema, "schema": {**fields, "fields": plain}})
+
+
+def _with_plain_default(schema: Any) -> CoreSchema:
+    if schema["type"] != "default" or not isinstance(schema.get("default"), _Absent):
+        return cast("CoreSchema", schema)
+    return core_schema.with_default_schema(schema["schema"], default_factory=_Absent)

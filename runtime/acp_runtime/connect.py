@@ -1,0 +1,116 @@
+"""Connecting a side to the other: over streams, over this process's stdin and stdout, to a subprocess, in memory.
+
+The generated profiles call these with their sides.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable, Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any, TypeVar
+
+from acp_runtime.connection import Connection, WhyClosed
+from acp_runtime.errors import ConnectionClosed
+from acp_runtime.memory import MemoryPipe
+from acp_runtime.options import Options
+from acp_runtime.outbox import ByteReader, ByteWriter, StreamOutput
+from acp_runtime.roles import Handler
+from acp_runtime.sides import Side
+from acp_runtime.tasks import finish
+
+RemoteT = TypeVar("RemoteT")
+_PIPE_BUFFER = 64 * 1024
+
+
+async def serve_streams(
+    side: Side[RemoteT],
+    factory: Callable[[RemoteT], Handler],
+    reader: asyncio.StreamReader,
+    writer: asyncio.StreamWriter,
+    options: Options,
+) -> None:
+    """Serve one side on a pair of asyncio streams until the peer closes them."""
+    await Connection(side, factory, reader, StreamOutput(writer), options).run()
+
+
+@asynccontextmanager
+async def connect_streams(
+    side: Side[RemoteT],
+    factory: Callable[[RemoteT], Handler],
+    reader: asyncio.StreamReader,
+    writer: asyncio.StreamWriter,
+    options: Options,
+) -> AsyncGenerator[RemoteT]:
+    """Be one side on a pair of asyncio streams while the block lasts; gives the proxy for the other side."""
+    async with running(side, factory, reader, StreamOutput(writer), options) as remote:
+        yield remote
+
+
+@asynccontextmanager
+async def connect_in_process(
+    agent: Side[Any],
+    agent_factory: Callable[[Any], Handler],
+    client: Side[RemoteT],
+    client_factory: Callable[[RemoteT], Handler],
+    options: Options,
+) -> AsyncGenerator[RemoteT]:
+    """Join both sides in memory while the block lasts; gives the client's proxy for the agent."""
+    to_agent, to_client = MemoryPipe(_PIPE_BUFFER), MemoryPipe(_PIPE_BUFFER)
+    serving = running(agent, agent_factory, to_agent, to_client, options)
+    calling = running(client, client_factory, to_client, to_agent, options)
+    async with serving, calling as remote:
+        yield remote
+
+
+@asynccontextmanager
+async def running(
+    side: Side[RemoteT],
+    factory: Callable[[RemoteT], Handler],
+    reader: ByteReader,
+    writer: ByteWriter,
+    options: Options,
+    why_closed: WhyClosed | None = None,
+) -> AsyncGenerator[RemoteT]:
+    """Run a connection while the block lasts; gives the proxy for the other side."""
+    connection = Connection(side, factory, reader, writer, options, why_closed)
+    task = asyncio.create_task(connection.run(), name=f"acp-{side.role}")
+    try:
+        yield connection.remote
+    finally:
+        connection.stop(ConnectionClosed("The connection was closed by this side."))
+        await finish(task)
+
+
+async def serve_stdio(side: Side[RemoteT], factory: Callable[[RemoteT], Handler], options: Options) -> None:
+    """Serve one side on this process's stdin and stdout until the peer closes them or a signal ends it."""
+    from acp_runtime.stdio import stopped_by_signals, wire
+
+    async with wire() as (reader, writer):
+        connection = Connection(side, factory, reader, writer, options)
+        with stopped_by_signals(connection):
+            await connection.run()
+
+
+@asynccontextmanager
+async def spawn(
+    side: Side[RemoteT],
+    factory: Callable[[RemoteT], Handler],
+    command: str,
+    args: tuple[str, ...],
+    cwd: str | Path | None,
+    env: Mapping[str, str] | None,
+    options: Options,
+) -> AsyncGenerator[RemoteT]:
+    """Run a command with the other side in it while the block lasts; gives the proxy for it.
+
+    Raises:
+        OSError: if the command can't start; names it.
+    """
+    from acp_runtime.process import Process
+
+    async with Process.started(command, args, cwd=cwd, env=env, options=options) as process:
+        streams = (process.stdout, process.stdin)
+        async with running(side, factory, *streams, options, process.why_closed) as remote:
+            yield remote

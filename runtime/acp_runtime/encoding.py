@@ -1,0 +1,65 @@
+"""Messages into lines. Params and results are dumped by one call of pydantic-core and never become dicts first."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import BaseModel
+from pydantic_core import to_json
+
+from acp_runtime.errors import RequestError
+from acp_runtime.messages import RequestId
+
+
+def request_line(id: int, method: str, params: Any) -> bytes:
+    """A request. `None` as params leaves them out.
+
+    Raises:
+        PydanticSerializationError: if the params are not JSON.
+    """
+    return b'{"jsonrpc":"2.0","id":%d,"method":%b%b}\n' % (id, to_json(method), _params(params))
+
+
+def notification_line(method: str, params: Any) -> bytes:
+    """A notification. `None` as params leaves them out.
+
+    Raises:
+        PydanticSerializationError: if the params are not JSON.
+    """
+    return b'{"jsonrpc":"2.0","method":%b%b}\n' % (to_json(method), _params(params))
+
+
+def result_line(id: RequestId, result: Any) -> bytes:
+    """An answer.
+
+    Raises:
+        PydanticSerializationError: if the result is not JSON.
+    """
+    return b'{"jsonrpc":"2.0","id":%b,"result":%b}\n' % (to_json(id), dump(result))
+
+
+def error_line(id: RequestId, error: RequestError) -> bytes:
+    """An answer that is an error.
+
+    Raises:
+        PydanticSerializationError: if its data is not JSON.
+    """
+    body: dict[str, Any] = {"code": error.code, "message": error.message}
+    if error.data is not None:
+        body["data"] = error.data
+    return b'{"jsonrpc":"2.0","id":%b,"error":%b}\n' % (to_json(id), to_json(body))
+
+
+def dump(value: Any) -> bytes:
+    """JSON of a model or of anything else. What a model holds against its own types is an error, not a warning.
+
+    Raises:
+        PydanticSerializationError: if it is not JSON.
+    """
+    if isinstance(value, BaseModel):
+        return value.__pydantic_serializer__.to_json(value, warnings="error")
+    return to_json(value)
+
+
+def _params(params: Any) -> bytes:
+    return b"" if params is None else b',"params":' + dump(params)

@@ -1,0 +1,204 @@
+"""File descriptors as streams, for event loops that can wait for them (POSIX).
+
+A description can be shared with other processes (a terminal, a pipe's end that the parent kept), and O_NONBLOCK belongs
+to the description, so it is never set on what this process did not open itself. Waiting until a descriptor is ready
+before each call makes blocking calls that do not block: a read gives what is there, and a write of at most PIPE_BUF
+bytes fits when there is room.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import select
+import socket
+import stat
+from collections import deque
+from collections.abc import Callable
+
+_CHUNK = 256 * 1024
+_HIGH_WATER = 64 * 1024
+
+
+def can_wait(fd: int) -> bool:
+    """Whether the loop can wait for this descriptor. Not for regular files, nor for /dev/null."""
+    mode = os.fstat(fd).st_mode
+    if stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode):
+        return True
+    return stat.S_ISCHR(mode) and os.isatty(fd)
+
+
+class FdReader(asyncio.ReadTransport):
+    """Reads a descriptor, which it owns.
+
+    Attributes:
+        reader: what was read.
+    """
+
+    def __init__(self, fd: int) -> None:
+        super().__init__()
+        self._loop = asyncio.get_running_loop()
+        self._fd = fd
+        self._open = True
+        self.reader = asyncio.StreamReader(limit=_CHUNK // 2)
+        self.reader.set_transport(self)
+        self.resume_reading()
+
+    def pause_reading(self) -> None:
+        """Leave what comes in the descriptor."""
+        self._loop.remove_reader(self._fd)
+
+    def resume_reading(self) -> None:
+        """Read on."""
+        if self._open:
+            self._loop.add_reader(self._fd, self._ready)
+
+    def close(self) -> None:
+        """Stop reading and close the descriptor."""
+        if self._open:
+            self._finish()
+            self.reader.feed_eof()
+
+    def _ready(self) -> None:
+        try:
+            data = os.read(self._fd, _CHUNK)
+        except (BlockingIOError, InterruptedError):
+            return
+        except OSError as error:
+            self._finish()
+            self.reader.set_exception(error)
+            return
+        if data:
+            self.reader.feed_data(data)
+        else:
+            self.close()
+
+    def _finish(self) -> None:
+        self._open = False
+        self._loop.remove_reader(self._fd)
+        os.close(self._fd)
+
+
+class FdWriter:
+    """Writes to a descriptor, which it owns.
+
+    Args:
+        fd: the descriptor.
+        shared: whether other processes may share its description. If not, it becomes non-blocking.
+    """
+
+    def __init__(self, fd: int, *, shared: bool) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._fd = fd
+        self._open = True
+        self._put = _writer_of(fd, shared)
+        self._kept: deque[memoryview] = deque()
+        self._size = 0
+        self._error: OSError | None = None
+        self._waiting: list[asyncio.Future[None]] = []
+
+    @property
+    def unwritten(self) -> int:
+        """Bytes that the descriptor did not take yet."""
+        return self._size
+
+    def write(self, data: bytes, /) -> None:
+        """Write as much as fits now, and the rest when there is room."""
+        if self._error is not None:
+            raise self._error
+        if not self._open:
+            raise BrokenPipeError("The descriptor is closed.")
+        idle = not self._kept
+        self._kept.append(memoryview(data))
+        self._size += len(data)
+        if idle:
+            self._push()
+            if self._kept:
+                self._loop.add_writer(self._fd, self._on_room)
+        if self._error is not None:
+            raise self._error
+
+    async def drain(self) -> None:
+        """Wait while too much is unwritten."""
+        await self._until(_HIGH_WATER)
+        if self._error is not None:
+            raise self._error
+
+    async def close(self) -> None:
+        """Write the rest, then close the descriptor."""
+        await self._until(0)
+        self.abort()
+
+    def abort(self) -> None:
+        """Close the descriptor, whatever is left."""
+        if self._open:
+            self._open = False
+            self._loop.remove_writer(self._fd)
+            os.close(self._fd)
+            self._error = self._error or BrokenPipeError("The descriptor is closed.")
+            self._wake()
+
+    async def _until(self, size: int) -> None:
+        while self._size > size and self._error is None:
+            waiter: asyncio.Future[None] = self._loop.create_future()
+            self._waiting.append(waiter)
+            await waiter
+
+    def _on_room(self) -> None:
+        self._push()
+        if not self._kept:
+            self._loop.remove_writer(self._fd)
+        if self._size <= _HIGH_WATER:
+            self._wake()
+
+    def _push(self) -> None:
+        try:
+            while self._kept:
+                view = self._kept[0]
+                written = self._put(view)
+                if not written:
+                    return
+                self._size -= written
+                if written == len(view):
+                    self._kept.popleft()
+                else:
+                    self._kept[0] = view[written:]
+        except OSError as error:
+            self._error = error
+            self._kept.clear()
+            self._size = 0
+            self._wake()
+
+    def _wake(self) -> None:
+        for waiter in self._waiting:
+            if not waiter.done():
+                waiter.set_result(None)
+        self._waiting.clear()
+
+
+def _writer_of(fd: int, shared: bool) -> Callable[[memoryview], int]:
+    """What writes some bytes and gives their number, 0 if there is no room."""
+    if not shared:
+        os.set_blocking(fd, False)
+        return lambda data: _or_zero(lambda: os.write(fd, data))
+    if stat.S_ISSOCK(os.fstat(fd).st_mode):
+        return lambda data: _or_zero(lambda: _send(fd, data))
+    room = select.poll()
+    room.register(fd, select.POLLOUT)
+    return lambda data: _or_zero(lambda: os.write(fd, data[: select.PIPE_BUF])) if room.poll(0) else 0
+
+
+def _send(fd: int, data: memoryview) -> int:
+    """Write to a socket that may be in blocking mode, without blocking and without changing its mode."""
+    end = socket.socket(fileno=fd)
+    try:
+        return end.send(data, socket.MSG_DONTWAIT)
+    finally:
+        end.detach()
+
+
+def _or_zero(write: Callable[[], int]) -> int:
+    try:
+        return write()
+    except (BlockingIOError, InterruptedError):
+        return 0

@@ -1,0 +1,62 @@
+"""What can be set on a connection, with units."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+Direction: TypeAlias = Literal["in", "out"]
+OnFrame: TypeAlias = Callable[[Direction, bytes, float], None]
+Stderr: TypeAlias = Literal["capture", "inherit"] | Path | Callable[[bytes], None]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """How a connection behaves where the protocol leaves a choice. Sizes are bytes, times are seconds.
+
+    Attributes:
+        max_message_bytes: a longer incoming line closes the connection with `MessageTooLarge`, before it is all read.
+        high_water_messages: reading pauses while this many incoming messages are being handled or wait for it.
+        high_water_bytes: reading pauses while incoming messages of this size are being handled or wait for it.
+        flood_factor: while every handler waits for the peer reading can't pause; at this many times the marks above
+            the connection closes instead.
+        write_high_water_bytes: a send waits while more than this is unwritten.
+        unread_answer_bytes: reading pauses while a peer leaves more than this unread.
+        eof_grace: how long handlers may go on after the peer closed its side, before they are cancelled.
+        handler_deadline: how long cancelled handlers may take to end before they are given up.
+        flush_deadline: how long the last messages may take to be written when a connection closes.
+        exit_deadline: `spawn_agent`: how long the agent may take to exit after its stdin closed.
+        terminate_deadline: `spawn_agent`: how long it may take after SIGTERM, before it is killed.
+        guards: what happens to a call that the protocol forbids (rules 25 to 28): it raises before anything is sent,
+            it is sent with a warning in the log, or nobody looks. An incoming request that comes too early is
+            answered -32600, logged, or handled, respectively.
+        disclose_errors: whether the peer reads the text of an unexpected exception in a handler. It can contain
+            anything, secrets included.
+        stderr: `spawn_agent`: where the agent's stderr goes: "capture" keeps its tail only, "inherit" shares this
+            process's, a path appends to that file, a callable gets each chunk. It is always read.
+        stderr_tail: how much of it `ConnectionClosed` shows.
+        on_frame: called with "in" or "out", the line without its end, and `time.monotonic()`. Lines hold secrets;
+            see `acp_runtime.logs.redact`.
+    """
+
+    max_message_bytes: int = 64 * 1024 * 1024
+    high_water_messages: int = 4096
+    high_water_bytes: int = 16 * 1024 * 1024
+    flood_factor: int = 16
+    write_high_water_bytes: int = 64 * 1024
+    unread_answer_bytes: int = 16 * 1024 * 1024
+    eof_grace: float = 0.5
+    handler_deadline: float = 5.0
+    flush_deadline: float = 2.0
+    exit_deadline: float = 2.0
+    terminate_deadline: float = 2.0
+    guards: Literal["raise", "warn", "off"] = "raise"
+    disclose_errors: bool = False
+    stderr: Stderr = "capture"
+    stderr_tail: int = 8 * 1024
+    on_frame: OnFrame | None = None
+
+
+DEFAULT_OPTIONS = Options()

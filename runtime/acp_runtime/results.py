@@ -1,0 +1,81 @@
+"""The results of calls: what type they have, and how an answer becomes one (rules 9 and 10)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import Annotated, Any, get_args, get_origin
+
+from pydantic import BaseModel, GetCoreSchemaHandler, TypeAdapter, ValidationError
+from pydantic_core import core_schema
+from pydantic_core.core_schema import CoreSchema
+
+from acp_runtime.errors import InvalidResponse
+from acp_runtime.failures import explain
+from acp_runtime.messages import IncomingResponse
+from acp_runtime.methods import Request
+
+
+class _Answer:
+    """The type of an answer's frame, of which the result alone is kept."""
+
+    def __init__(self, result: Any) -> None:
+        self._result = result
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        result = core_schema.typed_dict_field(handler.generate_schema(self._result))
+        return core_schema.typed_dict_schema({"result": result}, extra_behavior="ignore")
+
+
+def parse_result(method: Request[Any, Any], response: IncomingResponse) -> Any:
+    """The result in an answer that has one.
+
+    Raises:
+        InvalidResponse: if it is not what the method answers.
+    """
+    line = b'{"result":{}}' if response.null else response.line
+    try:
+        return _validator(method)(line)["result"]
+    except ValidationError as error:
+        faults = explain(error, 1)["errors"]
+        reason = "; ".join(f"{fault['path'] or 'result'}: {fault['message']}" for fault in faults)
+        raise InvalidResponse(method.wire, "the result is null" if response.null else reason[:2000]) from None
+
+
+def build_result(method: Request[Any, Any], json: bytes) -> Any:
+    """A result out of JSON that is known to be one."""
+    return _validator(method)(b'{"result":%b}' % json)["result"]
+
+
+def is_result(method: Request[Any, Any], value: Any) -> bool:
+    """Whether a handler returned what its method answers with."""
+    return isinstance(value, _leaves(method))
+
+
+def is_void(method: Request[Any, Any]) -> bool:
+    """Whether a method's result can be empty."""
+    return not any(field.is_required() for leaf in _leaves(method) for field in leaf.model_fields.values())
+
+
+def has_field(method: Request[Any, Any], name: str) -> bool:
+    """Whether a method's result has a field of this (Python) name."""
+    return any(name in leaf.model_fields for leaf in _leaves(method))
+
+
+@cache
+def _leaves(method: Request[Any, Any]) -> tuple[type[BaseModel], ...]:
+    return tuple(leaves(getattr(method.profile.models, method.result)))
+
+
+def leaves(alias: Any) -> list[Any]:
+    """The models that a model or a union of models can be."""
+    if get_origin(alias) is None:
+        return [alias]
+    return [leaf for member in get_args(get_args(alias)[0]) for leaf in leaves(member)]
+
+
+@cache
+def _validator(method: Request[Any, Any]) -> Callable[[bytes], Any]:
+    result = getattr(method.profile.models, method.result)
+    adapter: TypeAdapter[Any] = TypeAdapter(Annotated[Any, _Answer(result)])
+    return adapter.validator.validate_json

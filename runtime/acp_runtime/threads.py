@@ -1,0 +1,134 @@
+"""File descriptors as streams by way of threads, for what no event loop can wait for: regular files, /dev/null, and
+everything on Windows. The threads are daemons: one that is stuck in a read does not keep the process alive.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+from queue import SimpleQueue
+from threading import Event, Thread
+
+_CHUNK = 64 * 1024
+_HIGH_WATER = 64 * 1024
+
+
+class ThreadReader(asyncio.ReadTransport):
+    """Reads a descriptor, which it owns.
+
+    Attributes:
+        reader: what was read.
+    """
+
+    def __init__(self, fd: int) -> None:
+        super().__init__()
+        self._loop = asyncio.get_running_loop()
+        self._fd = fd
+        self._wanted = Event()
+        self._wanted.set()
+        self._closed = False
+        self.reader = asyncio.StreamReader(limit=2 * _CHUNK)
+        self.reader.set_transport(self)
+        Thread(target=self._run, name="acp-read", daemon=True).start()
+
+    def pause_reading(self) -> None:
+        """Leave what comes in the descriptor."""
+        self._wanted.clear()
+
+    def resume_reading(self) -> None:
+        """Read on."""
+        self._wanted.set()
+
+    def close(self) -> None:
+        """Stop reading. The thread closes the descriptor, as soon as it gets out of it."""
+        self._closed = True
+        self._wanted.set()
+
+    def _run(self) -> None:
+        try:
+            while not self._closed and (data := os.read(self._fd, _CHUNK)):
+                self._loop.call_soon_threadsafe(self.reader.feed_data, data)
+                self._wanted.wait()
+            self._loop.call_soon_threadsafe(self.reader.feed_eof)
+        except OSError as error:
+            self._report(error)
+        except RuntimeError:
+            pass  # The loop is closed: nobody is interested anymore.
+        finally:
+            os.close(self._fd)
+
+    def _report(self, error: OSError) -> None:
+        with contextlib.suppress(RuntimeError):
+            self._loop.call_soon_threadsafe(self.reader.set_exception, error)
+
+
+class ThreadWriter:
+    """Writes to a descriptor, which it owns."""
+
+    def __init__(self, fd: int) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._fd = fd
+        self._queue: SimpleQueue[bytes | None] = SimpleQueue()
+        self._size = 0
+        self._error: OSError | None = None
+        self._ended = False
+        self._changed = asyncio.Event()
+        Thread(target=self._run, name="acp-write", daemon=True).start()
+
+    @property
+    def unwritten(self) -> int:
+        """Bytes that the descriptor did not take yet."""
+        return self._size
+
+    def write(self, data: bytes, /) -> None:
+        """Write in the background."""
+        if self._error is not None:
+            raise self._error
+        if self._ended:
+            raise BrokenPipeError("The descriptor is closed.")
+        self._size += len(data)
+        self._queue.put(data)
+
+    async def drain(self) -> None:
+        """Wait while too much is unwritten."""
+        await self._until(_HIGH_WATER)
+        if self._error is not None:
+            raise self._error
+
+    async def close(self) -> None:
+        """Write the rest, then close the descriptor."""
+        await self._until(0)
+        self.abort()
+
+    def abort(self) -> None:
+        """Close the descriptor after what is in the queue."""
+        if not self._ended:
+            self._ended = True
+            self._queue.put(None)
+
+    async def _until(self, size: int) -> None:
+        while self._size > size and self._error is None:
+            self._changed.clear()
+            await self._changed.wait()
+
+    def _run(self) -> None:
+        error: OSError | None = None
+        try:
+            while (data := self._queue.get()) is not None:
+                view = memoryview(data)
+                while view and error is None:
+                    try:
+                        view = view[os.write(self._fd, view) :]
+                    except OSError as failed:
+                        error = failed
+                self._loop.call_soon_threadsafe(self._written, len(data), error)
+        except RuntimeError:
+            pass  # The loop is closed: nobody is interested anymore.
+        finally:
+            os.close(self._fd)
+
+    def _written(self, size: int, error: OSError | None) -> None:
+        self._size -= size
+        self._error = self._error or error
+        self._changed.set()

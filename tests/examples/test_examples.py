@@ -1,0 +1,119 @@
+"""The examples do what their docstrings say: real subprocesses, driven like a user would."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from acp_bindings.v1 import (
+    Client,
+    ContentBlockText,
+    RemoteAgent,
+    RequestPermissionOutcomeCancelled,
+    RequestPermissionRequest,
+    RequestPermissionResponse,
+    SessionNotification,
+    SessionUpdate,
+    SessionUpdateUserMessageChunk,
+    connect_in_process,
+)
+from examples.full_agent import FullAgent
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+
+
+def _chat(*said: str, agent: str, yes: bool = True, cwd: Path, typed: str = "") -> str:
+    """What the terminal client shows for some prompts."""
+    command = [sys.executable, str(EXAMPLES / "terminal_client.py"), *(["--yes"] if yes else [])]
+    for text in said:
+        command += ["--say", text]
+    command += [sys.executable, str(EXAMPLES / agent)]
+    done = subprocess.run(command, cwd=cwd, input=typed, capture_output=True, text=True, timeout=60, check=False)
+    assert done.stderr == ""
+    assert done.returncode == 0
+    return done.stdout
+
+
+@pytest.mark.parametrize("agent", ["echo_agent.py", "full_agent.py"])
+def test_an_agent_says_what_it_was_told(agent: str, tmp_path: Path) -> None:
+    shown = _chat("hello there", agent=agent, cwd=tmp_path)
+    assert "hello there" in shown
+    assert "[end_turn]" in shown
+
+
+def test_the_full_agent_reads_a_file_through_the_client_after_asking(tmp_path: Path) -> None:
+    (tmp_path / "poem.txt").write_text("one\ntwo\nthree\n", "utf-8")
+    shown = _chat(f"read {tmp_path / 'poem.txt'}", agent="full_agent.py", cwd=tmp_path)
+    assert "> call-1: completed" in shown
+    assert "[completed] Read" in shown
+    assert "3 lines" in shown
+
+
+def test_the_full_agent_writes_a_file_through_the_client_only_if_it_may(tmp_path: Path) -> None:
+    path = tmp_path / "new" / "poem.txt"
+    said = f"write {path} roses are red"
+    refused = _chat(said, agent="full_agent.py", yes=False, cwd=tmp_path, typed="2\n")
+    assert "> call-1: failed" in refused
+    assert not path.exists()
+    assert "> call-1: completed" in _chat(said, agent="full_agent.py", cwd=tmp_path)
+    assert path.read_text("utf-8") == "roses are red"
+
+
+def test_the_terminal_client_reads_prompts_until_the_input_ends(tmp_path: Path) -> None:
+    shown = _chat(agent="full_agent.py", cwd=tmp_path, typed="first\nsecond\n")
+    assert "first" in shown
+    assert "second" in shown
+    assert shown.count("[end_turn]") == 2
+
+
+class Listener(Client):
+    """Keeps the updates it gets, and cancels when it has seen enough."""
+
+    def __init__(self, agent: RemoteAgent, enough: int = 0) -> None:
+        self.agent = agent
+        self.enough = enough
+        self.updates: list[SessionUpdate] = []
+
+    async def session_update(self, notification: SessionNotification) -> None:
+        self.updates.append(notification.update)
+        if self.enough and len(self.updates) == self.enough:
+            await self.agent.session_cancel(session_id=notification.session_id)
+
+    async def session_request_permission(self, request: RequestPermissionRequest) -> RequestPermissionResponse:
+        return RequestPermissionResponse(outcome=RequestPermissionOutcomeCancelled())
+
+
+async def test_the_full_agent_stops_counting_when_it_is_cancelled() -> None:
+    listeners: list[Listener] = []
+
+    def listen(agent: RemoteAgent) -> Listener:
+        listeners.append(Listener(agent, enough=3))
+        return listeners[0]
+
+    async with connect_in_process(FullAgent, listen) as agent:
+        await agent.initialize(protocol_version=1)
+        session = await agent.session_new(cwd="/", mcp_servers=[])
+        turn = await agent.session_prompt(session_id=session.session_id, prompt=[ContentBlockText(text="count 100000")])
+    assert turn.stop_reason == "cancelled"
+    assert 3 <= len(listeners[0].updates) < 100000
+
+
+async def test_the_full_agent_replays_a_session_before_it_says_that_it_is_loaded() -> None:
+    listeners: list[Listener] = []
+
+    def listen(agent: RemoteAgent) -> Listener:
+        listeners.append(Listener(agent))
+        return listeners[0]
+
+    async with connect_in_process(FullAgent, listen) as agent:
+        await agent.initialize(protocol_version=1)
+        session = await agent.session_new(cwd="/", mcp_servers=[])
+        await agent.session_prompt(session_id=session.session_id, prompt=[ContentBlockText(text="hello world")])
+        first = list(listeners[0].updates)
+        listeners[0].updates.clear()
+        await agent.session_load(session_id=session.session_id, cwd="/", mcp_servers=[])
+    said = SessionUpdateUserMessageChunk(content=ContentBlockText(text="hello world"))
+    assert listeners[0].updates == [said, *first]

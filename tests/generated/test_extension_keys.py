@@ -1,0 +1,60 @@
+"""Whatever else a peer puts into a message comes out again, beside the keys that it could be confused with."""
+
+from __future__ import annotations
+
+from tests.generated.instances import snake_case
+from tests.generated.oracle import same_json
+from tests.generated.profiles import Profile
+from tests.generated.shapes import Samples
+
+META = {"traceparent": "00-80e1", "_meta": None, "meta": {"deep": [1, 2.5, None]}}
+UNKNOWN = {
+    "meta": "not _meta",
+    "model_config": [],
+    "model_extra": {},
+    "self": 1,
+    "data": None,
+    "": "",
+    "__class__": "x",
+}
+
+
+def test_the_samples_reach_every_model_class(profile: Profile, samples: Samples) -> None:
+    reached = {type(samples.parse(sample, sample.instance)) for sample in samples.all()}
+    assert reached == set(profile.models.values())
+
+
+def test_meta_unknown_keys_and_snake_case_twins_round_trip_in_every_model_class(samples: Samples) -> None:
+    for sample in samples.all():
+        own = sample.shape.properties
+        twins = {twin: [key] for key in own if (twin := snake_case(key)) not in own}
+        meta = {"_meta": META} if "_meta" in own else {}
+        instance = {
+            **{key: item for key, item in UNKNOWN.items() if key not in own},
+            **twins,
+            **sample.instance,
+            **meta,
+        }
+        value = samples.parse(sample, instance)
+        assert same_json(samples.dump(sample, value), instance), sample.shape
+        if meta:
+            assert value.meta == META
+
+
+def test_unknown_keys_are_not_attributes_that_the_schema_knows(samples: Samples) -> None:
+    for sample in samples.all():
+        twins = {
+            twin: "unknown"
+            for key in sample.shape.properties
+            if (twin := snake_case(key)) not in sample.shape.properties
+        }
+        known = samples.parse(sample, sample.instance)
+        value = samples.parse(sample, {**twins, **sample.instance})
+        assert all(getattr(value, name) == getattr(known, name) for name in type(known).model_fields)
+
+
+def test_decoded_json_is_parsed_by_the_same_rules(samples: Samples) -> None:
+    for sample in samples.all():
+        value = samples.parse(sample, sample.instance)
+        assert type(value).model_validate(sample.instance) == value
+        assert same_json(samples.dump(sample, type(value).model_validate(sample.instance)), sample.instance)

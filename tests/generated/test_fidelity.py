@@ -1,0 +1,122 @@
+"""An instance of a definition parses, or doesn't, as upstream's schema says, and dumps unchanged."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from pydantic import ValidationError
+
+from tests.generated.instances import Instances
+from tests.generated.oracle import Oracle, as_dumped, same_json
+from tests.generated.profiles import Profile
+
+EACH_KIND_AT_LEAST = 2_000
+SEED = 20261120
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """An instance, what the schema says about it, and what became of it."""
+
+    definition: str
+    instance: Any
+    valid: bool
+    salvaged: Any
+    salvageable: bool
+    accepted: bool
+    dumped: Any
+
+    def __str__(self) -> str:
+        became = f"\n  dumped:   {json.dumps(self.dumped)}" if self.accepted else ""
+        salvaged = json.dumps(as_dumped(self.salvaged))
+        return f"{self.definition}\n  instance: {json.dumps(self.instance)}\n  salvaged: {salvaged}{became}"
+
+
+@cache
+def outcomes(profile: Profile) -> tuple[Outcome, ...]:
+    """At least 2,000 valid and 2,000 invalid instances, the same number for every definition that has them."""
+    oracle = Oracle(profile.schema)
+    instances = Instances(profile.schema, SEED)
+    share = -(-EACH_KIND_AT_LEAST // len(profile.definitions))
+    found: list[Outcome] = []
+    for name, schema in profile.described.items():
+        valid = list(_first(share, _valid(oracle, instances, schema)))
+        broken = _first(share + 2, _invalid(oracle, instances, schema, valid))
+        found += [_outcome(profile, oracle, name, each) for each in (*valid, *broken)]
+    return tuple(found)
+
+
+def _valid(oracle: Oracle, instances: Instances, schema: Any) -> Iterator[Any]:
+    candidates = (instances.candidate(schema) for _ in range(100))
+    return (each for each in candidates if oracle.is_valid(schema, each))
+
+
+def _invalid(oracle: Oracle, instances: Instances, schema: Any, valid: list[Any]) -> Iterator[Any]:
+    candidates = (instances.broken(valid[turn % len(valid)]) for turn in range(100))
+    return (each for each in candidates if not oracle.is_valid(schema, each))
+
+
+def _first(count: int, items: Iterator[Any]) -> Iterator[Any]:
+    return (item for _, item in zip(range(count), items, strict=False))
+
+
+def _outcome(profile: Profile, oracle: Oracle, name: str, instance: Any) -> Outcome:
+    schema = profile.described[name]
+    adapter = profile.adapter(name)
+    salvaged = oracle.salvage(schema, instance)
+    verdicts = oracle.is_valid(schema, instance), oracle.is_valid(schema, salvaged)
+    try:
+        value = adapter.validate_json(json.dumps(instance))
+    except ValidationError:
+        return Outcome(name, instance, verdicts[0], salvaged, verdicts[1], accepted=False, dumped=None)
+    dumped = json.loads(adapter.dump_json(value))
+    return Outcome(name, instance, verdicts[0], salvaged, verdicts[1], accepted=True, dumped=dumped)
+
+
+def none_of(wrong: Iterable[Outcome]) -> None:
+    wrong = list(wrong)
+    names = ", ".join(sorted({each.definition for each in wrong}))
+    shown = "\n".join(map(str, sorted(wrong, key=lambda each: len(str(each)))[:5]))
+    assert not wrong, f"{len(wrong)} instances of {names}, the shortest:\n{shown}"
+
+
+def test_every_definition_has_a_name_in_the_package(profile: Profile) -> None:
+    assert set(profile.definitions) <= set(profile.module.__all__)
+
+
+def test_the_instances_are_many_and_spread_over_all_definitions(profile: Profile) -> None:
+    found = outcomes(profile)
+    assert sum(each.valid for each in found) >= EACH_KIND_AT_LEAST
+    assert sum(not each.valid for each in found) >= EACH_KIND_AT_LEAST
+    assert {each.definition for each in found if each.valid} == set(profile.definitions)
+
+
+def test_no_valid_instance_is_rejected(profile: Profile) -> None:
+    none_of(each for each in outcomes(profile) if each.valid and not each.accepted)
+
+
+def test_an_invalid_instance_is_accepted_only_where_a_leniency_keyword_explains_it(profile: Profile) -> None:
+    none_of(each for each in outcomes(profile) if each.accepted and not each.salvageable)
+
+
+def test_whatever_leniency_makes_valid_is_accepted(profile: Profile) -> None:
+    none_of(each for each in outcomes(profile) if each.salvageable and not each.accepted)
+
+
+def test_every_accepted_instance_dumps_to_equal_json_with_salvaged_parts_absent(profile: Profile) -> None:
+    accepted = [each for each in outcomes(profile) if each.accepted]
+    none_of(each for each in accepted if not same_json(each.dumped, as_dumped(each.salvaged)))
+
+
+def test_leniency_never_changes_a_valid_instance_of_a_definition_without_unions(profile: Profile) -> None:
+    """The oracle's own check: valid is what salvaging leaves alone, but for a first match that is not the only one."""
+    plain = [
+        each
+        for each in outcomes(profile)
+        if each.valid and "Of" not in json.dumps(profile.definitions[each.definition])
+    ]
+    none_of(each for each in plain if not same_json(each.instance, as_dumped(each.salvaged)))

@@ -1,0 +1,49 @@
+"""What importing a profile loads, each in a process of its own."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from tests.generated.modules import PROFILES
+
+REPORT = "import json, sys; print(json.dumps(sorted(sys.modules)))"
+
+every_profile = pytest.mark.parametrize("profile", PROFILES)
+
+
+def _loaded_by(statement: str) -> set[str]:
+    command = [sys.executable, "-c", f"{statement}\n{REPORT}"]
+    run = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
+    return set(json.loads(run.stdout))
+
+
+def _profiles(modules: set[str]) -> set[str]:
+    return {name.split(".")[1] for name in modules if name.startswith("acp_bindings.")}
+
+
+@every_profile
+def test_importing_a_profile_loads_no_models_no_asyncio_and_no_other_profile(profile: str) -> None:
+    loaded = _loaded_by(f"import acp_bindings.{profile}")
+    assert _profiles(loaded) == {profile}
+    assert not {"asyncio", f"acp_bindings.{profile}.models"} & loaded
+
+
+@every_profile
+def test_using_a_model_loads_its_profile_alone(profile: str) -> None:
+    loaded = _loaded_by(f"from acp_bindings.{profile} import ContentBlockText\nContentBlockText(text='a')")
+    assert _profiles(loaded) == {profile}
+    assert f"acp_bindings.{profile}.models" in loaded
+    assert not {"asyncio", f"acp_bindings.{profile}.agent", f"acp_bindings.{profile}.client"} & loaded
+
+
+def test_importing_the_package_loads_no_profile() -> None:
+    assert _profiles(_loaded_by("import acp_bindings")) == set()
+
+
+def test_the_runtime_never_loads_generated_code() -> None:
+    statement = "import acp_runtime, acp_runtime.roles, acp_runtime.scalars, acp_runtime.lazy"
+    assert not {name for name in _loaded_by(statement) if name.startswith("acp_bindings")}

@@ -1,0 +1,78 @@
+"""A field that gives way is absent, and reads as the schema's default, an empty list, or nothing."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated, Any
+
+import pytest
+from pydantic import Field, ValidationError
+
+from acp_runtime.markers import DefaultOnNull
+from acp_runtime.model import Model, wire_name
+from tests.generated.agreement import differences
+from tests.generated.lenient_corpus import Case, lenient_corpus
+from tests.generated.oracle import EmptyInstead, Oracle
+from tests.generated.profiles import Profile
+
+
+class Forgiving(Model):
+    """`x-deserialize-default-on-null`, which no pinned schema has, as the generator would write it."""
+
+    tags: Annotated[list[str], DefaultOnNull] = Field([])
+    needed: Annotated[list[str], DefaultOnNull]
+
+
+def test_default_on_null_forgives_null_alone() -> None:
+    value = Forgiving.model_validate_json('{"tags": null, "needed": null}')
+    assert (value.tags, value.needed) == ([], [])
+    assert value.model_dump_json() == "{}"
+    for message in ('{"tags": "wrong", "needed": []}', '{"needed": 7}', '{"needed": [null]}', "{}"):
+        with pytest.raises(ValidationError):
+            Forgiving.model_validate_json(message)
+
+
+def given_up(oracle: Oracle, case: Case) -> bool:
+    """Whether the message stays valid and the case's key is all that leniency takes out of it."""
+    left = oracle.salvage(case.profile.definitions[case.definition], case.input)
+    gone = isinstance(left.get(case.key), EmptyInstead) or case.key not in left
+    return gone and case.key in case.input and oracle.is_valid(case.profile.definitions[case.definition], left)
+
+
+def read_when_absent(schema: Any) -> Any:
+    """What the schema says an absent field means, as JSON."""
+    if "default" in schema:
+        return schema["default"]
+    return [] if schema.get("type") == "array" else None
+
+
+def test_a_field_that_gives_way_reads_as_its_default_or_empty_or_none(profile: Profile) -> None:
+    oracle = Oracle(profile.schema)
+    cases = [case for case in lenient_corpus(profile) if given_up(oracle, case)]
+    assert len(cases) > 300
+    for case in cases:
+        value = profile.adapter(case.definition).validate_json(json.dumps(case.input))
+        name = next(name for name in type(value).model_fields if wire_name(name) == case.key)
+        assert not differences(getattr(value, name), read_when_absent(case.schema)), case
+        assert name not in value.model_fields_set
+
+
+def test_skipped_items_leave_the_others_in_their_order(profile: Profile) -> None:
+    oracle = Oracle(profile.schema)
+    cases = [case for case in lenient_corpus(profile) if len(_items(case)) > 3]
+    assert len(cases) > 100
+    for case in cases:
+        kept = [item for item in _items(case) if oracle.is_valid(case.schema["items"], item)]
+        value = profile.adapter(case.definition).validate_json(json.dumps(case.input))
+        dumped = json.loads(profile.adapter(case.definition).dump_json(value))[case.key]
+        assert _is_subsequence(kept, dumped)
+
+
+def _items(case: Case) -> list[Any]:
+    value = case.input.get(case.key)
+    return value if isinstance(value, list) else []
+
+
+def _is_subsequence(few: list[Any], many: list[Any]) -> bool:
+    rest = iter(many)
+    return all(any(item == each for each in rest) for item in few)

@@ -1,0 +1,93 @@
+"""The names of the generated classes and aliases: all of upstream's, none by position, all exported."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from importlib import import_module
+from typing import Any
+
+import pytest
+
+from tests.generated.modules import PACKAGE, PROFILES, aliases, classes, names, raw_schema, tree
+
+OWN_EXPORTS = {"PROTOCOL_VERSION", "SCHEMA", "Agent", "Client", "RemoteAgent", "RemoteClient"}
+
+every_profile = pytest.mark.parametrize("profile", PROFILES)
+
+
+def _defined(profile: str) -> set[str]:
+    return {*classes(profile), *aliases(profile)}
+
+
+def _exported(profile: str) -> list[str]:
+    for node in tree(profile, "__init__").body:
+        if isinstance(node, ast.Assign) and names(node.targets[0]) == ["__all__"]:
+            return list(ast.literal_eval(node.value))
+    raise AssertionError("there is no __all__")
+
+
+def _upstream_labels(schema: Any) -> Iterator[str]:
+    """Upstream's own words for things: definitions, tags, titles."""
+    if isinstance(schema, dict):
+        yield from schema.get("$defs", ())
+        for keyword in ("const", "title"):
+            if isinstance(schema.get(keyword), str):
+                yield schema[keyword]
+        schema = list(schema.values())
+    if isinstance(schema, list):
+        for each in schema:
+            yield from _upstream_labels(each)
+
+
+@every_profile
+def test_every_definition_of_the_schema_is_a_class_or_an_alias(profile: str) -> None:
+    assert set(raw_schema(profile)["$defs"]) - _defined(profile) == set()
+
+
+@every_profile
+def test_no_name_is_defined_twice(profile: str) -> None:
+    body = tree(profile, "models").body
+    assert len(_defined(profile)) == sum(isinstance(node, (ast.ClassDef, ast.AnnAssign)) for node in body)
+
+
+@every_profile
+def test_a_digit_in_a_name_comes_from_upstream(profile: str) -> None:
+    labels = {re.sub(r"[^a-z0-9]", "", label.lower()) for label in _upstream_labels(raw_schema(profile))}
+    with_digits = sorted((label for label in labels if re.search(r"\d", label)), key=len, reverse=True)
+    positional: list[str] = []
+    for name in _defined(profile):
+        rest = name.lower()
+        for label in with_digits:
+            rest = rest.replace(label, "")
+        positional += [name] if re.search(r"\d", rest) else []
+    assert positional == []
+
+
+@every_profile
+def test_all_lists_every_class_and_alias_and_the_stubs(profile: str) -> None:
+    exported = _exported(profile)
+    assert len(exported) == len(set(exported))
+    assert set(exported) == _defined(profile) | OWN_EXPORTS
+
+
+@every_profile
+def test_type_checkers_are_told_of_every_exported_name(profile: str) -> None:
+    told = {
+        alias.name
+        for node in ast.walk(tree(profile, "__init__"))
+        if isinstance(node, ast.ImportFrom) and node.level == 1
+        for alias in node.names
+    }
+    assert told | {"SCHEMA"} == set(_exported(profile))
+
+
+@every_profile
+def test_every_exported_name_can_be_imported(profile: str) -> None:
+    package = import_module(f"acp_bindings.{profile}")
+    assert [name for name in package.__all__ if not hasattr(package, name)] == []
+
+
+def test_nothing_generated_mentions_a_root_model() -> None:
+    assert [path.name for path in PACKAGE.rglob("*.py") if "RootModel" in path.read_text("utf-8")] == []

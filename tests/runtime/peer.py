@@ -1,0 +1,252 @@
+"""A raw peer: reads and writes bytes at the other end of a connection, and knows nothing of the runtime's framing."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import socket
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+from acp_bindings.v1 import (
+    Agent,
+    Client,
+    InitializeRequest,
+    InitializeResponse,
+    NewSessionRequest,
+    NewSessionResponse,
+    PromptRequest,
+    PromptResponse,
+    RemoteAgent,
+    RemoteClient,
+    RequestPermissionOutcomeSelected,
+    RequestPermissionRequest,
+    RequestPermissionResponse,
+    SessionNotification,
+)
+from acp_bindings.v1.connect import AGENT_SIDE, CLIENT_SIDE
+from acp_runtime.connection import Connection
+from acp_runtime.fds import FdReader, FdWriter
+from acp_runtime.memory import MemoryPipe
+from acp_runtime.options import Options
+from acp_runtime.outbox import ByteReader, ByteWriter, StreamOutput
+
+Ends = tuple[ByteReader, ByteWriter, ByteReader, ByteWriter, Callable[[], None]]
+Link = Callable[[], Awaitable[Ends]]
+
+
+async def _memory() -> Ends:
+    there, back = MemoryPipe(64 * 1024), MemoryPipe(64 * 1024)
+    return there, back, back, there, lambda: None
+
+
+async def _pipes() -> Ends:
+    theirs_in, ours_out = os.pipe()
+    ours_in, theirs_out = os.pipe()
+    reader, peer_reader = FdReader(ours_in), FdReader(theirs_in)
+
+    def close() -> None:
+        reader.close()
+        peer_reader.close()
+
+    return (
+        reader.reader,
+        FdWriter(ours_out, shared=True),
+        peer_reader.reader,
+        FdWriter(theirs_out, shared=False),
+        close,
+    )
+
+
+async def _streams() -> Ends:
+    ours, theirs = socket.socketpair()
+    reader, writer = await asyncio.open_connection(sock=ours)
+    peer_reader, peer_writer = await asyncio.open_connection(sock=theirs)
+
+    def close() -> None:
+        writer.close()
+        peer_writer.close()
+
+    return reader, StreamOutput(writer), peer_reader, _HalfClosing(peer_writer), close
+
+
+class _HalfClosing(StreamOutput):
+    """Says that no more comes, and goes on listening."""
+
+    async def close(self) -> None:
+        if not self._writer.is_closing():
+            self._writer.write_eof()
+
+
+LINKS: dict[str, Link] = {"memory": _memory, "pipes": _pipes, "streams": _streams}
+
+
+class Peer:
+    """The other end. `received` is every line that came and was not asked for by `receive` yet."""
+
+    def __init__(self, reader: ByteReader, writer: ByteWriter) -> None:
+        self._reader = reader
+        self.writer = writer
+        self._bytes = b""
+        self._next = 1000
+
+    async def send(self, *messages: Any) -> None:
+        """Send messages: bytes as they are, anything else as JSON-RPC on a line."""
+        for message in messages:
+            self.writer.write(message if isinstance(message, bytes) else line(message))
+        await self.writer.drain()
+
+    async def receive_line(self) -> bytes:
+        while b"\n" not in self._bytes:
+            chunk = await self._reader.read(65536)
+            if not chunk:
+                raise EOFError(self._bytes)
+            self._bytes += chunk
+        found, self._bytes = self._bytes.split(b"\n", 1)
+        return found
+
+    async def receive(self) -> Any:
+        return json.loads(await self.receive_line())
+
+    async def call(self, method: str, params: Any = None) -> Any:
+        """Send a request and give the message that answers it; nothing else may come before."""
+        self._next += 1
+        await self.send({"id": self._next, "method": method, "params": params})
+        answer = await self.receive()
+        assert answer["id"] == self._next, answer
+        return answer
+
+    async def until_quiet(self) -> list[Any]:
+        """Every message that the other side sends before it answers a request that it doesn't know."""
+        self._next += 1
+        await self.send({"id": self._next, "method": "quiet"})
+        found: list[Any] = []
+        while (message := await self.receive()).get("id") != self._next:
+            found.append(message)
+        return found
+
+    async def end(self) -> None:
+        """Close this side: the other one reads EOF."""
+        await self.writer.close()
+
+    async def rest(self) -> list[Any]:
+        """What comes until the other side closes, too."""
+        found: list[Any] = []
+        try:
+            while True:
+                found.append(await self.receive())
+        except EOFError:
+            return found
+
+
+def line(message: Any) -> bytes:
+    return json.dumps({"jsonrpc": "2.0", **message} if isinstance(message, dict) else message).encode() + b"\n"
+
+
+INITIALIZE = {"protocolVersion": 1, "clientCapabilities": {}}
+
+
+class PlainAgent(Agent):
+    """An agent that does what is needed and no more."""
+
+    def __init__(self, client: RemoteClient) -> None:
+        self.client = client
+
+    async def initialize(self, request: InitializeRequest, /) -> InitializeResponse:
+        return InitializeResponse(protocol_version=request.protocol_version)
+
+    async def session_new(self, request: NewSessionRequest, /) -> NewSessionResponse:
+        return NewSessionResponse(session_id="s1")
+
+    async def session_prompt(self, request: PromptRequest, /) -> PromptResponse:
+        return PromptResponse(stop_reason="end_turn")
+
+
+class PlainClient(Client):
+    """A client that remembers the updates it got."""
+
+    def __init__(self, agent: RemoteAgent) -> None:
+        self.agent = agent
+        self.updates: list[SessionNotification] = []
+
+    async def session_update(self, notification: SessionNotification, /) -> None:
+        self.updates.append(notification)
+
+    async def session_request_permission(self, request: RequestPermissionRequest, /) -> RequestPermissionResponse:
+        return RequestPermissionResponse(outcome=RequestPermissionOutcomeSelected(option_id="yes"))
+
+
+@asynccontextmanager
+async def serving(
+    link: Link, factory: Callable[[RemoteClient], Agent] = PlainAgent, *, ready: bool = True, **options: Any
+) -> AsyncIterator[Peer]:
+    """Our agent at one end, a raw client at the other."""
+    reader, writer, peer_reader, peer_writer, close = await link()
+    connection = Connection(AGENT_SIDE, factory, reader, writer, Options(**options))
+    running = asyncio.create_task(connection.run())
+    peer = Peer(peer_reader, peer_writer)
+    try:
+        if ready:
+            await peer.call("initialize", INITIALIZE)
+        yield peer
+    finally:
+        await _over(peer, running, close)
+
+
+@asynccontextmanager
+async def calling(
+    link: Link,
+    factory: Callable[[RemoteAgent], Client] = PlainClient,
+    *,
+    capabilities: dict[str, Any] | None = None,
+    ready: bool = True,
+    **options: Any,
+) -> AsyncIterator[tuple[RemoteAgent, Peer]]:
+    """Our client at one end, a raw agent at the other."""
+    reader, writer, peer_reader, peer_writer, close = await link()
+    connection = Connection(CLIENT_SIDE, factory, reader, writer, Options(**options))
+    running = asyncio.create_task(connection.run())
+    peer = Peer(peer_reader, peer_writer)
+    try:
+        if ready:
+            await _initialized(connection.remote, peer, capabilities or {})
+        yield connection.remote, peer
+    finally:
+        await _over(peer, running, close)
+
+
+async def _over(peer: Peer, running: asyncio.Task[Any], close: Callable[[], None]) -> None:
+    try:
+        async with asyncio.timeout(5):
+            await peer.writer.close()
+            await running
+    except TimeoutError:
+        running.cancel()
+        raise
+    finally:
+        peer.writer.abort()
+        close()
+
+
+async def _initialized(remote: RemoteAgent, peer: Peer, capabilities: dict[str, Any]) -> None:
+    call = asyncio.create_task(remote.initialize(protocol_version=1))
+    request = await peer.receive()
+    await peer.send({"id": request["id"], "result": {"protocolVersion": 1, "agentCapabilities": capabilities}})
+    await call
+
+
+def update(session: str, text: str) -> dict[str, Any]:
+    """A `session/update` with a piece of a message."""
+    content = {"type": "text", "text": text}
+    return {
+        "method": "session/update",
+        "params": {"sessionId": session, "update": {"sessionUpdate": "agent_message_chunk", "content": content}},
+    }
+
+
+def prompt(id: Any, session: str = "s1") -> dict[str, Any]:
+    """A `session/prompt`."""
+    params = {"sessionId": session, "prompt": [{"type": "text", "text": "hi"}]}
+    return {"id": id, "method": "session/prompt", "params": params}

@@ -1,0 +1,114 @@
+"""What users write, under both type checkers: right code is clean, and of wrong code each wrong line is reported.
+
+In `mistakes/` a line that ends in `# E` is reported by both checkers, `# E: pyright` and `# E: mypy` by one of them.
+The packages are found the way users' tools find them: installed (editable) in the environment, with `py.typed`.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).parent
+USER_CODE = sorted((HERE / "user_code").glob("*.py"))
+MISTAKES = sorted((HERE / "mistakes").glob("*.py"))
+MARK = re.compile(r"# E(?:: (?P<checker>pyright|mypy))?$")
+DEADLINE = 120
+
+
+@dataclass(frozen=True)
+class Finding:
+    file: Path
+    line: int
+    text: str
+
+    def __str__(self) -> str:
+        return f"{self.file.name}:{self.line}: {self.text}"
+
+
+@pytest.fixture(scope="module")
+def pyright() -> list[Finding]:
+    """What pyright, strict, finds in both folders."""
+    project = str(HERE / "pyrightconfig.json")
+    command = [sys.executable, "-m", "pyright", "--pythonpath", sys.executable, "--outputjson", "--project", project]
+    run = subprocess.run(command, capture_output=True, text=True, check=False, timeout=DEADLINE)
+    report = json.loads(run.stdout)
+    assert report["summary"]["filesAnalyzed"] == len(USER_CODE) + len(MISTAKES)
+    return [
+        Finding(Path(each["file"]), each["range"]["start"]["line"] + 1, each["message"])
+        for each in report["generalDiagnostics"]
+    ]
+
+
+@pytest.fixture(scope="module")
+def mypy(tmp_path_factory: pytest.TempPathFactory) -> list[Finding]:
+    """What mypy, strict, finds in both folders."""
+    return list(_mypy(tmp_path_factory.mktemp("mypy"), [*USER_CODE, *MISTAKES], ""))
+
+
+def _mypy(folder: Path, files: list[Path], settings: str) -> Iterator[Finding]:
+    config = folder / "mypy.ini"
+    config.write_text(f"[mypy]\nstrict = True\npython_version = 3.11\n{settings}", "utf-8")
+    command = [sys.executable, "-m", "mypy", "--output", "json", "--config-file", str(config)]
+    arguments = ["--cache-dir", str(folder / "cache"), *map(str, files)]
+    run = subprocess.run(
+        [*command, *arguments], cwd=folder, capture_output=True, text=True, check=False, timeout=DEADLINE
+    )
+    assert run.returncode in (0, 1), run.stderr
+    for each in map(json.loads, filter(None, run.stdout.splitlines())):
+        if each["severity"] == "error":
+            yield Finding(Path(each["file"]), each["line"], each["message"])
+
+
+def _expected(checker: str) -> set[tuple[str, int]]:
+    return {
+        (path.name, number)
+        for path in MISTAKES
+        for number, line in enumerate(path.read_text("utf-8").splitlines(), 1)
+        if (mark := MARK.search(line)) and mark["checker"] in (None, checker)
+    }
+
+
+def _check_mistakes(findings: list[Finding], checker: str) -> None:
+    mistakes = [each for each in findings if each.file.parent.name == "mistakes"]
+    expected = _expected(checker)
+    found = {(each.file.name, each.line) for each in mistakes}
+    unexpected = [str(each) for each in mistakes if (each.file.name, each.line) not in expected]
+    missed = [f"{name}:{line}" for name, line in sorted(expected - found)]
+    assert (missed, unexpected) == ([], [])
+
+
+def test_typical_user_code_is_clean_under_pyright_strict(pyright: list[Finding]) -> None:
+    assert [str(each) for each in pyright if each.file.parent.name == "user_code"] == []
+
+
+def test_typical_user_code_is_clean_under_mypy_strict(mypy: list[Finding]) -> None:
+    assert [str(each) for each in mypy if each.file.parent.name == "user_code"] == []
+
+
+def test_typical_user_code_is_clean_under_mypy_with_the_plugin_of_pydantic(tmp_path: Path) -> None:
+    assert [str(each) for each in _mypy(tmp_path, USER_CODE, "plugins = pydantic.mypy\n")] == []
+
+
+def test_pyright_reports_exactly_the_lines_that_are_marked_as_mistakes(pyright: list[Finding]) -> None:
+    _check_mistakes(pyright, "pyright")
+
+
+def test_mypy_reports_exactly_the_lines_that_are_marked_as_mistakes(mypy: list[Finding]) -> None:
+    _check_mistakes(mypy, "mypy")
+
+
+@pytest.mark.parametrize("path", USER_CODE, ids=lambda path: path.stem)
+def test_typical_user_code_can_be_imported(path: Path) -> None:
+    spec = importlib.util.spec_from_file_location(f"user_code_{path.stem}", path)
+    assert spec is not None
+    assert spec.loader is not None
+    spec.loader.exec_module(importlib.util.module_from_spec(spec))

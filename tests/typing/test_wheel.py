@@ -1,0 +1,149 @@
+"""What is published: the wheel's content, and how complete its types are where nothing else is installed."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PACKAGES = {"acp_bindings": ROOT / "generated", "acp_runtime": ROOT / "runtime"}
+DEADLINE = 200
+
+BUILD_EDITABLE = "import sys; from hatchling.build import build_editable; print(build_editable(sys.argv[1]))"
+WHERE = """
+import acp_bindings.v1, acp_bindings.v2_draft_unstable, acp_runtime
+print(acp_bindings.v1.ContentBlockText(text="a").model_dump_json())
+for package in (acp_bindings, acp_runtime):
+    print(package.__file__)
+"""
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("wheel")
+    _run(sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(folder), str(ROOT))
+    return next(folder.glob("*.whl"))
+
+
+@pytest.fixture(scope="module")
+def bare(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The Python of an environment with the wheel and its dependencies, and nothing else."""
+    return _environment(tmp_path_factory.mktemp("bare"), wheel)
+
+
+@pytest.fixture(scope="module")
+def editable(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The Python of an environment with an editable install and its dependencies."""
+    folder = tmp_path_factory.mktemp("editable")
+    _run(sys.executable, "-c", BUILD_EDITABLE, str(folder), cwd=ROOT)
+    return _environment(folder, next(folder.glob("*.whl")))
+
+
+def _environment(folder: Path, wheel: Path) -> Path:
+    environment = folder / "venv"
+    _run(sys.executable, "-m", "venv", "--without-pip", str(environment))
+    python = environment / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+    _run(sys.executable, "-m", "pip", "--python", str(python), "install", "--quiet", str(wheel))
+    return python
+
+
+def _run(*command: str, cwd: Path | None = None, **environment: str) -> str:
+    done = subprocess.run(
+        command,
+        cwd=cwd,
+        env={**os.environ, "PIP_DISABLE_PIP_VERSION_CHECK": "1", **environment},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=DEADLINE,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def _sources() -> dict[str, bytes]:
+    """Every file of both packages, by its path in a wheel."""
+    return {
+        path.relative_to(home).as_posix(): path.read_bytes()
+        for package, home in PACKAGES.items()
+        for path in (home / package).rglob("*")
+        if path.is_file() and "__pycache__" not in path.parts
+    }
+
+
+def test_the_wheel_holds_both_packages_byte_for_byte_and_nothing_else(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        names = {name for name in archive.namelist() if ".dist-info/" not in name}
+        held = {name: archive.read(name) for name in names}
+    assert sorted(held) == sorted(_sources())
+    assert held == _sources()
+
+
+def test_the_wheel_holds_the_generated_code_of_every_profile(wheel: Path) -> None:
+    profiles = [path.name for path in (ROOT / "generated/acp_bindings").iterdir() if (path / "models.py").is_file()]
+    assert {"v1", "v1_unstable", "v2_draft", "v2_draft_unstable"} <= set(profiles)
+    with zipfile.ZipFile(wheel) as archive:
+        for profile in profiles:
+            assert archive.getinfo(f"acp_bindings/{profile}/models.py").file_size > 10_000
+
+
+def test_both_packages_in_the_wheel_say_that_they_are_typed(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        assert [archive.read(f"{package}/py.typed") for package in PACKAGES] == [b"", b""]
+
+
+def test_the_wheel_depends_on_pydantic_alone(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        metadata = next(name for name in archive.namelist() if name.endswith(".dist-info/METADATA"))
+        lines = archive.read(metadata).decode().splitlines()
+    requirements = [line for line in lines if line.startswith("Requires-Dist:")]
+    assert len(requirements) == 1
+    assert requirements[0].startswith("Requires-Dist: pydantic>=")
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_every_public_type_of_the_wheel_is_known_in_a_bare_environment(package: str, bare: Path) -> None:
+    report = _completeness(package, bare)
+    assert Path(report["packageRootDirectory"]).is_relative_to(bare.parents[1])
+    incomplete = [each["name"] for each in report["symbols"] if each["isExported"] and not each["isTypeKnown"]]
+    assert incomplete == []
+    assert report["completenessScore"] == 1
+    counts = report["exportedSymbolCounts"]
+    assert (counts["withAmbiguousType"], counts["withUnknownType"]) == (0, 0)
+    assert counts["withKnownType"] > {"acp_bindings": 5_000, "acp_runtime": 100}[package]
+
+
+def test_an_editable_install_sees_both_packages_where_they_are_developed(editable: Path, tmp_path: Path) -> None:
+    dumped, *files = _run(str(editable), "-c", WHERE, cwd=tmp_path).splitlines()
+    assert json.loads(dumped) == {"type": "text", "text": "a"}
+    assert [Path(file) for file in files] == [home / name / "__init__.py" for name, home in PACKAGES.items()]
+
+
+def test_type_checkers_see_both_packages_of_an_editable_install(editable: Path) -> None:
+    for package, home in PACKAGES.items():
+        report = _completeness(package, editable)
+        assert Path(report["packageRootDirectory"]) == home / package
+        assert report["completenessScore"] == 1
+
+
+def _completeness(package: str, python: Path) -> dict[str, object]:
+    """pyright's report on a package as an environment has it. It takes the environment from `python` on the path."""
+    path = os.pathsep.join([str(python.parent), os.environ["PATH"]])
+    command = [sys.executable, "-m", "pyright", "--outputjson", "--ignoreexternal", "--verifytypes", package]
+    run = subprocess.run(
+        command,
+        cwd=python.parents[2],
+        env={**os.environ, "PATH": path},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=DEADLINE,
+    )
+    report: dict[str, object] = json.loads(run.stdout)["typeCompleteness"]
+    return report

@@ -1,0 +1,116 @@
+"""A client of version 1, and what it does with the agent it talks to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, assert_never
+
+from acp_bindings import v1
+from acp_bindings.v1 import (
+    Client,
+    ContentBlock,
+    ContentBlockText,
+    InitializeRequest,
+    NewSessionRequest,
+    NewSessionResponse,
+    PromptRequest,
+    ReadTextFileRequest,
+    ReadTextFileResponse,
+    RemoteAgent,
+    RequestPermissionOutcomeCancelled,
+    RequestPermissionOutcomeSelected,
+    RequestPermissionRequest,
+    RequestPermissionResponse,
+    SessionNotification,
+    SessionUpdateAgentMessageChunk,
+    SessionUpdatePlan,
+    SessionUpdateToolCall,
+    SessionUpdateToolCallUpdate,
+    SetSessionConfigOptionRequestBoolean,
+    StopReason,
+)
+
+
+class Editor(Client):
+    def __init__(self, agent: RemoteAgent, files: dict[str, str] | None = None) -> None:
+        self.agent = agent
+        self.files = files or {}
+        self.log: list[str] = []
+
+    async def session_update(self, notification: SessionNotification) -> None:
+        update = notification.update
+        match update:
+            case SessionUpdateAgentMessageChunk(content=ContentBlockText(text=text)):
+                self.log.append(text)
+            case SessionUpdateToolCall() | SessionUpdateToolCallUpdate():
+                self.log.append(f"{update.title or '?'}: {update.status or 'pending'}")
+            case SessionUpdatePlan(entries=entries):
+                self.log.extend(f"{entry.status} {entry.content}" for entry in entries)
+            case _:
+                self.log.append(update.session_update)
+
+    async def session_request_permission(self, request: RequestPermissionRequest) -> RequestPermissionResponse:
+        for option in request.options:
+            if option.kind == "allow_once":
+                return RequestPermissionResponse(outcome=RequestPermissionOutcomeSelected(option_id=option.option_id))
+        return RequestPermissionResponse(outcome=RequestPermissionOutcomeCancelled())
+
+    async def fs_read_text_file(self, request: ReadTextFileRequest) -> ReadTextFileResponse:
+        lines = self.files[request.path].splitlines()
+        start = (request.line or 1) - 1
+        end = None if request.limit is None else start + request.limit
+        return ReadTextFileResponse(content="\n".join(lines[start:end]))
+
+    async def ext_notification(self, method: str, params: Any) -> None:
+        self.log.append(method)
+
+
+def explain(reason: StopReason) -> str:
+    match reason:
+        case "end_turn":
+            return "done"
+        case "max_tokens" | "max_turn_requests":
+            return "too long"
+        case "refusal":
+            return "refused"
+        case "cancelled":
+            return "cancelled"
+        case _:
+            assert_never(reason)
+
+
+async def converse(agent: RemoteAgent, blocks: Sequence[ContentBlock]) -> str:
+    """Keywords."""
+    start = await agent.initialize(
+        protocol_version=v1.PROTOCOL_VERSION,
+        client_capabilities=v1.ClientCapabilities(fs=v1.FileSystemCapabilities(read_text_file=True), terminal=True),
+        client_info=v1.Implementation(name="editor", version="2"),
+    )
+    if start.auth_methods:
+        await agent.authenticate(method_id=start.auth_methods[0].id)
+    server = v1.McpServerStdio(name="files", command="/bin/files", args=[], env=[v1.EnvVariable(name="A", value="b")])
+    session = await agent.session_new(cwd="/work", mcp_servers=[server])
+    turn = await agent.session_prompt(session_id=session.session_id, prompt=blocks)
+    await agent.session_prompt(session_id=session.session_id, prompt=[ContentBlockText(text="and now?")])
+    await agent.session_set_config_option(session_id=session.session_id, config_id="fast", type="boolean", value=True)
+    await agent.session_set_config_option(session_id=session.session_id, config_id="model", value="large")
+    await agent.session_cancel(session_id=session.session_id)
+    await agent.ext_notification("_example.com/ping")
+    pong: object = await agent.ext_request("_example.com/ping", {"n": 1})
+    return explain(turn.stop_reason) + str(pong)
+
+
+async def ready_made(agent: RemoteAgent) -> str:
+    """Request objects: the result's type follows from the request's."""
+    await agent.request(InitializeRequest(protocol_version=1))
+    session: NewSessionResponse = await agent.request(NewSessionRequest(cwd="/work", mcp_servers=[]))
+    prompt = PromptRequest(session_id=session.session_id, prompt=[ContentBlockText(text="hi")])
+    turn = await agent.request(prompt)
+    option = SetSessionConfigOptionRequestBoolean(session_id=session.session_id, config_id="fast", value=True)
+    options = await agent.request(option)
+    await agent.notify(v1.CancelNotification(session_id=session.session_id))
+    return f"{turn.stop_reason} {len(options.config_options)}"
+
+
+def make(agent: RemoteAgent) -> Client:
+    return Editor(agent, {"/a": "b"})
