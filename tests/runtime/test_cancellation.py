@@ -173,9 +173,7 @@ async def test_rule_21_an_override_may_call_the_default(link: Link) -> None:
 
 async def test_rule_21_a_client_that_cancels_answers_what_the_agent_asks_the_user(link: Link) -> None:
     class Thinking(PlainClient):
-        async def session_request_permission(
-            self, request: RequestPermissionRequest, /
-        ) -> RequestPermissionResponse:
+        async def session_request_permission(self, request: RequestPermissionRequest, /) -> RequestPermissionResponse:
             await asyncio.Event().wait()
             raise AssertionError
 
@@ -203,9 +201,7 @@ async def test_rule_21_both_ends_of_a_cancelled_turn_agree() -> None:
             raise AssertionError
 
     class Thinking(PlainClient):
-        async def session_request_permission(
-            self, request: RequestPermissionRequest, /
-        ) -> RequestPermissionResponse:
+        async def session_request_permission(self, request: RequestPermissionRequest, /) -> RequestPermissionResponse:
             asked.set()
             await asyncio.Event().wait()
             raise AssertionError

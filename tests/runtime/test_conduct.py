@@ -127,9 +127,7 @@ async def _stopped(agent: RemoteAgent, peer: Peer, call: Any, capability: str) -
 
 
 @pytest.mark.parametrize("capabilities", [{}, {"loadSession": False, "sessionCapabilities": {"list": None}}])
-async def test_rule_27_what_an_agent_did_not_advertise_raises_and_sends_nothing(
-    link: Link, capabilities: Any
-) -> None:
+async def test_rule_27_what_an_agent_did_not_advertise_raises_and_sends_nothing(link: Link, capabilities: Any) -> None:
     async with calling(link, capabilities=capabilities) as (agent, peer):
         for call, capability in (
             (agent.session_load(session_id="s", cwd="/", mcp_servers=[]), "loadSession"),

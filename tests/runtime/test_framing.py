@@ -21,9 +21,7 @@ async def test_rule_1_outgoing_messages_are_one_line_each_also_with_newlines_in_
     class Verse(PlainAgent):
         async def session_prompt(self, request: PromptRequest, /) -> PromptResponse:
             content = ContentBlockText(text="one\ntwo\r\n\u2028three")
-            await self.client.session_update(
-                session_id="s1", update=SessionUpdateAgentMessageChunk(content=content)
-            )
+            await self.client.session_update(session_id="s1", update=SessionUpdateAgentMessageChunk(content=content))
             return PromptResponse(stop_reason="end_turn")
 
     async with serving(link, Verse) as peer:

@@ -114,9 +114,7 @@ async def test_rule_8_a_second_answer_to_a_call_is_ignored(link: Link) -> None:
         ({"jsonrpc": "1.0", "result": {"sessionId": "s"}}, "jsonrpc"),
     ],
 )
-async def test_rule_9_an_answer_that_is_none_fails_that_call_and_no_other(
-    link: Link, answer: Any, reason: str
-) -> None:
+async def test_rule_9_an_answer_that_is_none_fails_that_call_and_no_other(link: Link, answer: Any, reason: str) -> None:
     async with calling(link) as (agent, peer):
         call = asyncio.create_task(agent.session_new(cwd="/", mcp_servers=[]))
         other = asyncio.create_task(agent.session_new(cwd="/", mcp_servers=[]))

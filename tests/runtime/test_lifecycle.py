@@ -49,7 +49,10 @@ async def test_rule_22_running_handlers_are_cancelled_and_their_answers_flushed(
     async with serving(link, Endless, eof_grace=0.05) as peer:
         await peer.send(prompt(1), prompt(2, "s2"))
         await peer.end()
-        assert {(message["id"], message["error"]["code"]) for message in await peer.rest()} == {(1, -32800), (2, -32800)}
+        assert {(message["id"], message["error"]["code"]) for message in await peer.rest()} == {
+            (1, -32800),
+            (2, -32800),
+        }
     assert sorted(cancelled) == ["s1", "s2"]
 
 
