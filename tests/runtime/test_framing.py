@@ -11,7 +11,7 @@ import pytest
 
 from acp_bindings.v1 import ContentBlockText, PromptRequest, PromptResponse, SessionUpdateAgentMessageChunk
 from acp_runtime import MessageTooLarge
-from tests.runtime.peer import Link, PlainAgent, Peer, calling, line, prompt, serving, update
+from tests.runtime.peer import Link, Peer, PlainAgent, calling, line, prompt, serving, update
 
 PARSE_ERROR = {"jsonrpc": "2.0", "id": None, "error": {"code": -32700, "message": "Parse error"}}
 INVALID_REQUEST = {"jsonrpc": "2.0", "id": None, "error": {"code": -32600, "message": "Invalid request"}}
