@@ -105,7 +105,7 @@ async def test_a_method_that_is_a_request_on_one_side_is_a_notification_on_the_o
     there, back = MemoryPipe(1000), MemoryPipe(1000)
     async with running(side, Connected, there, back, Options(guards="off")):
         peer = Peer(back, there)
-        params = {"connectionId": "c", "method": "m"}
+        params = {"serverId": "s", "requestId": "r", "connectionId": "c", "method": "m"}
         assert (await peer.call("mcp/message", params))["error"]["code"] == -32601
         await peer.send({"method": "mcp/message", "params": params})
         await done.wait()
