@@ -1,0 +1,50 @@
+"""Questions about schemas that nobody has read yet, answered from the raw JSON."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from codegen.nodes import REF_PREFIX, is_array, is_object
+
+VARIANTS = ("anyOf", "oneOf")
+
+
+def is_class(raw: dict[str, Any], schema: Any, seen: frozenset[str] = frozenset()) -> bool:
+    """Whether a schema describes an object with a class of its own (or a union of such)."""
+    if not is_object(schema):
+        return False
+    if "properties" in schema or schema.get("type") == "object":
+        return True
+    variants = [each for keyword in VARIANTS for each in schema.get(keyword, ())]
+    if variants:
+        return all(is_class(raw, each, seen) for each in variants)
+    parts = schema.get("allOf", ())
+    refs = [each["$ref"].removeprefix(REF_PREFIX) for each in (*parts, schema) if is_object(each) and "$ref" in each]
+    return bool(refs) and all(ref not in seen and is_class(raw, raw.get(ref), seen | {ref}) for ref in refs)
+
+
+def allows_null(raw: dict[str, Any], name: str, seen: frozenset[str] = frozenset()) -> bool:
+    """Whether null is a value of a definition."""
+    return name not in seen and _schema_allows_null(raw, raw.get(name, {}), seen | {name})
+
+
+def _schema_allows_null(raw: dict[str, Any], schema: Any, seen: frozenset[str]) -> bool:
+    if not set(schema) - {"description", "title", "x-side", "x-method"}:
+        return True
+    declared = schema.get("type", [])
+    if declared == "null" or "null" in declared:
+        return True
+    if "$ref" in schema:
+        return allows_null(raw, schema["$ref"].removeprefix(REF_PREFIX), seen)
+    variants = [each for keyword in VARIANTS for each in schema.get(keyword, ())]
+    return any(_schema_allows_null(raw, each, seen) for each in (*variants, *schema.get("allOf", ())))
+
+
+def references(schema: Any) -> list[str]:
+    """The definitions a schema refers to, as often as it does."""
+    if is_object(schema):
+        own = [schema["$ref"].removeprefix(REF_PREFIX)] if isinstance(schema.get("$ref"), str) else []
+        return own + [name for value in schema.values() for name in references(value)]
+    if is_array(schema):
+        return [name for value in schema for name in references(value)]
+    return []
