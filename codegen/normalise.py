@@ -364,7 +364,11 @@ def _excluded(node: Node, tag: str) -> list[str]:
     for each in node.take_list("anyOf"):
         constant = each.schema.get("properties", {}).get(tag, {}).get("const")
         described = {tag: {"type": "string", "const": constant}}
-        if each.schema != {"type": "object", "properties": described, "required": [tag]}:
+        if not isinstance(constant, str) or each.schema != {
+            "type": "object",
+            "properties": described,
+            "required": [tag],
+        }:
             raise each.error("Expected one constant tag here and nothing else.")
         found.append(constant)
     node.close()
