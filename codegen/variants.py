@@ -172,7 +172,8 @@ def _excluded(node: Node, key: str) -> list[str]:
     for each in node.take_list("anyOf"):
         value = each.schema.get("properties", {}).get(key, {}).get("const")
         described = {key: {"type": "string", "const": value}}
-        if each.schema != {"type": "object", "properties": described, "required": [key]}:
+        is_constant = each.schema == {"type": "object", "properties": described, "required": [key]}
+        if not is_constant or not isinstance(value, str):
             raise each.error("Expected one constant tag here and nothing else.")
         found.append(value)
     node.close()

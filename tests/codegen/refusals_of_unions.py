@@ -26,6 +26,16 @@ UNIONS: dict[str, Case] = {
         "/$defs/Block/anyOf/2/not",
         "exactly the known tags",
     ),
+    "an open member that excludes what is no tag": (
+        at("/$defs/Block/anyOf/1/not/anyOf/0/properties/type", const=[]),
+        "/$defs/Block/anyOf/1/not/anyOf/0",
+        "one constant tag",
+    ),
+    "a discriminator that is no name": (
+        changed(Block={"oneOf": [tagged("type", "a", "Text")], "discriminator": {"propertyName": []}}),
+        "/$defs/Block/discriminator",
+        "`propertyName` alone",
+    ),
     "a discriminator that no member has": (
         changed(Block={"oneOf": [tagged("type", "a", "Text")], "discriminator": {"propertyName": "kind"}}),
         "/$defs/Block/discriminator",

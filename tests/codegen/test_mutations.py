@@ -41,7 +41,7 @@ def test_a_mutation_of_any_kind_stops_the_generator_or_changes_what_it_writes(fi
     print(f"\n{file}: {len(outcomes)} mutations, {dict(Counter(outcomes.values()))}")  # noqa: T201
     assert {mutation: found for mutation, found in outcomes.items() if found not in ("stops", "differs")} == {}
     assert len(outcomes) >= 50
-    assert list(outcomes.values()).count("differs") >= 10
+    assert {"stops", "differs"} == set(outcomes.values())
 
 
 def test_there_are_mutations_of_every_keyword_the_schemas_use() -> None:
