@@ -8,7 +8,7 @@ import pytest
 
 from tests.generated.modules import GENERATED, PROFILES
 
-MODULES = ("__init__.py", "agent.py", "client.py", "methods.py", "models.py")
+MODULES = ("__init__.py", "agent.py", "client.py", "connect.py", "methods.py", "models.py")
 EXPECTED = {"acp_bindings/__init__.py", "acp_bindings/py.typed"} | {
     f"acp_bindings/{profile}/{module}" for profile in PROFILES for module in MODULES
 }

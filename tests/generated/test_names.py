@@ -12,7 +12,9 @@ import pytest
 
 from tests.generated.modules import PACKAGE, PROFILES, aliases, classes, names, raw_schema, tree
 
-OWN_EXPORTS = {"PROTOCOL_VERSION", "SCHEMA", "Agent", "Client", "RemoteAgent", "RemoteClient"}
+STUBS = {"Agent", "Client", "RemoteAgent", "RemoteClient"}
+CONNECTING = {"serve_stdio", "serve_streams", "spawn_agent", "connect_in_process", "connect_streams"}
+OWN_EXPORTS = {"PROTOCOL_VERSION", "SCHEMA"} | STUBS | CONNECTING
 
 every_profile = pytest.mark.parametrize("profile", PROFILES)
 
