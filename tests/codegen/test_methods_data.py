@@ -1,0 +1,43 @@
+"""`codegen/methods.toml` covers many releases, so a line that no schema here uses is not looked at. No line may be a typo."""
+
+from __future__ import annotations
+
+import importlib
+import tomllib
+from typing import Any
+
+import pytest
+
+from codegen.methods import DATA
+
+PROFILES = {"v1": ("v1", "v1_unstable"), "v2": ("v2_draft", "v2_draft_unstable")}
+TABLE: dict[str, Any] = tomllib.loads(DATA.read_text("utf-8"))
+CONTENT = [
+    (version, wire, part)
+    for version, sides in TABLE.items()
+    for side in sides.values()
+    for wire, line in side.items()
+    for part in line.get("content", {})
+]
+
+
+def _methods(version: str, wire: str) -> list[Any]:
+    tables = ("AGENT_REQUESTS", "AGENT_NOTIFICATIONS", "CLIENT_REQUESTS", "CLIENT_NOTIFICATIONS")
+    modules = [importlib.import_module(f"acp_bindings.{profile}.methods") for profile in PROFILES[version]]
+    return [getattr(module, table)[wire] for module in modules for table in tables if wire in getattr(module, table)]
+
+
+@pytest.mark.parametrize(("version", "wire", "part"), CONTENT)
+def test_every_part_that_needs_a_capability_is_in_a_pinned_schema(version: str, wire: str, part: str) -> None:
+    guarded = [name for method in _methods(version, wire) for name, _ in method.content]
+    assert part in guarded
+
+
+def test_every_method_of_the_pinned_schemas_is_in_the_table_it_is_handled_by() -> None:
+    for version, profiles in PROFILES.items():
+        listed = {wire for side in TABLE[version].values() for wire in side}
+        for profile in profiles:
+            module = importlib.import_module(f"acp_bindings.{profile}.methods")
+            handled = {*module.AGENT_REQUESTS, *module.AGENT_NOTIFICATIONS}
+            handled |= {*module.CLIENT_REQUESTS, *module.CLIENT_NOTIFICATIONS}
+            assert handled <= listed
