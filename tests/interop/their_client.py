@@ -1,9 +1,167 @@
 """A client written with another SDK, in a subprocess, that a test tells what to do.
 
-A line to it is `{"id", "call", "params"}` or `{"notify", "params"}`; a line from it is `{"id", "result"}`,
-`{"id", "error"}`, or `{"event", "params"}` for everything that the agent sends it.
+Its last argument is JSON: `agent`, the command to start, and `answers`, by method, to what that agent asks. An answer is
+`{"result"}`, `{"error"}`, `{"crash"}`, or `{"cancelled"}`, which is given once the test has cancelled the session.
+
+A line to it is `{"id", "call", "params"}` or `{"id", "notify", "params"}`; a line from it is `{"id", "result"}`,
+`{"id", "error"}`, `{"event", "params"}` for everything that the agent sends, or at its end `{"exit"}` of the agent.
 """
 
 from __future__ import annotations
 
+import asyncio
+import itertools
+import json
+import sys
+from asyncio.subprocess import PIPE, Process
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
 Command = list[str]
+
+SCRIPT: dict[str, Any] = json.loads(Path(__file__).with_name("script.json").read_text("utf-8"))
+OUR_AGENT = Path(__file__).with_name("peers") / "our_agent.py"
+ANSWERS: dict[str, Any] = {
+    "session/request_permission": {"result": {"outcome": {"outcome": "selected", "optionId": "allow"}}},
+    "fs/read_text_file": {"result": {"content": "second line\n"}},
+    "fs/write_text_file": {"result": {}},
+    "terminal/create": {"result": {"terminalId": "t-1"}},
+    "terminal/output": {"result": {"output": "making\n", "truncated": True}},
+    "terminal/kill": {"result": {}},
+    "terminal/wait_for_exit": {"result": {"signal": "SIGKILL"}},
+    "terminal/release": {"result": {}},
+    "elicitation/create": {
+        "result": {"action": "accept", "content": {"name": "Ada", "age": 36, "sure": True}},
+    },
+    "_interop/ask": {"result": {"asked": True}},
+}
+_END_SECONDS = 10
+
+
+class PeerError(Exception):
+    """The error that a call of their client raised there."""
+
+    def __init__(self, error: dict[str, Any]) -> None:
+        super().__init__(error)
+        self.error = error
+        self.code = error["code"]
+
+
+class TheirClient:
+    """The other end of their client's stdin and stdout.
+
+    Attributes:
+        events: everything that the agent sent, as method and params.
+    """
+
+    def __init__(self, process: Process) -> None:
+        self._process = process
+        self._ids = itertools.count()
+        self._calls: dict[int, asyncio.Future[Any]] = {}
+        self._news = asyncio.Event()
+        self.events: list[tuple[str, Any]] = []
+        self._exit: int | None = None
+        self._reading = asyncio.create_task(self._read())
+
+    async def initialize(self, version: int = 1) -> Any:
+        about = {"clientCapabilities": SCRIPT["clientCapabilities"], "clientInfo": SCRIPT["clientInfo"]}
+        return await self.call("initialize", {"protocolVersion": version, **about})
+
+    async def prompt(self, text: str, **block: Any) -> Any:
+        params = {"sessionId": "new", "prompt": [{"type": "text", "text": text, **block}]}
+        return await self.call("session/prompt", params)
+
+    async def call(self, method: str, params: Any) -> Any:
+        """The result of a request to the agent, as their client sees it. Raises PeerError if it sees an error."""
+        return await self._tell("call", method, params)
+
+    async def notify(self, method: str, params: Any) -> None:
+        await self._tell("notify", method, params)
+
+    async def until(self, what: str) -> None:
+        """Wait for a text of the agent's, or a request by its method."""
+        while what not in [*self.texts(), *(method for method, _ in self.events)]:
+            self._news.clear()
+            await self._news.wait()
+
+    def updates(self) -> list[Any]:
+        return [params["update"] for method, params in self.events if method == "session/update"]
+
+    def asked(self) -> list[tuple[str, Any]]:
+        """The requests of the agent."""
+        return [(method, params) for method, params in self.events if method in ANSWERS]
+
+    def texts(self) -> list[str]:
+        """What the agent has said."""
+        return [each["content"]["text"] for each in self.updates() if each["sessionUpdate"] == "agent_message_chunk"]
+
+    async def end(self) -> None:
+        """Let their client go; the agent has to end by itself, and well."""
+        assert self._process.stdin is not None
+        self._process.stdin.close()
+        async with asyncio.timeout(_END_SECONDS):
+            await self._reading
+            assert await self._process.wait() == 0
+        assert self._exit == 0
+
+    async def abort(self) -> None:
+        if self._process.returncode is None:
+            self._process.kill()
+        self._reading.cancel()
+        await asyncio.wait({self._reading})
+        await self._process.wait()
+
+    async def _tell(self, kind: str, method: str, params: Any) -> Any:
+        assert self._process.stdin is not None
+        id = next(self._ids)
+        self._calls[id] = asyncio.get_running_loop().create_future()
+        self._process.stdin.write(json.dumps({"id": id, kind: method, "params": params}).encode() + b"\n")
+        return await self._calls[id]
+
+    async def _read(self) -> None:
+        assert self._process.stdout is not None
+        async for line in self._process.stdout:
+            message = json.loads(line)
+            if "event" in message:
+                self.events.append((message["event"], message["params"]))
+                self._news.set()
+            elif "exit" in message:
+                self._exit = message["exit"]
+            elif "error" in message:
+                self._calls.pop(message["id"]).set_exception(PeerError(message["error"]))
+            else:
+                self._calls.pop(message["id"]).set_result(message["result"])
+        for call in self._calls.values():
+            call.set_exception(EOFError("their client has ended"))
+
+
+@asynccontextmanager
+async def connected(command: Command, *flags: str, **answers: Any) -> AsyncIterator[TheirClient]:
+    """Their client of our agent, before `initialize`.
+
+    Args:
+        command: starts their client.
+        flags: of our agent.
+        answers: that differ from `ANSWERS`; the name of the method has `__` for its slash.
+    """
+    changed = {method.replace("__", "/"): answer for method, answer in answers.items()}
+    wanted = {"agent": [sys.executable, str(OUR_AGENT), *flags], "answers": {**ANSWERS, **changed}}
+    process = await asyncio.create_subprocess_exec(*command, json.dumps(wanted), stdin=PIPE, stdout=PIPE, limit=2**24)
+    client = TheirClient(process)
+    try:
+        yield client
+        await client.end()
+    finally:
+        await client.abort()
+
+
+@asynccontextmanager
+async def in_session(command: Command, **answers: Any) -> AsyncIterator[TheirClient]:
+    """Their client of our agent, with a session that is called `new`."""
+    async with connected(command, **answers) as client:
+        await client.initialize()
+        session = await client.call("session/new", {"cwd": "/tmp", "mcpServers": []})
+        assert session["sessionId"] == "new"
+        yield client

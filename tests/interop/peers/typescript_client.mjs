@@ -1,0 +1,70 @@
+// The scripted client, written with the official TypeScript SDK. `tests/interop/their_client.py` says how it is driven.
+// Arguments: the folder of the SDK, then JSON.
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { createInterface } from "node:readline";
+import { Readable, Writable } from "node:stream";
+import { acp } from "./sdk.mjs";
+
+const wanted = JSON.parse(process.argv[3]);
+const { client: CLIENT } = acp.methods;
+const tell = (message) => process.stdout.write(`${JSON.stringify(message)}\n`);
+
+let cancel;
+const cancelled = new Promise((resolve) => {
+  cancel = resolve;
+});
+
+async function answer({ method, params }) {
+  tell({ event: method, params });
+  const its = wanted.answers[method];
+  if (its.error) {
+    throw new acp.RequestError(its.error.code, its.error.message, its.error.data);
+  }
+  if (its.crash) {
+    throw new Error(its.crash);
+  }
+  if (its.cancelled) {
+    await cancelled;
+    return its.cancelled;
+  }
+  return its.result;
+}
+
+const take = ({ method, params }) => tell({ event: method, params });
+
+const app = acp
+  .client({ name: "scripted-client" })
+  .onRequest("_interop/ask", (params) => params, answer)
+  .onNotification("_interop/note", (params) => params, take)
+  .onNotification(CLIENT.session.update, take)
+  .onRequest(CLIENT.session.requestPermission, answer)
+  .onRequest(CLIENT.elicitation.create, answer);
+for (const method of [...Object.values(CLIENT.fs), ...Object.values(CLIENT.terminal)]) {
+  app.onRequest(method, answer);
+}
+
+const [command, ...args] = wanted.agent;
+const child = spawn(command, args, { stdio: ["pipe", "pipe", "inherit"] });
+const exited = once(child, "exit");
+const connection = app.connect(acp.ndJsonStream(Writable.toWeb(child.stdin), Readable.toWeb(child.stdout)));
+
+async function obey({ id, call, notify, params }) {
+  try {
+    const result = call ? await connection.agent.request(call, params) : await connection.agent.notify(notify, params);
+    if (notify === "session/cancel") {
+      cancel();
+    }
+    tell({ id, result: result ?? null });
+  } catch ({ code, message, data }) {
+    tell({ id, error: { code, message, data } });
+  }
+}
+
+for await (const line of createInterface({ input: process.stdin })) {
+  void obey(JSON.parse(line));
+}
+connection.close();
+child.stdin.end();
+const [code] = await exited;
+tell({ exit: code });
