@@ -1,16 +1,20 @@
-"""The peers that others wrote: installed once, started anew by every test that asks for one."""
+"""The peers that others wrote, installed once. All tests share one loop, so that peers can serve several of them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import asyncio
+import inspect
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.installed import UnavailableError, npm_package, pypi_package, python_in
+from tests.interop.kept import close_all
 from tests.interop.their_client import Command
-from tests.runtime.conftest import pytest_pyfunc_call  # noqa: F401
 
+DEADLINE = 30.0
 PYTHON_SDK = "agent-client-protocol==0.12.1"
 TYPESCRIPT_SDK = "@agentclientprotocol/sdk@2.0.0"
 ZOD = "zod@4.6.7"
@@ -28,6 +32,35 @@ def _typescript_sdk(script: str) -> Command:
 
 
 SDKS: dict[str, Callable[[str], Command]] = {"python": _python_sdk, "typescript": _typescript_sdk}
+
+
+@pytest.fixture(scope="session")
+def runner() -> Iterator[asyncio.Runner]:
+    with asyncio.Runner() as runner:
+        yield runner
+        runner.run(_within_deadline(close_all()))
+        left = asyncio.all_tasks(runner.get_loop())
+        assert not left, f"Tasks that nobody ended: {left}"
+
+
+@pytest.fixture(autouse=True)
+def _runs_here(runner: asyncio.Runner) -> None:
+    """Tests that are coroutines run in `runner`."""
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
+    if not inspect.iscoroutinefunction(pyfuncitem.obj):
+        return None
+    arguments = {name: pyfuncitem.funcargs[name] for name in inspect.signature(pyfuncitem.obj).parameters}
+    runner: asyncio.Runner = pyfuncitem.funcargs["runner"]
+    runner.run(_within_deadline(pyfuncitem.obj(**arguments)))
+    return True
+
+
+async def _within_deadline(test: Any) -> None:
+    async with asyncio.timeout(DEADLINE):
+        await test
 
 
 @pytest.fixture(scope="session", params=sorted(SDKS))

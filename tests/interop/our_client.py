@@ -47,6 +47,7 @@ from acp_bindings.v1 import (
 )
 from acp_runtime import MethodNotFound, RequestError
 from acp_runtime.model import Model
+from tests.interop.kept import kept
 from tests.interop.their_client import Command
 
 SCRIPT: dict[str, Any] = json.loads(Path(__file__).with_name("script.json").read_text("utf-8"))
@@ -64,11 +65,15 @@ class ScriptedClient(Client):
 
     def __init__(self, agent: RemoteAgent) -> None:
         self.agent = agent
+        self._news = asyncio.Event()
+        self.forget()
+
+    def forget(self) -> None:
+        """Be as new."""
         self.updates: list[SessionNotification] = []
         self.asked: list[tuple[str, Model]] = []
         self.noted: list[tuple[str, Any]] = []
         self.allows: str | None = "allow"
-        self._news = asyncio.Event()
 
     async def session_update(self, notification: SessionNotification) -> None:
         self.updates.append(notification)
@@ -167,7 +172,14 @@ async def connected(command: Command, *flags: str) -> AsyncIterator[ScriptedClie
 
 @asynccontextmanager
 async def in_session(command: Command) -> AsyncIterator[ScriptedClient]:
-    """Our client of an agent in a subprocess, with a session that is called `new`."""
+    """Our client of an agent in a subprocess, with a session that is called `new`; kept for the next test."""
+    async with kept(command, lambda: _started(command)) as client:
+        client.forget()
+        yield client
+
+
+@asynccontextmanager
+async def _started(command: Command) -> AsyncIterator[ScriptedClient]:
     async with connected(command) as client:
         await client.initialize()
         session = await client.agent.session_new(cwd="/tmp", mcp_servers=[])

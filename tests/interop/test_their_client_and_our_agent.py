@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from tests.interop.their_client import ANSWERS, SCRIPT, Command, PeerError, connected, in_session
+from tests.interop.their_client import ANSWERS, SCRIPT, Command, PeerError, connected, in_session, started
 
 ALLOWED = ANSWERS["session/request_permission"]["result"]["outcome"]
 REJECTED = {"outcome": "selected", "optionId": "reject"}
@@ -97,7 +97,7 @@ async def test_a_tool_call_waits_for_the_option_that_the_user_selects(
     their_client: Command, outcome: dict[str, str], status: str
 ) -> None:
     answer = {"result": {"outcome": outcome}}
-    async with in_session(their_client, session__request_permission=answer) as client:
+    async with in_session(their_client, {"session/request_permission": answer}) as client:
         assert (await client.prompt("permission"))["stopReason"] == "end_turn"
     call, ended, _ = client.updates()
     assert call == SCRIPT["toolCall"]
@@ -108,7 +108,7 @@ async def test_a_tool_call_waits_for_the_option_that_the_user_selects(
 
 async def test_cancelling_a_turn_ends_it_while_it_waits_for_a_permission(their_client: Command) -> None:
     answer = {"cancelled": {"outcome": {"outcome": "cancelled"}}}
-    async with in_session(their_client, session__request_permission=answer) as client:
+    async with in_session(their_client, {"session/request_permission": answer}) as client:
         turn = asyncio.create_task(client.prompt("permission"))
         await client.until("session/request_permission")
         await client.notify("session/cancel", {"sessionId": "new"})
@@ -118,7 +118,7 @@ async def test_cancelling_a_turn_ends_it_while_it_waits_for_a_permission(their_c
 
 async def test_a_permission_that_the_client_cancels_is_cancelled_for_the_agent(their_client: Command) -> None:
     answer = {"result": {"outcome": {"outcome": "cancelled"}}}
-    async with in_session(their_client, session__request_permission=answer) as client:
+    async with in_session(their_client, {"session/request_permission": answer}) as client:
         await client.prompt("permission")
     assert json.loads(client.texts()[0]) == {"outcome": "cancelled"}
 
@@ -249,7 +249,7 @@ async def test_an_error_of_the_agent_arrives_as_it_was_raised(their_client: Comm
 
 
 async def test_an_error_of_the_client_arrives_as_it_was_raised(their_client: Command) -> None:
-    async with in_session(their_client, fs__read_text_file={"error": SCRIPT["error"]}) as client:
+    async with in_session(their_client, {"fs/read_text_file": {"error": SCRIPT["error"]}}) as client:
         await client.prompt("read /missing")
     assert json.loads(client.texts()[0]) == SCRIPT["error"]
 
@@ -257,7 +257,7 @@ async def test_an_error_of_the_client_arrives_as_it_was_raised(their_client: Com
 async def test_an_agent_that_crashes_discloses_nothing(
     their_client: Command, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    async with in_session(their_client) as client:
+    async with started(their_client) as client:
         with pytest.raises(PeerError) as raised:
             await client.prompt("crash")
         assert (await client.prompt("stream 1"))["stopReason"] == "end_turn"
@@ -267,7 +267,7 @@ async def test_an_agent_that_crashes_discloses_nothing(
 
 
 async def test_a_client_that_crashes_is_an_internal_error(their_client: Command) -> None:
-    async with in_session(their_client, fs__read_text_file={"crash": SCRIPT["secret"]}) as client:
+    async with in_session(their_client, {"fs/read_text_file": {"crash": SCRIPT["secret"]}}) as client:
         await client.prompt("read /crash")
     assert json.loads(client.texts()[0])["code"] == -32603
 

@@ -1,10 +1,16 @@
 """A client written with another SDK, in a subprocess, that a test tells what to do.
 
-Its last argument is JSON: `agent`, the command to start, and `answers`, by method, to what that agent asks. An answer is
-`{"result"}`, `{"error"}`, `{"crash"}`, or `{"cancelled"}`, which is given once the test has cancelled the session.
+Its last argument is the command that starts the agent, as JSON. A line to it is one of
 
-A line to it is `{"id", "call", "params"}` or `{"id", "notify", "params"}`; a line from it is `{"id", "result"}`,
-`{"id", "error"}`, `{"event", "params"}` for everything that the agent sends, or at its end `{"exit"}` of the agent.
+* `{"id", "call", "params"}` and `{"id", "notify", "params"}`: what to send to the agent;
+* `{"id", "answers"}`: how to answer what the agent asks from now on, by method: `{"result"}`, `{"error"}`, `{"crash"}`,
+  or `{"cancelled"}`, a result that is not given before the session was cancelled.
+
+A line from it is one of
+
+* `{"id", "result"}` and `{"id", "error"}`;
+* `{"event", "params"}` for everything that the agent sends;
+* `{"exit"}`: the exit code of the agent, at the end.
 """
 
 from __future__ import annotations
@@ -18,6 +24,8 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
+
+from tests.interop.kept import kept
 
 Command = list[str]
 
@@ -75,10 +83,10 @@ class TheirClient:
 
     async def call(self, method: str, params: Any) -> Any:
         """The result of a request to the agent, as their client sees it. Raises PeerError if it sees an error."""
-        return await self._tell("call", method, params)
+        return await self._send({"call": method, "params": params})
 
     async def notify(self, method: str, params: Any) -> None:
-        await self._tell("notify", method, params)
+        await self._send({"notify": method, "params": params})
 
     async def until(self, what: str) -> None:
         """Wait for a text of the agent's, or a request by its method."""
@@ -113,11 +121,15 @@ class TheirClient:
         await asyncio.wait({self._reading})
         await self._process.wait()
 
-    async def _tell(self, kind: str, method: str, params: Any) -> Any:
+    async def answer(self, changed: dict[str, Any]) -> None:
+        """Answer as `ANSWERS` says, but for what is changed."""
+        await self._send({"answers": {**ANSWERS, **changed}})
+
+    async def _send(self, order: dict[str, Any]) -> Any:
         assert self._process.stdin is not None
         id = next(self._ids)
         self._calls[id] = asyncio.get_running_loop().create_future()
-        self._process.stdin.write(json.dumps({"id": id, kind: method, "params": params}).encode() + b"\n")
+        self._process.stdin.write(json.dumps({"id": id, **order}).encode() + b"\n")
         return await self._calls[id]
 
     async def _read(self) -> None:
@@ -138,17 +150,15 @@ class TheirClient:
 
 
 @asynccontextmanager
-async def connected(command: Command, *flags: str, **answers: Any) -> AsyncIterator[TheirClient]:
+async def connected(command: Command, *flags: str) -> AsyncIterator[TheirClient]:
     """Their client of our agent, before `initialize`.
 
     Args:
         command: starts their client.
         flags: of our agent.
-        answers: that differ from `ANSWERS`; the name of the method has `__` for its slash.
     """
-    changed = {method.replace("__", "/"): answer for method, answer in answers.items()}
-    wanted = {"agent": [sys.executable, str(OUR_AGENT), *flags], "answers": {**ANSWERS, **changed}}
-    process = await asyncio.create_subprocess_exec(*command, json.dumps(wanted), stdin=PIPE, stdout=PIPE, limit=2**24)
+    agent = json.dumps([sys.executable, str(OUR_AGENT), *flags])
+    process = await asyncio.create_subprocess_exec(*command, agent, stdin=PIPE, stdout=PIPE, limit=2**24)
     client = TheirClient(process)
     try:
         yield client
@@ -158,9 +168,23 @@ async def connected(command: Command, *flags: str, **answers: Any) -> AsyncItera
 
 
 @asynccontextmanager
-async def in_session(command: Command, **answers: Any) -> AsyncIterator[TheirClient]:
+async def in_session(command: Command, answers: dict[str, Any] | None = None) -> AsyncIterator[TheirClient]:
+    """Their client of our agent, with a session that is called `new`; kept for the next test.
+
+    Args:
+        command: starts their client.
+        answers: by method, where they differ from `ANSWERS`.
+    """
+    async with kept(command, lambda: started(command)) as client:
+        client.events.clear()
+        await client.answer(answers or {})
+        yield client
+
+
+@asynccontextmanager
+async def started(command: Command) -> AsyncIterator[TheirClient]:
     """Their client of our agent, with a session that is called `new`."""
-    async with connected(command, **answers) as client:
+    async with connected(command) as client:
         await client.initialize()
         session = await client.call("session/new", {"cwd": "/tmp", "mcpServers": []})
         assert session["sessionId"] == "new"

@@ -11,7 +11,7 @@ import acp
 from acp import RequestError, schema
 from pydantic import BaseModel, TypeAdapter
 
-WANTED: dict[str, Any] = json.loads(sys.argv[-1])
+AGENT: list[str] = json.loads(sys.argv[-1])
 
 # By method: the model of its params, and what the SDK calls it.
 CALLS: dict[str, tuple[type[BaseModel], str]] = {
@@ -34,6 +34,7 @@ OPTION_REQUESTS = {
 
 class ScriptedClient(acp.Client):
     def __init__(self) -> None:
+        self.answers: dict[str, Any] = {}
         self.cancelled = asyncio.Event()
 
     def on_connect(self, conn: acp.Agent) -> None:
@@ -82,13 +83,13 @@ class ScriptedClient(acp.Client):
         params = {"message": message, "mode": "form", **plain(mode)}
         tell({"event": "elicitation/create", "params": params})
         response: TypeAdapter[Any] = TypeAdapter(schema.CreateElicitationResponse)
-        return response.validate_python(WANTED["answers"]["elicitation/create"]["result"])
+        return response.validate_python(self.answers["elicitation/create"]["result"])
 
     async def ext_method(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
         if method != "interop/ask":
             raise RequestError.method_not_found(f"_{method}")
         tell({"event": f"_{method}", "params": params})
-        result: dict[str, Any] = WANTED["answers"][f"_{method}"]["result"]
+        result: dict[str, Any] = self.answers[f"_{method}"]["result"]
         return result
 
     async def ext_notification(self, method: str, params: dict[str, Any]) -> None:
@@ -98,7 +99,7 @@ class ScriptedClient(acp.Client):
         self, method: str, request: type[BaseModel], params: dict[str, Any], response: type[BaseModel]
     ) -> BaseModel:
         tell({"event": method, "params": plain(request(**params))})
-        answer = WANTED["answers"][method]
+        answer = self.answers[method]
         if "error" in answer:
             raise RequestError(**answer["error"])
         if "crash" in answer:
@@ -110,6 +111,10 @@ class ScriptedClient(acp.Client):
 
 
 async def obey(agent: Any, client: ScriptedClient, order: dict[str, Any]) -> None:
+    if "answers" in order:
+        client.answers, client.cancelled = order["answers"], asyncio.Event()
+        tell({"id": order["id"], "result": None})
+        return
     method, params = order.get("call") or order["notify"], order["params"]
     try:
         if method.startswith("_"):
@@ -139,7 +144,8 @@ def plain(value: Any) -> Any:
 
 
 def tell(message: Any) -> None:
-    print(json.dumps(message), flush=True)
+    sys.stdout.write(f"{json.dumps(message)}\n")
+    sys.stdout.flush()
 
 
 async def orders() -> asyncio.StreamReader:
@@ -152,7 +158,7 @@ async def main() -> None:
     client = ScriptedClient()
     doing: set[asyncio.Task[None]] = set()
     async with acp.spawn_agent_process(
-        client, *WANTED["agent"], use_unstable_protocol=True, transport_kwargs={"stderr": None}
+        client, *AGENT, use_unstable_protocol=True, transport_kwargs={"stderr": None}
     ) as (agent, process):
         async for line in await orders():
             task = asyncio.create_task(obey(agent, client, json.loads(line)))

@@ -1,23 +1,29 @@
 // The scripted client, written with the official TypeScript SDK. `tests/interop/their_client.py` says how it is driven.
-// Arguments: the folder of the SDK, then JSON.
+// Arguments: the folder of the SDK, then the command that starts the agent.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { Readable, Writable } from "node:stream";
+import { setImmediate } from "node:timers/promises";
 import { acp } from "./sdk.mjs";
 
-const wanted = JSON.parse(process.argv[3]);
 const { client: CLIENT } = acp.methods;
 const tell = (message) => process.stdout.write(`${JSON.stringify(message)}\n`);
 
+let answers = {};
 let cancel;
-const cancelled = new Promise((resolve) => {
-  cancel = resolve;
-});
+let cancelled;
+
+function answerWith(these) {
+  answers = these;
+  cancelled = new Promise((resolve) => {
+    cancel = resolve;
+  });
+}
 
 async function answer({ method, params }) {
   tell({ event: method, params });
-  const its = wanted.answers[method];
+  const its = answers[method];
   if (its.error) {
     throw new acp.RequestError(its.error.code, its.error.message, its.error.data);
   }
@@ -44,17 +50,24 @@ for (const method of [...Object.values(CLIENT.fs), ...Object.values(CLIENT.termi
   app.onRequest(method, answer);
 }
 
-const [command, ...args] = wanted.agent;
+const [command, ...args] = JSON.parse(process.argv[3]);
 const child = spawn(command, args, { stdio: ["pipe", "pipe", "inherit"] });
 const exited = once(child, "exit");
 const connection = app.connect(acp.ndJsonStream(Writable.toWeb(child.stdin), Readable.toWeb(child.stdout)));
 
-async function obey({ id, call, notify, params }) {
+async function obey({ id, call, notify, params, answers: given }) {
+  if (given) {
+    answerWith(given);
+    tell({ id, result: null });
+    return;
+  }
   try {
     const result = call ? await connection.agent.request(call, params) : await connection.agent.notify(notify, params);
     if (notify === "session/cancel") {
       cancel();
     }
+    // The SDK resolves a call before it has handled the notifications that came right before the answer.
+    await setImmediate();
     tell({ id, result: result ?? null });
   } catch ({ code, message, data }) {
     tell({ id, error: { code, message, data } });
