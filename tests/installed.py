@@ -8,6 +8,9 @@ import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import NoReturn
+
+import pytest
 
 PEERS = Path(__file__).resolve().parents[1] / ".venv" / "peers"
 
@@ -20,6 +23,13 @@ _NO_NETWORK = (
 
 class UnavailableError(Exception):
     """A peer can't be had here, and why."""
+
+
+def skip(what: str, reason: UnavailableError) -> NoReturn:
+    """Skip a test that needs a peer; where all peers have to be there (`.ci/run`), fail it."""
+    if os.environ.get("ACP_PEERS") == "required":
+        pytest.fail(f"{what}: {reason}.")
+    pytest.skip(f"{what}: {reason}.")
 
 
 def npm_package(name: str, *packages: str) -> Path:

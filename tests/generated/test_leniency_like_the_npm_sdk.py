@@ -18,7 +18,7 @@ from tests.generated.lenient_corpus import Case, lenient_corpus
 from tests.generated.oracle import INTEGER_RANGES, LENIENT
 from tests.generated.profiles import PROFILES, Profile
 from tests.generated.shapes import shapes
-from tests.installed import UnavailableError
+from tests.installed import UnavailableError, skip
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ def sdk() -> Path:
     try:
         return npm_sdk.install()
     except UnavailableError as reason:
-        pytest.skip(f"Not compared with the npm SDK: {reason}.")
+        skip("Not compared with the npm SDK", reason)
 
 
 @pytest.fixture(scope="module")

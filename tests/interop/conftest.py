@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.installed import UnavailableError, npm_package, pypi_package, python_in
+from tests.installed import UnavailableError, npm_package, pypi_package, python_in, skip
 from tests.interop.kept import close_all
 from tests.interop.their_client import Command
 
@@ -34,7 +34,7 @@ def _typescript_sdk(script: str) -> Command:
 SDKS: dict[str, Callable[[str], Command]] = {"python": _python_sdk, "typescript": _typescript_sdk}
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def runner() -> Iterator[asyncio.Runner]:
     with asyncio.Runner() as runner:
         yield runner
@@ -86,4 +86,4 @@ def _command(sdk: str, script: str) -> Command:
     try:
         return SDKS[sdk](script)
     except UnavailableError as reason:
-        pytest.skip(f"The {sdk} SDK can't be installed: {reason}.")
+        skip(f"The {sdk} SDK can't be installed", reason)

@@ -297,3 +297,9 @@ async def test_params_that_the_agent_does_not_accept_are_invalid(their_client: C
                 await client.call("session/new", {"cwd": cwd, "mcpServers": []})
             assert refused.value.code == -32602
             assert [each["path"] for each in refused.value.error["data"]["errors"]] == ["cwd"]
+
+
+async def test_the_agent_ends_well_when_its_client_leaves(their_client: Command) -> None:
+    async with connected(their_client) as client:
+        await client.initialize()
+    assert client.agent_exit_code == 0

@@ -62,6 +62,7 @@ class TheirClient:
 
     Attributes:
         events: everything that the agent sent, as method and params.
+        agent_exit_code: of the agent that their client has started; None while it runs.
     """
 
     def __init__(self, process: Process) -> None:
@@ -70,7 +71,7 @@ class TheirClient:
         self._calls: dict[int, asyncio.Future[Any]] = {}
         self._news = asyncio.Event()
         self.events: list[tuple[str, Any]] = []
-        self._exit: int | None = None
+        self.agent_exit_code: int | None = None
         self._reading = asyncio.create_task(self._read())
 
     async def initialize(self, version: int = 1) -> Any:
@@ -106,13 +107,12 @@ class TheirClient:
         return [each["content"]["text"] for each in self.updates() if each["sessionUpdate"] == "agent_message_chunk"]
 
     async def end(self) -> None:
-        """Let their client go; the agent has to end by itself, and well."""
+        """Let their client go, and with it the agent."""
         assert self._process.stdin is not None
         self._process.stdin.close()
         async with asyncio.timeout(_END_SECONDS):
             await self._reading
             assert await self._process.wait() == 0
-        assert self._exit == 0
 
     async def abort(self) -> None:
         if self._process.returncode is None:
@@ -140,7 +140,7 @@ class TheirClient:
                 self.events.append((message["event"], message["params"]))
                 self._news.set()
             elif "exit" in message:
-                self._exit = message["exit"]
+                self.agent_exit_code = message["exit"]
             elif "error" in message:
                 self._calls.pop(message["id"]).set_exception(PeerError(message["error"]))
             else:
