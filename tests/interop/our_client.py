@@ -12,6 +12,10 @@ from typing import Any
 from acp_bindings.v1 import (
     Client,
     ClientCapabilities,
+    ContentBlock,
+    ContentBlockImage,
+    ContentBlockResource,
+    ContentBlockResourceLink,
     ContentBlockText,
     CreateElicitationRequest,
     CreateElicitationResponse,
@@ -138,8 +142,8 @@ class ScriptedClient(Client):
             client_info=Implementation.model_validate(SCRIPT["clientInfo"]),
         )
 
-    async def prompt(self, text: str) -> PromptResponse:
-        return await self.agent.session_prompt(session_id="new", prompt=[ContentBlockText(text=text)])
+    async def prompt(self, text: str, *blocks: ContentBlock) -> PromptResponse:
+        return await self.agent.session_prompt(session_id="new", prompt=[ContentBlockText(text=text), *blocks])
 
     async def until(self, what: str) -> None:
         """Wait for a text of the agent's, or a request by its method."""
@@ -191,6 +195,12 @@ def mcp_servers() -> list[McpServer]:
     """One of each transport."""
     kinds = (McpServerStdio, McpServerHttp, McpServerSse)
     return [kind.model_validate(each) for kind, each in zip(kinds, SCRIPT["mcpServers"], strict=True)]
+
+
+def content() -> list[ContentBlock]:
+    """One of each kind that the agent takes beside text."""
+    kinds = (ContentBlockImage, ContentBlockResourceLink, ContentBlockResource)
+    return [kind.model_validate(each) for kind, each in zip(kinds, SCRIPT["content"], strict=True)]
 
 
 def plain(model: Model) -> Any:

@@ -18,7 +18,7 @@ from acp_runtime import (
     RequestError,
     ResourceNotFound,
 )
-from tests.interop.our_client import SCRIPT, connected, in_session, mcp_servers, plain
+from tests.interop.our_client import SCRIPT, connected, content, in_session, mcp_servers, plain
 from tests.interop.their_client import Command
 
 NO_DELETE = "the Python SDK 0.12.1 has no handler for session/delete"
@@ -92,6 +92,12 @@ async def test_updates_stream_in_order_and_keep_what_the_schema_does_not_know(th
     if sdk == "typescript":  # the Python SDK's models can't say what they don't know
         assert third["tomorrow"] == [3]
         assert third["content"] == {"type": "text", "text": "3", "future": 3}
+
+
+async def test_a_prompt_has_content_of_every_kind_that_the_agent_takes(their_agent: Command) -> None:
+    async with in_session(their_agent) as client:
+        await client.prompt("dump", *content())
+    assert json.loads(client.texts()[0]) == [{"type": "text", "text": "dump"}, *SCRIPT["content"]]
 
 
 @pytest.mark.parametrize(("selected", "status"), [("allow", "completed"), ("reject", "failed")])

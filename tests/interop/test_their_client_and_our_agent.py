@@ -86,10 +86,17 @@ async def test_updates_stream_in_order(their_client: Command) -> None:
 async def test_what_the_schema_does_not_know_arrives_at_the_agent(their_client: Command, sdk: str) -> None:
     async with in_session(their_client) as client:
         await client.prompt("dump", _meta={"deep": {"n": [1, None]}}, tomorrow=[1, None, {"x": "é"}])
-    block = json.loads(client.texts()[0])["prompt"][0]
+    block = json.loads(client.texts()[0])[0]
     assert block["_meta"] == {"deep": {"n": [1, None]}}
     if sdk == "typescript":  # the Python SDK's models can't say what they don't know
         assert block["tomorrow"] == [1, None, {"x": "é"}]
+
+
+async def test_a_prompt_has_content_of_every_kind_that_the_agent_takes(their_client: Command) -> None:
+    prompt = [{"type": "text", "text": "dump"}, *SCRIPT["content"]]
+    async with in_session(their_client) as client:
+        await client.call("session/prompt", {"sessionId": "new", "prompt": prompt})
+    assert json.loads(client.texts()[0]) == prompt
 
 
 @pytest.mark.parametrize(("outcome", "status"), [(ALLOWED, "completed"), (REJECTED, "failed")])

@@ -149,7 +149,7 @@ class ScriptedAgent(Agent):
             await self._update(request.session_id, update)
 
     async def do_dump(self, request: PromptRequest) -> None:
-        await self._say(request, _plain(request))
+        await self._say(request, _plain(request)["prompt"])
 
     async def do_wait(self, request: PromptRequest) -> None:
         await self._say(request, "waiting")

@@ -105,7 +105,10 @@ class ScriptedAgent(acp.Agent):
     async def prompt(self, session_id: str, prompt: list[Any], **meta: Any) -> Any:
         command, *words = prompt[0].text.split()
         cancelled = self.cancelled[session_id] = asyncio.Event()
-        await getattr(self, f"do_{command}")(session_id, *words)
+        if command == "dump":
+            await self._say(session_id, [_plain(block) for block in prompt])
+        else:
+            await getattr(self, f"do_{command}")(session_id, *words)
         return {"stopReason": "cancelled" if cancelled.is_set() else "end_turn", "future": {"deep": [1, None]}}
 
     async def cancel(self, session_id: str, **meta: Any) -> None:

@@ -36,6 +36,9 @@ const commands = {
       await update(client, sessionId, { sessionUpdate: "agent_message_chunk", content, _meta: { n }, tomorrow: [n] });
     }
   },
+  async dump({ client, sessionId, prompt }) {
+    await say(client, sessionId, prompt);
+  },
   async wait({ client, sessionId, cancelled }) {
     await say(client, sessionId, "waiting");
     await cancelled;
@@ -149,7 +152,7 @@ const app = acp
       });
     });
     const [command, ...words] = prompt[0].text.split(" ");
-    await commands[command]({ client, sessionId, cancelled }, ...words);
+    await commands[command]({ client, sessionId, prompt, cancelled }, ...words);
     return { stopReason, future: { deep: [1, null] } };
   })
   .onNotification(AGENT.session.cancel, ({ params: { sessionId } }) => cancels.get(sessionId)())
