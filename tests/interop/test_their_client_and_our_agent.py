@@ -139,6 +139,19 @@ async def test_cancelling_a_turn_ends_it_as_cancelled(their_client: Command) -> 
         assert (await client.prompt("stream 1"))["stopReason"] == "end_turn"
 
 
+async def test_a_call_that_the_client_gives_up_is_answered_as_cancelled(their_client: Command, sdk: str) -> None:
+    if sdk == "python":
+        pytest.skip("the Python SDK 0.12.1 never sends $/cancel_request")
+    async with in_session(their_client) as client:
+        turn = asyncio.create_task(client.prompt("wait"))
+        await client.until("waiting")
+        await client.give_up("session/prompt")
+        with pytest.raises(PeerError) as cancelled:
+            await turn
+        assert cancelled.value.code == -32800
+        assert (await client.prompt("stream 1"))["stopReason"] == "end_turn"
+
+
 async def test_the_agent_reads_a_file(their_client: Command) -> None:
     async with in_session(their_client) as client:
         await client.prompt("read /etc/file")

@@ -3,6 +3,7 @@
 Its last argument is the command that starts the agent, as JSON. A line to it is one of
 
 * `{"id", "call", "params"}` and `{"id", "notify", "params"}`: what to send to the agent;
+* `{"id", "give_up"}`: the method whose last call the client no longer waits for;
 * `{"id", "answers"}`: how to answer what the agent asks from now on, by method: `{"result"}`, `{"error"}`, `{"crash"}`,
   or `{"cancelled"}`, a result that is not given before the session was cancelled.
 
@@ -88,6 +89,10 @@ class TheirClient:
 
     async def notify(self, method: str, params: Any) -> None:
         await self._send({"notify": method, "params": params})
+
+    async def give_up(self, method: str) -> None:
+        """Cancel the last call of a method."""
+        await self._send({"give_up": method})
 
     async def until(self, what: str) -> None:
         """Wait for a text of the agent's, or a request by its method."""

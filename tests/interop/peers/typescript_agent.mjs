@@ -39,7 +39,8 @@ const commands = {
   async dump({ client, sessionId, prompt }) {
     await say(client, sessionId, prompt);
   },
-  async wait({ client, sessionId, cancelled }) {
+  async wait({ client, sessionId, cancelled, signal }) {
+    signal.addEventListener("abort", () => say(client, sessionId, "given up"));
     await say(client, sessionId, "waiting");
     await cancelled;
   },
@@ -143,7 +144,7 @@ const app = acp
     options.set(configId, value);
     return { configOptions: configOptions() };
   })
-  .onRequest(AGENT.session.prompt, async ({ params: { sessionId, prompt }, client }) => {
+  .onRequest(AGENT.session.prompt, async ({ params: { sessionId, prompt }, client, signal }) => {
     let stopReason = "end_turn";
     const cancelled = new Promise((resolve) => {
       cancels.set(sessionId, () => {
@@ -152,7 +153,7 @@ const app = acp
       });
     });
     const [command, ...words] = prompt[0].text.split(" ");
-    await commands[command]({ client, sessionId, prompt, cancelled }, ...words);
+    await commands[command]({ client, sessionId, prompt, cancelled, signal }, ...words);
     return { stopReason, future: { deep: [1, null] } };
   })
   .onNotification(AGENT.session.cancel, ({ params: { sessionId } }) => cancels.get(sessionId)())

@@ -10,6 +10,7 @@ import { acp } from "./sdk.mjs";
 const { client: CLIENT } = acp.methods;
 const tell = (message) => process.stdout.write(`${JSON.stringify(message)}\n`);
 
+const calls = new Map();
 let answers = {};
 let cancel;
 let cancelled;
@@ -55,14 +56,25 @@ const child = spawn(command, args, { stdio: ["pipe", "pipe", "inherit"] });
 const exited = once(child, "exit");
 const connection = app.connect(acp.ndJsonStream(Writable.toWeb(child.stdin), Readable.toWeb(child.stdout)));
 
-async function obey({ id, call, notify, params, answers: given }) {
+function request(method, params) {
+  const controller = new AbortController();
+  calls.set(method, controller);
+  return connection.agent.request(method, params, { cancellationSignal: controller.signal });
+}
+
+async function obey({ id, call, notify, params, answers: given, give_up: givenUp }) {
+  if (givenUp) {
+    calls.get(givenUp).abort();
+    tell({ id, result: null });
+    return;
+  }
   if (given) {
     answerWith(given);
     tell({ id, result: null });
     return;
   }
   try {
-    const result = call ? await connection.agent.request(call, params) : await connection.agent.notify(notify, params);
+    const result = call ? await request(call, params) : await connection.agent.notify(notify, params);
     if (notify === "session/cancel") {
       cancel();
     }
