@@ -18,6 +18,7 @@ from tests.generated.lenient_corpus import Case, lenient_corpus
 from tests.generated.oracle import INTEGER_RANGES, LENIENT
 from tests.generated.profiles import PROFILES, Profile
 from tests.generated.shapes import shapes
+from tests.installed import UnavailableError, skip
 
 
 @dataclass(frozen=True)
@@ -91,8 +92,8 @@ class Verdict:
 def sdk() -> Path:
     try:
         return npm_sdk.install()
-    except npm_sdk.UnavailableError as reason:
-        pytest.skip(f"Not compared with the npm SDK: {reason}.")
+    except UnavailableError as reason:
+        skip("Not compared with the npm SDK", reason)
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,107 @@
+"""What others wrote, installed beside the virtual environment when a test first needs it. Never committed."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import NoReturn
+
+import pytest
+
+PEERS = Path(__file__).resolve().parents[1] / ".venv" / "peers"
+
+_SECONDS = 180
+_NO_NETWORK = (
+    *("ENOTFOUND", "EAI_AGAIN", "ECONNREFUSED", "ECONNRESET", "ENETUNREACH", "ENOTCACHED", "ETIMEDOUT", "ERR_SOCKET"),
+    *("NewConnectionError", "NameResolutionError", "ConnectTimeoutError", "ReadTimeoutError", "ProxyError"),
+)
+
+
+class UnavailableError(Exception):
+    """A peer can't be had here, and why."""
+
+
+def skip(what: str, reason: UnavailableError) -> NoReturn:
+    """Skip a test that needs a peer; where all peers have to be there (`.ci/run`), fail it."""
+    if os.environ.get("ACP_PEERS") == "required":
+        pytest.fail(f"{what}: {reason}.")
+    pytest.skip(f"{what}: {reason}.")
+
+
+def npm_package(name: str, *packages: str) -> Path:
+    """The folder that npm packages are installed in, in which `node_modules` is.
+
+    Args:
+        name: of the folder.
+        packages: with their versions.
+
+    Raises:
+        UnavailableError: there is no node, no npm or no network.
+    """
+    npm = shutil.which("npm")
+    if shutil.which("node") is None or npm is None:
+        raise UnavailableError("node and npm are needed")
+
+    def install(folder: Path) -> None:
+        quiet = ["--no-audit", "--no-fund", "--no-save", "--ignore-scripts", "--loglevel=error"]
+        settings = {"npm_config_fetch_retries": "1", "npm_config_update_notifier": "false"}
+        _run([npm, "install", "--prefix", str(folder), *quiet, *packages], folder, settings)
+
+    return _installed(name, install)
+
+
+def pypi_package(name: str, *packages: str) -> Path:
+    """The folder of a virtual environment with nothing but these packages.
+
+    Args:
+        name: of the folder.
+        packages: with their versions.
+
+    Raises:
+        UnavailableError: there is no network.
+    """
+
+    def install(folder: Path) -> None:
+        _run([sys.executable, "-m", "venv", "--without-pip", str(folder)], folder, {})
+        quiet = ["--quiet", "--disable-pip-version-check", "--no-input", "--retries", "1"]
+        command = [sys.executable, "-m", "pip", "--python", str(python_in(folder)), "install"]
+        _run([*command, *quiet, *packages], folder, {})
+
+    return _installed(name, install)
+
+
+def python_in(folder: Path) -> Path:
+    """The interpreter of a virtual environment."""
+    return folder / ("Scripts/python.exe" if sys.platform == "win32" else "bin/python")
+
+
+def _installed(name: str, install: Callable[[Path], None]) -> Path:
+    folder = PEERS / name
+    done = folder / ".installed"
+    if not done.exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        install(folder)
+        done.touch()
+    return folder
+
+
+def _run(command: Sequence[str], folder: Path, settings: dict[str, str]) -> None:
+    try:
+        done = subprocess.run(
+            command,
+            cwd=folder,
+            env={**os.environ, **settings},
+            capture_output=True,
+            text=True,
+            timeout=_SECONDS,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        raise UnavailableError(f"it could not be fetched within {_SECONDS} seconds") from None
+    if done.returncode != 0 and any(sign in done.stderr for sign in _NO_NETWORK):
+        raise UnavailableError("its registry can't be reached")
+    assert done.returncode == 0, done.stderr

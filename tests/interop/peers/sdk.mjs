@@ -1,0 +1,7 @@
+// The TypeScript SDK, out of the folder that it is installed in: the first argument of every peer.
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+
+const resolve = createRequire(join(process.argv[2], "peer.js")).resolve;
+export const acp = await import(pathToFileURL(resolve("@agentclientprotocol/sdk")).href);

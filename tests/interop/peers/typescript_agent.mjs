@@ -1,0 +1,164 @@
+// The scripted agent, written with the official TypeScript SDK. `our_agent.py` is the same one with this package.
+// Arguments: the folder of the SDK, then what a test wants of the agent.
+import { readFileSync } from "node:fs";
+import { Readable, Writable } from "node:stream";
+import { acp } from "./sdk.mjs";
+
+const SCRIPT = JSON.parse(readFileSync(new URL("../script.json", import.meta.url), "utf-8"));
+const { agent: AGENT, client: CLIENT } = acp.methods;
+const wanted = new Set(process.argv.slice(3));
+
+let authenticated = !wanted.has("--auth");
+const noted = [];
+const options = new Map(SCRIPT.configOptions.map((each) => [each.id, each.currentValue]));
+const known = new Set(SCRIPT.sessions.map((each) => each.sessionId));
+const cancels = new Map();
+
+const configOptions = () => SCRIPT.configOptions.map((each) => ({ ...each, currentValue: options.get(each.id) }));
+
+function checkKnown(sessionId) {
+  if (!known.has(sessionId)) {
+    throw new acp.RequestError(-32002, "Resource not found", { sessionId });
+  }
+}
+
+const update = (client, sessionId, what) => client.notify(CLIENT.session.update, { sessionId, update: what });
+
+function say(client, sessionId, what) {
+  const text = typeof what === "string" ? what : JSON.stringify(what);
+  return update(client, sessionId, { sessionUpdate: "agent_message_chunk", content: { type: "text", text } });
+}
+
+const commands = {
+  async stream({ client, sessionId }, number) {
+    for (let n = 0; n < Number(number); n += 1) {
+      const content = { type: "text", text: String(n), future: n };
+      await update(client, sessionId, { sessionUpdate: "agent_message_chunk", content, _meta: { n }, tomorrow: [n] });
+    }
+  },
+  async dump({ client, sessionId, prompt }) {
+    await say(client, sessionId, prompt);
+  },
+  async wait({ client, sessionId, cancelled, signal }) {
+    signal.addEventListener("abort", () => say(client, sessionId, "given up"));
+    await say(client, sessionId, "waiting");
+    await cancelled;
+  },
+  async permission({ client, sessionId }) {
+    await update(client, sessionId, SCRIPT.toolCall);
+    const { outcome } = await client.request(CLIENT.session.requestPermission, { sessionId, ...SCRIPT.permission });
+    const status = outcome.outcome === "selected" && outcome.optionId === "allow" ? "completed" : "failed";
+    await update(client, sessionId, { sessionUpdate: "tool_call_update", toolCallId: "call-1", status });
+    await say(client, sessionId, outcome);
+  },
+  async read({ client, sessionId }, path) {
+    try {
+      const file = await client.request(CLIENT.fs.readTextFile, { sessionId, path, line: 2, limit: 1 });
+      await say(client, sessionId, file.content);
+    } catch ({ code, message, data }) {
+      await say(client, sessionId, { code, message, data });
+    }
+  },
+  async write({ client, sessionId }, path, content) {
+    await client.request(CLIENT.fs.writeTextFile, { sessionId, path, content });
+    await say(client, sessionId, "written");
+  },
+  async terminal({ client, sessionId }) {
+    const terminal = await client.createTerminal({ sessionId, ...SCRIPT.terminal });
+    const output = await terminal.currentOutput();
+    await terminal.kill();
+    const status = await terminal.waitForExit();
+    await terminal.release();
+    await say(client, sessionId, [terminal.id, output, status]);
+  },
+  async elicit({ client, sessionId }) {
+    await say(client, sessionId, await client.request(CLIENT.elicitation.create, { sessionId, mode: "form", ...SCRIPT.form }));
+  },
+  async ext({ client, sessionId }) {
+    await client.notify("_interop/note", { n: 1 });
+    await say(client, sessionId, await client.request("_interop/ask", { x: [1, null] }));
+  },
+  async unknown({ client, sessionId }) {
+    try {
+      await client.request("_interop/unknown", {});
+    } catch ({ code }) {
+      await say(client, sessionId, code);
+    }
+  },
+  error() {
+    throw new acp.RequestError(SCRIPT.error.code, SCRIPT.error.message, SCRIPT.error.data);
+  },
+  crash() {
+    throw new Error(SCRIPT.secret);
+  },
+};
+
+const app = acp
+  .agent({ name: "scripted-agent" })
+  .onRequest(AGENT.initialize, ({ params }) => ({
+    protocolVersion: wanted.has("--version-7") ? 7 : params.protocolVersion,
+    agentInfo: SCRIPT.agentInfo,
+    agentCapabilities: SCRIPT.agentCapabilities,
+    authMethods: SCRIPT.authMethods,
+    _meta: { heard: params },
+  }))
+  .onRequest(AGENT.authenticate, ({ params }) => {
+    if (params.methodId !== "login") {
+      throw acp.RequestError.invalidParams({ methodId: params.methodId });
+    }
+    authenticated = true;
+  })
+  .onRequest(AGENT.session.new, ({ params }) => {
+    if (!authenticated) {
+      throw acp.RequestError.authRequired({ methods: ["login"] });
+    }
+    return { sessionId: "new", modes: SCRIPT.modes, configOptions: configOptions(), _meta: { heard: params } };
+  })
+  .onRequest(AGENT.session.load, async ({ params: { sessionId }, client }) => {
+    checkKnown(sessionId);
+    for (const each of SCRIPT.history) {
+      await update(client, sessionId, each);
+    }
+    return { modes: SCRIPT.modes };
+  })
+  .onRequest(AGENT.session.list, ({ params: { cursor } }) => {
+    const sessions = SCRIPT.sessions.filter((each) => known.has(each.sessionId));
+    return cursor ? { sessions: sessions.slice(1) } : { sessions: sessions.slice(0, 1), nextCursor: "more" };
+  })
+  .onRequest(AGENT.session.resume, ({ params: { sessionId } }) => {
+    checkKnown(sessionId);
+    return { modes: SCRIPT.modes };
+  })
+  .onRequest(AGENT.session.close, ({ params: { sessionId } }) => checkKnown(sessionId))
+  .onRequest(AGENT.session.delete, ({ params: { sessionId } }) => {
+    checkKnown(sessionId);
+    known.delete(sessionId);
+  })
+  .onRequest(AGENT.session.setMode, async ({ params: { sessionId, modeId }, client }) => {
+    await update(client, sessionId, { sessionUpdate: "current_mode_update", currentModeId: modeId });
+  })
+  .onRequest(AGENT.session.setConfigOption, ({ params: { configId, value } }) => {
+    if (typeof options.get(configId) !== typeof value) {
+      throw acp.RequestError.invalidParams({ configId });
+    }
+    options.set(configId, value);
+    return { configOptions: configOptions() };
+  })
+  .onRequest(AGENT.session.prompt, async ({ params: { sessionId, prompt }, client, signal }) => {
+    let stopReason = "end_turn";
+    const cancelled = new Promise((resolve) => {
+      cancels.set(sessionId, () => {
+        stopReason = "cancelled";
+        resolve();
+      });
+    });
+    const [command, ...words] = prompt[0].text.split(" ");
+    await commands[command]({ client, sessionId, prompt, cancelled, signal }, ...words);
+    return { stopReason, future: { deep: [1, null] } };
+  })
+  .onNotification(AGENT.session.cancel, ({ params: { sessionId } }) => cancels.get(sessionId)())
+  .onRequest("_interop/echo", (params) => params, ({ method, params }) => ({ method, params, noted }))
+  .onNotification("_interop/note", (params) => params, ({ method, params }) => void noted.push([method, params]));
+
+const connection = app.connect(acp.ndJsonStream(Writable.toWeb(process.stdout), Readable.toWeb(process.stdin)));
+await connection.closed;
