@@ -1,4 +1,4 @@
-"""`codegen/methods.toml` covers many releases, so a line that no schema here uses is not looked at. No line may be a typo."""
+"""`codegen/methods.toml` covers many releases, so a line that no schema here uses is not looked at: no typos in it."""
 
 from __future__ import annotations
 

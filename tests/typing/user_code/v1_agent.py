@@ -95,11 +95,11 @@ class EchoAgent(Agent):
             kind="edit",
             status="pending",
             content=[
-                ToolCallContentDiff(path="/work/a", old_text=None, new_text="b"),
+                ToolCallContentDiff(path="/project/a", old_text=None, new_text="b"),
                 ToolCallContentContent(content=ContentBlockText(text="done")),
             ],
-            locations=[ToolCallLocation(path="/work/a", line=3)],
-            raw_input={"path": "/work/a"},
+            locations=[ToolCallLocation(path="/project/a", line=3)],
+            raw_input={"path": "/project/a"},
         )
         await self.client.session_update(session_id=session_id, update=call, meta=None)
 
