@@ -12,10 +12,10 @@ from acp_runtime.encoding import error_line
 from acp_runtime.errors import InternalError, RequestCancelled, RequestError
 from acp_runtime.messages import RequestId
 
-# Of an answer to invalid params: how many errors are looked at, and how long its parts can get. 64 KiB in all.
+# Of an answer to invalid params: how many errors it names, how long its parts get, and how much they are in all.
 _MAX_ERRORS = 100
-_MAX_PATH = 200
-_MAX_MESSAGE = 200
+_MAX_TEXT = 200
+_MAX_BYTES = 60_000
 
 # Messages of pydantic that repeat what they found.
 _MESSAGES = {"union_tag_invalid": "Input should have one of the expected tags"}
@@ -51,15 +51,16 @@ def explain(error: ValidationError, prefix: int) -> dict[str, Any]:
         error: what pydantic says.
         prefix: how many steps of each path are not the peer's.
     """
+    details: list[dict[str, str]] = []
+    size = 0
+    for each in error.errors(include_input=False, include_url=False, include_context=False)[:_MAX_ERRORS]:
+        path = ".".join(str(step)[:_MAX_TEXT] for step in each["loc"][prefix:])[:_MAX_TEXT]
+        detail = {"path": path, "message": _MESSAGES.get(each["type"], each["msg"])[:_MAX_TEXT]}
+        size += len(to_json(detail))
+        if size > _MAX_BYTES:
+            break
+        details.append(detail)
     count = error.error_count()
-    found = error.errors(include_input=False, include_url=False, include_context=False)[:_MAX_ERRORS]
-    details = [
-        {
-            "path": ".".join(str(step)[:_MAX_PATH] for step in each["loc"][prefix:])[:_MAX_PATH],
-            "message": _MESSAGES.get(each["type"], each["msg"])[:_MAX_MESSAGE],
-        }
-        for each in found
-    ]
     return {"errors": details} if count == len(details) else {"errors": details, "count": count}
 
 

@@ -105,9 +105,9 @@ class Lanes:
             return
         self._lanes[session] = lane = deque([item])
         self._flow.start_runner()
-        self._spawn(self._consume(lane)).add_done_callback(lambda _: self._ended(session, lane))
+        self._spawn(self._consume(session, lane)).add_done_callback(lambda _: self._ended(session, lane))
 
-    async def _consume(self, lane: deque[_Item]) -> None:
+    async def _consume(self, session: Session, lane: deque[_Item]) -> None:
         # The item stays in the lane while it is handled: `after` has to see that the lane is busy.
         while lane:
             item = lane[0]
@@ -116,6 +116,8 @@ class Lanes:
             else:
                 item()
             lane.popleft()
+        # Here and not when the task has ended: what arrives in between would be put into a lane that nobody empties.
+        del self._lanes[session]
 
     async def _handle_one(self, item: _Queued) -> None:
         current = Activity(ordered=True, default=self._default)
@@ -128,7 +130,8 @@ class Lanes:
 
     def _ended(self, session: Session, lane: deque[_Item]) -> None:
         """Also when it was cancelled: what is left is not handled, but nobody waits for it in vain."""
-        del self._lanes[session]
+        if self._lanes.get(session) is lane:
+            del self._lanes[session]
         self._flow.end_runner()
         for item in lane:
             if not isinstance(item, _Queued):

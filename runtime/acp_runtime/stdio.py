@@ -77,42 +77,43 @@ def open_writer(fd: int, *, shared: bool) -> FdWriter | ThreadWriter:
 @contextmanager
 def _moved_away() -> Generator[tuple[int, int]]:
     """Copies of fd 0 and fd 1 to talk through; the originals lead elsewhere while the block lasts."""
-    saved_in, saved_out = _copy(0, os.O_RDONLY), _copy(1, os.O_WRONLY)
-    fd_in, fd_out = os.dup(saved_in), os.dup(saved_out)
-    _lead(0, os.open(os.devnull, os.O_RDONLY))
-    _lead(1, _copy(2, os.O_WRONLY))
+    # Closed when the process started: its number may belong to the event loop by now, and nobody else writes to it.
+    has_stdin, has_stdout, has_stderr = (each is not None for each in (sys.__stdin__, sys.__stdout__, sys.__stderr__))
+    fd_in, fd_out = _copy(0 if has_stdin else None), _copy(1 if has_stdout else None)
+    saved: list[tuple[int, int]] = []
+    if has_stdin:
+        saved.append((0, _lead(0, _copy(None))))
+    if has_stdout:
+        saved.append((1, _lead(1, _copy(2 if has_stderr else None))))
     # What was printed and not yet flushed goes where fd 1 leads now.
     _flush()
     try:
         yield fd_in, fd_out
     finally:
         _flush()
-        _lead(0, saved_in)
-        _lead(1, saved_out)
+        for fd, original in saved:
+            os.close(_lead(fd, original))
 
 
-def _copy(fd: int, flags: int) -> int:
-    """A descriptor like this one, which no child inherits; of /dev/null if this one is closed."""
-    try:
-        copy = os.dup(fd)
-    except OSError:
-        copy = os.open(os.devnull, flags)
+def _copy(fd: int | None) -> int:
+    """A descriptor like this one, which no child inherits; of /dev/null for None."""
+    copy = os.open(os.devnull, os.O_RDWR) if fd is None else os.dup(fd)
     if sys.platform == "win32":
         import msvcrt
 
         msvcrt.setmode(copy, os.O_BINARY)
-    # If it took the place of a closed one it must not stay there: that place is about to lead elsewhere.
-    return os.dup(copy) if copy <= 2 else copy
+    return copy
 
 
-def _lead(fd: int, to: int) -> None:
-    """Make a standard descriptor lead elsewhere. Takes `to` over."""
+def _lead(fd: int, to: int) -> int:
+    """Make a standard descriptor lead elsewhere. Takes `to` over, and gives a copy of where it led before."""
+    before = os.dup(fd)
     os.dup2(to, fd)
-    if to != fd:
-        os.close(to)
+    os.close(to)
+    return before
 
 
 def _flush() -> None:
-    if sys.stdout is not None:
-        with contextlib.suppress(OSError, ValueError):
-            sys.stdout.flush()
+    # None where there is no stdout at all, whatever type checkers think.
+    with contextlib.suppress(AttributeError, OSError, ValueError):
+        sys.stdout.flush()

@@ -1,0 +1,126 @@
+"""The same runtime for all profiles: what differs is what is imported."""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+import sys
+from importlib import import_module
+from typing import Any
+
+import pytest
+
+from acp_runtime import CapabilityError
+
+PROFILES = ["v1", "v1_unstable", "v2_draft", "v2_draft_unstable"]
+
+
+def agent_of(acp: Any) -> Any:
+    class Echo(acp.Agent):  # type: ignore[misc]
+        def __init__(self, client: Any) -> None:
+            self.client = client
+
+        async def initialize(self, request: Any, /) -> Any:
+            if acp.PROTOCOL_VERSION == 1:
+                return acp.InitializeResponse(protocol_version=1)
+            info = acp.Implementation(name="echo", version="1")
+            capabilities = acp.AgentCapabilities(session=acp.SessionCapabilities())
+            return acp.InitializeResponse(protocol_version=2, info=info, capabilities=capabilities)
+
+        async def session_new(self, request: Any, /) -> Any:
+            return acp.NewSessionResponse(session_id="s1")
+
+        async def session_prompt(self, request: Any, /) -> Any:
+            await self.client.ext_notification("_note", {"sessionId": request.session_id, "n": 1})
+            if acp.PROTOCOL_VERSION == 1:
+                return acp.PromptResponse(stop_reason="end_turn")
+            return acp.PromptResponse(message_id="m")
+
+    return Echo
+
+
+def client_of(acp: Any, notes: list[Any]) -> Any:
+    class Quiet(acp.Client):  # type: ignore[misc]
+        def __init__(self, agent: Any) -> None:
+            self.agent = agent
+
+        async def session_update(self, notification: Any, /) -> None:
+            raise AssertionError
+
+        async def session_request_permission(self, request: Any, /) -> Any:
+            raise AssertionError
+
+        async def ext_notification(self, method: str, params: Any) -> None:
+            notes.append(params)
+
+    return Quiet
+
+
+def opening(acp: Any) -> dict[str, Any]:
+    if acp.PROTOCOL_VERSION == 1:
+        return {"protocol_version": 1}
+    return {"protocol_version": 2, "info": acp.Implementation(name="c", version="1")}
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+async def test_a_turn_in_every_profile(profile: str) -> None:
+    acp: Any = import_module(f"acp_bindings.{profile}")
+    notes: list[Any] = []
+    async with acp.connect_in_process(agent_of(acp), client_of(acp, notes)) as agent:
+        assert (await agent.initialize(**opening(acp))).protocol_version == acp.PROTOCOL_VERSION
+        session = await agent.session_new(cwd="/", mcp_servers=[])
+        await agent.session_prompt(session_id=session.session_id, prompt=[acp.ContentBlockText(text="hi")])
+        assert notes == [{"sessionId": "s1", "n": 1}]
+        request = acp.PromptRequest(session_id="s1", prompt=[])
+        assert type(await agent.request(request)) is acp.PromptResponse
+
+
+@pytest.mark.parametrize("profile", ["v2_draft", "v2_draft_unstable"])
+async def test_rule_27_guards_of_version_2(profile: str) -> None:
+    acp: Any = import_module(f"acp_bindings.{profile}")
+    async with acp.connect_in_process(agent_of(acp), client_of(acp, [])) as agent:
+        await agent.initialize(**opening(acp))
+        image = acp.ContentBlockImage(data="", mime_type="image/png")
+        with pytest.raises(CapabilityError, match=r"capabilities\.session\.prompt\.image"):
+            await agent.session_prompt(session_id="s1", prompt=[image])
+        server = acp.McpServerHttp(name="h", url="http://x")
+        with pytest.raises(CapabilityError, match=r"capabilities\.session\.mcp\.http"):
+            await agent.session_new(cwd="/", mcp_servers=[server])
+
+
+@pytest.mark.parametrize("profile", ["v1_unstable", "v2_draft_unstable"])
+async def test_a_method_that_is_a_request_and_a_notification_is_both(profile: str) -> None:
+    acp: Any = import_module(f"acp_bindings.{profile}")
+    seen: list[str] = []
+    done = asyncio.Event()
+
+    class Both(agent_of(acp)):  # type: ignore[misc]
+        async def mcp_message(self, request: Any, /) -> Any:
+            seen.append(f"request {request.method}")
+            return await super().mcp_message(request)
+
+        async def mcp_message_notification(self, notification: Any, /) -> None:
+            seen.append(f"notification {notification.method}")
+            done.set()
+
+    from acp_runtime.connect import running
+    from acp_runtime.memory import MemoryPipe
+    from acp_runtime.options import Options
+    from tests.runtime.peer import Peer
+
+    side = import_module(f"acp_bindings.{profile}.connect").AGENT_SIDE
+    there, back = MemoryPipe(1000), MemoryPipe(1000)
+    async with running(side, Both, there, back, Options(guards="off")):
+        peer = Peer(back, there)
+        params = {"connectionId": "c", "method": "m"}
+        assert (await peer.call("mcp/message", params))["error"]["code"] == -32601
+        await peer.send({"method": "mcp/message", "params": params})
+        await done.wait()
+    assert seen == ["request m", "notification m"]
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+def test_importing_a_profile_loads_neither_asyncio_nor_models(profile: str) -> None:
+    loaded = f"import sys, acp_bindings.{profile}; print([name for name in sys.modules if name in {{'asyncio', 'acp_bindings.{profile}.models'}}])"
+    done = subprocess.run([sys.executable, "-c", loaded], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
