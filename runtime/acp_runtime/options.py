@@ -23,7 +23,8 @@ class Options:
         flood_factor: while every handler waits for the peer reading can't pause; at this many times the marks above
             the connection closes instead.
         write_high_water_bytes: a send waits while more than this is unwritten.
-        unread_answer_bytes: reading pauses while a peer leaves more than this unread.
+        unread_answer_bytes: reading pauses while the peer leaves more than this of its answers unread, unless it owes
+            answers itself; at `flood_factor` times as much the connection closes.
         eof_grace: how long handlers may go on after the peer closed its side, before they are cancelled.
         handler_deadline: how long cancelled handlers may take to end before they are given up.
         flush_deadline: how long the last messages may take to be written when a connection closes.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import deque
 from collections.abc import Callable
 from typing import Protocol
 
@@ -87,6 +88,10 @@ class Outbox:
         self._lines: list[bytes] = []
         self._size = 0
         self._broken: OSError | None = None
+        # Where each unread answer ends, counted from the first byte that was ever sent, and its size.
+        self._answers: deque[tuple[int, int]] = deque()
+        self._answer_bytes = 0
+        self._total = 0
 
     @property
     def unwritten(self) -> int:
@@ -98,8 +103,27 @@ class Outbox:
         """Whether nothing can be written anymore."""
         return self._broken is not None
 
+    @property
+    def unread_answers(self) -> int:
+        """How many bytes of answers the peer hasn't taken yet, one that it has begun with included."""
+        self._forget_read_answers()
+        return self._answer_bytes
+
+    def answer(self, line: bytes) -> None:
+        """Put in a line that the peer has asked for."""
+        self.send(line)
+        self._forget_read_answers()
+        self._answers.append((self._total, len(line)))
+        self._answer_bytes += len(line)
+
+    def _forget_read_answers(self) -> None:
+        written = self._total - self.unwritten
+        while self._answers and self._answers[0][0] <= written:
+            self._answer_bytes -= self._answers.popleft()[1]
+
     def send(self, line: bytes) -> None:
         """Put a line in. It is written at the end of this turn of the loop."""
+        self._total += len(line)
         if not self._lines:
             asyncio.get_running_loop().call_soon(self.flush)
         self._lines.append(line)

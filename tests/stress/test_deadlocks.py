@@ -23,7 +23,7 @@ from acp_runtime.options import Options
 from tests.runtime.peer import Link, PlainAgent, PlainClient
 from tests.runtime.test_order import chunk, text_of
 
-DEADLINE = 20
+DEADLINE = 10
 ROUNDS = 300
 DEPTH = 20
 LARGE = "x" * 20_000
