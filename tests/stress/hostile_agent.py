@@ -1,4 +1,4 @@
-"""Agents that nobody wishes for: `python hostile_agent.py <behaviour>`. Bytes and the standard library, nothing of ours.
+"""Agents that nobody wishes for: `python hostile_agent.py <behaviour>`. Bytes and the standard library alone.
 
 A behaviour is a function that gets each request's method and id, and gives whether it dealt with it.
 """
@@ -92,7 +92,7 @@ def chatty(method: str, id: Any) -> bool:
     if method == "session/prompt":
         put(b"thinking " + b"." * 5000 + b"\n")
         put(update("one"))
-        put(b"warning: {not json}\n[1,2]\n42\n\"text\"\nnull\n{}\n")
+        put(b'warning: {not json}\n[1,2]\n42\n"text"\nnull\n{}\n')
         put(update("two"))
     answer(method, id)
     put(b"> \n")

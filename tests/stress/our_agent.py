@@ -89,9 +89,9 @@ class ObedientAgent(PlainAgent):
 
 def _print_much() -> None:
     for _ in range(PRINTED):
-        print("print")
+        print("print")  # noqa: T201 - what must not reach the wire
         os.write(1, b"write\n")
-        print("flushed", flush=True)
+        print("flushed", flush=True)  # noqa: T201 - likewise
 
 
 if __name__ == "__main__":

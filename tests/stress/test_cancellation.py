@@ -62,6 +62,29 @@ def answers_by_id(frames: list[bytes]) -> Counter[Any]:
     return Counter(message["id"] for message in messages if "method" not in message)
 
 
+async def cancelled_somehow(agent: RemoteAgent, session: str, chance: random.Random) -> str:
+    """A prompt and what may cancel it; gives how it ended unless that was by an exception."""
+    how = chance.randrange(4)
+    call = agent.session_prompt(session_id=session, prompt=[])
+    if how == 0:
+        async with asyncio.timeout(0.0005 * chance.randrange(4)):
+            return str((await call).stop_reason)
+    task = asyncio.create_task(call)
+    # At least once, or a cancel would be on the wire before the prompt that it is meant for.
+    for _ in range(1 + chance.randrange(8)):
+        await asyncio.sleep(0)
+    if how == 1:
+        task.cancel()
+    elif how == 2:
+        await agent.session_cancel(session_id=session)
+    else:
+        # As from an editor that cancels by hand. The id isn't known to the caller, so it is any of those in use.
+        await asyncio.sleep(0)
+        await agent.ext_notification("$/cancel_request", {"requestId": chance.randrange(PROMPTS)})
+        await agent.session_cancel(session_id=session)
+    return str((await task).stop_reason)
+
+
 async def test_every_prompt_has_one_answer_on_the_wire_however_it_is_cancelled(
     link: Link, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -77,30 +100,9 @@ async def test_every_prompt_has_one_answer_on_the_wire_however_it_is_cancelled(
         agents.append(Moody(client))
         return agents[0]
 
-    async def end(agent: RemoteAgent, session: str) -> str:
-        how = chance.randrange(4)
-        call = agent.session_prompt(session_id=session, prompt=[])
-        if how == 0:
-            async with asyncio.timeout(0.0005 * chance.randrange(4)):
-                return str((await call).stop_reason)
-        task = asyncio.create_task(call)
-        # At least once, or a cancel would be on the wire before the prompt that it is meant for.
-        for _ in range(1 + chance.randrange(8)):
-            await asyncio.sleep(0)
-        if how == 1:
-            task.cancel()
-        elif how == 2:
-            await agent.session_cancel(session_id=session)
-        else:
-            # As from an editor that cancels by hand. The id isn't known to the caller, so it is any of those in use.
-            await asyncio.sleep(0)
-            await agent.ext_notification("$/cancel_request", {"requestId": chance.randrange(PROMPTS)})
-            await agent.session_cancel(session_id=session)
-        return str((await task).stop_reason)
-
     async def turn(agent: RemoteAgent, session: str) -> None:
         try:
-            ends[await end(agent, session)] += 1
+            ends[await cancelled_somehow(agent, session, chance)] += 1
         except asyncio.CancelledError:
             ends["task cancelled"] += 1
         except TimeoutError:
@@ -131,20 +133,24 @@ async def test_every_prompt_has_one_answer_on_the_wire_however_it_is_cancelled(
         assert [answers[id] for id in asked] == [1] * len(asked)
         assert len(asked) == sum(ends.values()) >= prompts
         assert {"end_turn", "cancelled", "task cancelled", "timeout"} <= set(ends), ends
-        # Nothing is kept of what has ended.
-        assert not calling._calls._waiting
-        assert not serving._dispatcher._in_flight
-        assert not serving._dispatcher._by_id
-        assert not serving._tasks | calling._tasks
-        assert not serving._lanes._lanes
-        assert (serving._flow._messages, serving._flow._bytes, serving._flow._runners, serving._flow._blocked) == (
-            (0, 0, 0, 0)
-        )
+        assert_nothing_is_kept(calling)
+        assert_nothing_is_kept(serving)
     finally:
         peer_writer.abort()
         writer.abort()
         await asyncio.gather(*running)
         close()
+
+
+def assert_nothing_is_kept(connection: Connection) -> None:
+    """Of what has ended there is no call, request, task or queue left, and nothing that counts against the marks."""
+    assert not connection._calls._waiting
+    assert not connection._dispatcher._in_flight
+    assert not connection._dispatcher._by_id
+    assert not connection._tasks
+    assert not connection._lanes._lanes
+    flow = connection._flow
+    assert (flow._messages, flow._bytes, flow._runners, flow._blocked) == (0, 0, 0, 0)
 
 
 async def _quiet(agent: RemoteAgent, moody: Moody) -> None:

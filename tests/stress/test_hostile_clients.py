@@ -1,15 +1,16 @@
-"""Clients that nobody wishes for, and our agent as a real process: it answers what it can, ends, and leaves the wire alone."""
+"""Clients that nobody wishes for, and our agent as a real process: it answers what it can, ends, and keeps the wire."""
 
 from __future__ import annotations
 
 import json
 import os
+import select
 import signal
 import socket
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,7 @@ ROOT = Path(__file__).parents[2]
 COMMAND = [sys.executable, "-m", "tests.stress.our_agent"]
 OPENING = line({"id": 0, "method": "initialize", "params": INITIALIZE})
 FLOOD = 20_000
+ERRORS = 5000
 MEBIBYTE = 1024 * 1024
 DEADLINE = 20
 
@@ -52,10 +54,8 @@ def agent(**streams: Any) -> Iterator[subprocess.Popen[bytes]]:
 
 
 def _close(stream: Any) -> None:
-    try:
+    with suppress(BrokenPipeError):
         stream.close()
-    except BrokenPipeError:
-        pass
 
 
 def talk(process: subprocess.Popen[bytes], *lines: bytes) -> tuple[list[Any], bytes]:
@@ -193,9 +193,12 @@ def test_a_child_that_outlives_the_agent_does_not_hold_the_wire() -> None:
 def test_a_conversation_can_come_from_a_regular_file(tmp_path: Path) -> None:
     lines = (line({"id": number, "method": "_echo", "params": number}) for number in range(1, 2001))
     (tmp_path / "in").write_bytes(b"".join((OPENING, *lines)))
-    with (tmp_path / "in").open("rb") as stdin, (tmp_path / "out").open("wb") as stdout:
-        with agent(stdin=stdin, stdout=stdout) as process:
-            assert process.wait(DEADLINE) == 0
+    with (
+        (tmp_path / "in").open("rb") as stdin,
+        (tmp_path / "out").open("wb") as stdout,
+        agent(stdin=stdin, stdout=stdout) as process,
+    ):
+        assert process.wait(DEADLINE) == 0
     messages = [json.loads(each) for each in (tmp_path / "out").read_bytes().splitlines()]
     assert sorted(each["id"] for each in messages if "id" in each) == list(range(2001))
     assert all(each["result"] == each["id"] for each in messages if each["id"])
@@ -217,8 +220,6 @@ def test_stdin_and_stdout_can_be_one_socket_that_is_full_both_ways() -> None:
         data = b"".join((OPENING, *(line({"id": n, "method": "_echo", "params": "x" * 500}) for n in range(1, count))))
         received = b""
         ours.setblocking(False)
-        import select
-
         while received.count(b'"id":') < count:
             readable, writable, _ = select.select([ours], [ours] if data else [], [], DEADLINE)
             assert readable or writable, "a deadlock"
@@ -288,9 +289,9 @@ def test_a_flood_of_what_is_ignored_keeps_stderr_small(message: bytes) -> None:
 def test_a_flood_of_what_is_an_error_is_answered_one_by_one_and_keeps_stderr_small(message: bytes, code: int) -> None:
     with agent() as process:
         open_connection(process)
-        answers, err = talk(process, *([message] * FLOOD), prompt(1, "stream 1"))
+        answers, err = talk(process, *([message] * ERRORS), prompt(1, "stream 1"))
         codes = [answer["error"]["code"] for answer in answers if "error" in answer]
-        assert codes == [code] * FLOOD
+        assert codes == [code] * ERRORS
         assert answers[-1]["id"] == 1 or code == -32603
         assert process.returncode == 0
     assert len(err) < MEBIBYTE
