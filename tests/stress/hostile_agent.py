@@ -21,6 +21,8 @@ RESULTS: dict[str, Any] = {
     "session/new": {"sessionId": "s1"},
     "session/prompt": {"stopReason": "end_turn"},
 }
+# So many that a pipe holds them.
+LAST_UPDATES = 300
 SLEEPER = "import signal, sys, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print(flush=True); time.sleep(600)"
 
 
@@ -121,6 +123,8 @@ def dies_by_signal(method: str, id: Any) -> bool:
 def dies_and_leaves_a_child_with_its_pipes(method: str, id: Any) -> bool:
     if method == "session/prompt":
         sleeping_child()
+        for number in range(LAST_UPDATES):
+            put(update(str(number)))
         complain(b"gone, but not all of it\n")
         os._exit(5)
     return False

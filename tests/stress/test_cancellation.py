@@ -18,7 +18,7 @@ from acp_runtime.options import Options
 from tests.runtime.peer import Link, PlainAgent, PlainClient, line, prompt, serving
 from tests.runtime.test_order import chunk
 
-PROMPTS = 10_000
+PROMPTS = 4000  # On each of three kinds of link.
 RAW_PROMPTS = 3000
 AT_ONCE = 100
 SEED = 20_261_121

@@ -24,7 +24,7 @@ from tests.runtime.peer import Link, PlainAgent, PlainClient
 from tests.runtime.test_order import chunk, text_of
 
 DEADLINE = 10
-ROUNDS = 300
+ROUNDS = 150
 DEPTH = 20
 LARGE = "x" * 20_000
 TINY = {"high_water_messages": 2, "high_water_bytes": 1000, "write_high_water_bytes": 100, "unread_answer_bytes": 1000}

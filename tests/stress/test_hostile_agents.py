@@ -21,13 +21,12 @@ from acp_bindings.v1 import ContentBlockText, RemoteAgent, SessionNotification, 
 from acp_runtime import ConnectionClosed, InvalidResponse, MessageTooLarge, Options
 from tests.runtime.peer import PlainClient
 from tests.runtime.test_order import text_of
-from tests.stress.hostile_agent import BAD_ANSWERS, GARBAGE
+from tests.stress.hostile_agent import BAD_ANSWERS, GARBAGE, LAST_UPDATES
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals and process groups of POSIX")
 
 SCRIPT = Path(__file__).with_name("hostile_agent.py")
 SHORT = {"exit_deadline": 0.2, "terminate_deadline": 0.2, "flush_deadline": 0.2, "eof_grace": 0.2}
-STDERR_TAIL = 8 * 1024
 
 
 @dataclass
@@ -151,11 +150,13 @@ async def test_an_agent_that_crashes_is_reported_with_its_signal() -> None:
 
 
 async def test_a_dead_agent_is_noticed_though_its_child_holds_the_pipes() -> None:
-    async with hostile("dies_and_leaves_a_child_with_its_pipes", Seen()) as agent:
+    seen = Seen()
+    async with hostile("dies_and_leaves_a_child_with_its_pipes", seen, high_water_messages=2) as agent:
         async with asyncio.timeout(10):
             error = await closed(agent)
         assert error.exit_code == 5
         assert "not all of it" in error.stderr
+    assert seen.texts == [str(number) for number in range(LAST_UPDATES)]
 
 
 async def test_five_children_that_ignore_sigterm_and_hold_the_pipes_end_with_the_agent() -> None:

@@ -23,7 +23,6 @@ NOT_QUITE_FLAT = 128 * MEBIBYTE
 DEADLINE = 100
 
 LOADS = {
-    "fast": Load(SESSIONS, UPDATES, slow_every=0, reentrant_every=0, high_water_messages=1000),
     "slow": Load(SESSIONS, UPDATES, slow_every=100, reentrant_every=0, high_water_messages=1000),
     "slow and reentrant": Load(SESSIONS, UPDATES, slow_every=99, reentrant_every=50, high_water_messages=1000),
 }
