@@ -79,8 +79,8 @@ class Connection:
         self._called: asyncio.Future[None] | None = None
         self._log = Throttle(_logger)
         self._understood = side.role == "agent"
-        self.garbage = b""
-        self.remote = side.remote(self)
+        self.garbage: bytes = b""
+        self.remote: Any = side.remote(self)
         handler = factory(self.remote)
         self._dispatcher = Dispatcher(side, handler, self._conduct, self._flow, self._answer_with, self._spawn, options)
         self._lanes = self._dispatcher.lanes

@@ -87,8 +87,8 @@ class Dispatcher:
         self._in_flight: set[_Handling] = set()
         self._by_id: dict[RequestId, list[_Handling]] = {}
         self._log = Throttle(_logger)
-        self.lanes = Lanes(self._notified, spawn, flow, options.high_water_messages, self._default)
-        self.closing = False
+        self.lanes: Lanes = Lanes(self._notified, spawn, flow, options.high_water_messages, self._default)
+        self.closing: bool = False
 
     def request(self, message: IncomingRequest, size: int) -> None:
         """Start the handler of a request of `size` bytes."""

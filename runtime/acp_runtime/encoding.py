@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from pydantic import BaseModel
 from pydantic_core import to_json
 
 from acp_runtime.errors import RequestError
@@ -56,9 +55,11 @@ def dump(value: Any) -> bytes:
     Raises:
         PydanticSerializationError: if it is not JSON.
     """
-    if isinstance(value, BaseModel):
-        return value.__pydantic_serializer__.to_json(value, warnings="error")
-    return to_json(value)
+    serializer: Any = getattr(value.__class__, "__pydantic_serializer__", None)
+    if serializer is None:
+        return to_json(value)
+    line: bytes = serializer.to_json(value, warnings="error")
+    return line
 
 
 def _params(params: Any) -> bytes:

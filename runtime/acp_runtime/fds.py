@@ -42,7 +42,7 @@ class FdReader(asyncio.ReadTransport):
         self._loop = asyncio.get_running_loop()
         self._fd = fd
         self._open = True
-        self.reader = asyncio.StreamReader(limit=_CHUNK // 2)
+        self.reader: asyncio.StreamReader = asyncio.StreamReader(limit=_CHUNK // 2)
         self.reader.set_transport(self)
         self.resume_reading()
 

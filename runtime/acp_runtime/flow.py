@@ -34,10 +34,10 @@ class Activity:
     __slots__ = ("default", "done", "ordered", "waiting")
 
     def __init__(self, *, ordered: bool, default: Default) -> None:
-        self.waiting = 0
-        self.done = False
-        self.ordered = ordered
-        self.default = default
+        self.waiting: int = 0
+        self.done: bool = False
+        self.ordered: bool = ordered
+        self.default: Default = default
 
 
 activity: ContextVar[Activity | None] = ContextVar("acp_runtime.activity", default=None)

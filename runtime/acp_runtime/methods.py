@@ -50,7 +50,8 @@ class Profile:
         return f"Profile({self.package!r}, {self.protocol_version})"
 
 
-@dataclass(frozen=True)
+# eq=False: a method is itself and no other, and hashing it must not look at its fields for every message.
+@dataclass(frozen=True, eq=False)
 class Method:
     """What requests and notifications have in common.
 
@@ -75,14 +76,14 @@ class Method:
     content: tuple[tuple[str, str], ...] = ()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Request(Method, Generic[P, R]):
     """A method that is answered. `result` is the name of the model of its result."""
 
     result: str = ""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Notification(Method, Generic[P]):
     """A method that is not answered."""
 

@@ -22,6 +22,7 @@ from pydantic_core import core_schema, to_json
 from pydantic_core.core_schema import CoreSchema
 
 from acp_runtime.absent import leave_out_when_absent, with_plain_defaults
+from acp_runtime.first_errors import stop_at_first_error
 from acp_runtime.lazy_fields import collect_fields
 
 T = TypeVar("T", bound=str)
@@ -96,6 +97,7 @@ class Model(
         model: Any = handler.resolve_ref_schema(schema)
         if model["schema"]["type"] == "model-fields":
             for field in model["schema"]["fields"].values():
+                stop_at_first_error(field["schema"])
                 field["schema"] = leave_out_when_absent(field["schema"])
             from_python = [core_schema.is_instance_schema(_Keywords, cls_repr=cls.__name__), model["schema"]]
             model["schema"] = core_schema.json_or_python_schema(model["schema"], core_schema.chain_schema(from_python))

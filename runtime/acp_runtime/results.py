@@ -49,7 +49,8 @@ def build_result(method: Request[Any, Any], json: bytes) -> Any:
 
 def is_result(method: Request[Any, Any], value: Any) -> bool:
     """Whether a handler returned what its method answers with."""
-    return isinstance(value, _leaves(method))
+    leaves = _leaves(method)
+    return type(value) in leaves or isinstance(value, leaves)
 
 
 def is_void(method: Request[Any, Any]) -> bool:
@@ -64,14 +65,14 @@ def has_field(method: Request[Any, Any], name: str) -> bool:
 
 @cache
 def _leaves(method: Request[Any, Any]) -> tuple[type[BaseModel], ...]:
-    return tuple(leaves(getattr(method.profile.models, method.result)))
+    return tuple(_members(getattr(method.profile.models, method.result)))
 
 
-def leaves(alias: Any) -> list[Any]:
+def _members(alias: Any) -> list[Any]:
     """The models that a model or a union of models can be."""
     if get_origin(alias) is None:
         return [alias]
-    return [leaf for member in get_args(get_args(alias)[0]) for leaf in leaves(member)]
+    return [leaf for member in get_args(get_args(alias)[0]) for leaf in _members(member)]
 
 
 @cache

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Any, ClassVar, Final, Protocol, TypeGuard, TypeVar, get_args, get_origin
 
 from pydantic import ValidationError
@@ -22,6 +23,8 @@ class _Unset:
     def __repr__(self) -> str:
         return "UNSET"
 
+
+_NO_SEQUENCES = frozenset({str, bytes, int, float, bool, dict, list, type(None)})
 
 UNSET: Final[Any] = _Unset()
 
@@ -112,7 +115,7 @@ class Remote:
 def _build(method: AnyMethod, keywords: dict[str, Any]) -> Any:
     """The params of a call. Of a union, the member that the keywords are the fields of."""
     given = {name: _as_list(value) for name, value in keywords.items() if value is not UNSET}
-    leaves = _leaves(getattr(method.profile.models, method.params))
+    leaves = _params_of(method)
     failed: ValidationError | None = None
     for leaf in leaves:
         try:
@@ -123,8 +126,17 @@ def _build(method: AnyMethod, keywords: dict[str, Any]) -> Any:
     raise failed
 
 
+@cache
+def _params_of(method: AnyMethod) -> list[type[Model]]:
+    """The models that a method's params can be."""
+    return _leaves(getattr(method.profile.models, method.params))
+
+
 def _as_list(value: Any) -> Any:
     """Models hold lists; a caller may pass any sequence."""
+    # Asking an abstract class takes longer than all the rest of a call.
+    if type(value) in _NO_SEQUENCES or hasattr(value, "model_fields_set"):
+        return value
     return list(value) if _is_sequence(value) else value
 
 
@@ -143,6 +155,6 @@ def _leaves(alias: Any) -> list[type[Model]]:
 def _method_of(params: Model, methods: Mapping[str, Any]) -> Any:
     """The method that a request object belongs to."""
     for method in methods.values():
-        if any(type(params) is leaf for leaf in _leaves(getattr(method.profile.models, method.params))):
+        if any(type(params) is leaf for leaf in _params_of(method)):
             return method
     raise TypeError(f"{type(params).__name__} is no params of a method that can be called here")

@@ -28,7 +28,7 @@ class ThreadReader(asyncio.ReadTransport):
         self._wanted = Event()
         self._wanted.set()
         self._closed = False
-        self.reader = asyncio.StreamReader(limit=2 * _CHUNK)
+        self.reader: asyncio.StreamReader = asyncio.StreamReader(limit=2 * _CHUNK)
         self.reader.set_transport(self)
         Thread(target=self._run, name="acp-read", daemon=True).start()
 

@@ -59,7 +59,7 @@ class Printing(Echo):
     """Writes to stdout in every way there is."""
 
     async def session_prompt(self, request: PromptRequest, /) -> PromptResponse:
-        print("from print")
+        print("from print")  # noqa: T201
         os.write(1, b"from os.write\n")
         subprocess.run([sys.executable, "-c", "print('from a child')"], check=True)
         read = subprocess.run([sys.executable, "-c", "import sys; print(repr(sys.stdin.read()))"], check=True)
@@ -102,7 +102,7 @@ class Parent(Echo):
 def deaf() -> None:
     """Ignores EOF and SIGTERM."""
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
-    print("not JSON", flush=True)
+    print("not JSON", flush=True)  # noqa: T201
     while True:
         signal.pause()
 
@@ -110,7 +110,7 @@ def deaf() -> None:
 AGENTS = {"echo": Echo, "printing": Printing, "dying": Dying, "noisy": Noisy, "parent": Parent}
 
 if __name__ == "__main__":
-    print("before it serves")
+    print("before it serves")  # noqa: T201
     if sys.argv[1] == "deaf":
         deaf()
     asyncio.run(serve_stdio(AGENTS[sys.argv[1]]))

@@ -248,7 +248,10 @@ async def test_rule_18_a_paused_reader_does_not_deadlock_with_handlers_that_call
         async def session_update(self, notification: SessionNotification, /) -> None:
             await self.agent.session_set_mode(session_id="s", mode_id="m")
             await super().session_update(notification)
+            if len(self.updates) == 50:
+                done.set()
 
+    done = asyncio.Event()
     clients: list[Reentrant] = []
 
     def factory(agent: RemoteAgent) -> Reentrant:
@@ -259,7 +262,7 @@ async def test_rule_18_a_paused_reader_does_not_deadlock_with_handlers_that_call
         await peer.send(*(update("s", str(n)) for n in range(50)))
         for _ in range(50):
             await peer.send({"id": (await peer.receive())["id"], "result": {}})
-        await peer.until_quiet()
+        await done.wait()
         assert [text_of(each) for each in clients[0].updates] == [str(n) for n in range(50)]
 
 
