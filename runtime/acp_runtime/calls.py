@@ -66,6 +66,11 @@ class Calls:
         self._next += 1
         return call
 
+    @property
+    def waiting(self) -> bool:
+        """Whether the peer owes an answer."""
+        return bool(self._waiting)
+
     def answered(self, id: Any) -> Call | None:
         """The call that an id belongs to; its id is used up by this."""
         if type(id) is not int:

@@ -76,12 +76,13 @@ class Connection:
         self._tasks: set[asyncio.Task[Any]] = set()
         self._closed: ConnectionClosed | None = None
         self._stop: asyncio.Future[ConnectionClosed] = asyncio.get_running_loop().create_future()
+        self._called: asyncio.Future[None] | None = None
         self._log = Throttle(_logger)
         self._understood = side.role == "agent"
         self.garbage: bytes = b""
         self.remote: Any = side.remote(self)
         handler = factory(self.remote)
-        self._dispatcher = Dispatcher(side, handler, self._conduct, self._flow, self._send, self._spawn, options)
+        self._dispatcher = Dispatcher(side, handler, self._conduct, self._flow, self._answer_with, self._spawn, options)
         self._lanes = self._dispatcher.lanes
 
     async def run(self) -> ConnectionClosed:
@@ -164,6 +165,8 @@ class Connection:
             call = self._calls.add(wire, method, session, caller, announces)
             try:
                 self._send(request_line(call.id, wire, params))
+                if self._called is not None and not self._called.done():
+                    self._called.set_result(None)
             except BaseException:
                 self._calls.give_up(call)
                 raise
@@ -191,9 +194,9 @@ class Connection:
             while chunk := await self._reader.read(_CHUNK):
                 for line in self._lines.feed(chunk):
                     self._receive(line)
-                    if self._flow.must_pause or self._outbox.unwritten > self._options.unread_answer_bytes:
+                    if self._flow.must_pause or self._is_unread(1):
                         await self._pause()
-                    elif self._flow.flooded:
+                    if self._flow.flooded or self._is_unread(self._options.flood_factor):
                         return ConnectionClosed("The peer sent more than can be handled while it owed answers.")
             for line in self._lines.end():
                 self._receive(line)
@@ -204,10 +207,25 @@ class Connection:
         return ConnectionClosed("The peer closed the connection.")
 
     async def _pause(self) -> None:
-        while self._outbox.unwritten > self._options.unread_answer_bytes and not self._outbox.broken:
-            await self._outbox.drain()
+        # A peer that owes an answer may be waiting likewise, for this side to read what it has answered.
+        while self._is_unread(1) and not self._calls.waiting and not self._outbox.broken:
+            await self._drained_or_called()
         if self._flow.must_pause:
             await self._flow.resumed()
+
+    async def _drained_or_called(self) -> None:
+        self._called = asyncio.get_running_loop().create_future()
+        draining = asyncio.create_task(self._outbox.drain())
+        try:
+            await asyncio.wait({draining, self._called}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            self._called = None
+            await _cancelled(draining)
+
+    def _is_unread(self, factor: int) -> bool:
+        """Whether the peer has left this many times of what it may leave of its answers."""
+        limit = self._options.unread_answer_bytes * factor
+        return self._outbox.unwritten > limit and self._outbox.unread_answers > limit
 
     def _receive(self, line: bytes) -> None:
         if self._on_frame is not None:
@@ -234,7 +252,7 @@ class Connection:
                 return
             self.garbage = self.garbage or line[:200]
             self._log.log(WARNING, "garbage", "The peer sent a line that is not JSON: %s", line[:200])
-        self._send(error_answer(message.id, message.error))
+        self._answer_with(error_answer(message.id, message.error))
 
     def _response(self, message: IncomingResponse) -> None:
         call = self._calls.answered(message.id)
@@ -284,6 +302,11 @@ class Connection:
         if self._on_frame is not None:
             self._on_frame("out", line[:-1], monotonic())
         self._outbox.send(line)
+
+    def _answer_with(self, line: bytes) -> None:
+        if self._on_frame is not None:
+            self._on_frame("out", line[:-1], monotonic())
+        self._outbox.answer(line)
 
     def _spawn(self, coroutine: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
         task = asyncio.get_running_loop().create_task(coroutine)

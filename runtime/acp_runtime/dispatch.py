@@ -15,7 +15,7 @@ from typing import Any
 
 from acp_runtime.conduct import Conduct
 from acp_runtime.encoding import result_line
-from acp_runtime.errors import InternalError, RequestError
+from acp_runtime.errors import ConnectionClosed, InternalError, RequestError
 from acp_runtime.failures import error_answer, wire_error
 from acp_runtime.flow import Activity, Flow, activity
 from acp_runtime.json_values import as_object
@@ -167,8 +167,10 @@ class Dispatcher:
         return self._conduct.handled(method, handling.message.params, result)
 
     def _report(self, handling: _Handling, error: BaseException) -> None:
-        if not isinstance(error, (RequestError, asyncio.CancelledError)):
-            _logger.error("The handler of %s failed", handling.message.method, exc_info=error)
+        if isinstance(error, ConnectionClosed):
+            self._log.log(WARNING, "closed", "The handler of %s was ended: %s", handling.message.method, error.reason)
+        elif not isinstance(error, (RequestError, asyncio.CancelledError)):
+            self._log.failed(handling.message.method, error)
 
     async def _notified(self, message: IncomingNotification) -> None:
         """Handle one notification. Whatever its handler does, the next ones are handled as well."""
@@ -185,7 +187,7 @@ class Dispatcher:
             task.uncancel()
             self._log.log(DEBUG, "cancelled", "The handler of %s cancelled itself", message.method)
         except (Exception, SystemExit) as error:
-            _logger.error("The handler of %s failed", message.method, exc_info=error)
+            self._log.failed(message.method, error)
 
     def _default(self, method: AnyMethod, params: Any) -> None:
         """What the base class of handlers does with a notification."""

@@ -18,6 +18,8 @@ from collections.abc import Callable
 
 _CHUNK = 256 * 1024
 _HIGH_WATER = 64 * 1024
+# What a pipe holds at most, without privileges.
+_MAX_PIPE = 1024 * 1024
 
 
 def can_wait(fd: int) -> bool:
@@ -58,6 +60,17 @@ class FdReader(asyncio.ReadTransport):
         if self._open:
             self._finish()
             self.reader.feed_eof()
+
+    def end(self) -> None:
+        """Read what is there now, then close, though others could still write."""
+        there = select.poll()
+        left = _MAX_PIPE if self._open else 0
+        if left:
+            there.register(self._fd, select.POLLIN)
+        while self._open and left > 0 and there.poll(0):
+            left -= _CHUNK
+            self._ready()
+        self.close()
 
     def _ready(self) -> None:
         try:

@@ -17,6 +17,9 @@ from acp_runtime.options import Options
 
 Default: TypeAlias = Callable[[AnyMethod, Any], None]
 
+# What a message of the usual size takes in memory beside its bytes, once it is models: measured with updates.
+_MODEL = 2000
+
 
 class Activity:
     """The handling of one incoming message.
@@ -110,7 +113,7 @@ class Flow:
     @property
     def flooded(self) -> bool:
         """Whether the peer sent so much more that the connection has to end."""
-        return self._is_over(float(self._factor))
+        return self._bytes + self._messages * _MODEL >= self._high[1] * self._factor
 
     async def resumed(self) -> None:
         """Wait until it is time to read again."""

@@ -6,7 +6,7 @@ Loggers are called `acp_runtime.<module>`. No payload is logged, at any level; f
 
 from __future__ import annotations
 
-from logging import Logger
+from logging import ERROR, Logger
 from typing import Any
 
 from pydantic_core import from_json, to_json
@@ -32,7 +32,15 @@ class Throttle:
         self._logger = logger
         self._counts: dict[str, int] = {}
 
-    def log(self, level: int, kind: str, message: str, *args: object) -> None:
+    def failed(self, method: str, error: BaseException) -> None:
+        """Log what a handler raised, with its traceback. Of one kind is what one line of code raises."""
+        place = error.__traceback__
+        while place is not None and place.tb_next is not None:
+            place = place.tb_next
+        where = "" if place is None else f" {place.tb_frame.f_code.co_filename}:{place.tb_lineno}"
+        self.log(ERROR, f"{type(error).__name__}{where}", "The handler of %s failed", method, error=error)
+
+    def log(self, level: int, kind: str, message: str, *args: object, error: BaseException | None = None) -> None:
         """Log an event of a kind. `args` are escaped."""
         if not self._logger.isEnabledFor(level):
             return
@@ -40,7 +48,7 @@ class Throttle:
         if count > _OFTEN and str(count).strip("0") != "1":
             return
         suffix = f" ({count} times so far)" if count >= _OFTEN else ""
-        self._logger.log(level, f"{message}%s", *(printable(str(arg)) for arg in args), suffix)
+        self._logger.log(level, f"{message}%s", *(printable(str(arg)) for arg in args), suffix, exc_info=error)
 
 
 def redact(line: bytes) -> bytes:

@@ -20,10 +20,11 @@ class Options:
         max_message_bytes: a longer incoming line closes the connection with `MessageTooLarge`, before it is all read.
         high_water_messages: reading pauses while this many incoming messages are being handled or wait for it.
         high_water_bytes: reading pauses while incoming messages of this size are being handled or wait for it.
-        flood_factor: while every handler waits for the peer reading can't pause; at this many times the marks above
-            the connection closes instead.
+        flood_factor: while every handler waits for the peer reading can't pause, since the answers come behind
+            everything else; the connection closes when what waits takes this many times `high_water_bytes` of memory.
         write_high_water_bytes: a send waits while more than this is unwritten.
-        unread_answer_bytes: reading pauses while a peer leaves more than this unread.
+        unread_answer_bytes: reading pauses while the peer leaves more than this of its answers unread, unless it owes
+            answers itself; at `flood_factor` times as much the connection closes.
         eof_grace: how long handlers may go on after the peer closed its side, before they are cancelled.
         handler_deadline: how long cancelled handlers may take to end before they are given up.
         flush_deadline: how long the last messages may take to be written when a connection closes.

@@ -7,6 +7,7 @@ follow together at its end, for throughput.
 from __future__ import annotations
 
 import asyncio
+from collections import deque
 from collections.abc import Callable
 from typing import Protocol
 
@@ -93,6 +94,10 @@ class Outbox:
         self._broken: OSError | None = None
         self._loop = asyncio.get_running_loop()
         self._turn_has_begun = False
+        # Where each unread answer ends, counted from the first byte that was ever sent, and its size.
+        self._answers: deque[tuple[int, int]] = deque()
+        self._answer_bytes = 0
+        self._total = 0
 
     @property
     def unwritten(self) -> int:
@@ -104,8 +109,27 @@ class Outbox:
         """Whether nothing can be written anymore."""
         return self._broken is not None
 
+    @property
+    def unread_answers(self) -> int:
+        """How many bytes of answers the peer hasn't taken yet, one that it has begun with included."""
+        self._forget_read_answers()
+        return self._answer_bytes
+
+    def answer(self, line: bytes) -> None:
+        """Put in a line that the peer has asked for."""
+        self.send(line)
+        self._forget_read_answers()
+        self._answers.append((self._total, len(line)))
+        self._answer_bytes += len(line)
+
+    def _forget_read_answers(self) -> None:
+        written = self._total - self.unwritten
+        while self._answers and self._answers[0][0] <= written:
+            self._answer_bytes -= self._answers.popleft()[1]
+
     def send(self, line: bytes) -> None:
         """Write a line: at once if it is the first of this turn of the loop, at its end with the others if not."""
+        self._total += len(line)
         self._lines.append(line)
         self._size += len(line)
         if not self._turn_has_begun:

@@ -35,6 +35,7 @@ SAFE_ENVIRONMENT = (
 # How long to wait for what a process that closed its stdout still has to say: its exit code and its last words.
 _LAST_WORDS = 1.0
 _POLL_FIRST, _POLL_LAST = 0.001, 0.05
+_POLL_IDLE = 0.25
 
 
 class Process:
@@ -55,6 +56,7 @@ class Process:
         self.stdin: ByteWriter = open_writer(stdin, shared=False)
         self._tail = bytearray()
         self._stderr = None if stderr is None else open_reader(stderr)
+        self._watch = asyncio.create_task(self._end_stdout_with_it())
         self._pump = None if self._stderr is None else asyncio.create_task(self._drain_stderr(self._stderr.reader))
 
     @classmethod
@@ -86,9 +88,17 @@ class Process:
             await asyncio.wait({self._pump}, timeout=_LAST_WORDS if self._popen.returncode is not None else 0)
         return type(reason)(reason.reason, self._popen.returncode, self._tail.decode("utf-8", "replace"))
 
+    async def _end_stdout_with_it(self) -> None:
+        """Notice the end of the process also when something that it has started holds its pipes."""
+        while self._popen.poll() is None:
+            await asyncio.sleep(_POLL_IDLE)
+        self._reader.end()
+
     async def _end(self) -> None:
         """Close stdin, wait, terminate, kill; then the same to what the process left behind."""
         self.stdin.abort()
+        self._watch.cancel()
+        await asyncio.wait({self._watch})
         if not await self._exited(self._options.exit_deadline):
             self._signal("SIGTERM")
             if not await self._exited(self._options.terminate_deadline):

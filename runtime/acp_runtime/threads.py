@@ -45,6 +45,9 @@ class ThreadReader(asyncio.ReadTransport):
         self._closed = True
         self._wanted.set()
 
+    def end(self) -> None:
+        """Nothing: the thread reads to the end, and can't be told how far that is."""
+
     def _run(self) -> None:
         try:
             while not self._closed and (data := os.read(self._fd, _CHUNK)):

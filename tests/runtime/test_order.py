@@ -274,7 +274,7 @@ async def test_rule_18_a_flood_while_every_handler_waits_closes_the_connection(l
             failed.set()
 
     failed = asyncio.Event()
-    async with calling(link, Asking, high_water_messages=10, flood_factor=3) as (_, peer):
+    async with calling(link, Asking, high_water_bytes=20_000, flood_factor=3) as (_, peer):
         peer.writer.write(b"".join(line(update("s", str(n))) for n in range(100)))
         await failed.wait()
 

@@ -1,0 +1,313 @@
+"""Agents that nobody wishes for: `python hostile_agent.py <behaviour>`. Bytes and the standard library alone.
+
+A behaviour is a function that gets each request's method and id, and gives whether it dealt with it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from typing import Any
+
+Behaviour = Callable[[str, Any], bool]
+BEHAVIOURS: dict[str, Behaviour] = {}
+
+RESULTS: dict[str, Any] = {
+    "initialize": {"protocolVersion": 1, "agentCapabilities": {}},
+    "session/new": {"sessionId": "s1"},
+    "session/prompt": {"stopReason": "end_turn"},
+}
+# So many that a pipe holds them.
+LAST_UPDATES = 300
+SLEEPER = "import signal, sys, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print(flush=True); time.sleep(600)"
+
+
+def behaviour(function: Behaviour) -> Behaviour:
+    BEHAVIOURS[function.__name__] = function
+    return function
+
+
+def put(data: bytes) -> None:
+    while data:
+        data = data[os.write(1, data) :]
+
+
+def say(**message: Any) -> None:
+    put(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
+
+
+def complain(text: bytes) -> None:
+    while text:
+        text = text[os.write(2, text) :]
+
+
+def update(text: str, session: str = "s1") -> bytes:
+    content = {"type": "text", "text": text}
+    params = {"sessionId": session, "update": {"sessionUpdate": "agent_message_chunk", "content": content}}
+    return json.dumps({"jsonrpc": "2.0", "method": "session/update", "params": params}).encode() + b"\n"
+
+
+def answer(method: str, id: Any) -> None:
+    if method.startswith("_"):
+        say(id=id, result=method)
+    else:
+        say(id=id, result=RESULTS[method])
+
+
+def sleeping_child(*, own_session: bool = False, **streams: Any) -> None:
+    """A child that ignores SIGTERM, and is ready to."""
+    ready, theirs = os.pipe()
+    code = SLEEPER.replace("print(flush=True)", f"__import__('os').write({theirs}, b'x')")
+    command = [sys.executable, "-S", "-c", code]
+    subprocess.Popen(command, pass_fds=[theirs], start_new_session=own_session, **streams)
+    os.close(theirs)
+    os.read(ready, 1)
+    os.close(ready)
+
+
+@behaviour
+def polite(method: str, id: Any) -> bool:
+    return False
+
+
+@behaviour
+def stderr_flood(method: str, id: Any) -> bool:
+    """50 MB, some of it before the first answer, in one line and in many."""
+    for _ in range(25):
+        complain(b"\xff\x00x" * 1_000_00 if method == "initialize" else b"noise\n" * 100_000)
+    if method != "session/prompt":
+        return False
+    for _ in range(45):
+        complain(b"y" * 1_000_000)
+    complain(b"\nthe last words\n")
+    return False
+
+
+@behaviour
+def chatty(method: str, id: Any) -> bool:
+    """Plain text before, between and after messages, with and without an end of the line."""
+    put(b"Loading model...\n\x1b[32mready\x1b[0m\n\n   \n")
+    if method == "session/prompt":
+        put(b"thinking " + b"." * 5000 + b"\n")
+        put(update("one"))
+        put(b'warning: {not json}\n[1,2]\n42\n"text"\nnull\n{}\n')
+        put(update("two"))
+    answer(method, id)
+    put(b"> \n")
+    return True
+
+
+@behaviour
+def dies(method: str, id: Any) -> bool:
+    if method == "session/prompt":
+        put(update("half")[:-30])
+        complain(b"panic: \xff\xfe at line 7\n")
+        os._exit(7)
+    return False
+
+
+@behaviour
+def dies_by_signal(method: str, id: Any) -> bool:
+    if method == "session/prompt":
+        complain(b"about to crash\n")
+        signal.signal(signal.SIGSEGV, signal.SIG_DFL)
+        os.kill(os.getpid(), signal.SIGSEGV)
+    return False
+
+
+@behaviour
+def dies_and_leaves_a_child_with_its_pipes(method: str, id: Any) -> bool:
+    if method == "session/prompt":
+        sleeping_child()
+        for number in range(LAST_UPDATES):
+            put(update(str(number)))
+        complain(b"gone, but not all of it\n")
+        os._exit(5)
+    return False
+
+
+@behaviour
+def leaves_a_child_in_another_session(method: str, id: Any) -> bool:
+    if method == "session/prompt":
+        sleeping_child(own_session=True)
+    return False
+
+
+@behaviour
+def leaves_children(method: str, id: Any) -> bool:
+    if method == "session/prompt":
+        for _ in range(5):
+            sleeping_child()
+    return False
+
+
+@behaviour
+def immortal(method: str, id: Any) -> bool:
+    """Ignores every signal it can and EOF; goes on writing."""
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGPIPE):
+        signal.signal(number, signal.SIG_IGN)
+    if method == "session/prompt":
+        answer(method, id)
+        while True:
+            try:
+                put(update("still here") * 100)
+            except OSError:
+                signal.pause()
+    return False
+
+
+@behaviour
+def stopped(method: str, id: Any) -> bool:
+    """Doesn't even get SIGTERM."""
+    if method == "session/prompt":
+        answer(method, id)
+        os.kill(os.getpid(), signal.SIGSTOP)
+        return True
+    return False
+
+
+@behaviour
+def deaf(method: str, id: Any) -> bool:
+    """Stops reading, and keeps its pipe open."""
+    if method == "session/new":
+        answer(method, id)
+        while True:
+            signal.pause()
+    return False
+
+
+@behaviour
+def closes_stdin(method: str, id: Any) -> bool:
+    if method == "session/new":
+        os.close(0)
+        answer(method, id)
+        while True:
+            signal.pause()
+    return False
+
+
+@behaviour
+def closes_stdout(method: str, id: Any) -> bool:
+    if method == "session/prompt":
+        complain(b"stdout is closed\n")
+        os.close(1)
+        while True:
+            signal.pause()
+    return False
+
+
+@behaviour
+def endless_line(method: str, id: Any) -> bool:
+    if method == "session/prompt":
+        put(update("before"))
+        while True:
+            put(b"x" * 100_000)
+    return False
+
+
+GARBAGE = (
+    b"\xff\xfe\xfd",
+    b'{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"\xc3\x28"}}',
+    b'{"jsonrpc":"2.0","id":0,"result":{"sessionId":"\x00"}}',
+    b"[" * 200_000,
+    b'{"jsonrpc":"2.0","id":0,"result":' + b'{"a":' * 100_000 + b"1" + b"}" * 100_001,
+    b'{"jsonrpc":"2.0","id":' + b"9" * 6000 + b',"method":"_x","params":' + b"7" * 6000 + b"}",
+    b'{"jsonrpc":"2.0","id":1,"method":"_x","params":NaN}',
+    b'{"jsonrpc":"2.0","id":1} {"jsonrpc":"2.0","id":2}',
+    b"\x00" * 1000,
+    bytes(range(256)).replace(b"\n", b""),
+)
+
+
+@behaviour
+def garbage(method: str, id: Any) -> bool:
+    if method == "session/prompt":
+        for each in GARBAGE:
+            put(each + b"\n" + update("between"))
+    return False
+
+
+@behaviour
+def answers_nobody_asked_for(method: str, id: Any) -> bool:
+    if method != "session/prompt":
+        return False
+    for other in (10_000, -1, "0", str(id), None, 1e300, 2**70, True, [id], {"id": id}):
+        say(id=other, result={"stopReason": "refusal"})
+        say(id=other, error={"code": -32600, "message": "?"})
+    for _ in range(3):
+        answer(method, id)
+    say(id=id, error={"code": -32603, "message": "changed my mind"})
+    return True
+
+
+BAD_ANSWERS: dict[str, Any] = {
+    "both": {"result": {"stopReason": "end_turn"}, "error": {"code": 1, "message": "and an error"}},
+    "neither": {},
+    "error that is a text": {"error": "no"},
+    "error that is null": {"error": None},
+    "error without a code": {"error": {"message": "no"}},
+    "error with a code that is a text": {"error": {"code": "1", "message": "no"}},
+    "error with a fraction": {"error": {"code": 1.5, "message": "no"}},
+    "error without a message": {"error": {"code": 1}},
+    "result that is null": {"result": None},
+    "result that is a list": {"result": [{"stopReason": "end_turn"}]},
+    "result that is a number": {"result": 7},
+    "result without its fields": {"result": {}},
+    "result with wrong fields": {"result": {"stopReason": 5}},
+    "another version of JSON-RPC": {"jsonrpc": "1.0", "result": {"stopReason": "end_turn"}},
+}
+
+
+@behaviour
+def bad_answers(method: str, id: Any) -> bool:
+    """Answers each prompt with the next of them."""
+    if method != "session/prompt":
+        return False
+    number = bad_answers.__dict__["next"] = bad_answers.__dict__.get("next", -1) + 1
+    if number == len(BAD_ANSWERS):
+        return False
+    say(id=id, **list(BAD_ANSWERS.values())[number])
+    return True
+
+
+@behaviour
+def floods(method: str, id: Any) -> bool:
+    """Notifications: some unknown, some known and not valid, some right."""
+    if method == "session/prompt":
+        for number in range(200):
+            put(b'{"jsonrpc":"2.0","method":"craft/unknown","params":{"secret":"hunter2"}}\n' * 50)
+            put(b'{"jsonrpc":"2.0","method":"session/update","params":{"secret":"hunter2"}}\n' * 50)
+            put(b'{"jsonrpc":"2.0","method":"_ext\\u001b[31m","params":{}}\n' * 50)
+            put(update(str(number)))
+    return False
+
+
+@behaviour
+def asks_and_never_listens(method: str, id: Any) -> bool:
+    """Sends requests without end and reads no answer."""
+    if method != "session/prompt":
+        return False
+    number = 0
+    while True:
+        params = {"sessionId": "s1", "path": "/" + "x" * 10_000}
+        say(id=number, method="fs/read_text_file", params=params)
+        number += 1
+
+
+def main() -> None:
+    behave = BEHAVIOURS[sys.argv[1]]
+    for line in iter(sys.stdin.buffer.readline, b""):
+        message = json.loads(line)
+        if "method" in message and "id" in message and not behave(message["method"], message["id"]):
+            answer(message["method"], message["id"])
+    if sys.argv[1] == "immortal":
+        while True:
+            signal.pause()
+
+
+if __name__ == "__main__":
+    main()

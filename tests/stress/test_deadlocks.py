@@ -1,0 +1,230 @@
+"""Rules 16 and 18 against each other: both sides wait for each other in every way there is, with tiny water marks."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+
+from acp_bindings.v1 import (
+    ContentBlockText,
+    PromptRequest,
+    PromptResponse,
+    RemoteAgent,
+    RemoteClient,
+    SessionNotification,
+)
+from acp_bindings.v1.connect import AGENT_SIDE, CLIENT_SIDE
+from acp_runtime.connection import Connection
+from acp_runtime.options import Options
+from tests.runtime.peer import Link, PlainAgent, PlainClient
+from tests.runtime.test_order import chunk, text_of
+
+DEADLINE = 10
+ROUNDS = 150
+DEPTH = 20
+LARGE = "x" * 20_000
+TINY = {"high_water_messages": 2, "high_water_bytes": 1000, "write_high_water_bytes": 100, "unread_answer_bytes": 1000}
+NEVER_FLOODED = 1_000_000
+
+MARKS = {
+    "default marks": {},
+    "tiny marks": {**TINY, "flood_factor": NEVER_FLOODED},
+    "tiny marks for messages": {"high_water_messages": 1, "flood_factor": NEVER_FLOODED},
+    "tiny marks for writes": {"write_high_water_bytes": 0},
+}
+
+
+@pytest.fixture(params=sorted(MARKS))
+def options(request: pytest.FixtureRequest) -> Options:
+    return Options(**MARKS[request.param])  # type: ignore[arg-type]
+
+
+@asynccontextmanager
+async def joined(
+    link: Link,
+    agent_factory: Callable[[RemoteClient], PlainAgent],
+    client_factory: Callable[[RemoteAgent], PlainClient],
+    options: Options,
+) -> AsyncIterator[tuple[RemoteAgent, RemoteClient]]:
+    """Both sides with a deadline; gives their proxies for each other."""
+    reader, writer, peer_reader, peer_writer, close = await link()
+    serving = Connection(AGENT_SIDE, agent_factory, reader, writer, options)
+    calling = Connection(CLIENT_SIDE, client_factory, peer_reader, peer_writer, options)
+    running = [asyncio.create_task(each.run()) for each in (serving, calling)]
+    try:
+        async with asyncio.timeout(DEADLINE):
+            await calling.remote.initialize(protocol_version=1)
+            yield calling.remote, serving.remote
+    finally:
+        peer_writer.abort()
+        writer.abort()
+        await asyncio.gather(*running)
+        close()
+
+
+class EchoingAgent(PlainAgent):
+    async def ext_request(self, method: str, params: Any) -> Any:
+        await asyncio.sleep(0)
+        return params
+
+
+class EchoingClient(PlainClient):
+    async def ext_request(self, method: str, params: Any) -> Any:
+        await asyncio.sleep(0)
+        return params
+
+
+async def test_large_calls_and_large_answers_both_ways_at_once(link: Link, options: Options) -> None:
+    async with joined(link, EchoingAgent, EchoingClient, options) as (agent, client):
+        calls = [remote.ext_request("_echo", LARGE) for _ in range(ROUNDS) for remote in (agent, client)]
+        assert await asyncio.gather(*calls) == [LARGE] * 2 * ROUNDS
+
+
+async def test_small_calls_with_large_answers_both_ways_at_once(link: Link, options: Options) -> None:
+    class Agent(PlainAgent):
+        async def ext_request(self, method: str, params: Any) -> Any:
+            return LARGE
+
+    class Client(PlainClient):
+        async def ext_request(self, method: str, params: Any) -> Any:
+            return LARGE
+
+    async with joined(link, Agent, Client, options) as (agent, client):
+        calls = [remote.ext_request("_large") for _ in range(ROUNDS) for remote in (agent, client)]
+        assert await asyncio.gather(*calls) == [LARGE] * 2 * ROUNDS
+
+
+async def test_large_notifications_both_ways_at_once_to_slow_handlers(link: Link, options: Options) -> None:
+    got: dict[str, int] = {"agent": 0, "client": 0}
+    done = asyncio.Event()
+
+    async def take(side: str) -> None:
+        await asyncio.sleep(0)
+        got[side] += 1
+        if got == {"agent": ROUNDS, "client": ROUNDS}:
+            done.set()
+
+    class Agent(PlainAgent):
+        async def ext_notification(self, method: str, params: Any) -> None:
+            await take("agent")
+
+    class Client(PlainClient):
+        async def ext_notification(self, method: str, params: Any) -> None:
+            await take("client")
+
+    async with joined(link, Agent, Client, options) as (agent, client):
+        await asyncio.gather(*(each.ext_notification("_x", LARGE) for _ in range(ROUNDS) for each in (agent, client)))
+        await done.wait()
+
+
+async def test_notification_handlers_that_call_the_peer_both_ways_at_once(link: Link, options: Options) -> None:
+    handled: dict[str, list[int]] = {"agent": [], "client": []}
+    done = asyncio.Event()
+
+    async def call(side: str, remote: Any, params: Any) -> None:
+        assert await remote.ext_request("_echo", params) == params
+        handled[side].append(params["n"])
+        if sum(map(len, handled.values())) == 2 * ROUNDS:
+            done.set()
+
+    class Agent(EchoingAgent):
+        async def ext_notification(self, method: str, params: Any) -> None:
+            await call("agent", self.client, params)
+
+    class Client(EchoingClient):
+        async def ext_notification(self, method: str, params: Any) -> None:
+            await call("client", self.agent, params)
+
+    async with joined(link, Agent, Client, options) as remotes:
+
+        async def flood(remote: Any) -> None:
+            for n in range(ROUNDS):
+                await remote.ext_notification("_note", {"sessionId": "s1", "n": n, "data": LARGE[:2000]})
+
+        await asyncio.gather(*map(flood, remotes))
+        await done.wait()
+    assert handled == {"agent": list(range(ROUNDS)), "client": list(range(ROUNDS))}
+
+
+async def test_calls_within_calls_within_calls(link: Link, options: Options) -> None:
+    """Each side's handler calls the other one, in the same session, with updates in between."""
+
+    class Agent(PlainAgent):
+        async def session_prompt(self, request: PromptRequest, /) -> PromptResponse:
+            asked: Any = request.prompt[0]
+            await self.client.session_update(session_id=request.session_id, update=chunk(asked.text))
+            if int(asked.text):
+                params = {"sessionId": request.session_id, "depth": int(asked.text) - 1, "data": LARGE[:3000]}
+                await self.client.ext_request("_deeper", params)
+            return PromptResponse(stop_reason="end_turn")
+
+    class Client(PlainClient):
+        async def ext_request(self, method: str, params: Any) -> Any:
+            text = [ContentBlockText(text=str(params["depth"]))]
+            await self.agent.session_prompt(session_id=params["sessionId"], prompt=text)
+            updates[params["sessionId"]].append("returned")
+            return None
+
+        async def session_update(self, notification: SessionNotification, /) -> None:
+            await asyncio.sleep(0)
+            updates[notification.session_id].append(text_of(notification))
+
+    sessions = [f"s{n}" for n in range(10)]
+    updates: dict[str, list[str]] = {session: [] for session in sessions}
+    async with joined(link, Agent, Client, options) as (agent, _):
+        top = [ContentBlockText(text=str(DEPTH))]
+        await asyncio.gather(*(agent.session_prompt(session_id=session, prompt=top) for session in sessions))
+    expected = [str(n) for n in range(DEPTH, -1, -1)] + ["returned"] * DEPTH
+    assert all(found == expected for found in updates.values())
+
+
+async def test_prompts_from_inside_update_handlers_of_the_same_session(link: Link, options: Options) -> None:
+    """The updates of the inner prompt wait for the handler that awaits it."""
+
+    class Agent(PlainAgent):
+        async def session_prompt(self, request: PromptRequest, /) -> PromptResponse:
+            asked: Any = request.prompt[0]
+            for _ in range(3):
+                await self.client.session_update(session_id=request.session_id, update=chunk(asked.text))
+            return PromptResponse(stop_reason="end_turn")
+
+    class Client(PlainClient):
+        async def session_update(self, notification: SessionNotification, /) -> None:
+            depth = int(text_of(notification))
+            texts.append(depth)
+            if depth:
+                text = [ContentBlockText(text=str(depth - 1))]
+                await self.agent.session_prompt(session_id=notification.session_id, prompt=text)
+            if len(texts) == 3 + 9 + 27 + 81:
+                done.set()
+
+    texts: list[int] = []
+    done = asyncio.Event()
+    async with joined(link, Agent, Client, options) as (agent, _):
+        await agent.session_prompt(session_id="s1", prompt=[ContentBlockText(text="3")])
+        await done.wait()
+    assert sorted(texts) == [0] * 81 + [1] * 27 + [2] * 9 + [3] * 3
+
+
+async def test_a_stream_of_updates_to_handlers_that_each_call_the_agent(link: Link, options: Options) -> None:
+    class Agent(EchoingAgent):
+        async def session_prompt(self, request: PromptRequest, /) -> PromptResponse:
+            for n in range(ROUNDS):
+                await self.client.session_update(session_id=request.session_id, update=chunk(str(n)))
+            return PromptResponse(stop_reason="end_turn")
+
+    class Client(PlainClient):
+        async def session_update(self, notification: SessionNotification, /) -> None:
+            session = notification.session_id
+            await asyncio.gather(*(self.agent.ext_request("_echo", {"sessionId": session}) for _ in range(3)))
+            texts[session].append(text_of(notification))
+
+    sessions = ["s1", "s2", "s3"]
+    texts: dict[str, list[str]] = {session: [] for session in sessions}
+    async with joined(link, Agent, Client, options) as (agent, _):
+        await asyncio.gather(*(agent.session_prompt(session_id=session, prompt=[]) for session in sessions))
+        assert all(found == [str(n) for n in range(ROUNDS)] for found in texts.values())
