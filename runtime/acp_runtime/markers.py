@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, Final, TypeAlias, get_args, get_origin
+from typing import Annotated, Any, Final, TypeAlias, get_args, get_origin
 
 from pydantic import BaseModel, GetCoreSchemaHandler, ValidationError
 from pydantic_core import PydanticCustomError, core_schema
@@ -135,7 +135,7 @@ class ByTag:
 
         tagged: dict[str, CoreSchema] = {}
         others: list[Choice] = []
-        for member in get_args(source):
+        for member in members_of(source):
             schema = handler.generate_schema(member)
             tags = list(_tag_values(member, self.attribute))
             tagged.update(dict.fromkeys(tags, schema))
@@ -149,7 +149,7 @@ class _FirstMatch:
     """A union without a tag: the first member that validates."""
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        return first_match([(_label(member), handler.generate_schema(member)) for member in get_args(source)])
+        return first_match([(_label(member), handler.generate_schema(member)) for member in members_of(source)])
 
     def __repr__(self) -> str:
         return "FirstMatch"
@@ -159,7 +159,7 @@ class _ExactlyOne:
     """A union of which exactly one member may match, told apart by the keys that a member requires."""
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        members: tuple[type[BaseModel], ...] = get_args(source)
+        members: tuple[type[BaseModel], ...] = members_of(source)
 
         def check(value: BaseModel) -> BaseModel:
             payload = value.model_dump_json()
@@ -176,6 +176,18 @@ class _ExactlyOne:
 
 FirstMatch: Final = _FirstMatch()
 ExactlyOne: Final = _ExactlyOne()
+
+
+def members_of(union: Any) -> tuple[Any, ...]:
+    """The members of a union. Python makes a union of one type that type."""
+    return (union,) if isinstance(union, type) else get_args(union)
+
+
+def leaves_of(alias: Any) -> list[type[BaseModel]]:
+    """The models that a model, or a generated union of models, can be; none for anything else."""
+    if get_origin(alias) is Annotated:
+        return [leaf for member in members_of(get_args(alias)[0]) for leaf in leaves_of(member)]
+    return [alias] if isinstance(alias, type) and issubclass(alias, BaseModel) else []
 
 
 def _or_absent(schema: CoreSchema) -> CoreSchema:
@@ -209,13 +221,10 @@ def _skip_items(schema: CoreSchema) -> CoreSchema:
 
 def _tag_values(member: Any, attribute: str) -> Iterable[str]:
     """The constants that a union member, or every member of a nested union, has in its tag field."""
-    if get_origin(member) is not None:
-        for inner in get_args(get_args(member)[0]):
-            yield from _tag_values(inner, attribute)
-        return
-    extra = member.model_fields[attribute].json_schema_extra if attribute in member.model_fields else None
-    if isinstance(extra, dict) and "x-tag" in extra:
-        yield extra["const"]
+    for leaf in leaves_of(member):
+        extra: Any = leaf.model_fields[attribute].json_schema_extra if attribute in leaf.model_fields else None
+        if isinstance(extra, dict) and "x-tag" in extra:
+            yield extra["const"]
 
 
 def _parses(member: type[BaseModel], payload: str) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
-from typing import Annotated, Any, get_args, get_origin
+from typing import Annotated, Any
 
 from pydantic import BaseModel, GetCoreSchemaHandler, TypeAdapter, ValidationError
 from pydantic_core import core_schema
@@ -12,6 +12,7 @@ from pydantic_core.core_schema import CoreSchema
 
 from acp_runtime.errors import InvalidResponse
 from acp_runtime.failures import explain
+from acp_runtime.markers import leaves_of
 from acp_runtime.messages import IncomingResponse
 from acp_runtime.methods import Request
 
@@ -33,7 +34,7 @@ def parse_result(method: Request[Any, Any], response: IncomingResponse) -> Any:
     Raises:
         InvalidResponse: if it is not what the method answers.
     """
-    line = b'{"result":{}}' if response.null else response.line
+    line = b'{"result":{}}' if response.null and _leaves(method) else response.line
     try:
         return _validator(method)(line)["result"]
     except ValidationError as error:
@@ -50,12 +51,13 @@ def build_result(method: Request[Any, Any], json: bytes) -> Any:
 def is_result(method: Request[Any, Any], value: Any) -> bool:
     """Whether a handler returned what its method answers with."""
     leaves = _leaves(method)
-    return type(value) in leaves or isinstance(value, leaves)
+    return not leaves or type(value) in leaves or isinstance(value, leaves)
 
 
 def is_void(method: Request[Any, Any]) -> bool:
     """Whether a method's result can be empty."""
-    return not any(field.is_required() for leaf in _leaves(method) for field in leaf.model_fields.values())
+    leaves = _leaves(method)
+    return bool(leaves) and not any(field.is_required() for leaf in leaves for field in leaf.model_fields.values())
 
 
 def has_field(method: Request[Any, Any], name: str) -> bool:
@@ -65,14 +67,8 @@ def has_field(method: Request[Any, Any], name: str) -> bool:
 
 @cache
 def _leaves(method: Request[Any, Any]) -> tuple[type[BaseModel], ...]:
-    return tuple(_members(getattr(method.profile.models, method.result)))
-
-
-def _members(alias: Any) -> list[Any]:
-    """The models that a model or a union of models can be."""
-    if get_origin(alias) is None:
-        return [alias]
-    return [leaf for member in get_args(get_args(alias)[0]) for leaf in _members(member)]
+    """The models that a method's result can be; none if it can be any JSON."""
+    return tuple(leaves_of(getattr(method.profile.models, method.result)))
 
 
 @cache

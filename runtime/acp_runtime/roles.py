@@ -5,11 +5,12 @@ from __future__ import annotations
 from abc import ABC
 from collections.abc import Mapping, Sequence
 from functools import cache
-from typing import Any, ClassVar, Final, Protocol, TypeGuard, TypeVar, get_args, get_origin
+from typing import Any, ClassVar, Final, Protocol, TypeGuard, TypeVar
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from acp_runtime.errors import MethodNotFound
+from acp_runtime.markers import leaves_of
 from acp_runtime.methods import AnyMethod, Notification, Request
 from acp_runtime.model import Model
 
@@ -127,9 +128,9 @@ def _build(method: AnyMethod, keywords: dict[str, Any]) -> Any:
 
 
 @cache
-def _params_of(method: AnyMethod) -> list[type[Model]]:
+def _params_of(method: AnyMethod) -> list[type[BaseModel]]:
     """The models that a method's params can be."""
-    return _leaves(getattr(method.profile.models, method.params))
+    return leaves_of(getattr(method.profile.models, method.params))
 
 
 def _as_list(value: Any) -> Any:
@@ -142,14 +143,6 @@ def _as_list(value: Any) -> Any:
 
 def _is_sequence(value: Any) -> TypeGuard[Sequence[Any]]:
     return isinstance(value, Sequence) and not isinstance(value, (str, bytes))
-
-
-def _leaves(alias: Any) -> list[type[Model]]:
-    """The models that a model or a union of models can be."""
-    if get_origin(alias) is None:
-        return [alias]
-    members = get_args(get_args(alias)[0])
-    return [leaf for member in members for leaf in _leaves(member)]
 
 
 def _method_of(params: Model, methods: Mapping[str, Any]) -> Any:

@@ -14,6 +14,7 @@ import pytest
 from codegen.regen import regenerate
 from tests.codegen.build import Schema, acp_schema, write_schema
 from tests.codegen.npm import why_not
+from tests.runtime.conftest import pytest_pyfunc_call  # noqa: F401
 
 Generate = Callable[..., ModuleType]
 

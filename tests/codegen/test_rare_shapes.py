@@ -1,0 +1,52 @@
+"""Shapes that no pinned schema has, from the schema to a message over a connection."""
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import Any
+
+import pytest
+from pydantic import TypeAdapter, ValidationError
+
+from tests.codegen.build import STRING, model, part_of, ref, tagged
+from tests.codegen.conftest import Generate
+
+TEXT = model(["text"], text=STRING)
+VERSION: dict[str, Any] = {"type": "integer", "format": "uint16", "minimum": 0, "maximum": 65535}
+
+
+def test_a_union_with_one_member_takes_that_member_only(generate: Generate) -> None:
+    block = {"oneOf": [tagged("type", "text", "Text")], "discriminator": {"propertyName": "type"}}
+    package = generate({"Text": TEXT, "Block": block, "Holder": model(["block"], block=ref("Block"))})
+    held = package.Holder.model_validate_json('{"block":{"type":"text","text":"a"}}')
+    assert held.block == package.BlockText(text="a")
+    assert package.Holder(block=package.BlockText(text="a")) == held
+    with pytest.raises(ValidationError):
+        TypeAdapter(package.Block).validate_json('{"type":"image","text":"a"}')
+
+
+@pytest.fixture
+def anything(generate: Generate) -> ModuleType:
+    initialize = model(["protocolVersion"], protocolVersion=VERSION)
+    return generate(
+        {
+            "InitializeRequest": part_of("initialize", "agent", initialize),
+            "InitializeResponse": part_of("initialize", "agent", initialize),
+            "PingRequest": part_of("mcp/message", "both", model([], value={})),
+            "PingResponse": part_of("mcp/message", "both", {}),
+        }
+    )
+
+
+@pytest.mark.parametrize("value", [None, 5, [1, {"a": None}], {"x": "y"}, "text"])
+async def test_a_result_that_can_be_any_json_arrives_as_it_was_returned(anything: ModuleType, value: Any) -> None:
+    class Agent(anything.Agent):  # type: ignore[misc,name-defined]
+        async def initialize(self, request: Any) -> Any:
+            return anything.InitializeResponse(protocol_version=1)
+
+        async def mcp_message(self, request: Any) -> Any:
+            return request.value
+
+    async with anything.connect_in_process(lambda _: Agent(), lambda _: anything.Client()) as agent:
+        await agent.initialize(protocol_version=1)
+        assert await agent.mcp_message(value=value) == value
