@@ -1,4 +1,4 @@
-"""The generator's command line: `python -m codegen {fetch,regen,check}`."""
+"""The generator's command line: `python -m codegen {fetch,regen,check,diff}`."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeAlias
 
+from codegen.diff import command as diff
 from codegen.errors import SchemaError
 from codegen.regen import check, regenerate
 
@@ -22,7 +23,8 @@ def main(arguments: list[str] | None = None) -> int:
     """Run one command.
 
     Returns:
-        0 if all is well, 1 if `check` found drift or the schema has something without a rule, 2 for wrong usage.
+        0 if all is well, 1 if `check` found drift, `diff` found what it is to fail on or the schema has something
+        without a rule, 2 for wrong usage.
     """
     options = _parser().parse_args(arguments)
     try:
@@ -62,6 +64,7 @@ def _parser() -> argparse.ArgumentParser:
             "--output", type=Path, default=GENERATED, help="where the package goes (default: generated/)"
         )
         command.set_defaults(run=run)
+    diff.add_options(commands.add_parser("diff", help=diff.TEXT, description=diff.TEXT), SCHEMA)
     return parser
 
 
