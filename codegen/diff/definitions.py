@@ -5,7 +5,7 @@ from __future__ import annotations
 from codegen.diff.comparison import Comparison
 from codegen.diff.fits import Fits
 from codegen.diff.models import compare_models
-from codegen.diff.pointers import references
+from codegen.diff.pointers import at, references
 from codegen.diff.rules import RULES
 from codegen.diff.types import compare_types
 from codegen.diff.unions import compare_unions
@@ -53,8 +53,14 @@ def _compare(comparison: Comparison, old: Definition, new: Definition) -> None:
                 verdicts=change.verdicts,
                 texts=(change.before, change.after),
             )
-    else:
+    elif not _follows(comparison, old, new):
         _kind_changed(comparison, old, new)
+
+
+def _follows(comparison: Comparison, old: Definition, new: Definition) -> bool:
+    """Whether a union's member says what it said, and is something else because what it wraps is."""
+    before, after = at(comparison.old.raw, old.pointer), at(comparison.new.raw, new.pointer)
+    return not _is_own(new) and bool(before == after)
 
 
 def _renamed(comparison: Comparison, old: Definition, new: Definition) -> None:

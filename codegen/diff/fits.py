@@ -10,7 +10,7 @@ from typing import Any
 from codegen.diff.shapes import Shape, shape_of
 from codegen.ir import Alias, Definition, Field, Model, Schema, Union
 
-_PYTHON = {"string": str, "integer": int, "number": (int, float), "boolean": bool}
+_PYTHON: dict[str, type | tuple[type, ...]] = {"string": str, "integer": int, "number": (int, float), "boolean": bool}
 _AT_LEAST = ("minimum", "min_length")
 _AT_MOST = ("maximum", "max_length")
 

@@ -8,6 +8,7 @@ from typing import Any
 from codegen.diff.comparison import Comparison
 from codegen.diff.matching import meaning_of_field, pair
 from codegen.diff.pointers import of_member
+from codegen.diff.sources import Snapshot
 from codegen.ir import Member, Model, Schema, Union
 
 
@@ -30,6 +31,7 @@ class Unions:
             new=_pointer(comparison.new.raw, self.new, after, before),
             subject=f"{self.new.name}:{member.tag or member.label}" if member else self.new.name,
             texts=(_shown(before), _shown(after)),
+            covers=(*_excluding(comparison.old, self.old), *_excluding(comparison.new, self.new)) if member else (),
         )
 
 
@@ -37,6 +39,12 @@ def _pointer(raw: Any, union: Union, member: Member | None, other: Member | None
     if member is not None:
         return of_member(raw, union, union.members.index(member))
     return "" if other else union.pointer
+
+
+def _excluding(snapshot: Snapshot, union: Union) -> list[str]:
+    """Where the open member lists the tags of the others: that follows from which others there are."""
+    others = (index for index, each in enumerate(union.members) if _is_other(snapshot.schema, each))
+    return [f"{of_member(snapshot.raw, union, index)}/not" for index in others]
 
 
 def compare_unions(comparison: Comparison, old: Union, new: Union) -> None:
