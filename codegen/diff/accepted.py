@@ -17,6 +17,7 @@ from typing import Any
 
 from codegen.diff.findings import Finding
 from codegen.diff.sources import SourceError
+from codegen.nodes import is_array, is_object
 
 FILE = "accepted.toml"
 
@@ -42,13 +43,13 @@ def read_accepted(path: Path) -> list[Acceptance]:
     except ValueError as error:
         raise SourceError(f"{path.name} is not TOML: {error}.") from error
     listed: Any = entries.get("accepted", [])
-    if set(entries) - {"accepted"} or not isinstance(listed, list):
+    if set(entries) - {"accepted"} or not is_array(listed):
         raise SourceError(f"{path.name} has something else than [[accepted]] tables.")
     return [_entry(each, path.name) for each in listed]
 
 
 def _entry(entry: Any, file: str) -> Acceptance:
-    texts = isinstance(entry, dict) and all(isinstance(each, str) and each.strip() for each in entry.values())
+    texts = is_object(entry) and all(isinstance(each, str) and each.strip() for each in entry.values())
     if not texts or set(entry) != {"fingerprint", "reason"}:
         raise SourceError(f"{file}: an entry has a fingerprint and a reason, both texts. Found {entry!r}.")
     return Acceptance(entry["fingerprint"], entry["reason"])

@@ -18,6 +18,7 @@ from codegen.diff.report import Report, compare
 from codegen.diff.sources import SourceError, read_side
 from codegen.diff.verdicts import Verdict
 
+REPOSITORY = Path(__file__).resolve().parent.parent.parent
 TEXT = "say what differs between two sets of schemas, for whom, and whether it breaks them"
 _FORMATS: dict[str, Callable[[Report], str]] = {
     "terminal": lambda report: terminal(report, colour=_has_colour()),
@@ -50,9 +51,8 @@ def run(options: argparse.Namespace) -> int:
     Returns:
         0, or 1 if a finding is as bad as `--fail-on` says, or 2 if a side can't be read.
     """
-    repository = Path(__file__).resolve().parent.parent.parent
     try:
-        base, head = read_side(options.base, repository), read_side(options.head, repository)
+        base, head = read_side(options.base, REPOSITORY), read_side(options.head, REPOSITORY)
         report = compare(base, head, read_accepted(options.accepted))
     except SourceError as error:
         print(f"codegen: {error}", file=sys.stderr)

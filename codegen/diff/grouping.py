@@ -50,7 +50,8 @@ def summary(report: Report) -> str:
     stable = [each for each in report.findings if not each.reports_only]
     others = [each for each in report.findings if each.reports_only]
     docs = sum(report.docs_only.values())
-    return f"Stable: {_counts(stable)}. Unstable and drafts: {_counts(others)}. {docs} descriptions. Version: {report.bump}."
+    counts = f"Stable: {_counts(stable)}. Unstable and drafts: {_counts(others)}."
+    return f"{counts} {docs} descriptions. Recommended version bump: {report.bump}."
 
 
 def _counts(findings: list[Finding]) -> str:

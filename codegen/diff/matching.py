@@ -74,7 +74,9 @@ def _is_telling(signature: tuple[object, ...]) -> bool:
 def _signature(definition: Definition, names: dict[str, str]) -> tuple[object, ...]:
     """Everything that a definition says but its name and its description."""
     if isinstance(definition, Alias):
-        return ("alias", shape_of(definition.type.annotation).renamed(names))
+        shape = shape_of(definition.type.annotation).renamed(names)
+        values, _ = shape.enum() or ((), False)
+        return ("alias", shape, *values)
     if isinstance(definition, Union):
         members = [(names.get(each.name, each.name), each.tag) for each in definition.members]
         return ("union", definition.tag, *members)

@@ -64,7 +64,8 @@ def compare_methods(comparison: Comparison, old_unstable: Schema | None, new_uns
     come = {key: each for key, each in new.items() if key not in old}
     for rule, before, after in _paired(comparison, gone, come):
         methods.add(rule, before, after, (_shown(before), _shown(after)))
-        _compare_payloads(methods, before, after)
+        if rule != "method-kind-changed":  # nothing of it stays
+            _compare_payloads(methods, before, after)
     for method in gone.values():
         methods.add(_removed(methods, method), method, None, (_shown(method), ""))
     for method in come.values():

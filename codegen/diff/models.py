@@ -100,10 +100,13 @@ def _compare_bases(models: Models, before: dict[str, Field], after: dict[str, Fi
 def _moved(
     models: Models, before: dict[str, Field], after: dict[str, Field]
 ) -> tuple[dict[str, Field], dict[str, Field]]:
-    """The properties that went and came, without those that only stand in another class of the same object."""
+    """The properties that went and came, without those that only stand in another class of the same object.
+
+    Tags are left out: their union says what became of them.
+    """
     comparison = models.comparison
-    gone = {wire: field for wire, field in before.items() if wire not in after}
-    come = {wire: field for wire, field in after.items() if wire not in before}
+    gone = {wire: field for wire, field in before.items() if wire not in after and field.tag is None}
+    come = {wire: field for wire, field in after.items() if wire not in before and field.tag is None}
     olds, news = effective(comparison.old.schema, models.old), effective(comparison.new.schema, models.new)
     for wire in [wire for wire in gone if wire in news]:
         models.add("property-moved", gone[wire], None)

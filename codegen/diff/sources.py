@@ -54,9 +54,9 @@ def read_side(where: str, repository: Path) -> Side:
         SourceError: it is neither, or it can't be read.
     """
     folder = Path(where)
-    if folder.is_dir():
+    if where and folder.is_dir():
         return _read_folder(folder / _SCHEMA if (folder / _SCHEMA).is_dir() else folder, where)
-    if folder.exists():
+    if where and folder.exists():
         raise SourceError(f"{where} is a file. Give the folder of schemas it is in, or a git ref.")
     with tempfile.TemporaryDirectory(prefix="acp-diff-") as extracted:
         _extract(where, repository, Path(extracted))
@@ -81,7 +81,7 @@ def _read_folder(folder: Path, label: str) -> Side:
 
 
 def _extract(ref: str, repository: Path, target: Path) -> None:
-    if ref.startswith("-"):
+    if not ref or ref.startswith("-"):
         raise SourceError(f"{ref!r} is neither a folder nor a git ref.")
     _git(
         ["rev-parse", "--verify", "--quiet", f"{ref}^{{commit}}"],

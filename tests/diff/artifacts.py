@@ -1,8 +1,9 @@
-"""The schemas of the npm SDK's releases, fetched once through the npm client and kept beside the virtual environment."""
+"""The schemas of the npm SDK's releases, fetched once with npm and kept beside the virtual environment."""
 
 from __future__ import annotations
 
 import functools
+import itertools
 import json
 import os
 import shutil
@@ -18,7 +19,7 @@ from tests.generated.profiles import ROOT
 
 FIRST = "1.3.0"
 RELEASES = "1.3.0 1.4.0 1.5.0 1.5.1 1.6.0 1.6.1 1.7.0 1.8.0 1.9.0 2.0.0 2.0.1 2.0.2 2.1.0 2.2.0 2.3.0 2.4.0".split()
-PAIRS = list(zip(RELEASES, RELEASES[1:], strict=False))
+PAIRS = list(itertools.pairwise(RELEASES))
 _FOLDER = ROOT / ".venv" / "peers" / "schemas"
 
 
@@ -58,6 +59,7 @@ def _fetch(release: str, folder: Path) -> None:
     with tarfile.open(next(staging.glob("*.tgz"))) as tar:
         wanted = [each for each in tar.getmembers() if each.name.startswith("package/schema/") and each.isfile()]
         tar.extractall(staging, [each for each in wanted if each.name.endswith(".json")], filter="data")
-    assert packed and wanted
+    assert packed
+    assert wanted
     (staging / "package" / "schema").rename(folder)
     shutil.rmtree(staging)

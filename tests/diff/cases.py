@@ -75,8 +75,8 @@ def enum(*values: str, opened: bool = False) -> Schema:
 
 
 def union(*tags: str, opened: bool = False) -> Schema:
-    """A union of members that hold a text each."""
-    members = [tagged("type", each, "Text") for each in tags]
+    """A union of members that hold a text each; a closed one has a member `k` besides."""
+    members = [tagged("type", each, "Text") for each in (tags if opened else (*tags, "k"))]
     if opened:
         return {"anyOf": [*members, other("type", *tags)]}
     return {"oneOf": members, "discriminator": {"propertyName": "type"}}
@@ -626,7 +626,7 @@ CASES = [
         "BSSBS",
         A,
         {"x": {"type": "z"}},
-        **_blocks(union("a"), union("a", opened=True)),
+        **_blocks(union("a"), union("a", "k", opened=True)),
     ),
     Case(
         "union opened",
@@ -637,7 +637,7 @@ CASES = [
         "BSSBS",
         A,
         {"x": {"type": "z"}},
-        **_blocks(union("a"), union("a", opened=True)),
+        **_blocks(union("a"), union("a", "k", opened=True)),
     ),
     Case(
         "union closed",
@@ -648,7 +648,7 @@ CASES = [
         "SBBBS",
         {"x": {"type": "z"}},
         A,
-        **_blocks(union("a", opened=True), union("a")),
+        **_blocks(union("a", "k", opened=True), union("a")),
     ),
     Case(
         "union's member retagged",
@@ -670,7 +670,13 @@ CASES = [
         "BBBBS",
         A,
         {"x": {"kind": "a", "text": "t"}},
-        **_blocks(union("a"), {"oneOf": [tagged("kind", "a", "Text")], "discriminator": {"propertyName": "kind"}}),
+        **_blocks(
+            union("a"),
+            {
+                "oneOf": [tagged("kind", "a", "Text"), tagged("kind", "k", "Text")],
+                "discriminator": {"propertyName": "kind"},
+            },
+        ),
     ),
     # Definitions
     Case(
@@ -695,7 +701,9 @@ CASES = [
         {"x": {"text": "t"}},
         {"x": {"type": "a"}},
         old_extra={"Block": model(["text"], text=STRING)},
-        new_extra={"Block": {"oneOf": [tagged("type", "a")], "discriminator": {"propertyName": "type"}}},
+        new_extra={
+            "Block": {"oneOf": [tagged("type", "a"), tagged("type", "k")], "discriminator": {"propertyName": "type"}}
+        },
     ),
     Case(
         "definition added",

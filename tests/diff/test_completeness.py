@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from functools import cache
 from pathlib import Path
@@ -97,4 +98,4 @@ def test_comparing_takes_seconds(pair: tuple[str, str], capsys: pytest.CaptureFi
     compare(*(read_side(each, Path.cwd()) for each in folders), [])
     taken = time.perf_counter() - start
     with capsys.disabled():
-        print(f"{'..'.join(pair)}: {taken:.2f} s of {LIMIT:.0f} s", end=" ")
+        sys.stdout.write(f"{'..'.join(pair)}: {taken:.2f} s of {LIMIT:.0f} s ")
