@@ -75,7 +75,7 @@ def _signature(definition: Definition, names: dict[str, str]) -> tuple[object, .
     """Everything that a definition says but its name and its description."""
     if isinstance(definition, Alias):
         shape = shape_of(definition.type.annotation).renamed(names)
-        values, _ = shape.enum() or ((), False)
+        values, _ = shape.enum() or ((), None)
         return ("alias", shape, *values)
     if isinstance(definition, Union):
         members = [(names.get(each.name, each.name), each.tag) for each in definition.members]

@@ -9,9 +9,10 @@ from codegen.diff.comparison import Comparison
 from codegen.diff.matching import ALIKE, effective, leniency, meaning_of_field, pair, similarity
 from codegen.diff.pointers import of_property
 from codegen.diff.rules import RULES
+from codegen.diff.shapes import shape_of
 from codegen.diff.types import TypeChange, compare_types
 from codegen.diff.verdicts import RISKY, SAFE, Verdicts
-from codegen.ir import Field, Model
+from codegen.ir import Field, Model, Schema
 
 # The payloads of envelopes: they name every method's params or result, and are found with the methods.
 _PAYLOADS = ("params", "result")
@@ -54,6 +55,7 @@ def compare_models(comparison: Comparison, old: Model, new: Model) -> None:
     models = Models(comparison, old, new)
     before, after = ({each.wire: each for each in model.fields} for model in (old, new))
     if old.name in comparison.envelopes:
+        _compare_payloads(models, before, after)
         before, after = (_without_payloads(each) for each in (before, after))
     _compare_bases(models, before, after)
     gone, come = _moved(models, before, after)
@@ -68,6 +70,23 @@ def compare_models(comparison: Comparison, old: Model, new: Model) -> None:
         _compare_fields(models, before[wire], after[wire])
     if old.is_open != new.is_open and comparison.names.get(old.name) == new.name and not _is_other(old, new):
         comparison.add("definition-openness-changed", old, new, old=old.pointer, new=new.pointer)
+
+
+def _compare_payloads(models: Models, before: dict[str, Field], after: dict[str, Field]) -> None:
+    """What a message carries beside the payloads of methods."""
+    for wire in _PAYLOADS:
+        if wire not in before or wire not in after:
+            continue
+        olds = _beside_methods(models.comparison.old.schema, before[wire])
+        news = _beside_methods(models.comparison.new.schema, after[wire])
+        if olds != news:
+            models.add("message-changed", before[wire], after[wire], (", ".join(sorted(olds)), ", ".join(sorted(news))))
+
+
+def _beside_methods(schema: Schema, field: Field) -> set[str]:
+    payloads = {name for method in schema.methods for name in (method.params, method.result)}
+    shape = shape_of(field.type.annotation)
+    return {part.name or part.kind for part in shape.parts or (shape,)} - payloads
 
 
 def _without_payloads(fields: dict[str, Field]) -> dict[str, Field]:
@@ -131,7 +150,7 @@ def _renamed(comparison: Comparison, gone: dict[str, Field], come: dict[str, Fie
 
 def _compare_fields(models: Models, old: Field, new: Field) -> None:
     """Everything that changed in one property."""
-    if old.tag is not None or new.tag is not None:
+    if old.tag != new.tag:
         return  # its union says so
     for change in compare_types(models.comparison, old.type, new.type):
         models.add(change.rule, old, new, (change.before, change.after), _softened(change, old, new))

@@ -82,6 +82,7 @@ RULES: dict[str, Rule] = {
     "nullable-added": Rule("It may be null now."),
     "nullable-removed": Rule("It may not be null any more."),
     "type-changed": Rule("It is of another type."),
+    "type-respelled": Rule("Its type is written differently and has the same values.", "SSSSS"),
     "constraint-loosened": Rule("It may have more values of the same type."),
     "constraint-tightened": Rule("It may have fewer values of the same type."),
     "constraint-changed": Rule("It may have other values of the same type."),

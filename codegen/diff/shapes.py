@@ -65,14 +65,14 @@ class Shape:
         parts = tuple(part for part in self.parts if part.kind != "null")
         return parts[0] if len(parts) == 1 else replace(self, parts=parts)
 
-    def enum(self) -> tuple[tuple[Any, ...], bool] | None:
-        """Its constants and whether it takes others, if it is an enum."""
+    def enum(self) -> tuple[tuple[Any, ...], Shape | None] | None:
+        """Its constants and what others it takes, if it is an enum."""
         parts = self.parts if self.kind == "union" else (self,)
         literals = [part for part in parts if part.kind == "literal"]
         others = [part for part in parts if part.kind != "literal"]
         if len(literals) != 1 or len(others) > 1 or any(other.kind not in ("string", "integer") for other in others):
             return None
-        return literals[0].values, bool(others)
+        return literals[0].values, next(iter(others), None)
 
 
 def shape_of(annotation: str) -> Shape:

@@ -12,6 +12,7 @@ from codegen.diff.shapes import Shape, shape_of
 from codegen.diff.verdicts import SAFE, Verdicts, breaks, risks
 from codegen.ir import Type
 
+Enum = tuple[tuple[Any, ...], Shape | None]
 _LIMITS = {
     (True, False): "constraint-loosened",
     (False, True): "constraint-tightened",
@@ -34,16 +35,29 @@ def compare_types(comparison: Comparison, old: Type, new: Type) -> Iterator[Type
     """Everything that changed between two types; a definition's new name or content changes no type that names it."""
     before, after = shape_of(old.annotation).renamed(comparison.names), shape_of(new.annotation)
     if before == after:
+        yield from _respelled(old, new)
         return
     if before.nullable != after.nullable and "null" not in (before.kind, after.kind):
         yield _null(after.nullable, old, new)
-    before, after = before.concrete(), after.concrete()
+    sent, before, after = shape_of(old.annotation).concrete(), before.concrete(), after.concrete()
     if before == after:
         return
-    if before.enum() and after.enum():
-        yield from _enums(before.enum() or ((), False), after.enum() or ((), False))
-        return
-    yield _whole(comparison, shape_of(old.annotation).concrete(), before, after, old, new)
+    enums = before.enum(), after.enum()
+    if enums[0] and enums[1]:
+        yield from _enums(*enums[0], *enums[1])
+    if not (enums[0] and enums[1]) or _other_limits(enums[0], enums[1]):
+        yield _whole(comparison, sent, before, after, old, new)
+
+
+def _respelled(old: Type, new: Type) -> Iterator[TypeChange]:
+    """A type that is written in another way and has the same values."""
+    if old.annotation != new.annotation and set(old.names) == set(new.names):
+        yield TypeChange("type-respelled", RULES["type-respelled"].verdicts, old.annotation, new.annotation)
+
+
+def _other_limits(old: Enum, new: Enum) -> bool:
+    """Whether two open enums differ in the other values they take."""
+    return None not in (old[1], new[1]) and old[1] != new[1]
 
 
 def _null(gained: bool, old: Type, new: Type) -> TypeChange:
@@ -52,9 +66,11 @@ def _null(gained: bool, old: Type, new: Type) -> TypeChange:
     return TypeChange(rule, Verdicts.of(letters), old.annotation, new.annotation)
 
 
-def _enums(old: tuple[tuple[Any, ...], bool], new: tuple[tuple[Any, ...], bool]) -> Iterator[TypeChange]:
+def _enums(
+    before: tuple[Any, ...], old_others: Shape | None, after: tuple[Any, ...], new_others: Shape | None
+) -> Iterator[TypeChange]:
     """What changed between two enums: whether they take other values, and each value."""
-    (before, was_open), (after, is_open) = old, new
+    was_open, is_open = old_others is not None, new_others is not None
     if was_open != is_open:
         yield _ruled("enum-opened" if is_open else "enum-closed", "", "")
     for value in after:

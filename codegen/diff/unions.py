@@ -87,17 +87,24 @@ def _compare_members(unions: Unions, was_open: bool, is_open: bool) -> None:
 
 def _by_key(schema: Schema, union: Union) -> dict[str, Member]:
     """Members by what tells them apart, the open one left out: whether there is one is the union's own matter."""
-    return {each.tag or f"title {each.label}": each for each in union.members if not _is_other(schema, each)}
+    kept = [each for each in union.members if not _is_other(schema, each)] or union.members
+    return {each.tag or f"title {each.label}": each for each in kept}
 
 
 def is_open_union(schema: Schema, union: Union) -> bool:
-    return any(_is_other(schema, each) for each in union.members)
+    """Whether it takes unknown members. The open member of another union may be a union itself; that one isn't open."""
+    others = [_is_other(schema, each) for each in union.members]
+    return any(others) and not all(others)
 
 
 def _is_other(schema: Schema, member: Member) -> bool:
-    found = schema.definitions[member.name]
-    markers = (marker for field in found.fields for marker in field.markers) if isinstance(found, Model) else ()
-    return any(marker.startswith("OtherThan") for marker in markers)
+    """Whether a member is for the tags that the union doesn't name."""
+    leaves = list(schema.leaves(member.name))
+    return bool(leaves) and all(_takes_other_tags(each) for each in leaves)
+
+
+def _takes_other_tags(model: Model) -> bool:
+    return any(marker.startswith("OtherThan") for field in model.fields for marker in field.markers)
 
 
 def _renamed(comparison: Comparison, gone: dict[str, Member], come: dict[str, Member]) -> dict[str, str]:
