@@ -15,6 +15,7 @@ import pytest
 
 from codegen.__main__ import ROOT, main
 from codegen.diff.render import machine
+from codegen.diff.render.markdown import LIMIT
 from codegen.diff.rules import RULES
 from codegen.pins import sha256
 from tests.codegen.build import STRING, Schema, acp_schema, model, write_schema
@@ -113,6 +114,18 @@ def test_the_markdown_is_a_table_with_a_row_a_finding(run: Run) -> None:
     rows = [line for line in out.splitlines() if line.startswith("|")]
     assert len(rows) == 3
     assert all(line.replace("\\|", "").count("|") == 5 for line in rows)
+
+
+@pytest.mark.parametrize(("count", "expected"), [(500, "500 safe changes, left out"), (0, "The rest is left out")])
+def test_the_markdown_is_never_longer_than_a_comment_may_be(
+    run: Run, tmp_path: Path, count: int, expected: str
+) -> None:
+    safe = {f"optional{index}": STRING for index in range(count)}
+    needed = {f"needed{index}": STRING for index in range(0 if count else 400)}
+    write(tmp_path, BEFORE, around("request", model(list(needed) or None, **safe, **needed)))
+    _, out, _ = run("--format", "markdown")
+    assert len(out) <= LIMIT
+    assert expected in out
 
 
 @pytest.mark.usefixtures("folders")

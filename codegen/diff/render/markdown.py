@@ -7,27 +7,42 @@ from codegen.diff.grouping import by_profile, change, groups, note, summary, uns
 from codegen.diff.report import Report
 from codegen.diff.verdicts import Verdict
 
+# Characters in a comment on GitHub.
+LIMIT = 65_536
+_CUT = "\nThe rest is left out for length; the other formats have it.\n"
 _SIGNS = {Verdict.BREAKING: "🔴 breaking", Verdict.RISKY: "🟡 risky", Verdict.SAFE: "🟢 safe"}
 _HEAD = ["| | What | Change | For whom |", "|---|---|---|---|"]
 
 
 def markdown(report: Report) -> str:
-    """The report as GitHub's Markdown."""
+    """The report as GitHub's Markdown, without what is safe, and then cut, if it is too long for a comment."""
+    text = _markdown(report, with_safe=True)
+    if len(text) > LIMIT:
+        text = _markdown(report, with_safe=False)
+    if len(text) <= LIMIT:
+        return text
+    kept = text[: LIMIT - len(_CUT)].rsplit("\n", 1)[0]
+    return f"{kept}\n{_CUT}"
+
+
+def _markdown(report: Report, *, with_safe: bool) -> str:
     lines = [f"## Schema: {_cell(report.base)} → {_cell(report.head)}", "", f"**{summary(report)}**"]
     for profile, findings in by_profile(report).items():
         docs = report.docs_only[profile]
         if findings or docs:
             lines += ["", f"### {note(profile, findings)}"]
-            lines += _tables(findings)
+            lines += _tables(findings, with_safe)
             lines += ["", f"{docs} descriptions changed."] if docs else []
     return "\n".join([*lines, ""])
 
 
-def _tables(findings: list[Finding]) -> list[str]:
+def _tables(findings: list[Finding], with_safe: bool) -> list[str]:
     unsafe = [each for each in findings if each.worst is not Verdict.SAFE]
     safe = [each for each in findings if each.worst is Verdict.SAFE]
     lines = ["", *_table(unsafe)] if unsafe else []
-    if safe:
+    if safe and not with_safe:
+        lines += ["", f"{len(safe)} safe changes, left out here for length."]
+    elif safe:
         lines += ["", f"<details><summary>{len(safe)} safe changes</summary>", "", *_table(safe), "", "</details>"]
     return lines
 
