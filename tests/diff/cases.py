@@ -92,6 +92,18 @@ def may(definition: Schema, **keywords: Any) -> Schema:
     return holds(definition, required=False, **keywords)
 
 
+def titled(*titles: str) -> Schema:
+    """A union of members without a tag: the first holds `a`, the second `b`."""
+    keys = zip(titles, "ab", strict=True)
+    return {"anyOf": [{"title": title, **model([key], **{key: STRING})} for title, key in keys]}
+
+
+def inline(tag: str) -> Schema:
+    """A member that says itself what `Text` says."""
+    return model(["type", "text"], type={"type": "string", "const": tag}, text=STRING)
+
+
+SHORT: Schema = {"type": "integer", "minimum": 0, "maximum": 65535}
 TEXT: Schema = {"Text": model(["text"], text=STRING)}
 KIND = holds(ref("Kind"))
 SOFT_KIND = may({"anyOf": [ref("Kind"), {"type": "null"}]}, **ON_ERROR)
@@ -726,5 +738,72 @@ CASES = [
         {},
         {},
         old_extra={"Kind": enum("a")},
+    ),
+    # What stays the same on the wire, or nearly
+    Case(
+        "integer written differently",
+        "request",
+        holds({**SHORT, "format": "uint16"}),
+        holds(SHORT),
+        "type-respelled",
+        "SSSSS",
+        {"x": 1},
+        {"x": 65535},
+    ),
+    Case(
+        "room for other keys",
+        "result",
+        model(),
+        {**model(), "additionalProperties": True},
+        "definition-openness-changed",
+        "SSSSS",
+        {},
+        {"y": 1},
+    ),
+    Case(
+        "member of another title",
+        "request",
+        BLOCK,
+        BLOCK,
+        "union-member-renamed",
+        "SSBBS",
+        {"x": {"b": "t"}},
+        {"x": {"b": "t"}},
+        **_blocks(titled("One", "Two"), titled("One", "Three")),
+    ),
+    Case(
+        "members in another order",
+        "update",
+        BLOCK,
+        BLOCK,
+        "union-order-changed",
+        "RRSRS",
+        {"x": {"b": "t"}},
+        {"x": {"a": "t"}},
+        **_blocks(titled("One", "Two"), {"anyOf": titled("One", "Two")["anyOf"][::-1]}),
+    ),
+    Case(
+        "exactly one member",
+        "request",
+        BLOCK,
+        BLOCK,
+        "union-choice-changed",
+        "RRSSS",
+        {"x": {"b": "t"}},
+        {"x": {"a": "t"}},
+        **_blocks(titled("One", "Two"), {"oneOf": titled("One", "Two")["anyOf"]}),
+    ),
+    Case(
+        "member wraps a definition",
+        "result",
+        BLOCK,
+        BLOCK,
+        "definition-base-changed",
+        "SSSRS",
+        {"x": {"type": "a", "text": "t"}},
+        {"x": {"type": "a", "text": "t"}},
+        also=("property-moved",),
+        old_extra={**TEXT, "Block": {**union("a"), "oneOf": [inline("a"), tagged("type", "k", "Text")]}},
+        new_extra={**TEXT, "Block": union("a")},
     ),
 ]
