@@ -40,6 +40,12 @@ MCP = {
     "AgentCapabilities": model(mcpCapabilities=ref("McpCapabilities")),
     "McpCapabilities": model(acp={"type": "boolean"}),
 }
+FILES = {
+    "InitializeRequest": part_of("initialize", "agent", model(clientCapabilities=ref("ClientCapabilities"))),
+    "InitializeResponse": part_of("initialize", "agent", model()),
+    "ClientCapabilities": model(fs=ref("FileCapabilities")),
+    "FileCapabilities": model(readTextFile={"type": "boolean"}, writeTextFile={"type": "boolean"}),
+}
 KILL = request("terminal/kill", "Kill", "client")
 
 ROWS: dict[str, tuple[Schema, Schema, str, str, str]] = {
@@ -69,6 +75,13 @@ ROWS: dict[str, tuple[Schema, Schema, str, str, str]] = {
         "method-side-changed",
         "BBBSB",
         "both",
+    ),
+    "a method of another name": (
+        request("fs/read_text_file", "File", "client", holds(STRING)) | FILES,
+        request("fs/write_text_file", "File", "client", holds(STRING)) | FILES,
+        "method-renamed",
+        "BBBSB",
+        "agent->client",
     ),
     "a method of both sides": (
         notification("mcp/message", "McpMessage", "client", holds(STRING)),
@@ -120,6 +133,7 @@ def test_a_capability_and_a_baseline_that_changed_in_the_data_file_are_findings(
     methods[:] = [replace(each, capability="a.b", baseline=False) for each in methods]
     rules = sorted({each.rule for each in of_methods(base, head)})
     assert rules == ["method-baseline-gained", "method-capability-changed"]
+    assert {each.rule for each in of_methods(head, base)} == {"method-baseline-lost", "method-capability-changed"}
 
 
 def test_a_profile_that_only_one_side_has_is_one_finding() -> None:
