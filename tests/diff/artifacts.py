@@ -38,8 +38,12 @@ def _npm() -> tuple[bool, str]:
     """Whether npm has its registry, or why not."""
     if shutil.which("npm") is None:
         return False, "npm is needed to fetch the released schemas"
-    done = _run("view", f"{SDK}@{FIRST}", "version", cwd=ROOT)
-    return done.returncode == 0, "npm can't reach its registry, and the released schemas were not fetched before"
+    unreachable = "npm can't reach its registry, and the released schemas were not fetched before"
+    try:
+        done = _run("view", f"{SDK}@{FIRST}", "version", cwd=ROOT)
+    except subprocess.TimeoutExpired:
+        return False, unreachable
+    return done.returncode == 0, unreachable
 
 
 def _run(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
