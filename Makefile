@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help regen check fetch test lint demo bench-quick lock clean
+.PHONY: help regen check diff fetch test lint demo bench-quick lock clean
 
 help: ## List what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-12s %s\n", $$1, $$2 }'
@@ -23,6 +23,9 @@ regen: $(READY) ## Write generated/ from the pinned schema
 
 check: $(READY) ## Print how generated/ differs from what the schema gives, exit 1 if it does
 	$(BIN)/python -m codegen check
+
+diff: $(READY) ## Say what differs from another schema, for whom: make diff BASE=<git ref or folder> [HEAD=<same>]
+	@$(BIN)/python -m codegen diff --base "$(BASE)" $(if $(HEAD),--head "$(HEAD)") $(if $(FORMAT),--format "$(FORMAT)") $(if $(FAIL_ON),--fail-on "$(FAIL_ON)")
 
 fetch: $(READY) ## Pin another schema: make fetch FROM=npm:@agentclientprotocol/sdk@<version> or FROM=<folder>
 	$(BIN)/python -m codegen fetch "$(FROM)"

@@ -1,4 +1,4 @@
-"""The generator's command line: `python -m codegen {fetch,regen,check}`."""
+"""The generator's command line: `python -m codegen {fetch,regen,check,diff}`."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeAlias
 
+from codegen.diff import command as diff
 from codegen.errors import FetchError, SchemaError
 from codegen.fetch import fetch
 from codegen.regen import check, regenerate
@@ -23,8 +24,8 @@ def main(arguments: list[str] | None = None) -> int:
     """Run one command.
 
     Returns:
-        0 if all is well, 1 if `check` found drift or the schema has something without a rule, 2 for wrong usage
-        or a source that can't be fetched from.
+        0 if all is well, 1 if `check` found drift, `diff` found what it is to fail on or the schema has something
+        without a rule, 2 for wrong usage or a source that can't be read or fetched from.
     """
     options = _parser().parse_args(arguments)
     try:
@@ -78,6 +79,7 @@ def _parser() -> argparse.ArgumentParser:
     command.add_argument("source", help="npm:<package>@<version or tag>, a folder or a file")
     command.add_argument("--schema", type=Path, default=SCHEMA, help="folder of schemas (default: schema/)")
     command.set_defaults(run=_fetch)
+    diff.add_options(commands.add_parser("diff", help=diff.TEXT, description=diff.TEXT), SCHEMA)
     return parser
 
 

@@ -65,3 +65,8 @@ def find_files(folder: Path) -> dict[str, str]:
         for place in places
         if (folder / place).is_file() and place == next(each for each in places if (folder / each).is_file())
     }
+
+
+def file_of(name: str) -> str:
+    """Where the schema of a profile is in this repository."""
+    return f"schema/{_PLACES[name][0]}"

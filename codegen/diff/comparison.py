@@ -1,0 +1,146 @@
+"""One profile's comparison while it is made: both sides, what corresponds, and the findings so far."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from codegen.diff.findings import Finding
+from codegen.diff.fits import Fits
+from codegen.diff.matching import match
+from codegen.diff.reach import Reach, one_flow, reach
+from codegen.diff.rules import RULES
+from codegen.diff.sources import Snapshot
+from codegen.diff.verdicts import SAFE, Verdicts
+from codegen.ir import Definition, Schema
+
+PACKAGE = "acp_bindings"
+_SENDERS = ("Agent", "Client", "ProtocolLevel", "Proxy")
+_PARTS = ("Request", "Response", "Notification")
+
+
+@dataclass
+class Comparison:
+    """Two snapshots of a profile and what was found.
+
+    Attributes:
+        profile: the package's name.
+        names: what each definition of the base is called in the head.
+        docs_only: how many descriptions changed where nothing else did.
+    """
+
+    profile: str
+    old: Snapshot
+    new: Snapshot
+    findings: list[Finding] = field(default_factory=list[Finding])
+    docs_only: int = 0
+
+    def __post_init__(self) -> None:
+        self.names = match(self.old.schema, self.new.schema)
+        self.backwards = {new: old for old, new in self.names.items()}
+        self.envelopes = envelopes(self.old.schema) | envelopes(self.new.schema)
+        self.old_reach, self.new_reach = _reach(self.old), _reach(self.new)
+        self.old_to_new = Fits(self.old.schema, self.new.schema, self.names)
+        self.new_to_old = Fits(self.new.schema, self.old.schema, self.backwards)
+
+    def pairs(self) -> list[tuple[Definition, Definition]]:
+        """The definitions that correspond."""
+        old, new = self.old.schema.definitions, self.new.schema.definitions
+        return [(old[before], new[after]) for before, after in self.names.items()]
+
+    def symbol(self, *path: str) -> str:
+        return ".".join((PACKAGE, self.profile, *path))
+
+    def add(
+        self,
+        rule: str,
+        before: Definition | None,
+        after: Definition | None,
+        *,
+        old: str = "",
+        new: str = "",
+        subject: str = "",
+        verdicts: Verdicts | None = None,
+        texts: tuple[str, str] = ("", ""),
+        attribute: str = "",
+        covers: tuple[str, ...] = (),
+    ) -> None:
+        """Note a finding in a definition, with its verdicts as the rule has them or as given."""
+        known = after or before
+        assert known is not None
+        path = (known.name, attribute) if attribute else (known.name,)
+        self.findings.append(
+            Finding(
+                rule=rule,
+                profile=self.profile,
+                place=known.name,
+                old=old,
+                new=new,
+                subject=subject or known.name,
+                verdicts=self.judge(verdicts or RULES[rule].verdicts, before, after),
+                before=texts[0],
+                after=texts[1],
+                symbols=(self.symbol(*path),),
+                flow=self._flow(before, after),
+                methods=self._methods(before, after),
+                covers=covers,
+            )
+        )
+
+    def judge(self, verdicts: Verdicts, before: Definition | None, after: Definition | None) -> Verdicts:
+        """Verdicts where they stand: safe on the wire where no message has it, softer where bad values give way."""
+        travels = all(
+            each is None or each.name in found.flows
+            for each, found in ((before, self.old_reach), (after, self.new_reach))
+        )
+        if not travels:
+            return verdicts.wire(SAFE, SAFE)
+        return verdicts.softened(
+            old_peer=before is not None and self.old_reach.gives_way(before.name),
+            new_peer=after is not None and self.new_reach.gives_way(after.name),
+        )
+
+    def _flow(self, before: Definition | None, after: Definition | None) -> str:
+        old = self.old_reach.flows.get(before.name, set()) if before else set[str]()
+        new = self.new_reach.flows.get(after.name, set()) if after else set[str]()
+        return one_flow(old | new)
+
+    def _methods(self, before: Definition | None, after: Definition | None) -> tuple[str, ...]:
+        old = self.old_reach.methods.get(before.name, {}) if before else {}
+        new = self.new_reach.methods.get(after.name, {}) if after else {}
+        return tuple({**new, **old})
+
+
+def envelopes(schema: Schema) -> set[str]:
+    """The definitions of whole JSON-RPC messages. What is in them is found with the methods."""
+    payloads = {name for method in schema.methods for name in (method.params, method.result)}
+    names = {sender + part for sender in _SENDERS for part in _PARTS} - payloads
+    found = {name for name in names if name in schema.definitions}
+    return found | {leaf.name for name in found for leaf in schema.leaves(name)}
+
+
+def _reach(snapshot: Snapshot) -> Reach:
+    return reach(snapshot.schema, envelopes(snapshot.schema))
+
+
+def merged(findings: list[Finding]) -> list[Finding]:
+    """Findings about one place in one: a property that a union has for all members is in each member's class."""
+    found: dict[tuple[str, ...], Finding] = {}
+    for each in findings:
+        key = (each.rule, each.old, each.new, each.before, each.after)
+        first = found.get(key)
+        found[key] = each if first is None else _joined(first, each)
+    return list(found.values())
+
+
+def _joined(first: Finding, other: Finding) -> Finding:
+    worst = (max(pair) for pair in zip(first.verdicts.values, other.verdicts.values, strict=True))
+    return replace(
+        first,
+        verdicts=Verdicts(*worst),
+        symbols=tuple(dict.fromkeys((*first.symbols, *other.symbols))),
+        methods=tuple(dict.fromkeys((*first.methods, *other.methods))),
+        flow=one_flow({each for each in (first.flow, other.flow) if each != "none"})
+        if first.flow != other.flow
+        else first.flow,
+        covers=tuple(dict.fromkeys((*first.covers, *other.covers))),
+    )

@@ -1,0 +1,33 @@
+"""For a workflow's log: annotations, as GitHub's workflow commands have them, on the file of the schema."""
+
+from __future__ import annotations
+
+from codegen.diff.findings import Finding
+from codegen.diff.grouping import change, summary, unsafe_axes
+from codegen.diff.report import Report
+from codegen.diff.verdicts import Verdict
+from codegen.profiles import file_of
+
+_LEVELS = {Verdict.BREAKING: "error", Verdict.RISKY: "warning"}
+
+
+def github(report: Report) -> str:
+    """One line a finding that isn't safe, and one for all. What only reports, or was accepted, is a notice."""
+    unsafe = [each for each in report.findings if each.worst is not Verdict.SAFE]
+    return "".join(f"{line}\n" for line in [*map(_annotation, unsafe), f"::notice::{_data(summary(report))}"])
+
+
+def _annotation(finding: Finding) -> str:
+    level = "notice" if finding.reports_only or finding.accepted else _LEVELS[finding.worst]
+    axes = "; ".join(f"{title}: {verdict.word}" for title, verdict in unsafe_axes(finding).items())
+    text = "\n".join(part for part in (finding.sentence, change(finding), axes, finding.pointer) if part)
+    title = _property(f"{finding.rule}: {finding.subject}")
+    return f"::{level} file={_property(file_of(finding.profile))},title={title}::{_data(text)}"
+
+
+def _data(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _data(text).replace(":", "%3A").replace(",", "%2C")

@@ -1,0 +1,53 @@
+"""For programs: JSON as `report.schema.json` beside this file describes it."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from codegen.diff.findings import Finding
+from codegen.diff.report import Report
+
+FORMAT_VERSION = 1
+
+
+def machine(report: Report) -> str:
+    """The report as JSON."""
+    return json.dumps(as_json(report), indent=2, ensure_ascii=False) + "\n"
+
+
+def as_json(report: Report) -> dict[str, Any]:
+    """The report as JSON values."""
+    return {
+        "format": FORMAT_VERSION,
+        "base": report.base,
+        "head": report.head,
+        "worst": report.worst.word,
+        "bump": report.bump,
+        "profiles": list(report.profiles),
+        "docsOnly": report.docs_only,
+        "findings": [_finding(each) for each in report.findings],
+    }
+
+
+def _finding(finding: Finding) -> dict[str, Any]:
+    return {
+        "rule": finding.rule,
+        "sentence": finding.sentence,
+        "fingerprint": finding.fingerprint,
+        "profile": finding.profile,
+        "reportsOnly": finding.reports_only,
+        "place": finding.place,
+        "subject": finding.subject,
+        "pointer": {"old": finding.old or None, "new": finding.new or None},
+        "symbols": list(finding.symbols),
+        "flow": finding.flow,
+        "writers": list(finding.writers),
+        "readers": list(finding.readers),
+        "methods": list(finding.methods),
+        "before": finding.before or None,
+        "after": finding.after or None,
+        "worst": finding.worst.word,
+        "verdicts": {axis: verdict.word for axis, verdict in finding.verdicts.by_axis().items()},
+        "accepted": finding.accepted or None,
+    }

@@ -1,0 +1,93 @@
+"""The whole comparison: every profile, what was accepted, and what it means for the next version of this package."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from codegen.diff.accepted import Acceptance, apply
+from codegen.diff.comparison import Comparison, merged
+from codegen.diff.definitions import compare_definitions
+from codegen.diff.findings import BOTH, Finding
+from codegen.diff.messages import compare_messages
+from codegen.diff.methods import compare_methods
+from codegen.diff.rules import RULES
+from codegen.diff.sources import Side
+from codegen.diff.verdicts import Verdict
+from codegen.diff.words import count_docs
+
+STABLE = "v1"
+_UNSTABLE = "_unstable"
+
+
+@dataclass(frozen=True)
+class Report:
+    """What changed from one side to the other.
+
+    Attributes:
+        base: what the base was called, and the release of its schema if known.
+        head: likewise.
+        findings: in the order of profiles; within one, methods, then messages, then definitions.
+        docs_only: descriptions that changed, by profile.
+        profiles: those that were compared.
+    """
+
+    base: str
+    head: str
+    findings: tuple[Finding, ...]
+    docs_only: dict[str, int]
+    profiles: tuple[str, ...]
+
+    @property
+    def worst(self) -> Verdict:
+        """The worst verdict that counts: of a stable profile, and not accepted."""
+        counting = (each.worst for each in self.findings if not each.reports_only and not each.accepted)
+        return max(counting, default=Verdict.SAFE)
+
+    @property
+    def bump(self) -> str:
+        """The part of this package's version to raise: `major`, `minor`, `patch` or `none`."""
+        stable = [each for each in self.findings if not each.reports_only]
+        if any(each.worst is Verdict.BREAKING for each in stable):
+            return "major"
+        return "minor" if self.findings else "patch" if any(self.docs_only.values()) else "none"
+
+
+def compare(base: Side, head: Side, accepted: list[Acceptance]) -> Report:
+    """Compare two sides.
+
+    Raises:
+        SourceError: an acceptance fits no finding.
+    """
+    findings: list[Finding] = []
+    docs: dict[str, int] = {}
+    names = list(dict.fromkeys((*base.profiles, *head.profiles)))
+    for name in names:
+        found, docs[name] = _compare_profile(name, base, head)
+        findings += [replace(each, reports_only=name != STABLE) for each in found]
+    changed = any(findings) or any(docs.values())
+    return Report(_label(base), _label(head), apply(accepted, findings) if changed else (), docs, tuple(names))
+
+
+def _label(side: Side) -> str:
+    return f"{side.label} ({side.version})" if side.version else side.label
+
+
+def _compare_profile(name: str, base: Side, head: Side) -> tuple[list[Finding], int]:
+    if name not in base.profiles or name not in head.profiles:
+        return [_whole_profile(name, added=name in head.profiles)], 0
+    comparison = Comparison(name, base.profiles[name], head.profiles[name])
+    sides = (
+        [None, None]
+        if name.endswith(_UNSTABLE)
+        else [base.profiles.get(name + _UNSTABLE), head.profiles.get(name + _UNSTABLE)]
+    )
+    old_unstable, new_unstable = (each.schema if each else None for each in sides)
+    compare_methods(comparison, old_unstable, new_unstable)
+    compare_messages(comparison)
+    compare_definitions(comparison, old_unstable, new_unstable)
+    return merged(comparison.findings), count_docs(comparison)
+
+
+def _whole_profile(name: str, *, added: bool) -> Finding:
+    rule = "profile-added" if added else "profile-removed"
+    return Finding(rule, name, name, "", "", name, RULES[rule].verdicts, symbols=(f"acp_bindings.{name}",), flow=BOTH)

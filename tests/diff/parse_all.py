@@ -1,0 +1,23 @@
+"""Run by the tests in a process of its own: which messages the bindings on the path can read. One JSON a line."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+from pydantic import TypeAdapter, ValidationError
+
+import acp_bindings.v1 as bindings
+
+
+def reads(definition: str, message: object) -> bool:
+    """Whether a definition of the bindings reads a message."""
+    try:
+        TypeAdapter(getattr(bindings, definition)).validate_json(json.dumps(message))
+    except ValidationError:
+        return False
+    return True
+
+
+for line in sys.stdin:
+    sys.stdout.write(f"{json.dumps(reads(*json.loads(line)))}\n")

@@ -1,0 +1,277 @@
+"""How the report is shown, what the exit code says, and what is said of input that can't be read."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from collections.abc import Callable
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from codegen.__main__ import ROOT, main
+from codegen.diff.render import machine
+from codegen.diff.render.markdown import LIMIT
+from codegen.diff.rules import RULES
+from codegen.pins import sha256
+from tests.codegen.build import STRING, Schema, acp_schema, model, write_schema
+from tests.diff.cases import around, holds, may
+
+BEFORE, AFTER = around("request", model()), around("request", holds(STRING))
+SCHEMA = json.loads(Path(machine.__file__).with_name("report.schema.json").read_text("utf-8"))
+Run = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Run:
+    """Compare two folders in which `tmp_path` has schemas."""
+
+    def compare(*options: str, base: str = "base", head: str = "head") -> tuple[int, str, str]:
+        sides = ["--base", str(tmp_path / base), "--head", str(tmp_path / head)]
+        code = main(["diff", *sides, "--accepted", str(tmp_path / "accepted.toml"), *options])
+        captured = capsys.readouterr()
+        return code, captured.out, captured.err
+
+    return compare
+
+
+@pytest.fixture
+def folders(tmp_path: Path) -> Path:
+    write(tmp_path, BEFORE, AFTER)
+    return tmp_path
+
+
+def write(folder: Path, before: Schema, after: Schema, file: str = "v1/schema.json") -> None:
+    write_schema(folder / "base", acp_schema(before), file)
+    write_schema(folder / "head", acp_schema(after), file)
+
+
+def report(run: Run) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(run("--format", "json")[1])
+    return found
+
+
+@pytest.mark.usefixtures("folders")
+@pytest.mark.parametrize(("threshold", "code"), [("breaking", 1), ("risky", 1), ("never", 0)])
+def test_the_exit_code_says_whether_there_is_such_a_finding(run: Run, threshold: str, code: int) -> None:
+    assert run("--fail-on", threshold)[0] == code
+
+
+def test_a_risky_change_fails_only_where_risky_fails(run: Run, tmp_path: Path) -> None:
+    boolean: Schema = {"type": "boolean"}
+    write(tmp_path, around("request", may(boolean)), around("request", may(boolean, default=True)))
+    assert [run("--fail-on", each)[0] for each in ("breaking", "risky")] == [0, 1]
+
+
+@pytest.mark.parametrize("file", ["v1/schema.unstable.json", "v2/schema.json", "v2/schema.unstable.json"])
+def test_unstable_and_draft_profiles_report_but_never_fail(run: Run, tmp_path: Path, file: str) -> None:
+    write(tmp_path, {"Alone": model()}, {"Alone": holds(STRING)}, file)
+    code, out, _ = run("--fail-on", "risky")
+    assert code == 0
+    assert "Alone.x" in out
+
+
+@pytest.mark.parametrize(
+    ("after", "bump"),
+    [
+        (BEFORE, "none"),
+        (around("request", {**model(), "description": "More words."}), "patch"),
+        (around("request", may(STRING)), "minor"),
+        (AFTER, "major"),
+    ],
+)
+def test_the_version_to_raise_follows_from_the_findings(run: Run, tmp_path: Path, after: Schema, bump: str) -> None:
+    write(tmp_path, BEFORE, after)
+    assert report(run)["bump"] == bump
+
+
+@pytest.mark.usefixtures("folders")
+def test_the_json_is_as_its_schema_says(run: Run) -> None:
+    found = report(run)
+    jsonschema.validate(found, SCHEMA)
+    (finding,) = found["findings"]
+    assert finding["rule"] == "property-required-added"
+    assert finding["pointer"] == {"old": None, "new": "/$defs/NewSessionRequest/properties/x"}
+    assert finding["symbols"] == ["acp_bindings.v1.NewSessionRequest.x"]
+    assert (finding["writers"], finding["readers"]) == (["client"], ["agent"])
+
+
+@pytest.mark.usefixtures("folders")
+def test_the_terminal_has_colour_only_where_it_is_one(run: Run) -> None:
+    _, out, _ = run()
+    assert "\x1b" not in out
+    assert "session/new" in out
+    assert "Recommended version bump: major." in out
+
+
+@pytest.mark.usefixtures("folders")
+def test_the_markdown_is_a_table_with_a_row_a_finding(run: Run) -> None:
+    _, out, _ = run("--format", "markdown")
+    rows = [line for line in out.splitlines() if line.startswith("|")]
+    assert len(rows) == 3
+    assert all(line.replace("\\|", "").count("|") == 5 for line in rows)
+
+
+@pytest.mark.parametrize(("count", "expected"), [(500, "500 safe changes, left out"), (0, "The rest is left out")])
+def test_the_markdown_is_never_longer_than_a_comment_may_be(
+    run: Run, tmp_path: Path, count: int, expected: str
+) -> None:
+    safe = {f"optional{index}": STRING for index in range(count)}
+    needed = {f"needed{index}": STRING for index in range(0 if count else 400)}
+    write(tmp_path, BEFORE, around("request", model(list(needed) or None, **safe, **needed)))
+    _, out, _ = run("--format", "markdown")
+    assert len(out) <= LIMIT
+    assert expected in out
+
+
+@pytest.mark.usefixtures("folders")
+def test_an_annotation_is_one_line_on_the_file_of_the_schema(run: Run) -> None:
+    _, out, _ = run("--format", "github")
+    first, last = out.splitlines()
+    assert first.startswith("::error file=schema/v1/schema.json,title=property-required-added%3A NewSessionRequest.x::")
+    assert last.startswith("::notice::")
+
+
+class Page(HTMLParser):
+    """What a page has: its findings and everything it would fetch."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.findings = 0
+        self.fetched: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.findings += tag == "article"
+        self.fetched += [value or "" for name, value in attrs if name in ("src", "href")]
+
+
+@pytest.mark.usefixtures("folders")
+def test_the_page_has_every_finding_and_fetches_nothing(run: Run) -> None:
+    page = Page()
+    page.feed(run("--format", "html")[1])
+    assert (page.findings, page.fetched) == (1, [])
+
+
+def test_text_of_the_schema_is_no_markup_in_the_page(run: Run, tmp_path: Path) -> None:
+    write(tmp_path, BEFORE, around("request", holds({"type": "string", "const": "<script>alert(1)</script>"})))
+    assert "<script>alert" not in run("--format", "html")[1]
+
+
+# Acceptances
+
+
+@pytest.mark.usefixtures("folders")
+def test_an_accepted_finding_no_longer_fails_and_says_why(run: Run, tmp_path: Path) -> None:
+    fingerprint = report(run)["findings"][0]["fingerprint"]
+    (tmp_path / "accepted.toml").write_text(f'[[accepted]]\nfingerprint = "{fingerprint}"\nreason = "nobody has it"\n')
+    code, out, _ = run("--fail-on", "risky")
+    assert code == 0
+    assert "accepted: nobody has it" in out
+
+
+BAD_ACCEPTANCES = {
+    "stale": '[[accepted]]\nfingerprint = "000000000000"\nreason = "gone"\n',
+    "without a reason": '[[accepted]]\nfingerprint = "000000000000"\n',
+    "with an empty reason": '[[accepted]]\nfingerprint = "000000000000"\nreason = " "\n',
+    "with other keys": "accept = 1\n",
+    "not TOML": "[[accepted\n",
+}
+
+
+@pytest.mark.usefixtures("folders")
+@pytest.mark.parametrize("text", BAD_ACCEPTANCES.values(), ids=BAD_ACCEPTANCES)
+def test_an_acceptance_that_fits_nothing_is_an_error(run: Run, tmp_path: Path, text: str) -> None:
+    (tmp_path / "accepted.toml").write_text(text)
+    code, out, err = run()
+    assert (code, out, len(err.splitlines())) == (2, "", 1)
+    assert "accepted.toml" in err
+
+
+def test_acceptances_are_not_looked_at_where_nothing_changed(run: Run, tmp_path: Path) -> None:
+    write(tmp_path, BEFORE, BEFORE)
+    (tmp_path / "accepted.toml").write_text(BAD_ACCEPTANCES["stale"])
+    assert run()[0] == 0
+
+
+def test_a_fingerprint_does_not_depend_on_where_in_the_schema_something_stands(run: Run, tmp_path: Path) -> None:
+    write(tmp_path, BEFORE, AFTER)
+    first = report(run)["findings"][0]["fingerprint"]
+    more = {"Zero": model()}
+    write(tmp_path, more | BEFORE, more | AFTER)
+    assert report(run)["findings"][0]["fingerprint"] == first
+
+
+# Input that can't be read
+
+GOOD = json.dumps(acp_schema(BEFORE)).encode()
+BAD: dict[str, tuple[bytes, str]] = {
+    "truncated JSON": (GOOD[: len(GOOD) // 2], "Not JSON"),
+    "a page of HTML": (b"<!doctype html><title>502</title>", "Not JSON"),
+    "another JSON": (b'{"name": "x"}', "Not an ACP schema"),
+    "an unknown keyword": (GOOD.replace(b'"x-side"', b'"x-sides"', 1), "x-sides"),
+    "definitions alone": (b'{"$defs": {}}', "$schema"),
+}
+
+
+@pytest.mark.parametrize(("content", "expected"), BAD.values(), ids=BAD)
+@pytest.mark.parametrize("which", ["base", "head"])
+def test_a_schema_that_cannot_be_read_is_one_sentence(
+    run: Run, folders: Path, content: bytes, expected: str, which: str
+) -> None:
+    (folders / which / "v1/schema.json").write_bytes(content)
+    code, out, err = run()
+    assert (code, out, len(err.splitlines())) == (2, "", 1)
+    assert expected in err
+    assert which in err
+
+
+def test_a_wrong_hash_an_empty_folder_and_a_file_are_one_sentence_each(run: Run, folders: Path) -> None:
+    pins = {"source": "", "version": "1", "files": {"v1/schema.json": {"sha256": sha256(b"other")}}}
+    (folders / "head/PINNED.json").write_text(json.dumps(pins))
+    (folders / "empty").mkdir()
+    for head, expected in (("head", "SHA-256"), ("empty", "no schema"), ("base/v1/schema.json", "is a file")):
+        code, out, err = run(head=head)
+        assert (code, out, len(err.splitlines())) == (2, "", 1)
+        assert expected in err
+
+
+@pytest.mark.parametrize("ref", ["no-such-branch", "--upload-pack=x", ""])
+def test_an_unknown_ref_is_one_sentence(capsys: pytest.CaptureFixture[str], ref: str) -> None:
+    assert main(["diff", f"--base={ref}"]) == 2
+    assert "neither a folder nor a git ref" in capsys.readouterr().err
+
+
+def test_no_base_is_wrong_usage(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        main(["diff"])
+    assert stopped.value.code == 2
+    assert "--base" in capsys.readouterr().err
+
+
+# Git
+
+
+def test_a_git_ref_is_read_with_its_own_schema_and_methods(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    repository = tmp_path / "repository"
+    write_schema(repository / "schema", acp_schema(BEFORE))
+    (repository / "codegen").mkdir()
+    shutil.copy(ROOT / "codegen/methods.toml", repository / "codegen")
+    for command in (["init", "-q"], ["add", "."], ["-c", "user.name=t", "-c", "user.email=t@t", "commit", "-qm", "t"]):
+        subprocess.run(["git", *command], cwd=repository, check=True)
+    write_schema(repository / "schema", acp_schema(AFTER))
+    monkeypatch.setattr("codegen.diff.command.REPOSITORY", repository)
+    assert main(["diff", "--base", "HEAD", "--head", str(repository / "schema"), "--fail-on", "breaking"]) == 1
+    assert "property-required-added" in capsys.readouterr().out
+
+
+def test_every_rule_has_a_sentence_and_an_id_of_plain_words() -> None:
+    for rule, each in RULES.items():
+        assert rule.replace("-", "").isalpha()
+        assert each.sentence.endswith(".")
+        assert len(each.letters) in (0, 5)
