@@ -14,7 +14,7 @@ from typing import Any
 from codegen.errors import SchemaError
 from codegen.ir import Method, Schema
 from codegen.pins import load
-from codegen.regen import read_schema
+from codegen.regen import understand
 
 # What of a git ref says something about its protocol.
 _SCHEMA, _METHODS = "schema", "codegen/methods.toml"
@@ -70,7 +70,7 @@ def _read_folder(folder: Path, label: str) -> Side:
         found = load(folder, pinned=False)
         version = found[0].profile.version
         profiles = {
-            each.profile.name: Snapshot(each.profile.file, each.schema, read_schema(each))  # as it stands
+            each.profile.name: Snapshot(each.profile.file, each.schema, understand(each.schema, each.profile.table))
             for each in found
         }
     except SchemaError as error:
