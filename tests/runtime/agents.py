@@ -91,7 +91,7 @@ class Parent(Echo):
         if method != "_child":
             return await super().ext_request(method, params)
         ignore = (
-            "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print(flush=True); time.sleep(600)"
+            "import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN); print(flush=True); signal.pause()"
         )
         child = subprocess.Popen([sys.executable, "-c", ignore], stdout=subprocess.PIPE)
         assert child.stdout is not None

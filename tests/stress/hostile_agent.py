@@ -23,7 +23,7 @@ RESULTS: dict[str, Any] = {
 }
 # So many that a pipe holds them.
 LAST_UPDATES = 300
-SLEEPER = "import signal, sys, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print(flush=True); time.sleep(600)"
+SLEEPER = "import signal, sys; signal.signal(signal.SIGTERM, signal.SIG_IGN); print(flush=True); signal.pause()"
 
 
 def behaviour(function: Behaviour) -> Behaviour:
