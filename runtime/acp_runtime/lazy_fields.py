@@ -4,8 +4,8 @@ A profile has hundreds of models, a process uses a few dozen. Most of what pydan
 is to evaluate its annotations; here the annotations of a generated class are put aside and evaluated when its
 schema is first built, or its fields are first asked for. A class of anybody else is pydantic's as usual.
 
-What is relied on: that pydantic collects fields from `__annotations__`, and that `__pydantic_fields__` is where
-they are kept. Where a Python version has no `__annotations__` in the class body, nothing is put aside.
+What is relied on: that `from __future__ import annotations` leaves strings in a class body's `__annotations__`, that
+pydantic collects fields from there, and that `__pydantic_fields__` is where they are kept.
 """
 
 from __future__ import annotations
