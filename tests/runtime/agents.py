@@ -90,9 +90,7 @@ class Parent(Echo):
     async def ext_request(self, method: str, params: Any) -> Any:
         if method != "_child":
             return await super().ext_request(method, params)
-        ignore = (
-            "import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN); print(flush=True); signal.pause()"
-        )
+        ignore = "import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN); print(flush=True); signal.pause()"
         child = subprocess.Popen([sys.executable, "-c", ignore], stdout=subprocess.PIPE)
         assert child.stdout is not None
         await asyncio.to_thread(child.stdout.readline)
