@@ -98,7 +98,7 @@ def _models(schema: Schema) -> str:
         else:
             rendered[name] = {"docs": docs, "alias": each}
     source = generate(
-        quoted_json({"$schema": "https://json-schema.org/draft/2020-12/schema", "$defs": outline}),
+        json.dumps({"$schema": "https://json-schema.org/draft/2020-12/schema", "$defs": outline}),
         input_file_type=InputFileType.JsonSchema,
         output_model_type=DataModelType.PydanticV2BaseModel,
         target_python_version=PythonVersion.PY_311,
@@ -137,7 +137,3 @@ def _body(source: str, expected: list[str]) -> str:
         wrong = sorted(set(names) ^ set(expected)) or "their order"
         raise SchemaError("/$defs", f"datamodel-code-generator did not render the definitions as outlined: {wrong}.")
     return "\n".join(source.splitlines()[definitions[0].lineno - 1 :]) if definitions else ""
-
-
-def quoted_json(value: Any) -> str:
-    return json.dumps(value)

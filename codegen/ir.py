@@ -84,11 +84,6 @@ class Model:
     base: str | None = None
     is_open: bool = False
 
-    @property
-    def needs(self) -> tuple[str, ...]:
-        """What must be defined before it."""
-        return (self.base,) if self.base else ()
-
 
 @dataclass(frozen=True)
 class Member:
@@ -118,10 +113,6 @@ class Union:
             return None
         return "ExactlyOne" if self.exclusive else "FirstMatch"
 
-    @property
-    def needs(self) -> tuple[str, ...]:
-        return tuple(member.name for member in self.members)
-
 
 @dataclass(frozen=True)
 class Alias:
@@ -131,10 +122,6 @@ class Alias:
     pointer: str
     doc: str
     type: Type
-
-    @property
-    def needs(self) -> tuple[str, ...]:
-        return self.type.names
 
 
 Definition: TypeAlias = Model | Union | Alias

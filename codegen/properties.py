@@ -8,7 +8,7 @@ from typing import Any
 from codegen.docs import with_member_docs
 from codegen.ir import Field, Type
 from codegen.names import attribute_name
-from codegen.nodes import Node, is_array, is_object
+from codegen.nodes import Node
 from codegen.types import Lookup, quoted, read_type
 
 _DEFAULT_ON_ERROR = "x-deserialize-default-on-error"
@@ -31,7 +31,9 @@ def read_property(wire: str, node: Node, required: bool, lookup: Lookup) -> Fiel
     kind = read_type(node, lookup)
     node.close()
     _check_leniency(node, kind, required, on_error, on_null, skip_items, has_default)
-    source = None if required else default_source(kind, has_default, default)
+    # What reading it gives when it is absent. A default of the schema's own is written by codegen.defaults.
+    empty = "None" if kind.nullable else _EMPTY.get(kind.kind, "None")
+    source = None if required else "" if has_default else empty
     markers = (
         *(["SkipInvalidItems"] if skip_items else []),
         *(["NotNull"] if source == "None" and not kind.nullable else []),
@@ -54,15 +56,6 @@ def _check_leniency(
         raise node.error("There is no rule for a required property with a default.", "default")
     if required and (on_error or on_null) and (kind.kind != "array" or kind.nullable):
         raise node.error("There is no rule for what a required property that isn't a plain array is salvaged to.")
-
-
-def default_source(kind: Type, has_default: bool, default: Any) -> str:
-    """What reading an absent field gives, as Python source. A model's default is written by `codegen.defaults`."""
-    if not has_default:
-        return "None" if kind.nullable else _EMPTY.get(kind.kind, "None")
-    if is_array(default) or is_object(default):
-        return repr(default) if not default and kind.kind in _EMPTY else ""
-    return quoted(default)
 
 
 def tag_field(wire: str, node: Node, value: str) -> Field:
