@@ -55,7 +55,8 @@ def read_side(where: str, repository: Path) -> Side:
     """
     folder = Path(where)
     if where and folder.is_dir():
-        return _read_folder(folder / _SCHEMA if (folder / _SCHEMA).is_dir() else folder, where)
+        label = f"{folder.relative_to(repository)}/" if folder.is_relative_to(repository) else where
+        return _read_folder(folder / _SCHEMA if (folder / _SCHEMA).is_dir() else folder, label)
     if where and folder.exists():
         raise SourceError(f"{where} is a file. Give the folder of schemas it is in, or a git ref.")
     with tempfile.TemporaryDirectory(prefix="acp-diff-") as extracted:
