@@ -53,11 +53,11 @@ class Hub:
         done = subprocess.run(command, cwd=cwd or self.origin, capture_output=True, text=True, check=True, timeout=60)
         return done.stdout.strip()
 
-    def checkout(self, branch: str = "main") -> Path:
-        """A new clone of everything, with a branch checked out and the environment that make would make."""
+    def checkout(self, branch: str = "main", *options: str) -> Path:
+        """A new clone with a branch checked out, and the environment that make would make."""
         self.clones += 1
         clone = self.home / f"clone-{self.clones}"
-        self.git("clone", "--quiet", "--branch", branch, str(self.origin), str(clone), cwd=self.home)
+        self.git("clone", "--quiet", "--branch", branch, *options, f"file://{self.origin}", str(clone), cwd=self.home)
         lend_environment(clone)
         return clone
 
@@ -69,7 +69,8 @@ class Hub:
     def upgrade(self, source: object) -> tuple[Job, Job | None]:
         """A run of Schema upgrade: how both of its jobs went, the second if there was any."""
         shutil.rmtree(self.home / "temp", ignore_errors=True)
-        generated = run_job("schema-upgrade.yml", "generate", self.checkout(), self.home, inputs__source=str(source))
+        shallow = self.checkout("main", "--depth=1")
+        generated = run_job("schema-upgrade.yml", "generate", shallow, self.home, inputs__source=str(source))
         if generated.failed or not generated.outputs["verdict"]:
             return generated, None
         return generated, self.job("propose", needs__generate__outputs__verdict=generated.outputs["verdict"])
@@ -99,9 +100,15 @@ def release(folder: Path, version: str, definitions: Schema) -> Path:
 @pytest.fixture
 def hub(tmp_path: Path) -> Hub:
     """The project with a schema in version 1.0.0, of which the request of `session/new` has no properties."""
-    home = tmp_path / "hub"
-    home.mkdir()
-    return start(Hub(home), release(tmp_path / "1.0.0", "1.0.0", around("request", model())))
+    return start(new_hub(tmp_path), release(tmp_path / "1.0.0", "1.0.0", around("request", model())))
+
+
+def new_hub(tmp_path: Path) -> Hub:
+    """An empty one. Skips the test where there is no jq, which the workflows find on every runner."""
+    if shutil.which("jq") is None:
+        pytest.skip("jq is needed")
+    (tmp_path / "hub").mkdir()
+    return Hub(tmp_path / "hub")
 
 
 def start(hub: Hub, source: Path) -> Hub:

@@ -1,4 +1,4 @@
-"""What CI says of a branch that touches the schema: its own scripts, with git and make, on a GitHub that is a folder."""
+"""What CI says of a branch that touches the schema: its own scripts, with git and make, on a GitHub in a folder."""
 
 from __future__ import annotations
 

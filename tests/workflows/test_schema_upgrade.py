@@ -10,7 +10,7 @@ import pytest
 from tests.codegen.build import STRING, model
 from tests.diff.artifacts import schemas_of
 from tests.diff.cases import around, holds, may
-from tests.workflows.conftest import Hub, release, start
+from tests.workflows.conftest import Hub, new_hub, release, start
 
 BRANCH = "schema-upgrade"
 
@@ -170,10 +170,19 @@ def test_a_schema_without_a_rule_is_one_issue_however_often_it_fails(hub: Hub, t
     assert hub.git("branch", "--list") == "* main"
 
 
+def test_a_report_that_cannot_be_made_fails_with_the_sentence(hub: Hub, safe: Path) -> None:
+    clone = hub.checkout()
+    (clone / "schema/v1/schema.json").write_text("{", "utf-8")
+    hub.push(clone, "Break the schema that is pinned", "main")
+    generated, _ = hub.upgrade(safe)
+    assert generated.failed
+    assert generated.summary.startswith("No upgrade: codegen: main can't be read: ")
+    assert hub.writes == []
+
+
 def test_a_real_release_is_proposed(tmp_path: Path) -> None:
     old, new = schemas_of("2.0.2"), schemas_of("2.1.0")
-    (tmp_path / "hub").mkdir()
-    hub = start(Hub(tmp_path / "hub"), old)
+    hub = start(new_hub(tmp_path), old)
     generated, proposed = hub.upgrade(new)
     assert proposed is not None
     assert not proposed.failed, generated.log + proposed.log
