@@ -38,7 +38,9 @@ def main() -> None:
 
 
 def show(found: object, jq: str) -> None:
-    done = subprocess.run(["jq", "--raw-output", jq], input=json.dumps(found), text=True, check=True, stdout=-1)
+    done = subprocess.run(
+        ["jq", "--raw-output", jq], input=json.dumps(found), text=True, check=True, stdout=subprocess.PIPE
+    )
     sys.stdout.write(done.stdout)
 
 
@@ -81,7 +83,7 @@ def edit(kind: str) -> Callable[[Hub, Options], None]:
             found["title"] = given.title
         if given.add_label:
             assert given.add_label in hub["labels"]
-            found["labels"].append({"name": given.add_label})
+            found["labels"] += [{"name": given.add_label}] if {"name": given.add_label} not in found["labels"] else []
         if given.remove_label:
             found["labels"].remove({"name": given.remove_label})
 
