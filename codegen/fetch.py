@@ -15,7 +15,8 @@ from codegen.folders import read_files, replace_folder
 from codegen.nodes import is_array, is_object
 from codegen.pins import PINS, parse_json, sha256
 from codegen.profiles import ONE_FILE, PLACES, STABLE
-from codegen.sources import Release, read_source
+from codegen.sources import read_source
+from codegen.sources.release import Release
 
 _LICENSE = "LICENSE"
 
