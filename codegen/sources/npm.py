@@ -56,9 +56,9 @@ def _failure(spec: str, text: str) -> str:
     if code in _UNKNOWN:
         return f"npm knows no {spec}."
     if code in _UNREACHABLE:
-        return f"npm can't reach its registry ({code})."
+        return f"npm can't reach its registry ({code}). Try again later, or fetch from a folder."
     if code == "EINTEGRITY":
-        return f"What npm got for {spec} has not the hash that its registry says. Nothing was kept; fetch it again."
+        return f"What npm got for {spec} has not the hash that its registry says. Fetch it again."
     return f"npm could not pack {spec} ({code})."
 
 
