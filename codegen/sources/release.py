@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 from codegen.errors import FetchError
+from codegen.profiles import PLACES
 
 
 @dataclass(frozen=True)
@@ -18,6 +19,7 @@ class Release:
         license: the identifier of its licence; empty likewise.
         license_text: the licence itself, if it comes with one.
         schemas: the schemas, by their paths in `schema/`.
+        places: the paths it decides about; a schema that is pinned in another place stays.
     """
 
     source: str
@@ -25,6 +27,7 @@ class Release:
     license: str
     license_text: bytes | None
     schemas: dict[str, bytes]
+    places: tuple[str, ...] = PLACES
 
 
 def check_known(source: str, found: Iterable[str], known: Collection[str]) -> None:
