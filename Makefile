@@ -27,7 +27,7 @@ check: $(READY) ## Print how generated/ differs from what the schema gives, exit
 diff: $(READY) ## Say what differs from another schema, for whom: make diff BASE=<git ref or folder> [HEAD=<same>]
 	@$(BIN)/python -m codegen diff --base "$(BASE)" $(if $(HEAD),--head "$(HEAD)") $(if $(FORMAT),--format "$(FORMAT)") $(if $(FAIL_ON),--fail-on "$(FAIL_ON)")
 
-fetch: $(READY) ## Pin another schema: make fetch FROM=npm:@agentclientprotocol/sdk@<version> or FROM=<folder>
+fetch: $(READY) ## Pin another schema: make fetch FROM=npm:@agentclientprotocol/sdk@<version>, github:<tag> or <folder>
 	$(BIN)/python -m codegen fetch "$(FROM)"
 
 test: $(READY) ## Run the tests
