@@ -22,7 +22,7 @@ def html(report: Report) -> str:
     return environment.get_template(_TEMPLATE).render(
         report=report,
         summary=summary(report),
-        profiles={note(name, found): groups(found) for name, found in by_profile(report).items() if found},
+        profiles={note(name): groups(found) for name, found in by_profile(report).items() if found},
         docs={name: count for name, count in report.docs_only.items() if count},
         titles=TITLES,
         verdicts=[each.word for each in sorted(Verdict, reverse=True)],
