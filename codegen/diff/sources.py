@@ -59,7 +59,7 @@ def read_side(where: str, repository: Path) -> Side:
     """
     folder = Path(where)
     if where and folder.is_dir():
-        return _read_folder(folder / _SCHEMA if (folder / _SCHEMA).is_dir() else folder, where)
+        return _read_folder(folder / _SCHEMA if (folder / _SCHEMA).is_dir() else folder, _called(where, repository))
     if where and folder.exists():
         raise SourceError(f"{where} is a file. Give the folder of schemas it is in, or a git ref.")
     with tempfile.TemporaryDirectory(prefix="acp-diff-") as extracted:
@@ -67,6 +67,12 @@ def read_side(where: str, repository: Path) -> Side:
         side = _read_folder(Path(extracted) / _SCHEMA, where)
         table = _table(Path(extracted) / _METHODS, where)
     return replace(side, profiles={name: _with_table(name, each, table) for name, each in side.profiles.items()})
+
+
+def _called(where: str, repository: Path) -> str:
+    """A folder as the user gave it, without what only this machine knows if it is in the repository."""
+    folder = Path(where).resolve()
+    return f"{folder.relative_to(repository).as_posix()}/" if folder.is_relative_to(repository) else where
 
 
 def _read_folder(folder: Path, label: str) -> Side:

@@ -6,7 +6,6 @@ import json
 import shutil
 import subprocess
 from collections.abc import Callable
-from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,6 @@ import pytest
 
 from codegen.__main__ import ROOT, main
 from codegen.diff.render import machine
-from codegen.diff.render.markdown import LIMIT
 from codegen.diff.rules import RULES
 from codegen.pins import sha256
 from tests.codegen.build import STRING, Schema, acp_schema, model, write_schema
@@ -106,27 +104,8 @@ def test_the_terminal_has_colour_only_where_it_is_one(run: Run) -> None:
     _, out, _ = run()
     assert "\x1b" not in out
     assert "session/new" in out
+    assert "The stable profile breaks." in out
     assert "Recommended version bump: major." in out
-
-
-@pytest.mark.usefixtures("folders")
-def test_the_markdown_is_a_table_with_a_row_a_finding(run: Run) -> None:
-    _, out, _ = run("--format", "markdown")
-    rows = [line for line in out.splitlines() if line.startswith("|")]
-    assert len(rows) == 3
-    assert all(line.replace("\\|", "").count("|") == 5 for line in rows)
-
-
-@pytest.mark.parametrize(("count", "expected"), [(500, "500 safe changes, left out"), (0, "The rest is left out")])
-def test_the_markdown_is_never_longer_than_a_comment_may_be(
-    run: Run, tmp_path: Path, count: int, expected: str
-) -> None:
-    safe = {f"optional{index}": STRING for index in range(count)}
-    needed = {f"needed{index}": STRING for index in range(0 if count else 400)}
-    write(tmp_path, BEFORE, around("request", model(list(needed) or None, **safe, **needed)))
-    _, out, _ = run("--format", "markdown")
-    assert len(out) <= LIMIT
-    assert expected in out
 
 
 @pytest.mark.usefixtures("folders")
@@ -137,29 +116,18 @@ def test_an_annotation_is_one_line_on_the_file_of_the_schema(run: Run) -> None:
     assert last.startswith("::notice::")
 
 
-class Page(HTMLParser):
-    """What a page has: its findings and everything it would fetch."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.findings = 0
-        self.fetched: list[str] = []
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.findings += tag == "article"
-        self.fetched += [value or "" for name, value in attrs if name in ("src", "href")]
-
-
 @pytest.mark.usefixtures("folders")
-def test_the_page_has_every_finding_and_fetches_nothing(run: Run) -> None:
-    page = Page()
-    page.feed(run("--format", "html")[1])
-    assert (page.findings, page.fetched) == (1, [])
+@pytest.mark.parametrize(("name", "start"), [("markdown", "Schema: "), ("html", "<!doctype html>")])
+def test_a_report_for_others_is_printed_alone(run: Run, name: str, start: str) -> None:
+    code, out, err = run("--format", name)
+    assert (code, err) == (0, "")
+    assert out.startswith(start)
 
 
-def test_text_of_the_schema_is_no_markup_in_the_page(run: Run, tmp_path: Path) -> None:
-    write(tmp_path, BEFORE, around("request", holds({"type": "string", "const": "<script>alert(1)</script>"})))
-    assert "<script>alert" not in run("--format", "html")[1]
+def test_a_folder_of_the_repository_is_called_as_it_is_everywhere(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["diff", "--base", str(ROOT / "schema")]) == 0
+    sides = capsys.readouterr().out.splitlines()[0].split(" -> ")
+    assert [each.split()[0] for each in sides] == ["schema/", "schema/"]
 
 
 # Acceptances
