@@ -30,7 +30,7 @@ diff: $(READY) ## Say what differs from another schema, for whom: make diff BASE
 	@$(BIN)/python -m codegen diff --base "$(BASE)" $(if $(HEAD),--head "$(HEAD)") $(if $(FORMAT),--format "$(FORMAT)") $(if $(FAIL_ON),--fail-on "$(FAIL_ON)")
 
 # The environment has FROM and TAG as they were given. $(FROM) would be expanded by make, whatever is in it.
-fetch: $(READY) ## Pin another schema: make fetch FROM=npm:@agentclientprotocol/sdk@<version> or FROM=<folder>
+fetch: $(READY) ## Pin another schema: make fetch FROM=npm:@agentclientprotocol/sdk@<version>, github:<tag> or <folder>
 	$(BIN)/python -m codegen fetch "$$FROM"
 
 test: $(READY) ## Run the tests

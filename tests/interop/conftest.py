@@ -16,7 +16,7 @@ from tests.interop.their_client import Command
 
 DEADLINE = 30.0
 PYTHON_SDK = "agent-client-protocol==0.12.1"
-TYPESCRIPT_SDK = "@agentclientprotocol/sdk@2.0.0"
+TYPESCRIPT_SDK = "@agentclientprotocol/sdk@2.4.0"
 ZOD = "zod@4.6.7"
 PEERS = Path(__file__).with_name("peers")
 

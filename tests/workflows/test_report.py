@@ -32,7 +32,7 @@ def test_a_branch_that_breaks_something_fails_with_the_report(hub: Hub, tmp_path
     clone = propose(hub, tmp_path, "2.0.0", around("request", holds(STRING)))
     found = report(hub, clone)
     assert found.failed
-    assert found.summary.startswith("## Schema: ")
+    assert found.summary.startswith("Schema: ")
     assert "`NewSessionRequest.x`" in found.summary
     assert "::error file=schema/v1/schema.json" in found.log
     assert (clone / "report.md").read_text("utf-8") == found.summary
@@ -49,12 +49,25 @@ def test_what_is_accepted_does_not_fail(hub: Hub, tmp_path: Path) -> None:
     command = [sys.executable, "-m", "codegen", "diff", "--base", "origin/main", "--format", "json"]
     done = subprocess.run(command, cwd=clone, capture_output=True, text=True, check=True, timeout=60)
     (finding,) = json.loads(done.stdout)["findings"]
-    accepted = f'[[accepted]]\nfingerprint = "{finding["fingerprint"]}"\nreason = "nobody sends it"\n'
-    (clone / "schema/accepted.toml").write_text(accepted, "utf-8")
-    hub.push(clone, "Accept it", "topic")
+    accept(hub, clone, finding["fingerprint"])
     found = report(hub, clone)
     assert not found.failed, found.log
     assert "nobody sends it" in found.summary
+
+
+def test_what_accepts_nothing_here_fails_and_the_report_is_there(hub: Hub, tmp_path: Path) -> None:
+    clone = propose(hub, tmp_path, "1.1.0", around("request", may(STRING)))
+    accept(hub, clone, "0123456789ab")
+    found = report(hub, clone)
+    assert found.failed
+    assert "accepted.toml accepts 0123456789ab, which is no finding here" in found.log
+    assert "`NewSessionRequest.x`" in found.summary
+
+
+def accept(hub: Hub, clone: Path, fingerprint: str) -> None:
+    accepted = f'[[accepted]]\nfingerprint = "{fingerprint}"\nreason = "nobody sends it"\n'
+    (clone / "schema/accepted.toml").write_text(accepted, "utf-8")
+    hub.push(clone, "Accept it", "topic")
 
 
 def test_a_branch_that_touches_neither_has_no_report(hub: Hub) -> None:
