@@ -34,7 +34,7 @@ _ABSENT_IS_LEFT_OUT = core_schema.chain_schema(
 
 
 # What is sure to refuse the stand-in, and quickly.
-_PLAIN = frozenset({"str", "int", "float", "bool", "none", "list", "dict", "literal", "model", "definition-ref"})
+_PLAIN = frozenset({"str", "int", "float", "bool", "none", "list", "dict", "literal"})
 
 
 def leave_out_when_absent(schema: Any) -> CoreSchema:
