@@ -1,12 +1,13 @@
-"""How models are built from Python: a validator of their own, made when the first instance of a class is built.
+"""How models are built from Python: by a validator of their own, made when the first instance of a class is built.
 
-It takes keywords, by the names of attributes; no leniency, nothing unknown, no model but as an instance. Models that
+It takes keywords by the names of attributes: no leniency, nothing unknown, no model but as an instance. Classes that
 are only ever parsed never get one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from pydantic import BaseModel
@@ -16,20 +17,20 @@ from acp_runtime.absent import leave_out_when_absent
 from acp_runtime.first_errors import stop_at_first_error
 from acp_runtime.views import as_keyword, remember
 
+# Attributes of the classes: the schema as the annotations say it, and what builds an instance.
+DECLARED, BUILD = "__acp_schema__", "__acp_build__"
+
 
 class _Instance:
-    """In a schema it stands for the class that is built: for that one, pydantic-core would take the validator it has."""
-
-
-_DECLARED, _BUILD = "__acp_model__", "__acp_build__"
+    """Stands for the class in its schema: for that one, pydantic-core would take the validator that it has already."""
 
 
 def declare(cls: type[BaseModel], model: Any) -> None:
-    """Keep the schema of a class as its annotations say it, for when an instance is built."""
-    declared = {name: field["schema"] for name, field in model["schema"]["fields"].items()}
-    for schema in declared.values():
+    """Keep the schema of a class, for when an instance is built."""
+    schemas = {name: field["schema"] for name, field in model["schema"]["fields"].items()}
+    for schema in schemas.values():
         stop_at_first_error(schema)
-    type.__setattr__(cls, _DECLARED, (model, declared))
+    type.__setattr__(cls, DECLARED, (model, schemas))
     remember(model["ref"], cls)
 
 
@@ -41,21 +42,22 @@ def constructor_of(cls: type[BaseModel], *, is_open: bool) -> Callable[..., Any]
         is_open: whether keywords that are no fields are kept.
     """
     cls.model_rebuild()
-    if _DECLARED not in cls.__dict__:
-        return cls.__pydantic_validator__.validate_python
-    model, declared = cls.__dict__[_DECLARED]
+    if DECLARED not in cls.__dict__:  # somebody else's, with validators round it
+        return partial(cls.__pydantic_validator__.validate_python, by_alias=False, by_name=True)
+    model, schemas = cls.__dict__[DECLARED]
     fields = core_schema.model_fields_schema(
-        {name: core_schema.model_field(_keyword(cls, name, schema)) for name, schema in declared.items()},
+        {name: core_schema.model_field(_argument(cls, name, schema)) for name, schema in schemas.items()},
         model_name=cls.__name__,
         extra_behavior="allow" if is_open else "forbid",
     )
-    build = SchemaValidator({**model, "schema": fields, "cls": _Instance, "ref": cls.__name__}).validate_python
-    type.__setattr__(cls, _BUILD, build)
+    schema: Any = {**model, "schema": fields, "cls": _Instance}
+    build = SchemaValidator(schema).validate_python
+    type.__setattr__(cls, BUILD, build)
     return build
 
 
-def _keyword(cls: type[BaseModel], name: str, schema: Any) -> Any:
-    """One argument: a tag need not be given, and what isn't given is absent."""
+def _argument(cls: type[BaseModel], name: str, schema: Any) -> Any:
+    """One keyword: a tag need not be given, and an optional one that isn't given is absent."""
     extra = cls.model_fields[name].json_schema_extra
     if isinstance(extra, dict) and "x-tag" in extra:
         return core_schema.with_default_schema(as_keyword(schema), default=extra["const"])

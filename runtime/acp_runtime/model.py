@@ -18,11 +18,11 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar, cast, dataclass_transform
 from pydantic import BaseModel, Field, GetCoreSchemaHandler, GetJsonSchemaHandler
 from pydantic.alias_generators import to_camel
 from pydantic.json_schema import JsonSchemaValue
-from pydantic_core import core_schema, to_json
+from pydantic_core import to_json
 from pydantic_core.core_schema import CoreSchema
 
 from acp_runtime.absent import leave_out_when_absent, with_plain_defaults
-from acp_runtime.constructors import constructor_of, declare
+from acp_runtime.constructors import BUILD, constructor_of, declare
 from acp_runtime.lazy_fields import collect_fields
 from acp_runtime.views import as_wire
 
@@ -53,8 +53,7 @@ if TYPE_CHECKING:
         """Tells type checkers what `frozen` in a configuration doesn't: no field is assigned to, in any subclass."""
 
 else:
-    from acp_runtime.constructors import constructor_of, declare
-from acp_runtime.lazy_fields import LazyFieldsMeta as _ModelMeta
+    from acp_runtime.lazy_fields import LazyFieldsMeta as _ModelMeta
 
 
 class Model(
@@ -77,7 +76,7 @@ class Model(
 
     def __init__(self, /, **data: Any) -> None:
         cls = type(self)
-        build = cls.__dict__.get("__acp_build__") or constructor_of(cls, is_open=issubclass(cls, OpenModel))
+        build = cls.__dict__.get(BUILD) or constructor_of(cls, is_open=issubclass(cls, OpenModel))
         build(data, self_instance=self)
 
     # Tells pydantic that parsing need not go through `__init__`.

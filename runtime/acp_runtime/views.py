@@ -12,6 +12,8 @@ from typing import Any, TypeAlias
 
 from pydantic_core import core_schema
 
+from acp_runtime.json_values import as_object
+
 Schema: TypeAlias = Any
 Change: TypeAlias = Callable[[Schema], Schema]
 
@@ -60,6 +62,7 @@ def _within(schema: Schema, change: Change) -> Schema:
 
 
 def _choices(choices: Any, change: Change) -> Any:
-    if isinstance(choices, dict):
-        return {tag: change(choice) for tag, choice in choices.items()}
+    by_tag = as_object(choices)
+    if by_tag is not None:
+        return {tag: change(choice) for tag, choice in by_tag.items()}
     return [(change(each[0]), *each[1:]) if isinstance(each, tuple) else change(each) for each in choices]
