@@ -49,7 +49,7 @@ for ask, name in zip(first, bare):
     ask(cls)
     assert cls.__name__ == name and cls.__module__ == "acp_bindings.v1.models"
     assert cls.__pydantic_decorators__ is not models.Model.__pydantic_decorators__
-    assert cls.__dict__["__pydantic_fields__"] is cls.model_fields
+    assert cls.model_fields is cls.__dict__["__pydantic_fields__"]
 assert len(first) <= len(bare)
 """)
 
