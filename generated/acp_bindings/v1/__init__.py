@@ -260,8 +260,8 @@ if TYPE_CHECKING:
     )
 
 SCHEMA: Final = SchemaSource(
-    source="npm:@agentclientprotocol/sdk@2.0.1",
-    version="2.0.1",
+    source="npm:@agentclientprotocol/sdk@2.0.2",
+    version="2.0.2",
     file="v1/schema.json",
     sha256="4bcd1d2051ff7ed379bd9b234fb9b09c5ab9245478698e9fab805bd9b52a33a6",
 )

@@ -338,8 +338,8 @@ if TYPE_CHECKING:
     )
 
 SCHEMA: Final = SchemaSource(
-    source="npm:@agentclientprotocol/sdk@2.0.1",
-    version="2.0.1",
+    source="npm:@agentclientprotocol/sdk@2.0.2",
+    version="2.0.2",
     file="v1/schema.unstable.json",
     sha256="97ba7e979ceca18e24f5e47cf2f38adfe28e03de268a0f22c124ab4c5660b7bd",
 )

@@ -322,8 +322,8 @@ if TYPE_CHECKING:
     )
 
 SCHEMA: Final = SchemaSource(
-    source="npm:@agentclientprotocol/sdk@2.0.1",
-    version="2.0.1",
+    source="npm:@agentclientprotocol/sdk@2.0.2",
+    version="2.0.2",
     file="v2/schema.json",
     sha256="4ebe929b2502128d0f7e5265c99ac4a99c5ddb80457aac6b77ac2abe8369b0d4",
 )

@@ -369,8 +369,8 @@ if TYPE_CHECKING:
     )
 
 SCHEMA: Final = SchemaSource(
-    source="npm:@agentclientprotocol/sdk@2.0.1",
-    version="2.0.1",
+    source="npm:@agentclientprotocol/sdk@2.0.2",
+    version="2.0.2",
     file="v2/schema.unstable.json",
     sha256="42cfef92addff96a7cbf01272eedcbfb20b2642ef0bd17a33d229384cf0b41e5",
 )
