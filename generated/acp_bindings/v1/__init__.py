@@ -260,10 +260,10 @@ if TYPE_CHECKING:
     )
 
 SCHEMA: Final = SchemaSource(
-    source="npm:@agentclientprotocol/sdk@2.0.2",
-    version="2.0.2",
+    source="npm:@agentclientprotocol/sdk@2.1.0",
+    version="2.1.0",
     file="v1/schema.json",
-    sha256="4bcd1d2051ff7ed379bd9b234fb9b09c5ab9245478698e9fab805bd9b52a33a6",
+    sha256="1c57095acf9c0844054dd1fdc3624c121b3fdc24209ecc987fd6748c705fdef5",
 )
 """The upstream schema this package was generated from."""
 

@@ -338,10 +338,10 @@ if TYPE_CHECKING:
     )
 
 SCHEMA: Final = SchemaSource(
-    source="npm:@agentclientprotocol/sdk@2.0.2",
-    version="2.0.2",
+    source="npm:@agentclientprotocol/sdk@2.1.0",
+    version="2.1.0",
     file="v1/schema.unstable.json",
-    sha256="97ba7e979ceca18e24f5e47cf2f38adfe28e03de268a0f22c124ab4c5660b7bd",
+    sha256="b81b15f6f0db7c23554b7a39196b0df0c3dbdf3fa30c6a1622d9d0bca9a205f2",
 )
 """The upstream schema this package was generated from."""
 

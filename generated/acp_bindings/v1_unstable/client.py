@@ -100,7 +100,7 @@ class Client(Handler):
 
         Sent when the agent needs authorization before performing a sensitive operation.
 
-        See protocol docs: [Requesting Permission](https://agentclientprotocol.com/protocol/tool-calls#requesting-permission)
+        See protocol docs: [Requesting Permission](https://agentclientprotocol.com/protocol/v1/draft/tool-calls#requesting-permission)
         """
 
     async def terminal_create(self, request: CreateTerminalRequest, /) -> CreateTerminalResponse:
@@ -184,7 +184,7 @@ class Client(Handler):
 
         Used to stream real-time progress and results during prompt processing.
 
-        See protocol docs: [Agent Reports Output](https://agentclientprotocol.com/protocol/prompt-turn#3-agent-reports-output)
+        See protocol docs: [Agent Reports Output](https://agentclientprotocol.com/protocol/v1/draft/prompt-turn#3-agent-reports-output)
         """
 
     async def elicitation_complete(self, notification: CompleteElicitationNotification, /) -> None:
@@ -201,7 +201,7 @@ class Client(Handler):
 
         Notification to cancel an ongoing request.
 
-        See protocol docs: [Cancellation](https://agentclientprotocol.com/protocol/cancellation)
+        See protocol docs: [Cancellation](https://agentclientprotocol.com/protocol/v1/draft/cancellation)
         """
         await self._unhandled(methods.CANCEL_REQUEST, notification)
 
@@ -330,7 +330,7 @@ class RemoteClient(Remote):
 
         Sent when the agent needs authorization before performing a sensitive operation.
 
-        See protocol docs: [Requesting Permission](https://agentclientprotocol.com/protocol/tool-calls#requesting-permission)
+        See protocol docs: [Requesting Permission](https://agentclientprotocol.com/protocol/v1/draft/tool-calls#requesting-permission)
         """
         return await self._call(
             methods.SESSION_REQUEST_PERMISSION,
@@ -554,7 +554,7 @@ class RemoteClient(Remote):
 
         Used to stream real-time progress and results during prompt processing.
 
-        See protocol docs: [Agent Reports Output](https://agentclientprotocol.com/protocol/prompt-turn#3-agent-reports-output)
+        See protocol docs: [Agent Reports Output](https://agentclientprotocol.com/protocol/v1/draft/prompt-turn#3-agent-reports-output)
         """
         await self._notify(methods.SESSION_UPDATE, session_id=session_id, update=update, meta=meta)
 
@@ -582,6 +582,6 @@ class RemoteClient(Remote):
 
         Notification to cancel an ongoing request.
 
-        See protocol docs: [Cancellation](https://agentclientprotocol.com/protocol/cancellation)
+        See protocol docs: [Cancellation](https://agentclientprotocol.com/protocol/v1/draft/cancellation)
         """
         await self._notify(methods.CANCEL_REQUEST, request_id=request_id, meta=meta)

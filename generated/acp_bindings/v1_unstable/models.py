@@ -7,7 +7,7 @@ The _meta property is reserved by ACP to allow clients and agents to attach addi
 metadata to their interactions. Implementations MUST NOT make assumptions about values at
 these keys.
 
-See protocol docs: [Extensibility](https://agentclientprotocol.com/protocol/extensibility)
+See protocol docs: [Extensibility](https://agentclientprotocol.com/protocol/v1/draft/extensibility)
 
 The _meta property is reserved by ACP to allow clients and agents to attach additional
 metadata to their interactions. Implementations MUST NOT make assumptions about values at
@@ -15,13 +15,13 @@ these keys.
 
 Optional. Omitted and `null` are equivalent and mean no metadata.
 
-See protocol docs: [Extensibility](https://agentclientprotocol.com/protocol/extensibility)
+See protocol docs: [Extensibility](https://agentclientprotocol.com/protocol/v1/draft/extensibility)
 
 The _meta property is reserved by ACP to allow clients and agents to attach additional
 metadata to their interactions. Implementations MUST NOT make assumptions about values at
 these keys.
 
-See protocol docs: [Extensibility](https://agentclientprotocol.com/protocol/extensibility)
+See protocol docs: [Extensibility](https://agentclientprotocol.com/protocol/v1/draft/extensibility)
 Omitted means unchanged; `null` removes the metadata.
 
 The _meta property is reserved by ACP to allow clients and agents to attach additional
@@ -40,6 +40,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 from acp_runtime.markers import (
     ByTag,
     DefaultOnError,
+    DefaultOnNull,
     FirstMatch,
     NoTag,
     NotNull,
@@ -105,14 +106,14 @@ class AgentRequest(Model):
     Only available if the client advertises the `fs.writeTextFile` capability.
     Allows the agent to create or modify files within the client's environment.
 
-    See protocol docs: [Client](https://agentclientprotocol.com/protocol/overview#client)
+    See protocol docs: [Client](https://agentclientprotocol.com/protocol/v1/draft/overview#client)
 
     `ReadTextFileRequest`: Reads content from a text file in the client's file system.
 
     Only available if the client advertises the `fs.readTextFile` capability.
     Allows the agent to access file contents within the client's environment.
 
-    See protocol docs: [Client](https://agentclientprotocol.com/protocol/overview#client)
+    See protocol docs: [Client](https://agentclientprotocol.com/protocol/v1/draft/overview#client)
 
     `RequestPermissionRequest`: Requests permission from the user for a tool call operation.
 
@@ -121,9 +122,9 @@ class AgentRequest(Model):
     to the user and return their decision.
 
     If the client cancels the prompt turn via `session/cancel`, it MUST
-    respond to this request with `RequestPermissionOutcome::Cancelled`.
+    respond to this request with the `cancelled` outcome.
 
-    See protocol docs: [Requesting Permission](https://agentclientprotocol.com/protocol/tool-calls#requesting-permission)
+    See protocol docs: [Requesting Permission](https://agentclientprotocol.com/protocol/v1/draft/tool-calls#requesting-permission)
 
     `CreateTerminalRequest`: Executes a command in a new terminal
 
@@ -133,19 +134,19 @@ class AgentRequest(Model):
     to get the current output, wait for exit, and kill the command.
 
     The `TerminalId` can also be used to embed the terminal in a tool call
-    by using the `ToolCallContent::Terminal` variant.
+    by using `terminal` tool call content.
 
     The Agent is responsible for releasing the terminal by using the `terminal/release`
     method.
 
-    See protocol docs: [Terminals](https://agentclientprotocol.com/protocol/terminals)
+    See protocol docs: [Terminals](https://agentclientprotocol.com/protocol/v1/draft/terminals)
 
     `TerminalOutputRequest`: Gets the terminal output and exit status
 
     Returns the current content in the terminal without waiting for the command to exit.
     If the command has already exited, the exit status is included.
 
-    See protocol docs: [Terminals](https://agentclientprotocol.com/protocol/terminals)
+    See protocol docs: [Terminals](https://agentclientprotocol.com/protocol/v1/draft/terminals)
 
     `ReleaseTerminalRequest`: Releases a terminal
 
@@ -158,11 +159,11 @@ class AgentRequest(Model):
     The `terminal/kill` method can be used to terminate the command without releasing
     the terminal, allowing the Agent to call `terminal/output` and other methods.
 
-    See protocol docs: [Terminals](https://agentclientprotocol.com/protocol/terminals)
+    See protocol docs: [Terminals](https://agentclientprotocol.com/protocol/v1/draft/terminals)
 
     `WaitForTerminalExitRequest`: Waits for the terminal command to exit and return its exit status
 
-    See protocol docs: [Terminals](https://agentclientprotocol.com/protocol/terminals)
+    See protocol docs: [Terminals](https://agentclientprotocol.com/protocol/v1/draft/terminals)
 
     `KillTerminalRequest`: Kills the terminal command without releasing the terminal
 
@@ -175,11 +176,11 @@ class AgentRequest(Model):
 
     Note: Call `terminal/release` when `TerminalId` is no longer needed.
 
-    See protocol docs: [Terminals](https://agentclientprotocol.com/protocol/terminals)
+    See protocol docs: [Terminals](https://agentclientprotocol.com/protocol/v1/draft/terminals)
 
     `CreateElicitationRequest`: Requests structured user input via a form or URL.
 
-    See protocol docs: [Elicitation](https://agentclientprotocol.com/protocol/elicitation)
+    See protocol docs: [Elicitation](https://agentclientprotocol.com/protocol/v1/draft/elicitation)
 
     `MessageMcpRequest`: **UNSTABLE**
 
@@ -193,7 +194,7 @@ class AgentRequest(Model):
     Extension methods provide a way to add custom functionality while maintaining
     protocol compatibility.
 
-    See protocol docs: [Extensibility](https://agentclientprotocol.com/protocol/extensibility)
+    See protocol docs: [Extensibility](https://agentclientprotocol.com/protocol/v1/draft/extensibility)
     """
 
 
@@ -240,7 +241,7 @@ SessionId: TypeAlias = str
 Sessions maintain their own context, conversation history, and state,
 allowing multiple independent interactions with the same agent.
 
-See protocol docs: [Session ID](https://agentclientprotocol.com/protocol/session-setup#session-id)
+See protocol docs: [Session ID](https://agentclientprotocol.com/protocol/v1/draft/session-setup#session-id)
 """
 
 
@@ -270,7 +271,7 @@ class RequestPermissionRequest(Model):
 
     Sent when the agent needs authorization before performing a sensitive operation.
 
-    See protocol docs: [Requesting Permission](https://agentclientprotocol.com/protocol/tool-calls#requesting-permission)
+    See protocol docs: [Requesting Permission](https://agentclientprotocol.com/protocol/v1/draft/tool-calls#requesting-permission)
     """
 
     session_id: SessionId
@@ -291,7 +292,7 @@ class ToolCallUpdate(Model):
     Used to report progress and results as tools execute. All fields except
     the tool call ID are optional - only changed fields need to be included.
 
-    See protocol docs: [Updating](https://agentclientprotocol.com/protocol/tool-calls#updating)
+    See protocol docs: [Updating](https://agentclientprotocol.com/protocol/v1/draft/tool-calls#updating)
     """
 
     tool_call_id: ToolCallId
@@ -340,7 +341,7 @@ ToolKind: TypeAlias = Literal[
 Tool kinds help clients choose appropriate icons and optimize how they
 display tool execution progress.
 
-See protocol docs: [Creating](https://agentclientprotocol.com/protocol/tool-calls#creating)
+See protocol docs: [Creating](https://agentclientprotocol.com/protocol/v1/draft/tool-calls#creating)
 
 `read`: Reading files or data.
 
@@ -369,7 +370,7 @@ ToolCallStatus: TypeAlias = Literal["pending", "in_progress", "completed", "fail
 
 Tool calls progress through different statuses during their lifecycle.
 
-See protocol docs: [Status](https://agentclientprotocol.com/protocol/tool-calls#status)
+See protocol docs: [Status](https://agentclientprotocol.com/protocol/v1/draft/tool-calls#status)
 
 `pending`: The tool call hasn't started running yet because the input is either
 streaming or we're awaiting approval.
@@ -400,14 +401,14 @@ class Diff(Model):
 
     Shows changes to files in a format suitable for display in the client UI.
 
-    See protocol docs: [Content](https://agentclientprotocol.com/protocol/tool-calls#content)
+    See protocol docs: [Content](https://agentclientprotocol.com/protocol/v1/draft/tool-calls#content)
     """
 
     path: str
     """The absolute file path being modified."""
 
     old_text: Annotated[str | None, DefaultOnError] = None
-    """The original content (None for new files)."""
+    """The original content (omitted or `null` for new files)."""
 
     new_text: str
     """The new content after modification."""
@@ -426,7 +427,7 @@ class Terminal(Model):
 
     The terminal must be added before calling `terminal/release`.
 
-    See protocol docs: [Terminal](https://agentclientprotocol.com/protocol/terminals)
+    See protocol docs: [Terminal](https://agentclientprotocol.com/protocol/v1/draft/terminals)
     """
 
     terminal_id: TerminalId
@@ -447,7 +448,7 @@ ToolCallContent: TypeAlias = Annotated[
 Tool calls can produce different types of content including
 standard content blocks (text, images) or file diffs.
 
-See protocol docs: [Content](https://agentclientprotocol.com/protocol/tool-calls#content)
+See protocol docs: [Content](https://agentclientprotocol.com/protocol/v1/draft/tool-calls#content)
 """
 
 
@@ -604,7 +605,7 @@ Content blocks appear in:
 This structure is compatible with the Model Context Protocol (MCP), enabling
 agents to seamlessly forward content from MCP tool outputs without transformation.
 
-See protocol docs: [Content](https://agentclientprotocol.com/protocol/content)
+See protocol docs: [Content](https://agentclientprotocol.com/protocol/v1/draft/content)
 """
 
 
@@ -683,14 +684,14 @@ class ToolCallLocation(Model):
     Enables clients to implement "follow-along" features that track
     which files the agent is working with in real-time.
 
-    See protocol docs: [Following the Agent](https://agentclientprotocol.com/protocol/tool-calls#following-the-agent)
+    See protocol docs: [Following the Agent](https://agentclientprotocol.com/protocol/v1/draft/tool-calls#following-the-agent)
     """
 
     path: str
     """The absolute file path being accessed or modified."""
 
     line: Annotated[Uint32 | None, DefaultOnError] = None
-    """Optional line number within the file."""
+    """Optional 1-based line number within the file."""
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
 
@@ -740,10 +741,10 @@ class CreateTerminalRequest(Model):
     command: str
     """The command to execute."""
 
-    args: list[str] = []
+    args: Annotated[list[str], DefaultOnNull] = []
     """Array of command arguments."""
 
-    env: list[EnvVariable] = []
+    env: Annotated[list[EnvVariable], DefaultOnNull] = []
     """Environment variables for the command."""
 
     cwd: str | None = None
@@ -826,7 +827,7 @@ class KillTerminalRequest(Model):
 class ElicitationSessionScope(Model):
     """Session-scoped elicitation, optionally tied to a specific tool call.
 
-    When `tool_call_id` is set, the elicitation is tied to a specific tool call.
+    When `toolCallId` is set, the elicitation is tied to a specific tool call.
     This is useful when an agent receives an elicitation from an MCP server
     during a tool call and needs to redirect it to the user.
     """
@@ -1319,8 +1320,8 @@ ElicitationPropertySchema: TypeAlias = Annotated[
 """Property schema for elicitation form fields.
 
 Each variant corresponds to a JSON Schema `"type"` value.
-Single-select enums use the `String` variant with `enum` or `oneOf` set.
-Multi-select enums use the `Array` variant.
+Single-select enums use `type: "string"` with `enum` or `oneOf` set.
+Multi-select enums use `type: "array"`.
 """
 
 
@@ -1397,6 +1398,8 @@ MultiSelectItems: TypeAlias = Annotated[
 """Items for a multi-select (array) property schema.
 
 `titled`: Titled multi-select items with human-readable labels.
+
+As in MCP, titled items omit `type` and are identified by `anyOf`.
 """
 
 
@@ -1459,7 +1462,7 @@ ExtRequest: TypeAlias = Any
 Extension methods provide a way to add custom functionality while maintaining
 protocol compatibility.
 
-See protocol docs: [Extensibility](https://agentclientprotocol.com/protocol/extensibility)
+See protocol docs: [Extensibility](https://agentclientprotocol.com/protocol/v1/draft/extensibility)
 """
 
 
@@ -1549,7 +1552,7 @@ class InitializeResponse(Model):
 
     Contains the negotiated protocol version and agent capabilities.
 
-    See protocol docs: [Initialization](https://agentclientprotocol.com/protocol/initialization)
+    See protocol docs: [Initialization](https://agentclientprotocol.com/protocol/v1/draft/initialization)
     """
 
     protocol_version: ProtocolVersion
@@ -1600,7 +1603,7 @@ class AgentCapabilities(Model):
     Advertised during initialization to inform the client about
     available features and content types.
 
-    See protocol docs: [Agent Capabilities](https://agentclientprotocol.com/protocol/initialization#agent-capabilities)
+    See protocol docs: [Agent Capabilities](https://agentclientprotocol.com/protocol/v1/draft/initialization#agent-capabilities)
     """
 
     load_session: Annotated[bool, DefaultOnError] = False
@@ -1643,8 +1646,8 @@ class AgentCapabilities(Model):
 class PromptCapabilities(Model):
     """Prompt capabilities supported by the agent in `session/prompt` requests.
 
-    Baseline agent functionality requires support for [`ContentBlock::Text`]
-    and [`ContentBlock::ResourceLink`] in prompt requests.
+    Baseline agent functionality requires support for `text`
+    and `resource_link` content blocks in prompt requests.
 
     Other variants must be explicitly opted in to.
     Capabilities for different types of content in prompt requests.
@@ -1652,19 +1655,19 @@ class PromptCapabilities(Model):
     Indicates which content types beyond the baseline (text and resource links)
     the agent can process.
 
-    See protocol docs: [Prompt Capabilities](https://agentclientprotocol.com/protocol/initialization#prompt-capabilities)
+    See protocol docs: [Prompt Capabilities](https://agentclientprotocol.com/protocol/v1/draft/initialization#prompt-capabilities)
     """
 
     image: Annotated[bool, DefaultOnError] = False
-    """Agent supports [`ContentBlock::Image`]."""
+    """Agent supports `image` content blocks."""
 
     audio: Annotated[bool, DefaultOnError] = False
-    """Agent supports [`ContentBlock::Audio`]."""
+    """Agent supports `audio` content blocks."""
 
     embedded_context: Annotated[bool, DefaultOnError] = False
     """Agent supports embedded context in `session/prompt` requests.
 
-    When enabled, the Client is allowed to include [`ContentBlock::Resource`]
+    When enabled, the Client is allowed to include `resource` content blocks
     in prompt requests for pieces of context that are referenced in the message.
     """
 
@@ -1675,17 +1678,17 @@ class McpCapabilities(Model):
     """MCP capabilities supported by the agent"""
 
     http: Annotated[bool, DefaultOnError] = False
-    """Agent supports [`McpServer::Http`]."""
+    """Agent supports `http` MCP servers."""
 
     sse: Annotated[bool, DefaultOnError] = False
-    """Agent supports [`McpServer::Sse`]."""
+    """Agent supports `sse` MCP servers."""
 
     acp: Annotated[bool, DefaultOnError] = False
     """**UNSTABLE**
 
     This capability is not part of the spec yet, and may be removed or changed at any point.
 
-    Agent supports [`McpServer::Acp`].
+    Agent supports `acp` MCP servers.
     """
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
@@ -1698,9 +1701,9 @@ class SessionCapabilities(Model):
 
     Optionally, they **MAY** support other session methods and notifications by specifying additional capabilities.
 
-    Note: `session/load` is still handled by the top-level `load_session` capability. This will be unified in future versions of the protocol.
+    Note: `session/load` is still handled by the top-level `loadSession` capability. This will be unified in future versions of the protocol.
 
-    See protocol docs: [Session Capabilities](https://agentclientprotocol.com/protocol/initialization#session-capabilities)
+    See protocol docs: [Session Capabilities](https://agentclientprotocol.com/protocol/v1/draft/initialization#session-capabilities)
     """
 
     list: Annotated[SessionListCapabilities | None, DefaultOnError] = None
@@ -1941,10 +1944,10 @@ class AuthMethodTerminal(Model):
     description: Annotated[str | None, DefaultOnError] = None
     """Optional description providing more details about this authentication method."""
 
-    args: list[str] = []
+    args: Annotated[list[str], DefaultOnNull] = []
     """Additional arguments to append to the configured agent invocation for terminal auth."""
 
-    env: dict[str, str] = {}
+    env: Annotated[dict[str, str], DefaultOnNull] = {}
     """Additional environment variables to set on the configured agent invocation for terminal auth.
     These values override same-named variables in the base launch configuration.
     """
@@ -2143,7 +2146,7 @@ class LogoutResponse(Model):
 class NewSessionResponse(Model):
     """Response from creating a new session.
 
-    See protocol docs: [Creating a Session](https://agentclientprotocol.com/protocol/session-setup#creating-a-session)
+    See protocol docs: [Creating a Session](https://agentclientprotocol.com/protocol/v1/draft/session-setup#creating-a-session)
     """
 
     session_id: SessionId
@@ -2155,7 +2158,7 @@ class NewSessionResponse(Model):
     modes: Annotated[SessionModeState | None, DefaultOnError] = None
     """Initial mode state if supported by the Agent
 
-    See protocol docs: [Session Modes](https://agentclientprotocol.com/protocol/session-modes)
+    See protocol docs: [Session Modes](https://agentclientprotocol.com/protocol/v1/draft/session-modes)
     """
 
     config_options: Annotated[
@@ -2185,7 +2188,7 @@ SessionModeId: TypeAlias = str
 class SessionMode(Model):
     """A mode the agent can operate in.
 
-    See protocol docs: [Session Modes](https://agentclientprotocol.com/protocol/session-modes)
+    See protocol docs: [Session Modes](https://agentclientprotocol.com/protocol/v1/draft/session-modes)
     """
 
     id: SessionModeId
@@ -2345,7 +2348,7 @@ class LoadSessionResponse(Model):
     modes: Annotated[SessionModeState | None, DefaultOnError] = None
     """Initial mode state if supported by the Agent
 
-    See protocol docs: [Session Modes](https://agentclientprotocol.com/protocol/session-modes)
+    See protocol docs: [Session Modes](https://agentclientprotocol.com/protocol/v1/draft/session-modes)
     """
 
     config_options: Annotated[
@@ -2416,7 +2419,7 @@ class ForkSessionResponse(Model):
     modes: Annotated[SessionModeState | None, DefaultOnError] = None
     """Initial mode state if supported by the Agent
 
-    See protocol docs: [Session Modes](https://agentclientprotocol.com/protocol/session-modes)
+    See protocol docs: [Session Modes](https://agentclientprotocol.com/protocol/v1/draft/session-modes)
     """
 
     config_options: Annotated[
@@ -2433,7 +2436,7 @@ class ResumeSessionResponse(Model):
     modes: Annotated[SessionModeState | None, DefaultOnError] = None
     """Initial mode state if supported by the Agent
 
-    See protocol docs: [Session Modes](https://agentclientprotocol.com/protocol/session-modes)
+    See protocol docs: [Session Modes](https://agentclientprotocol.com/protocol/v1/draft/session-modes)
     """
 
     config_options: Annotated[
@@ -2468,7 +2471,7 @@ class SetSessionConfigOptionResponse(Model):
 class PromptResponse(Model):
     """Response from processing a user prompt.
 
-    See protocol docs: [Check for Completion](https://agentclientprotocol.com/protocol/prompt-turn#4-check-for-completion)
+    See protocol docs: [Check for Completion](https://agentclientprotocol.com/protocol/v1/draft/prompt-turn#4-check-for-completion)
     """
 
     stop_reason: StopReason
@@ -2490,7 +2493,7 @@ StopReason: TypeAlias = Literal[
 ]
 """Reasons why an agent stops processing a prompt turn.
 
-See protocol docs: [Stop Reasons](https://agentclientprotocol.com/protocol/prompt-turn#stop-reasons)
+See protocol docs: [Stop Reasons](https://agentclientprotocol.com/protocol/v1/draft/prompt-turn#stop-reasons)
 
 `end_turn`: The turn ended successfully.
 
@@ -2542,11 +2545,11 @@ class Usage(Model):
 
 
 ExtResponse: TypeAlias = Any
-"""Allows for sending an arbitrary response to an [`ExtRequest`] that is not part of the ACP spec.
+"""Allows for sending an arbitrary response to an extension request that is not part of the ACP spec.
 Extension methods provide a way to add custom functionality while maintaining
 protocol compatibility.
 
-See protocol docs: [Extensibility](https://agentclientprotocol.com/protocol/extensibility)
+See protocol docs: [Extensibility](https://agentclientprotocol.com/protocol/v1/draft/extensibility)
 """
 
 
@@ -2580,8 +2583,9 @@ ErrorCode: TypeAlias = (
 )
 """Predefined error codes for common JSON-RPC and ACP-specific errors.
 
-These codes follow the JSON-RPC 2.0 specification for standard errors
-and use the reserved range (-32000 to -32099) for protocol-specific errors.
+Standard errors use the JSON-RPC 2.0 codes. ACP-specific errors use the JSON-RPC
+server-error range (-32000 to -32099), and request cancellation uses -32800 from the
+range LSP reserves (-32899 to -32800).
 
 `-32700`: **Parse error**: Invalid JSON was received by the server.
 An error occurred on the server while parsing the JSON text.
@@ -2593,14 +2597,13 @@ An error occurred on the server while parsing the JSON text.
 `-32602`: **Invalid params**: Invalid method parameter(s).
 
 `-32603`: **Internal error**: Internal JSON-RPC error.
-Reserved for implementation-defined server errors.
 
 `-32800`: **Request cancelled**: Execution of the method was aborted either due to a cancellation request from the caller or
 because of resource constraints or shutdown.
 
 `-32000`: **Authentication required**: Authentication is required before this operation can be performed.
 
-`-32002`: **Resource not found**: A given resource, such as a file, was not found.
+`-32002`: **Resource not found**: A given resource, such as a session or file, was not found.
 
 `Other`: Other undefined error code.
 """
@@ -2640,11 +2643,11 @@ class AgentNotification(Model):
     sending a `session/cancel` notification, as the agent may send final
     updates before responding with the cancelled stop reason.
 
-    See protocol docs: [Agent Reports Output](https://agentclientprotocol.com/protocol/prompt-turn#3-agent-reports-output)
+    See protocol docs: [Agent Reports Output](https://agentclientprotocol.com/protocol/v1/draft/prompt-turn#3-agent-reports-output)
 
     `CompleteElicitationNotification`: Notification that a URL-based elicitation has completed.
 
-    See protocol docs: [Elicitation](https://agentclientprotocol.com/protocol/elicitation#url-completion)
+    See protocol docs: [Elicitation](https://agentclientprotocol.com/protocol/v1/draft/elicitation#url-completion)
 
     `ExtNotification`: Handles extension notifications from the agent.
 
@@ -2652,7 +2655,7 @@ class AgentNotification(Model):
     Extension notifications provide a way to send one-way messages for custom functionality
     while maintaining protocol compatibility.
 
-    See protocol docs: [Extensibility](https://agentclientprotocol.com/protocol/extensibility)
+    See protocol docs: [Extensibility](https://agentclientprotocol.com/protocol/v1/draft/extensibility)
     """
 
 
@@ -2661,7 +2664,7 @@ class SessionNotification(Model):
 
     Used to stream real-time progress and results during prompt processing.
 
-    See protocol docs: [Agent Reports Output](https://agentclientprotocol.com/protocol/prompt-turn#3-agent-reports-output)
+    See protocol docs: [Agent Reports Output](https://agentclientprotocol.com/protocol/v1/draft/prompt-turn#3-agent-reports-output)
     """
 
     session_id: SessionId
@@ -2713,7 +2716,7 @@ class ToolCall(Model):
     Tool calls are actions that the agent executes on behalf of the language model,
     such as reading files, executing code, or fetching data from external sources.
 
-    See protocol docs: [Tool Calls](https://agentclientprotocol.com/protocol/tool-calls)
+    See protocol docs: [Tool Calls](https://agentclientprotocol.com/protocol/v1/draft/tool-calls)
     """
 
     tool_call_id: ToolCallId
@@ -2773,7 +2776,7 @@ class Plan(Model):
     Agents report plans to clients to provide visibility into their execution strategy.
     Plans can evolve during execution as the agent discovers new requirements or completes tasks.
 
-    See protocol docs: [Agent Plan](https://agentclientprotocol.com/protocol/agent-plan)
+    See protocol docs: [Agent Plan](https://agentclientprotocol.com/protocol/v1/draft/agent-plan)
     """
 
     entries: Annotated[list[PlanEntry], SkipInvalidItems, DefaultOnError]
@@ -2788,7 +2791,7 @@ class Plan(Model):
 
 class SessionUpdatePlan(Plan):
     """The agent's execution plan for complex tasks.
-    See protocol docs: [Agent Plan](https://agentclientprotocol.com/protocol/agent-plan)
+    See protocol docs: [Agent Plan](https://agentclientprotocol.com/protocol/v1/draft/agent-plan)
     """
 
     session_update: Literal["plan"] = tag("plan")
@@ -2846,7 +2849,7 @@ class SessionUpdateAvailableCommandsUpdate(AvailableCommandsUpdate):
 class CurrentModeUpdate(Model):
     """The current mode of the session has changed
 
-    See protocol docs: [Session Modes](https://agentclientprotocol.com/protocol/session-modes)
+    See protocol docs: [Session Modes](https://agentclientprotocol.com/protocol/v1/draft/session-modes)
     """
 
     current_mode_id: SessionModeId
@@ -2921,7 +2924,7 @@ class Notice(Model):
     Notices are live events rather than session history. Agents must not rely on
     a notice being received, displayed, or seen by the user.
     Agents MUST only send notices when the Client advertised
-    [`ClientSessionCapabilities::notices`]. Otherwise, Agents may use an agent
+    the `session.notices` Client capability. Otherwise, Agents may use an agent
     message when the information should still be surfaced to the user.
 
     See RFD: [Session Notices](https://agentclientprotocol.com/rfds/session-notices)
@@ -2950,7 +2953,7 @@ class SessionUpdateNotice(Notice):
     """Information for the user that is not part of session history.
 
     Agents MUST only send this update when the Client advertised
-    [`ClientSessionCapabilities::notices`].
+    the `session.notices` Client capability.
     """
 
     session_update: Literal["notice"] = tag("notice")
@@ -2960,7 +2963,7 @@ class CompactionUpdate(Model):
     """A context compaction upsert. The first notification fixes the compaction's
     timeline position. Later updates with the same ID patch that entity in place.
     Agents MUST only send this update when the Client advertised
-    [`ClientSessionCapabilities::compaction`].
+    the `session.compaction` Client capability.
 
     `summary`, `error`, and `_meta` have patch semantics: omission leaves the
     stored value unchanged, `null` clears it, and a concrete value replaces it.
@@ -2987,7 +2990,7 @@ class SessionUpdateCompactionUpdate(CompactionUpdate):
     """A context compaction has been created or updated.
 
     Agents MUST only send this update when the Client advertised
-    [`ClientSessionCapabilities::compaction`].
+    the `session.compaction` Client capability.
     """
 
     session_update: Literal["compaction_update"] = tag("compaction_update")
@@ -2997,7 +3000,7 @@ class CompactionSummaryChunk(Model):
     """A content block appended to a compaction's summary. A first-seen ID creates
     an in-progress compaction. Chunks append in receive order.
     Agents MUST only send this update when the Client advertised
-    [`ClientSessionCapabilities::compaction`].
+    the `session.compaction` Client capability.
     """
 
     compaction_id: CompactionId
@@ -3014,7 +3017,7 @@ class SessionUpdateCompactionSummaryChunk(CompactionSummaryChunk):
     """A content block appended to a context compaction's retained summary.
 
     Agents MUST only send this update when the Client advertised
-    [`ClientSessionCapabilities::compaction`].
+    the `session.compaction` Client capability.
     """
 
     session_update: Literal["compaction_summary_chunk"] = tag("compaction_summary_chunk")
@@ -3030,7 +3033,7 @@ class SubagentUpdate(Model):
     Later updates modify the existing association's metadata, not its ownership.
 
     Sent on the immediate parent session. The first update for an unknown
-    [`SubagentUpdate::session_id`] announces the child and MUST be sent
+    `sessionId` announces the child and MUST be sent
     before any live child traffic or live message naming the child as sender
     or recipient. Parents may message and reuse an announced child across
     multiple operations.
@@ -3109,10 +3112,32 @@ class SessionMessage(Model):
     """Identifier of this message within the enclosing session's transcript."""
 
     sender_session_id: Annotated[SessionId | None, DefaultOnError] = None
-    """Optional sending session identity; omission or `null` retains a known value."""
+    """The sending session.
+
+    Omitted leaves the stored value unchanged; `null` clears it; a value replaces it.
+    """
 
     recipient_session_id: Annotated[SessionId | None, DefaultOnError] = None
-    """Optional receiving session identity; omission or `null` retains a known value."""
+    """The receiving session.
+
+    Omitted leaves the stored value unchanged; `null` clears it; a value replaces it.
+    """
+
+    sender_message_id: Annotated[MessageId | None, DefaultOnError] = None
+    """On an incoming view, the `messageId` of the same message's outgoing view in the
+    sender's transcript.
+
+    Omitted leaves the stored value unchanged; `null` clears it; a value replaces it. It can arrive
+    after the message starts streaming.
+    """
+
+    recipient_message_id: Annotated[MessageId | None, DefaultOnError] = None
+    """On an outgoing view, the `messageId` of the same message's incoming view in the
+    recipient's transcript.
+
+    Omitted leaves the stored value unchanged; `null` clears it; a value replaces it. It can arrive
+    after the message starts streaming.
+    """
 
     content: Annotated[list[ContentBlock] | None, SkipInvalidItems, DefaultOnError] = None
     """Omitted leaves content unchanged; `null` or `[]` clears it.
@@ -3144,16 +3169,13 @@ class SessionMessageChunk(Model):
     This capability is not part of the spec yet, and may be removed or changed at any point.
 
     A streamed content block of an inter-session message.
+
+    A chunk carries only content. The message's participants and references come from
+    `session_message` upserts, which can arrive before, between, or after its chunks.
     """
 
     message_id: MessageId
     """Identifier of this message within the enclosing session's transcript."""
-
-    sender_session_id: Annotated[SessionId | None, DefaultOnError] = None
-    """Optional sending session identity; omission or `null` retains a known value."""
-
-    recipient_session_id: Annotated[SessionId | None, DefaultOnError] = None
-    """Optional receiving session identity; omission or `null` retains a known value."""
 
     content: ContentBlock
     """A single content block appended to the message."""
@@ -3202,7 +3224,7 @@ SessionUpdate: TypeAlias = Annotated[
 
 These updates provide real-time feedback about the agent's progress.
 
-See protocol docs: [Agent Reports Output](https://agentclientprotocol.com/protocol/prompt-turn#3-agent-reports-output)
+See protocol docs: [Agent Reports Output](https://agentclientprotocol.com/protocol/v1/draft/prompt-turn#3-agent-reports-output)
 """
 
 
@@ -3215,7 +3237,7 @@ class PlanEntry(Model):
 
     Represents a task or goal that the assistant intends to accomplish
     as part of fulfilling the user's request.
-    See protocol docs: [Plan Entries](https://agentclientprotocol.com/protocol/agent-plan#plan-entries)
+    See protocol docs: [Plan Entries](https://agentclientprotocol.com/protocol/v1/draft/agent-plan#plan-entries)
     """
 
     content: str
@@ -3237,7 +3259,7 @@ PlanEntryPriority: TypeAlias = Literal["high", "medium", "low"]
 
 Used to indicate the relative importance or urgency of different
 tasks in the execution plan.
-See protocol docs: [Plan Entries](https://agentclientprotocol.com/protocol/agent-plan#plan-entries)
+See protocol docs: [Plan Entries](https://agentclientprotocol.com/protocol/v1/draft/agent-plan#plan-entries)
 
 `high`: High priority task - critical to the overall goal.
 
@@ -3251,7 +3273,7 @@ PlanEntryStatus: TypeAlias = Literal["pending", "in_progress", "completed"]
 """Status of a plan entry in the execution flow.
 
 Tracks the lifecycle of each task from planning through completion.
-See protocol docs: [Plan Entries](https://agentclientprotocol.com/protocol/agent-plan#plan-entries)
+See protocol docs: [Plan Entries](https://agentclientprotocol.com/protocol/v1/draft/agent-plan#plan-entries)
 
 `pending`: The task has not started yet.
 
@@ -3767,11 +3789,11 @@ class CompleteElicitationNotification(Model):
 
 
 ExtNotification: TypeAlias = Any
-"""Allows the Agent to send an arbitrary notification that is not part of the ACP spec.
+"""Allows either side to send an arbitrary notification that is not part of the ACP spec.
 Extension notifications provide a way to send one-way messages for custom functionality
 while maintaining protocol compatibility.
 
-See protocol docs: [Extensibility](https://agentclientprotocol.com/protocol/extensibility)
+See protocol docs: [Extensibility](https://agentclientprotocol.com/protocol/v1/draft/extensibility)
 """
 
 
@@ -3828,7 +3850,7 @@ class ClientRequest(Model):
 
     The agent should respond with its supported protocol version and capabilities.
 
-    See protocol docs: [Initialization](https://agentclientprotocol.com/protocol/initialization)
+    See protocol docs: [Initialization](https://agentclientprotocol.com/protocol/v1/draft/initialization)
 
     `AuthenticateRequest`: Authenticates the client using the specified authentication method.
 
@@ -3837,9 +3859,9 @@ class ClientRequest(Model):
     initialization and whose type defines the `authenticate` flow.
 
     After successful authentication, the client can proceed to create sessions with
-    `new_session` without receiving an `auth_required` error.
+    `session/new` without receiving an `auth_required` (`-32000`) error.
 
-    See protocol docs: [Initialization](https://agentclientprotocol.com/protocol/initialization)
+    See protocol docs: [Initialization](https://agentclientprotocol.com/protocol/v1/draft/initialization)
 
     `ListProvidersRequest`: **UNSTABLE**
 
@@ -3873,9 +3895,9 @@ class ClientRequest(Model):
     - Connect to any specified MCP servers
     - Return a unique session ID for future requests
 
-    May return an `auth_required` error if the agent requires authentication.
+    May return an `auth_required` (`-32000`) error if the agent requires authentication.
 
-    See protocol docs: [Session Setup](https://agentclientprotocol.com/protocol/session-setup)
+    See protocol docs: [Session Setup](https://agentclientprotocol.com/protocol/v1/draft/session-setup)
 
     `LoadSessionRequest`: Loads an existing session to resume a previous conversation.
 
@@ -3886,7 +3908,7 @@ class ClientRequest(Model):
     - Connect to the specified MCP servers
     - Stream the entire conversation history back to the client via notifications
 
-    See protocol docs: [Loading Sessions](https://agentclientprotocol.com/protocol/session-setup#loading-sessions)
+    See protocol docs: [Loading Sessions](https://agentclientprotocol.com/protocol/v1/draft/session-setup#loading-sessions)
 
     `ListSessionsRequest`: Lists existing sessions known to the agent.
 
@@ -3940,7 +3962,7 @@ class ClientRequest(Model):
     This method can be called at any time during a session, whether the Agent is
     idle or actively generating a response.
 
-    See protocol docs: [Session Modes](https://agentclientprotocol.com/protocol/session-modes)
+    See protocol docs: [Session Modes](https://agentclientprotocol.com/protocol/v1/draft/session-modes)
 
     `SetSessionConfigOptionRequest`: Sets the current value for a session configuration option.
 
@@ -3954,14 +3976,14 @@ class ClientRequest(Model):
     - Executes any requested tool calls
     - Returns when the turn is complete with a stop reason
 
-    See protocol docs: [Prompt Turn](https://agentclientprotocol.com/protocol/prompt-turn)
+    See protocol docs: [Prompt Turn](https://agentclientprotocol.com/protocol/v1/draft/prompt-turn)
 
     `ExtMethodRequest`: Handles extension method requests from the client.
 
     Extension methods provide a way to add custom functionality while maintaining
     protocol compatibility.
 
-    See protocol docs: [Extensibility](https://agentclientprotocol.com/protocol/extensibility)
+    See protocol docs: [Extensibility](https://agentclientprotocol.com/protocol/v1/draft/extensibility)
     """
 
 
@@ -3970,7 +3992,7 @@ class InitializeRequest(Model):
 
     Sent by the client to establish connection and negotiate capabilities.
 
-    See protocol docs: [Initialization](https://agentclientprotocol.com/protocol/initialization)
+    See protocol docs: [Initialization](https://agentclientprotocol.com/protocol/v1/draft/initialization)
     """
 
     protocol_version: ProtocolVersion
@@ -4000,7 +4022,7 @@ class ClientCapabilities(Model):
     Advertised during initialization to inform the agent about
     available features and methods.
 
-    See protocol docs: [Client Capabilities](https://agentclientprotocol.com/protocol/initialization#client-capabilities)
+    See protocol docs: [Client Capabilities](https://agentclientprotocol.com/protocol/v1/draft/initialization#client-capabilities)
     """
 
     fs: Annotated[FileSystemCapabilities, DefaultOnError] = Field(
@@ -4066,7 +4088,7 @@ class ClientCapabilities(Model):
 class FileSystemCapabilities(Model):
     """File system capabilities that a client may support.
 
-    See protocol docs: [FileSystem](https://agentclientprotocol.com/protocol/initialization#filesystem)
+    See protocol docs: [FileSystem](https://agentclientprotocol.com/protocol/v1/draft/initialization#filesystem)
     """
 
     read_text_file: Annotated[bool, DefaultOnError] = False
@@ -4297,13 +4319,13 @@ class LogoutRequest(Model):
 class NewSessionRequest(Model):
     """Request parameters for creating a new session.
 
-    See protocol docs: [Creating a Session](https://agentclientprotocol.com/protocol/session-setup#creating-a-session)
+    See protocol docs: [Creating a Session](https://agentclientprotocol.com/protocol/v1/draft/session-setup#creating-a-session)
     """
 
     cwd: str
     """The working directory for this session. Must be an absolute path."""
 
-    additional_directories: list[str] = []
+    additional_directories: Annotated[list[str], DefaultOnNull] = []
     """Additional workspace roots for this session. Each path must be absolute.
 
     These expand the session's filesystem scope without changing `cwd`, which
@@ -4311,7 +4333,7 @@ class NewSessionRequest(Model):
     additional roots are activated for the new session.
     """
 
-    mcp_servers: list[McpServer]
+    mcp_servers: Annotated[list[McpServer], DefaultOnNull]
     """List of MCP (Model Context Protocol) servers the agent should connect to."""
 
     system_prompt: SystemPrompt | None = None
@@ -4338,7 +4360,7 @@ class McpServerHttp(Model):
     url: str
     """URL to the MCP server."""
 
-    headers: list[HttpHeader]
+    headers: Annotated[list[HttpHeader], DefaultOnNull]
     """HTTP headers to set when making requests to the MCP server."""
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
@@ -4354,7 +4376,7 @@ class McpServerSse(Model):
     url: str
     """URL to the MCP server."""
 
-    headers: list[HttpHeader]
+    headers: Annotated[list[HttpHeader], DefaultOnNull]
     """HTTP headers to set when making requests to the MCP server."""
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
@@ -4395,10 +4417,10 @@ class McpServerStdio(Model):
     command: str
     """Absolute path to the MCP server executable."""
 
-    args: list[str]
+    args: Annotated[list[str], DefaultOnNull]
     """Command-line arguments to pass to the MCP server."""
 
-    env: list[EnvVariable]
+    env: Annotated[list[EnvVariable], DefaultOnNull]
     """Environment variables to set when launching the MCP server."""
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
@@ -4412,7 +4434,7 @@ McpServer: TypeAlias = Annotated[
 MCP servers provide tools and context that the agent can use when
 processing prompts.
 
-See protocol docs: [MCP Servers](https://agentclientprotocol.com/protocol/session-setup#mcp-servers)
+See protocol docs: [MCP Servers](https://agentclientprotocol.com/protocol/v1/draft/session-setup#mcp-servers)
 
 `stdio`: Stdio transport configuration
 
@@ -4450,15 +4472,15 @@ class SystemPrompt(Model):
     """How the Agent combines `content` with its own instructions.
 
     Required on the wire, so every request states its mode. In Rust,
-    [`SystemPrompt::new`] starts it as [`SystemPromptMode::Append`]. Unknown
-    values parse as [`SystemPromptMode::Other`]; Agents MUST return an error
+    Unknown
+    values are preserved; Agents MUST return an error
     for modes they do not support.
     """
 
     content: list[ContentBlock]
     """The system prompt content.
 
-    Agents advertising the capability MUST accept [`ContentBlock::Text`].
+    Agents advertising the capability MUST accept `text` content blocks.
     Clients MUST NOT send other content block types until a future
     capability allows them, and Agents MUST return an error for content
     blocks they do not support.
@@ -4474,7 +4496,7 @@ This capability is not part of the spec yet, and may be removed or changed at an
 
 How the Agent combines a client-provided system prompt with its own instructions.
 
-Unknown modes parse as [`SystemPromptMode::Other`] so they can be stored,
+Unknown modes are preserved so they can be stored,
 proxied, or forwarded. An Agent MUST return an error for a mode it does not
 support rather than treating it as `append` or `override`.
 
@@ -4507,16 +4529,16 @@ class LoadSessionRequest(Model):
 
     Only available if the Agent supports the `loadSession` capability.
 
-    See protocol docs: [Loading Sessions](https://agentclientprotocol.com/protocol/session-setup#loading-sessions)
+    See protocol docs: [Loading Sessions](https://agentclientprotocol.com/protocol/v1/draft/session-setup#loading-sessions)
     """
 
-    mcp_servers: list[McpServer]
+    mcp_servers: Annotated[list[McpServer], DefaultOnNull]
     """List of MCP servers to connect to for this session."""
 
     cwd: str
     """The working directory for this session. Must be an absolute path."""
 
-    additional_directories: list[str] = []
+    additional_directories: Annotated[list[str], DefaultOnNull] = []
     """Additional workspace roots to activate for this session. Each path must be absolute.
 
     When omitted or empty, no additional roots are activated. When non-empty,
@@ -4591,7 +4613,7 @@ class ForkSessionRequest(Model):
     cwd: str
     """The working directory for this session. Must be an absolute path."""
 
-    additional_directories: list[str] = []
+    additional_directories: Annotated[list[str], DefaultOnNull] = []
     """Additional workspace roots to activate for this session. Each path must be absolute.
 
     When omitted or empty, no additional roots are activated. When non-empty,
@@ -4599,7 +4621,7 @@ class ForkSessionRequest(Model):
     session.
     """
 
-    mcp_servers: list[McpServer] = []
+    mcp_servers: Annotated[list[McpServer], DefaultOnNull] = []
     """List of MCP servers to connect to for this session."""
 
     system_prompt: SystemPrompt | None = None
@@ -4634,7 +4656,7 @@ class ResumeSessionRequest(Model):
     cwd: str
     """The working directory for this session. Must be an absolute path."""
 
-    additional_directories: list[str] = []
+    additional_directories: Annotated[list[str], DefaultOnNull] = []
     """Additional workspace roots to activate for this session. Each path must be absolute.
 
     When omitted or empty, no additional roots are activated. When non-empty,
@@ -4643,7 +4665,7 @@ class ResumeSessionRequest(Model):
     the request `cwd` matches the session's `cwd`.
     """
 
-    mcp_servers: list[McpServer] = []
+    mcp_servers: Annotated[list[McpServer], DefaultOnNull] = []
     """List of MCP servers to connect to for this session."""
 
     system_prompt: SystemPrompt | None = None
@@ -4707,7 +4729,7 @@ class SetSessionConfigOptionRequestBoolean(Model):
 
 
 class SetSessionConfigOptionRequestValueId(Model):
-    """A [`SessionConfigValueId`] string value.
+    """A `SessionConfigValueId` string value.
 
     This is the default when `type` is absent on the wire. Unknown `type`
     values with string payloads also gracefully deserialize into this
@@ -4736,7 +4758,7 @@ class PromptRequest(Model):
 
     Contains the user's message and any additional context.
 
-    See protocol docs: [User Message](https://agentclientprotocol.com/protocol/prompt-turn#1-user-message)
+    See protocol docs: [User Message](https://agentclientprotocol.com/protocol/v1/draft/prompt-turn#1-user-message)
     """
 
     session_id: SessionId
@@ -4745,15 +4767,15 @@ class PromptRequest(Model):
     prompt: list[ContentBlock]
     """The blocks of content that compose the user's message.
 
-    As a baseline, the Agent MUST support [`ContentBlock::Text`] and [`ContentBlock::ResourceLink`],
-    while other variants are optionally enabled via [`PromptCapabilities`].
+    As a baseline, the Agent MUST support `text` and `resource_link` content blocks,
+    while other variants are optionally enabled via `PromptCapabilities`.
 
-    The Client MUST adapt its interface according to [`PromptCapabilities`].
+    The Client MUST adapt its interface according to `PromptCapabilities`.
 
     The client MAY include referenced pieces of context as either
-    [`ContentBlock::Resource`] or [`ContentBlock::ResourceLink`].
+    `resource` or `resource_link` content blocks.
 
-    When available, [`ContentBlock::Resource`] is preferred
+    When available, `resource` is preferred
     as it avoids extra round-trips and allows the message to include
     pieces of context from sources the agent may not have access to.
     """
@@ -4853,9 +4875,9 @@ class RequestPermissionOutcomeCancelled(Model):
 
     When a client sends a `session/cancel` notification to cancel an ongoing
     prompt turn, it MUST respond to all pending `session/request_permission`
-    requests with this `Cancelled` outcome.
+    requests with this `cancelled` outcome.
 
-    See protocol docs: [Cancellation](https://agentclientprotocol.com/protocol/prompt-turn#cancellation)
+    See protocol docs: [Cancellation](https://agentclientprotocol.com/protocol/v1/draft/prompt-turn#cancellation)
     """
 
     outcome: Literal["cancelled"] = tag("cancelled")
@@ -5002,7 +5024,7 @@ CreateElicitationResponse: TypeAlias = Annotated[
 
 
 ElicitationContentValue: TypeAlias = Annotated[str | Int64 | Double | bool | list[str], FirstMatch]
-"""Allowed wire representations for [`ElicitationContentValue`].
+"""Allowed wire representations for `ElicitationContentValue`.
 
 `String`: String value accepted in elicitation response content.
 
@@ -5100,9 +5122,9 @@ class ClientNotification(Model):
     - Stop all language model requests as soon as possible
     - Abort all tool call invocations in progress
     - Send any pending `session/update` notifications
-    - Respond to the original `session/prompt` request with `StopReason::Cancelled`
+    - Respond to the original `session/prompt` request with the `cancelled` stop reason
 
-    See protocol docs: [Cancellation](https://agentclientprotocol.com/protocol/prompt-turn#cancellation)
+    See protocol docs: [Cancellation](https://agentclientprotocol.com/protocol/v1/draft/prompt-turn#cancellation)
 
     `MessageMcpNotification`: **UNSTABLE**
 
@@ -5115,14 +5137,14 @@ class ClientNotification(Model):
     Extension notifications provide a way to send one-way messages for custom functionality
     while maintaining protocol compatibility.
 
-    See protocol docs: [Extensibility](https://agentclientprotocol.com/protocol/extensibility)
+    See protocol docs: [Extensibility](https://agentclientprotocol.com/protocol/v1/draft/extensibility)
     """
 
 
 class CancelNotification(Model):
     """Notification to cancel ongoing operations for a session.
 
-    See protocol docs: [Cancellation](https://agentclientprotocol.com/protocol/prompt-turn#cancellation)
+    See protocol docs: [Cancellation](https://agentclientprotocol.com/protocol/v1/draft/prompt-turn#cancellation)
     """
 
     session_id: SessionId
@@ -5163,7 +5185,7 @@ class MessageMcpNotification(Model):
 class CancelRequestNotification(Model):
     """Notification to cancel an ongoing request.
 
-    See protocol docs: [Cancellation](https://agentclientprotocol.com/protocol/cancellation)
+    See protocol docs: [Cancellation](https://agentclientprotocol.com/protocol/v1/draft/cancellation)
     """
 
     request_id: RequestId

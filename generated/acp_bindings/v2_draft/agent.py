@@ -174,6 +174,12 @@ class Agent(Handler):
         """Handle `session/set_config_option`.
 
         Request parameters for setting a session configuration option.
+
+        Agents MUST support this method for any session where they advertise config options.
+        Agents MUST reject an unknown `configId` or invalid value with `-32602` and leave the
+        configuration unchanged.
+
+        See protocol docs: [Session Config Options](https://agentclientprotocol.com/protocol/v2/session-config-options#setting-a-config-option)
         """
         raise MethodNotFound("session/set_config_option")
 
@@ -193,7 +199,7 @@ class Agent(Handler):
     async def session_cancel(self, notification: CancelSessionNotification, /) -> None:
         """Handle `session/cancel`.
 
-        Notification to cancel ongoing operations for a session.
+        Notification to cancel a session's foreground work and its prompts not yet inserted.
 
         See protocol docs: [Cancellation](https://agentclientprotocol.com/protocol/v2/prompt-lifecycle#cancellation)
 
@@ -469,6 +475,12 @@ class RemoteAgent(Remote):
         """Call `session/set_config_option`.
 
         Request parameters for setting a session configuration option.
+
+        Agents MUST support this method for any session where they advertise config options.
+        Agents MUST reject an unknown `configId` or invalid value with `-32602` and leave the
+        configuration unchanged.
+
+        See protocol docs: [Session Config Options](https://agentclientprotocol.com/protocol/v2/session-config-options#setting-a-config-option)
         """
         return await self._call(methods.SESSION_SET_CONFIG_OPTION, **keywords)
 
@@ -501,7 +513,7 @@ class RemoteAgent(Remote):
     ) -> None:
         """Send `session/cancel`.
 
-        Notification to cancel ongoing operations for a session.
+        Notification to cancel a session's foreground work and its prompts not yet inserted.
 
         See protocol docs: [Cancellation](https://agentclientprotocol.com/protocol/v2/prompt-lifecycle#cancellation)
 

@@ -4,14 +4,8 @@
 Of `meta`, which is `_meta` on the wire, upstream says:
 
 The _meta property is reserved by ACP to allow clients and agents to attach additional
-metadata to their interactions. Implementations MUST NOT make assumptions about values at
-these keys.
-
-See protocol docs: [Extensibility](https://agentclientprotocol.com/protocol/v2/draft/extensibility)
-
-The _meta property is reserved by ACP to allow clients and agents to attach additional
-metadata to their interactions. Implementations MUST NOT make assumptions about values at
-these keys. Omitted and `null` are equivalent and mean no subject metadata was provided.
+metadata to their interactions. Omitted and `null` are equivalent and mean no metadata.
+Implementations MUST NOT make assumptions about values at these keys.
 
 See protocol docs: [Extensibility](https://agentclientprotocol.com/protocol/v2/draft/extensibility)
 
@@ -25,54 +19,18 @@ MUST NOT make assumptions about values at these keys.
 See protocol docs: [Metadata Patches](https://agentclientprotocol.com/protocol/v2/draft/extensibility#metadata-patches)
 
 The _meta property is reserved by ACP to allow clients and agents to attach additional
-metadata to their interactions. Implementations MUST NOT make assumptions about values at
-these keys. This metadata is scoped to the content reference. Omitted
-and `null` are equivalent and mean no item metadata was provided.
-
-See protocol docs: [Extensibility](https://agentclientprotocol.com/protocol/v2/draft/extensibility)
-
-The _meta property is reserved by ACP to allow clients and agents to attach additional
-metadata to their interactions. Implementations MUST NOT make assumptions about values at
-these keys.
-
-Optional. Omitted and `null` are equivalent and mean no metadata.
-
-See protocol docs: [Extensibility](https://agentclientprotocol.com/protocol/v2/draft/extensibility)
-
-The _meta property is reserved by ACP to allow clients and agents to attach additional
-metadata to their interactions. Implementations MUST NOT make assumptions about values at
-these keys. This field is chunk-scoped.
-
-See protocol docs: [Extensibility](https://agentclientprotocol.com/protocol/v2/draft/extensibility)
-
-The _meta property is reserved by ACP for additional metadata.
+metadata to their interactions. Omitted and `null` are equivalent and mean no metadata.
 Implementations MUST NOT make assumptions about values at these keys.
-Optional; omitted and `null` mean no metadata for this state snapshot.
-
-The _meta property is reserved by ACP to allow clients and agents to attach additional
-metadata to their interactions. Implementations MUST NOT make assumptions about values at
-these keys. This field is chunk-scoped. Omitted and `null` are
-equivalent and mean no chunk metadata was provided.
+This is ACP metadata, not the inner MCP message's `_meta`.
 
 See protocol docs: [Extensibility](https://agentclientprotocol.com/protocol/v2/draft/extensibility)
 
 The _meta property is reserved by ACP to allow clients and agents to attach additional
-metadata to their interactions. Implementations MUST NOT make assumptions about values at
-these keys. This metadata is scoped to the replacement snapshot. Omitted
-and `null` are equivalent and mean no snapshot metadata was provided.
+metadata to their interactions. Omitted and `null` are equivalent and mean no metadata.
+Implementations MUST NOT make assumptions about values at these keys.
+This metadata is scoped to the chunk and does not patch stored metadata.
 
 See protocol docs: [Extensibility](https://agentclientprotocol.com/protocol/v2/draft/extensibility)
-
-The _meta property is reserved by ACP to allow clients and agents to attach additional
-metadata to their interactions. Implementations MUST NOT make assumptions about values at
-these keys. This metadata is scoped to the exit information. Omitted
-and `null` are equivalent and mean no exit metadata was provided.
-
-See protocol docs: [Extensibility](https://agentclientprotocol.com/protocol/v2/draft/extensibility)
-
-The _meta property is reserved by ACP to allow clients and agents to attach additional
-metadata to their interactions. Implementations MUST NOT make assumptions about values at
-these keys.
 """
 
 from __future__ import annotations
@@ -82,6 +40,8 @@ from typing import Annotated, Any, Literal, TypeAlias
 from acp_runtime.markers import (
     ByTag,
     DefaultOnError,
+    DefaultOnNull,
+    ExactlyOne,
     FirstMatch,
     NoTag,
     OtherThan,
@@ -142,7 +102,7 @@ class AgentRequest(Model):
     to the user and return their decision.
 
     If the client cancels active session work via `session/cancel`, it MUST
-    respond to this request with `RequestPermissionOutcome::Cancelled`.
+    respond to this request with the `cancelled` outcome.
 
     See protocol docs: [Requesting Permission](https://agentclientprotocol.com/protocol/v2/draft/tool-calls#requesting-permission)
 
@@ -166,22 +126,14 @@ class AgentRequest(Model):
     """
 
 
-RequestId: TypeAlias = Int64 | str | None
-"""JSON RPC Request Id
+RequestId: TypeAlias = Int64 | str
+"""A JSON-RPC request ID: a string or an integer. Unlike base JSON-RPC, it MUST NOT be `null`.
 
-An identifier established by the Client that MUST contain a String, Number, or NULL value if included. If it is not included it is assumed to be a notification. The value SHOULD normally not be Null \\[1\\] and Numbers SHOULD NOT contain fractional parts \\[2\\]
+The receiver MUST reply with the same value in the response.
 
-The Server MUST reply with the same value in the Response object if included. This member is used to correlate the context between the two objects.
+`Number`: A numeric request ID.
 
-\\[1\\] The use of Null as a value for the id member in a Request object is discouraged, because this specification uses a value of Null for Responses with an unknown id. Also, because JSON-RPC 1.0 uses an id value of Null for Notifications this could cause confusion in handling.
-
-\\[2\\] Fractional parts may be problematic, since many decimal fractions cannot be represented exactly as binary fractions.
-
-`Null`: The JSON-RPC `null` request id.
-
-`Number`: A numeric JSON-RPC request id.
-
-`Str`: A string JSON-RPC request id.
+`Str`: A string request ID.
 """
 
 
@@ -207,14 +159,14 @@ class RequestPermissionRequest(Model):
     """Optional human-readable explanation of why permission is needed.
 
     This text is specific to the permission prompt and does not update any
-    subject's displayed content. Omitted or `null` both mean no separate
+    subject's displayed content. Omitted and `null` are equivalent and mean no separate
     permission description was provided.
     """
 
     subject: RequestPermissionSubject | None = None
     """Optional structured context about the operation requiring permission.
 
-    Omitted or `null` both mean no structured subject was provided.
+    Omitted and `null` are equivalent and mean no structured subject was provided.
     """
 
     options: Annotated[list[PermissionOption], Field(min_length=1)]
@@ -239,7 +191,14 @@ class ToolCallPermissionSubject(Model):
     """Permission request details for a tool call."""
 
     tool_call: ToolCallUpdate
-    """Details about the tool call requiring permission."""
+    """Details about the tool call requiring permission.
+
+    Clients apply this to their stored tool call exactly like a `tool_call_update`
+    notification, in the order it was received, before showing the prompt. A first-seen
+    `toolCallId` creates the tool call.
+    """
+
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
 
 
 class RequestPermissionSubjectToolCall(ToolCallPermissionSubject):
@@ -309,7 +268,7 @@ class ToolCallUpdate(Model):
     Tool calls are actions that the agent executes on behalf of the language model,
     such as reading files, executing code, or fetching data from external sources.
 
-    Only [`ToolCallUpdate::tool_call_id`] is required. Other fields have patch semantics:
+    Only `toolCallId` is required. Other fields have patch semantics:
     omitted fields leave the existing tool call value unchanged, `null` clears or
     unsets the value, and concrete values replace the previous value. For
     collection fields, concrete arrays replace the previous collection, and both
@@ -333,15 +292,26 @@ class ToolCallUpdate(Model):
     """
 
     title: Annotated[str | None, DefaultOnError] = None
-    """Human-readable title describing what the tool is doing."""
+    """Human-readable title describing what the tool is doing.
+
+    Omission leaves the title unchanged, `null` unsets it, and a string replaces it.
+    A new tool call starts without a title.
+    """
 
     kind: Annotated[ToolKind | None, DefaultOnError] = None
     """The category of tool being invoked.
     Helps clients choose appropriate icons and UI treatment.
+
+    Omission leaves the kind unchanged, `null` resets it to `other`, and a value replaces it.
+    A new tool call starts as `other`.
     """
 
     status: Annotated[ToolCallStatus | None, DefaultOnError] = None
-    """Current execution status of the tool call."""
+    """Current execution status of the tool call.
+
+    Omission leaves the status unchanged, `null` resets it to `pending`, and a value
+    replaces it. A new tool call starts as `pending`.
+    """
 
     content: Annotated[list[ToolCallContent] | None, SkipInvalidItems, DefaultOnError] = None
     """Content produced by the tool call."""
@@ -384,7 +354,7 @@ ToolKind: TypeAlias = (
 Tool kinds help clients choose appropriate icons and optimize how they
 display tool execution progress.
 
-See protocol docs: [Creating](https://agentclientprotocol.com/protocol/v2/draft/tool-calls#creating)
+See protocol docs: [Reporting](https://agentclientprotocol.com/protocol/v2/draft/tool-calls#reporting)
 
 `read`: Reading files or data.
 
@@ -402,7 +372,7 @@ See protocol docs: [Creating](https://agentclientprotocol.com/protocol/v2/draft/
 
 `fetch`: Retrieving external data.
 
-`switch_mode`: Switching the current session mode.
+`switch_mode`: Changing the session's mode, a [config option](https://agentclientprotocol.com/protocol/v2/draft/session-config-options) with the `mode` category.
 
 `other`: Other tool types (default).
 
@@ -410,7 +380,7 @@ See protocol docs: [Creating](https://agentclientprotocol.com/protocol/v2/draft/
 
 Values beginning with `_` are reserved for implementation-specific
 extensions. Unknown values that do not begin with `_` are reserved for
-future ACP variants.
+future ACP variants. Clients display an unrecognized kind as `other`.
 """
 
 
@@ -439,6 +409,8 @@ streaming or we're awaiting approval.
 Values beginning with `_` are reserved for implementation-specific
 extensions. Unknown values that do not begin with `_` are reserved for
 future ACP variants.
+
+Clients treat a tool call with an unrecognized status as still in progress.
 """
 
 
@@ -475,8 +447,8 @@ class Diff(Model):
     patch: Annotated[DiffPatch | None, DefaultOnError] = None
     """Renderable patch text for some or all of the structured changes.
 
-    Agents SHOULD provide patch text whenever feasible. Omitted or `null`
-    means no renderable patch text was provided.
+    Agents SHOULD provide patch text whenever feasible. Omitted and `null` are
+    equivalent and mean no renderable patch text was provided.
     """
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
@@ -492,7 +464,7 @@ class Terminal(Model):
     """A display-only reference to an agent-owned terminal.
 
     Terminal state and output are delivered separately through
-    [`TerminalUpdate`] and [`TerminalOutputChunk`].
+    `terminal_update` and `terminal_output_chunk` session updates.
     """
 
     terminal_id: TerminalId
@@ -548,7 +520,10 @@ class TextContent(Model):
     """Text payload carried by this content block."""
 
     annotations: Annotated[Annotations | None, DefaultOnError] = None
-    """Optional annotations that help clients decide how to display or route this content."""
+    """Optional annotations that help clients decide how to display or route this content.
+
+    Omitted and `null` are equivalent and mean no annotations are provided.
+    """
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
 
@@ -557,7 +532,8 @@ class ContentBlockText(TextContent):
     """Text content. May be plain text or formatted with Markdown.
 
     All agents MUST support text content blocks in prompts.
-    Clients SHOULD render this text as Markdown.
+    Clients SHOULD render this text as CommonMark and MAY support GitHub Flavored Markdown
+    extensions.
     """
 
     type: Literal["text"] = tag("text")
@@ -573,10 +549,16 @@ class ImageContent(Model):
     """MIME type describing the encoded media payload."""
 
     uri: Annotated[Uri | None, DefaultOnError] = None
-    """URI associated with this resource or media payload."""
+    """URI associated with this resource or media payload.
+
+    Omitted and `null` are equivalent and mean no URI is associated with the image.
+    """
 
     annotations: Annotated[Annotations | None, DefaultOnError] = None
-    """Optional annotations that help clients decide how to display or route this content."""
+    """Optional annotations that help clients decide how to display or route this content.
+
+    Omitted and `null` are equivalent and mean no annotations are provided.
+    """
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
 
@@ -600,7 +582,10 @@ class AudioContent(Model):
     """MIME type describing the encoded media payload."""
 
     annotations: Annotated[Annotations | None, DefaultOnError] = None
-    """Optional annotations that help clients decide how to display or route this content."""
+    """Optional annotations that help clients decide how to display or route this content.
+
+    Omitted and `null` are equivalent and mean no annotations are provided.
+    """
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
 
@@ -624,22 +609,40 @@ class ResourceLink(Model):
     """URI associated with this resource or media payload."""
 
     title: Annotated[str | None, DefaultOnError] = None
-    """Optional display title for end-user UI."""
+    """Optional display title for end-user UI.
+
+    Omitted and `null` are equivalent and mean no title is provided.
+    """
 
     description: Annotated[str | None, DefaultOnError] = None
-    """Optional human-readable details shown with this protocol object."""
+    """Optional human-readable details shown with this protocol object.
+
+    Omitted and `null` are equivalent and mean no description is provided.
+    """
 
     icons: Annotated[list[Icon] | None, SkipInvalidItems, DefaultOnError] = None
-    """Optional set of sized icons that the client can display in a user interface."""
+    """Optional set of sized icons that the client can display in a user interface.
+
+    Omitted and `null` are equivalent and mean no icons are provided.
+    """
 
     mime_type: Annotated[MediaType | None, DefaultOnError] = None
-    """MIME type describing the encoded media payload."""
+    """MIME type describing the encoded media payload.
 
-    size: Annotated[Int64 | None, DefaultOnError] = None
-    """Optional size of the linked resource in bytes, if known."""
+    Omitted and `null` are equivalent and mean the MIME type is not specified.
+    """
+
+    size: Annotated[Uint64 | None, DefaultOnError] = None
+    """Optional size of the linked resource in bytes, if known.
+
+    Omitted and `null` are equivalent and mean the size is not known.
+    """
 
     annotations: Annotated[Annotations | None, DefaultOnError] = None
-    """Optional annotations that help clients decide how to display or route this content."""
+    """Optional annotations that help clients decide how to display or route this content.
+
+    Omitted and `null` are equivalent and mean no annotations are provided.
+    """
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
 
@@ -660,7 +663,10 @@ class EmbeddedResource(Model):
     """Embedded resource payload, either text or binary data."""
 
     annotations: Annotated[Annotations | None, DefaultOnError] = None
-    """Optional annotations that help clients decide how to display or route this content."""
+    """Optional annotations that help clients decide how to display or route this content.
+
+    Omitted and `null` are equivalent and mean no annotations are provided.
+    """
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
 
@@ -685,7 +691,9 @@ class ContentBlockOther(OpenModel):
 
     Receivers that do not understand this content block type should preserve
     the raw payload when storing, replaying, proxying, or forwarding content,
-    and otherwise ignore it or display it generically.
+    and otherwise ignore it or display it generically. Agents MUST reject a
+    `session/prompt` request with a content block type they do not support
+    with `-32602`.
     """
 
     type: Annotated[str, OtherThan("text", "image", "audio", "resource_link", "resource")]
@@ -728,16 +736,24 @@ class Annotations(Model):
     """Optional annotations for the client. The client can use annotations to inform how objects are used or displayed"""
 
     audience: Annotated[list[Role] | None, SkipInvalidItems, DefaultOnError] = None
-    """Intended recipients for this content, such as the user or assistant."""
+    """Intended recipients for this content, such as the user or assistant.
+
+    Omitted and `null` are equivalent and mean no audience is specified.
+    """
 
     last_modified: Annotated[DateTime | None, DefaultOnError] = None
     """Timestamp indicating when the underlying resource was last modified.
 
     Must be an RFC 3339 formatted string (e.g., "2025-01-12T15:00:58Z").
+
+    Omitted and `null` are equivalent and mean the modification time is not reported.
     """
 
     priority: Annotated[Annotated[Double, Number(0, 1)] | None, DefaultOnError] = None
-    """Relative importance of this content when clients choose what to surface."""
+    """Relative importance of this content when clients choose what to surface.
+
+    Omitted and `null` are equivalent and mean no priority is specified.
+    """
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
 
@@ -768,7 +784,10 @@ class Icon(Model):
     """A standard URI pointing to an icon resource."""
 
     mime_type: Annotated[MediaType | None, DefaultOnError] = None
-    """Optional MIME type override if the source MIME type is missing or generic."""
+    """Optional MIME type override if the source MIME type is missing or generic.
+
+    Omitted and `null` are equivalent and mean the source MIME type is used.
+    """
 
     sizes: Annotated[list[str] | None, SkipInvalidItems, DefaultOnError] = None
     """Optional array of strings that specify sizes at which the icon can be used.
@@ -776,10 +795,17 @@ class Icon(Model):
     `"any"` for scalable formats like SVG.
 
     If not provided, the client should assume that the icon can be used at any size.
+
+    Omitted and `null` are equivalent and mean no sizes are specified.
     """
 
     theme: Annotated[IconTheme | None, DefaultOnError] = None
-    """Optional theme this icon is designed for."""
+    """Optional theme this icon is designed for.
+
+    Omitted and `null` are equivalent and mean the icon is not theme-specific.
+    """
+
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
 
 
 IconTheme: TypeAlias = Literal["light", "dark"] | str
@@ -807,7 +833,10 @@ class TextResourceContents(Model):
     """URI associated with this resource or media payload."""
 
     mime_type: Annotated[MediaType | None, DefaultOnError] = None
-    """MIME type describing the encoded media payload."""
+    """MIME type describing the encoded media payload.
+
+    Omitted and `null` are equivalent and mean the MIME type is not specified.
+    """
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
 
@@ -822,7 +851,10 @@ class BlobResourceContents(Model):
     """URI associated with this resource or media payload."""
 
     mime_type: Annotated[MediaType | None, DefaultOnError] = None
-    """MIME type describing the encoded media payload."""
+    """MIME type describing the encoded media payload.
+
+    Omitted and `null` are equivalent and mean the MIME type is not specified.
+    """
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
 
@@ -850,15 +882,15 @@ class DiffChangeAdd(DiffPathChange):
 
     operation: Literal["add"] = tag("add")
     file_type: Annotated[DiffFileType | None, DefaultOnError] = None
-    """File content kind.
+    """File content kind after the operation (for `delete`, of the deleted file).
 
-    Omitted or `null` means the content kind is unknown.
+    Omitted and `null` are equivalent and mean the content kind is unknown.
     """
 
     mime_type: Annotated[MediaType | None, DefaultOnError] = None
-    """MIME type of the file contents.
+    """MIME type of the file contents after the operation (for `delete`, of the deleted file).
 
-    Omitted or `null` means the MIME type is unknown.
+    Omitted and `null` are equivalent and mean the MIME type is unknown.
     """
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
@@ -869,15 +901,15 @@ class DiffChangeDelete(DiffPathChange):
 
     operation: Literal["delete"] = tag("delete")
     file_type: Annotated[DiffFileType | None, DefaultOnError] = None
-    """File content kind.
+    """File content kind after the operation (for `delete`, of the deleted file).
 
-    Omitted or `null` means the content kind is unknown.
+    Omitted and `null` are equivalent and mean the content kind is unknown.
     """
 
     mime_type: Annotated[MediaType | None, DefaultOnError] = None
-    """MIME type of the file contents.
+    """MIME type of the file contents after the operation (for `delete`, of the deleted file).
 
-    Omitted or `null` means the MIME type is unknown.
+    Omitted and `null` are equivalent and mean the MIME type is unknown.
     """
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
@@ -888,15 +920,15 @@ class DiffChangeModify(DiffPathChange):
 
     operation: Literal["modify"] = tag("modify")
     file_type: Annotated[DiffFileType | None, DefaultOnError] = None
-    """File content kind.
+    """File content kind after the operation (for `delete`, of the deleted file).
 
-    Omitted or `null` means the content kind is unknown.
+    Omitted and `null` are equivalent and mean the content kind is unknown.
     """
 
     mime_type: Annotated[MediaType | None, DefaultOnError] = None
-    """MIME type of the file contents.
+    """MIME type of the file contents after the operation (for `delete`, of the deleted file).
 
-    Omitted or `null` means the MIME type is unknown.
+    Omitted and `null` are equivalent and mean the MIME type is unknown.
     """
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
@@ -917,15 +949,15 @@ class DiffChangeMove(DiffPathPairChange):
 
     operation: Literal["move"] = tag("move")
     file_type: Annotated[DiffFileType | None, DefaultOnError] = None
-    """File content kind.
+    """File content kind after the operation (for `delete`, of the deleted file).
 
-    Omitted or `null` means the content kind is unknown.
+    Omitted and `null` are equivalent and mean the content kind is unknown.
     """
 
     mime_type: Annotated[MediaType | None, DefaultOnError] = None
-    """MIME type of the file contents.
+    """MIME type of the file contents after the operation (for `delete`, of the deleted file).
 
-    Omitted or `null` means the MIME type is unknown.
+    Omitted and `null` are equivalent and mean the MIME type is unknown.
     """
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
@@ -936,15 +968,15 @@ class DiffChangeCopy(DiffPathPairChange):
 
     operation: Literal["copy"] = tag("copy")
     file_type: Annotated[DiffFileType | None, DefaultOnError] = None
-    """File content kind.
+    """File content kind after the operation (for `delete`, of the deleted file).
 
-    Omitted or `null` means the content kind is unknown.
+    Omitted and `null` are equivalent and mean the content kind is unknown.
     """
 
     mime_type: Annotated[MediaType | None, DefaultOnError] = None
-    """MIME type of the file contents.
+    """MIME type of the file contents after the operation (for `delete`, of the deleted file).
 
-    Omitted or `null` means the MIME type is unknown.
+    Omitted and `null` are equivalent and mean the MIME type is unknown.
     """
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
@@ -967,15 +999,15 @@ class DiffChangeOther(OpenModel):
     """
 
     file_type: Annotated[DiffFileType | None, DefaultOnError] = None
-    """File content kind.
+    """File content kind after the operation (for `delete`, of the deleted file).
 
-    Omitted or `null` means the content kind is unknown.
+    Omitted and `null` are equivalent and mean the content kind is unknown.
     """
 
     mime_type: Annotated[MediaType | None, DefaultOnError] = None
-    """MIME type of the file contents.
+    """MIME type of the file contents after the operation (for `delete`, of the deleted file).
 
-    Omitted or `null` means the MIME type is unknown.
+    Omitted and `null` are equivalent and mean the MIME type is unknown.
     """
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
@@ -990,7 +1022,7 @@ DiffChange: TypeAlias = Annotated[
     | DiffChangeOther,
     ByTag("operation"),
 ]
-"""One file-level change described by a [`Diff`].
+"""One file-level change described by a `Diff`.
 
 Structured change metadata lets clients identify affected files and
 operations without parsing the text patch.
@@ -1029,9 +1061,11 @@ class DiffPatch(Model):
     text: str
     """Patch text in the format named by `format`."""
 
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+
 
 DiffPatchFormat: TypeAlias = Literal["git_patch"] | str
-"""Text patch format used by [`DiffPatch`].
+"""Text patch format used by `DiffPatch`.
 
 `git_patch`: One or more `diff --git` sections in Git's `--patch` (`-p`) text format.
 
@@ -1068,8 +1102,10 @@ class ToolCallLocation(Model):
     path: AbsolutePath
     """The absolute file path being accessed or modified."""
 
-    line: Annotated[Uint32 | None, DefaultOnError] = None
-    """Optional line number within the file."""
+    line: Annotated[Annotated[Uint32, Integer(1, 4294967295)] | None, DefaultOnError] = None
+    """Optional 1-based line number within the file. Omitted and `null` are equivalent and
+    mean no specific line; `0` is invalid.
+    """
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
 
@@ -1119,7 +1155,7 @@ future ACP variants.
 class ElicitationSessionScope(Model):
     """Session-scoped elicitation, optionally tied to a specific tool call.
 
-    When `tool_call_id` is set, the elicitation is tied to a specific tool call.
+    When `toolCallId` is set, the elicitation is tied to a specific tool call.
     This is useful when an agent receives an elicitation from an MCP server
     during a tool call and needs to redirect it to the user.
     """
@@ -1148,7 +1184,7 @@ class ElicitationRequestScope(Model):
     """
 
     request_id: RequestId
-    """The request this elicitation is tied to."""
+    """The pending Client-to-Agent request this elicitation is tied to."""
 
 
 class ElicitationFormModeRequest(ElicitationRequestScope):
@@ -1161,7 +1197,7 @@ class ElicitationFormModeRequest(ElicitationRequestScope):
 
 
 ElicitationFormMode: TypeAlias = Annotated[
-    ElicitationFormModeSession | ElicitationFormModeRequest, FirstMatch
+    ElicitationFormModeSession | ElicitationFormModeRequest, ExactlyOne
 ]
 """Form-based elicitation mode where the client renders a form from the provided schema."""
 
@@ -1187,7 +1223,7 @@ class CreateElicitationRequestFormRequest(ElicitationFormModeRequest):
 
 
 CreateElicitationRequestForm: TypeAlias = Annotated[
-    CreateElicitationRequestFormSession | CreateElicitationRequestFormRequest, FirstMatch
+    CreateElicitationRequestFormSession | CreateElicitationRequestFormRequest, ExactlyOne
 ]
 """Form-based elicitation where the client renders a form from the provided schema."""
 
@@ -1215,7 +1251,7 @@ class ElicitationUrlModeRequest(ElicitationRequestScope):
 
 
 ElicitationUrlMode: TypeAlias = Annotated[
-    ElicitationUrlModeSession | ElicitationUrlModeRequest, FirstMatch
+    ElicitationUrlModeSession | ElicitationUrlModeRequest, ExactlyOne
 ]
 """URL-based elicitation mode where the client directs the user to a URL."""
 
@@ -1241,7 +1277,7 @@ class CreateElicitationRequestUrlRequest(ElicitationUrlModeRequest):
 
 
 CreateElicitationRequestUrl: TypeAlias = Annotated[
-    CreateElicitationRequestUrlSession | CreateElicitationRequestUrlRequest, FirstMatch
+    CreateElicitationRequestUrlSession | CreateElicitationRequestUrlRequest, ExactlyOne
 ]
 """URL-based elicitation where the client directs the user to a URL."""
 
@@ -1283,7 +1319,7 @@ class CreateElicitationRequestOtherRequest(ElicitationRequestScope, OpenModel):
 
 
 CreateElicitationRequestOther: TypeAlias = Annotated[
-    CreateElicitationRequestOtherSession | CreateElicitationRequestOtherRequest, FirstMatch
+    CreateElicitationRequestOtherSession | CreateElicitationRequestOtherRequest, ExactlyOne
 ]
 """Custom or future elicitation mode.
 
@@ -1328,8 +1364,10 @@ class ElicitationSchema(Model):
     as required by the elicitation specification.
     """
 
-    type: Annotated[ElicitationSchemaType, DefaultOnError] = "object"
-    """Type discriminator. Always `"object"`."""
+    type: ElicitationSchemaType = "object"
+    """Type discriminator. Always `"object"`. Omitted means `"object"`; any other value is
+    rejected.
+    """
 
     title: Annotated[str | None, DefaultOnError] = None
     """Optional title for the schema.
@@ -1394,7 +1432,7 @@ class StringPropertySchema(Model):
     """
 
     pattern: Regex | None = None
-    """Pattern the string must match.
+    """Pattern the string must match, in ECMA-262 regular expression syntax.
 
     Optional. Omitted and `null` are equivalent and mean there is no pattern constraint.
     """
@@ -1626,8 +1664,8 @@ ElicitationPropertySchema: TypeAlias = Annotated[
 """Property schema for elicitation form fields.
 
 Each variant corresponds to a JSON Schema `"type"` value.
-Single-select enums use the `String` variant with `enum` or `oneOf` set.
-Multi-select enums use the `Array` variant.
+Single-select enums use `type: "string"` with `enum` or `oneOf` set.
+Multi-select enums use `type: "array"`.
 """
 
 
@@ -1709,6 +1747,8 @@ MultiSelectItems: TypeAlias = Annotated[
 """Items for a multi-select (array) property schema.
 
 `titled`: Titled multi-select items with human-readable labels.
+
+As in MCP, titled items omit `type` and are identified by `anyOf`.
 """
 
 
@@ -1735,7 +1775,6 @@ class MessageMcpRequest(Model):
     """Optional inner MCP params; null is equivalent to omission."""
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
-    """ACP extension metadata (not inner MCP params._meta); null is equivalent to omission."""
 
 
 McpServerAcpId: TypeAlias = str
@@ -1829,8 +1868,16 @@ class AgentResponseResult(Model):
 class AgentResponseError(Model):
     """A failed JSON-RPC response."""
 
-    id: RequestId
-    """The id of the request this response answers."""
+    id: Int64 | str
+    """The id of the request this response answers.
+
+    Required. `null` only when the request's id could not be determined, such as
+    for a parse error or an invalid request.
+
+    `Number`: A numeric request ID.
+
+    `Str`: A string request ID.
+    """
 
     error: Error
     """Method-specific error data."""
@@ -1852,10 +1899,12 @@ class InitializeResponse(Model):
     """
 
     protocol_version: ProtocolVersion
-    """The protocol version the client specified if supported by the agent,
-    or the latest protocol version supported by the agent.
+    """The highest protocol version supported by the agent that is at or below
+    the version requested by the client. If no such version exists,
+    initialization fails with error code -32022.
 
-    The client should disconnect, if it doesn't support this version.
+    The client must check that it supports this version and should disconnect
+    if it does not.
     """
 
     info: Implementation
@@ -1901,6 +1950,8 @@ class Implementation(Model):
     and easily understood.
 
     If not provided, the name should be used for display.
+
+    Omitted and `null` are equivalent and mean the `name` is used for display.
     """
 
     version: str
@@ -1923,7 +1974,7 @@ class AgentCapabilities(Model):
     session: Annotated[SessionCapabilities | None, DefaultOnError] = None
     """Session capabilities supported by the agent.
 
-    Optional. Omitted or `null` both mean the agent does not support the
+    Optional. Omitted and `null` are equivalent and mean the agent does not support the
     `session/*` method surface. Supplying `{}` means the agent supports the
     baseline session methods: `session/new`, `session/list`,
     `session/resume`, `session/close`, `session/prompt`, `session/cancel`,
@@ -1933,7 +1984,7 @@ class AgentCapabilities(Model):
     auth: Annotated[AgentAuthCapabilities | None, DefaultOnError] = None
     """Authentication-related extension capabilities supported by the agent.
 
-    Optional. Omitted or `null` both mean the agent does not advertise any
+    Optional. Omitted and `null` are equivalent and mean the agent does not advertise any
     authentication-related extensions. This field does not advertise support
     for `auth/login` or `auth/logout`; those methods are advertised by a
     non-empty `authMethods` list in the `initialize` response.
@@ -1946,7 +1997,7 @@ class AgentCapabilities(Model):
 
     Provider configuration capabilities supported by the agent.
 
-    Optional. Omitted or `null` both mean the agent does not advertise support.
+    Optional. Omitted and `null` are equivalent and mean the agent does not advertise support.
     Supplying `{}` means the agent supports provider configuration methods.
     """
 
@@ -1970,7 +2021,7 @@ class SessionCapabilities(Model):
     prompt: Annotated[PromptCapabilities | None, DefaultOnError] = None
     """Prompt capabilities supported by the agent in `session/prompt` requests.
 
-    Optional. Omitted or `null` both mean the agent does not advertise any
+    Optional. Omitted and `null` are equivalent and mean the agent does not advertise any
     prompt extensions beyond the baseline text and resource-link content
     required by `session/prompt`.
     """
@@ -1978,14 +2029,14 @@ class SessionCapabilities(Model):
     mcp: Annotated[McpCapabilities | None, DefaultOnError] = None
     """MCP capabilities supported by the agent for session lifecycle requests.
 
-    Optional. Omitted or `null` both mean the agent does not advertise MCP
+    Optional. Omitted and `null` are equivalent and mean the agent does not advertise MCP
     server transport support for sessions.
     """
 
     delete: Annotated[SessionDeleteCapabilities | None, DefaultOnError] = None
     """Whether the agent supports `session/delete`.
 
-    Optional. Omitted or `null` both mean the agent does not advertise support.
+    Optional. Omitted and `null` are equivalent and mean the agent does not advertise support.
     Supplying `{}` means the agent supports deleting sessions from `session/list`.
     """
 
@@ -1994,7 +2045,7 @@ class SessionCapabilities(Model):
     ] = None
     """Whether the agent supports `additionalDirectories` on supported session lifecycle requests.
 
-    Optional. Omitted or `null` both mean the agent does not advertise support.
+    Optional. Omitted and `null` are equivalent and mean the agent does not advertise support.
     Supplying `{}` means the agent supports `additionalDirectories` on
     supported session lifecycle requests.
 
@@ -2009,7 +2060,7 @@ class SessionCapabilities(Model):
 
     Whether the agent supports `systemPrompt` on session lifecycle requests.
 
-    Optional. Omitted or `null` both mean the agent does not advertise support.
+    Optional. Omitted and `null` are equivalent and mean the agent does not advertise support.
     Supplying `{}` means the agent supports `systemPrompt` in `append` mode.
     """
 
@@ -2020,7 +2071,7 @@ class SessionCapabilities(Model):
 
     Whether the agent supports `session/fork`.
 
-    Optional. Omitted or `null` both mean the agent does not advertise support.
+    Optional. Omitted and `null` are equivalent and mean the agent does not advertise support.
     Supplying `{}` means the agent supports forking sessions.
     """
 
@@ -2030,8 +2081,8 @@ class SessionCapabilities(Model):
 class PromptCapabilities(Model):
     """Prompt capabilities supported by the agent in `session/prompt` requests.
 
-    Baseline agent functionality requires support for [`ContentBlock::Text`]
-    and [`ContentBlock::ResourceLink`] in prompt requests.
+    Baseline agent functionality requires support for `text`
+    and `resource_link` content blocks in prompt requests.
 
     Other variants must be explicitly opted in to.
     Capabilities for different types of content in prompt requests.
@@ -2039,30 +2090,30 @@ class PromptCapabilities(Model):
     Indicates which content types beyond the baseline (text and resource links)
     the agent can process.
 
-    See protocol docs: [Prompt Capabilities](https://agentclientprotocol.com/protocol/v2/draft/initialization#prompt-capabilities)
+    See protocol docs: [Session Prompt Capabilities](https://agentclientprotocol.com/protocol/v2/draft/initialization#session-prompt-capabilities)
     """
 
     image: Annotated[PromptImageCapabilities | None, DefaultOnError] = None
-    """Agent supports [`ContentBlock::Image`].
+    """Agent supports `image` content blocks.
 
-    Optional. Omitted or `null` both mean the agent does not advertise support.
+    Optional. Omitted and `null` are equivalent and mean the agent does not advertise support.
     Supplying `{}` means the agent supports image content in prompts.
     """
 
     audio: Annotated[PromptAudioCapabilities | None, DefaultOnError] = None
-    """Agent supports [`ContentBlock::Audio`].
+    """Agent supports `audio` content blocks.
 
-    Optional. Omitted or `null` both mean the agent does not advertise support.
+    Optional. Omitted and `null` are equivalent and mean the agent does not advertise support.
     Supplying `{}` means the agent supports audio content in prompts.
     """
 
     embedded_context: Annotated[PromptEmbeddedContextCapabilities | None, DefaultOnError] = None
     """Agent supports embedded context in `session/prompt` requests.
 
-    When enabled, the Client is allowed to include [`ContentBlock::Resource`]
+    When enabled, the Client is allowed to include `resource` content blocks
     in prompt requests for pieces of context that are referenced in the message.
 
-    Optional. Omitted or `null` both mean the agent does not advertise support.
+    Optional. Omitted and `null` are equivalent and mean the agent does not advertise support.
     Supplying `{}` means the agent supports embedded context in prompts.
     """
 
@@ -2100,16 +2151,16 @@ class McpCapabilities(Model):
     """MCP capabilities supported by the agent for session lifecycle requests."""
 
     stdio: Annotated[McpStdioCapabilities | None, DefaultOnError] = None
-    """Agent supports [`McpServer::Stdio`].
+    """Agent supports `stdio` MCP servers.
 
-    Optional. Omitted or `null` both mean the agent does not advertise support.
+    Optional. Omitted and `null` are equivalent and mean the agent does not advertise support.
     Supplying `{}` means the agent supports stdio MCP server transports.
     """
 
     http: Annotated[McpHttpCapabilities | None, DefaultOnError] = None
-    """Agent supports [`McpServer::Http`].
+    """Agent supports `http` MCP servers.
 
-    Optional. Omitted or `null` both mean the agent does not advertise support.
+    Optional. Omitted and `null` are equivalent and mean the agent does not advertise support.
     Supplying `{}` means the agent supports HTTP MCP server transports.
     """
 
@@ -2118,9 +2169,9 @@ class McpCapabilities(Model):
 
     This capability is not part of the spec yet, and may be removed or changed at any point.
 
-    Agent supports [`McpServer::Acp`].
+    Agent supports `acp` MCP servers.
 
-    Optional. Omitted or `null` both mean the agent does not advertise support.
+    Optional. Omitted and `null` are equivalent and mean the agent does not advertise support.
     Supplying `{}` means the agent supports ACP MCP server transports.
     """
 
@@ -2171,8 +2222,8 @@ class SessionAdditionalDirectoriesCapabilities(Model):
     """Capabilities for additional session directories support.
 
     Supplying `{}` means the agent supports the `additionalDirectories` field on
-    supported session lifecycle requests. Agents that also support
-    `session/list` may return `SessionInfo.additionalDirectories` to report the
+    supported session lifecycle requests. Agents may return
+    `SessionInfo.additionalDirectories` in `session/list` to report the
     complete ordered additional-root list associated with a listed session.
     """
 
@@ -2193,7 +2244,7 @@ class SessionSystemPromptCapabilities(Model):
     mode: Annotated[SessionSystemPromptModeCapabilities | None, DefaultOnError] = None
     """Delivery modes the agent supports in addition to `append`.
 
-    Optional. Omitted or `null` both mean the agent supports only `append`.
+    Optional. Omitted and `null` are equivalent and mean the agent supports only `append`.
     """
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
@@ -2213,7 +2264,7 @@ class SessionSystemPromptModeCapabilities(Model):
     override: Annotated[SessionSystemPromptOverrideCapabilities | None, DefaultOnError] = None
     """Whether the agent supports `override` mode.
 
-    Optional. Omitted or `null` both mean the agent does not advertise support.
+    Optional. Omitted and `null` are equivalent and mean the agent does not advertise support.
     Supplying `{}` means the agent supports replacing its built-in default
     instructions with the client-provided system prompt.
     """
@@ -2289,12 +2340,15 @@ class AuthMethodTerminal(Model):
     """Human-readable name of the authentication method."""
 
     description: Annotated[str | None, DefaultOnError] = None
-    """Optional description providing more details about this authentication method."""
+    """Optional description providing more details about this authentication method.
 
-    args: list[str] = []
+    Omitted and `null` are equivalent and mean no description is provided.
+    """
+
+    args: Annotated[list[str], DefaultOnNull] = []
     """Additional arguments to append to the configured agent invocation for terminal auth."""
 
-    env: list[EnvVariable] = []
+    env: Annotated[list[EnvVariable], DefaultOnNull] = []
     """Additional environment variables to set on the configured agent invocation for terminal auth.
     Names MUST be unique. These values override same-named variables in the
     base launch configuration.
@@ -2317,7 +2371,10 @@ class AuthMethodAgent(Model):
     """Human-readable name of the authentication method."""
 
     description: Annotated[str | None, DefaultOnError] = None
-    """Optional description providing more details about this authentication method."""
+    """Optional description providing more details about this authentication method.
+
+    Omitted and `null` are equivalent and mean no description is provided.
+    """
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
     type: Literal["agent"] = tag("agent")
@@ -2348,11 +2405,6 @@ class AuthMethodOther(OpenModel):
 
     name: str
     """Human-readable name of the authentication method."""
-
-    description: Annotated[str | None, DefaultOnError] = None
-    """Optional description providing more details about this authentication method."""
-
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
 
 
 AuthMethod: TypeAlias = Annotated[
@@ -2545,10 +2597,12 @@ class SessionConfigSelect(Model):
     """A single-value selector (dropdown) session configuration option payload."""
 
     current_value: SessionConfigValueId
-    """The currently selected value."""
+    """The currently selected value. MUST be one of the `value`s in `options`."""
 
     options: SessionConfigSelectOptions
-    """The set of selectable options."""
+    """The set of selectable options. MUST contain at least one value, and each `value` MUST be
+    unique within the option, including across groups.
+    """
 
 
 class SessionConfigOptionSelect(SessionConfigSelect):
@@ -2562,10 +2616,16 @@ class SessionConfigOptionSelect(SessionConfigSelect):
     """Human-readable label for the option."""
 
     description: Annotated[str | None, DefaultOnError] = None
-    """Optional description for the Client to display to the user."""
+    """Optional description for the Client to display to the user.
+
+    Omitted and `null` are equivalent and mean no description is provided.
+    """
 
     category: Annotated[SessionConfigOptionCategory | None, DefaultOnError] = None
-    """Optional semantic category for this option (UX only)."""
+    """Optional semantic category for this option (UX only).
+
+    Omitted and `null` are equivalent and mean no category is provided.
+    """
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
 
@@ -2588,10 +2648,16 @@ class SessionConfigOptionBoolean(SessionConfigBoolean):
     """Human-readable label for the option."""
 
     description: Annotated[str | None, DefaultOnError] = None
-    """Optional description for the Client to display to the user."""
+    """Optional description for the Client to display to the user.
+
+    Omitted and `null` are equivalent and mean no description is provided.
+    """
 
     category: Annotated[SessionConfigOptionCategory | None, DefaultOnError] = None
-    """Optional semantic category for this option (UX only)."""
+    """Optional semantic category for this option (UX only).
+
+    Omitted and `null` are equivalent and mean no category is provided.
+    """
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
 
@@ -2623,10 +2689,16 @@ class SessionConfigOptionOther(OpenModel):
     """Human-readable label for the option."""
 
     description: Annotated[str | None, DefaultOnError] = None
-    """Optional description for the Client to display to the user."""
+    """Optional description for the Client to display to the user.
+
+    Omitted and `null` are equivalent and mean no description is provided.
+    """
 
     category: Annotated[SessionConfigOptionCategory | None, DefaultOnError] = None
-    """Optional semantic category for this option (UX only)."""
+    """Optional semantic category for this option (UX only).
+
+    Omitted and `null` are equivalent and mean no category is provided.
+    """
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
 
@@ -2684,7 +2756,10 @@ class SessionConfigSelectOption(Model):
     """Human-readable label for this option value."""
 
     description: Annotated[str | None, DefaultOnError] = None
-    """Optional description for this option value."""
+    """Optional description for this option value.
+
+    Omitted and `null` are equivalent and mean no description is provided.
+    """
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
 
@@ -2719,8 +2794,11 @@ SessionConfigGroupId: TypeAlias = str
 """Unique identifier for a session configuration option value group."""
 
 
-class AvailableCommand(Model):
-    """Information about a command."""
+class Command(Model):
+    """A slash command the user can invoke by including it in a prompt.
+
+    The `type` discriminator value is `command`.
+    """
 
     name: str
     """Command name (e.g., `create_plan`, `research_codebase`)."""
@@ -2729,9 +2807,55 @@ class AvailableCommand(Model):
     """Human-readable description of what the command does."""
 
     input: Annotated[AvailableCommandInput | None, DefaultOnError] = None
-    """Input for the command if required"""
+    """Input for the command if required
+
+    Omitted and `null` are equivalent and mean the command takes no input.
+    """
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+
+
+class AvailableCommandCommand(Command):
+    """A slash command the user can invoke by including it in a prompt."""
+
+    type: Literal["command"] = tag("command")
+
+
+class AvailableCommandOther(OpenModel):
+    """Custom or future command kind.
+
+    Values beginning with `_` are reserved for implementation-specific
+    extensions. Unknown values that do not begin with `_` are reserved for
+    future ACP variants.
+
+    Clients that do not understand this command type should preserve the raw
+    payload when storing, replaying, proxying, or forwarding command
+    metadata, and otherwise ignore the command or display it as a plain
+    command using its `name` and `description`.
+    """
+
+    type: Annotated[str, OtherThan("command")]
+    """Custom or future command type.
+
+    Values beginning with `_` are reserved for implementation-specific
+    extensions. Unknown values that do not begin with `_` are reserved for
+    future ACP variants.
+    """
+
+    name: str
+    """Command name."""
+
+    description: str
+    """Human-readable description of what the command does."""
+
+
+AvailableCommand: TypeAlias = Annotated[
+    AvailableCommandCommand | AvailableCommandOther, ByTag("type")
+]
+"""A command the agent advertises to the client.
+
+The `type` field acts as the discriminator in the serialized JSON form.
+"""
 
 
 class TextCommandInput(Model):
@@ -2781,9 +2905,10 @@ class ListSessionsResponse(Model):
     sessions: Annotated[list[SessionInfo], SkipInvalidItems, DefaultOnError]
     """Array of session information objects."""
 
-    next_cursor: Annotated[SessionListCursor | None, DefaultOnError] = None
+    next_cursor: SessionListCursor | None = None
     """Opaque cursor token. If present, pass this in the next request's cursor parameter
-    to fetch the next page. If absent, there are no more results.
+    to fetch the next page. Omitted and `null` are equivalent and mean there are no more
+    results.
     """
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
@@ -2798,19 +2923,25 @@ class SessionInfo(Model):
     cwd: AbsolutePath
     """The working directory for this session. Must be an absolute path."""
 
-    additional_directories: Annotated[list[AbsolutePath], SkipInvalidItems, DefaultOnError] = []
+    additional_directories: list[AbsolutePath] = []
     """Additional workspace roots reported for this session. Each path must be absolute.
 
     When present, this is the complete ordered additional-root list reported
-    by the Agent. Omitted and empty values are equivalent: the response
+    by the Agent. Omitted, `null`, and empty values are equivalent: the response
     reports no additional roots.
     """
 
     title: Annotated[str | None, DefaultOnError] = None
-    """Human-readable title for the session"""
+    """Human-readable title for the session
+
+    Omitted and `null` are equivalent and mean no title is provided.
+    """
 
     updated_at: Annotated[DateTime | None, DefaultOnError] = None
-    """RFC 3339 timestamp of last activity."""
+    """RFC 3339 timestamp of last activity.
+
+    Omitted and `null` are equivalent and mean the last activity time is not reported.
+    """
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
 
@@ -2883,7 +3014,7 @@ class CloseSessionResponse(Model):
 class SetSessionConfigOptionResponse(Model):
     """Response to `session/set_config_option` method."""
 
-    config_options: Annotated[list[SessionConfigOption], SkipInvalidItems, DefaultOnError]
+    config_options: Annotated[list[SessionConfigOption], SkipInvalidItems]
     """The full set of configuration options and their current values."""
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
@@ -2925,7 +3056,7 @@ distinct messages.
 
 
 ExtResponse: TypeAlias = Any
-"""Allows for sending an arbitrary response to an [`ExtRequest`] that is not part of the ACP spec.
+"""Allows for sending an arbitrary response to an extension request that is not part of the ACP spec.
 Extension methods provide a way to add custom functionality while maintaining
 protocol compatibility.
 
@@ -2955,16 +3086,19 @@ class Error(Model):
     data: Annotated[Any, DefaultOnError] = None
     """Optional primitive or structured value that contains additional information about the error.
     This may include debugging information or context-specific details.
+
+    Omitted and `null` are equivalent and mean no additional data is provided.
     """
 
 
 ErrorCode: TypeAlias = (
-    Literal[-32700, -32600, -32601, -32602, -32603, -32800, -32000, -32002] | Int32
+    Literal[-32700, -32600, -32601, -32602, -32603, -32800, -32000, -32002, -32022] | Int32
 )
 """Predefined error codes for common JSON-RPC and ACP-specific errors.
 
-These codes follow the JSON-RPC 2.0 specification for standard errors
-and use the reserved range (-32000 to -32099) for protocol-specific errors.
+Standard errors use the JSON-RPC 2.0 codes. ACP-specific errors use the JSON-RPC
+server-error range (-32000 to -32099), and request cancellation uses -32800 from the
+range LSP reserves (-32899 to -32800).
 
 `-32700`: **Parse error**: Invalid JSON was received by the server.
 An error occurred on the server while parsing the JSON text.
@@ -2976,14 +3110,16 @@ An error occurred on the server while parsing the JSON text.
 `-32602`: **Invalid params**: Invalid method parameter(s).
 
 `-32603`: **Internal error**: Internal JSON-RPC error.
-Reserved for implementation-defined server errors.
 
 `-32800`: **Request cancelled**: Execution of the method was aborted either due to a cancellation request from the caller or
 because of resource constraints or shutdown.
 
 `-32000`: **Authentication required**: Authentication is required before this operation can be performed.
 
-`-32002`: **Resource not found**: A given resource, such as a file, was not found.
+`-32002`: **Resource not found**: A given resource, such as a session, was not found.
+
+`-32022`: **Unsupported protocol version**: No protocol version supported by the Agent is at or below the requested version.
+The error data contains the requested version and the Agent's supported versions.
 
 `Other`: Other undefined error code.
 """
@@ -3065,7 +3201,7 @@ class ContentChunk(Model):
     """A unique identifier for the message this chunk belongs to.
 
     All chunks belonging to the same message share the same `messageId`.
-    A change in `messageId` indicates a new message has started.
+    Chunks for different messages can interleave.
     """
 
     content: ContentBlock
@@ -3083,7 +3219,7 @@ class SessionUpdateUserMessageChunk(ContentChunk):
 class UserMessage(Model):
     """A user message upsert.
 
-    Only [`UserMessage::message_id`] is required. `content` has patch semantics:
+    Only `messageId` is required. `content` has patch semantics:
     an omitted field leaves existing message content unchanged, `null` clears the
     value, and a concrete array replaces the previous value. For a new
     `messageId`, omitted fields use client defaults. `content` is replaced as a
@@ -3125,7 +3261,7 @@ class SessionUpdateAgentMessageChunk(ContentChunk):
 class AgentMessage(Model):
     """An agent message upsert.
 
-    Only [`AgentMessage::message_id`] is required. `content` has patch semantics:
+    Only `messageId` is required. `content` has patch semantics:
     an omitted field leaves existing message content unchanged, `null` clears the
     value, and a concrete array replaces the previous value. For a new
     `messageId`, omitted fields use client defaults. `content` is replaced as a
@@ -3167,7 +3303,7 @@ class SessionUpdateAgentThoughtChunk(ContentChunk):
 class AgentThought(Model):
     """An agent thought or reasoning message upsert.
 
-    Only [`AgentThought::message_id`] is required. `content` has patch semantics:
+    Only `messageId` is required. `content` has patch semantics:
     an omitted field leaves existing thought content unchanged, `null` clears the
     value, and a concrete array replaces the previous value. For a new
     `messageId`, omitted fields use client defaults. `content` is replaced as a
@@ -3223,7 +3359,7 @@ class IdleStateUpdateEndTurn(Model):
 
     Token usage for completed foreground work.
 
-    Optional. Omitted or `null` both mean the agent is not reporting token
+    Optional. Omitted and `null` are equivalent and mean the agent is not reporting token
     usage for this state update.
     """
 
@@ -3241,7 +3377,7 @@ class IdleStateUpdateMaxTokens(Model):
 
     Token usage for completed foreground work.
 
-    Optional. Omitted or `null` both mean the agent is not reporting token
+    Optional. Omitted and `null` are equivalent and mean the agent is not reporting token
     usage for this state update.
     """
 
@@ -3261,7 +3397,7 @@ class IdleStateUpdateMaxTurnRequests(Model):
 
     Token usage for completed foreground work.
 
-    Optional. Omitted or `null` both mean the agent is not reporting token
+    Optional. Omitted and `null` are equivalent and mean the agent is not reporting token
     usage for this state update.
     """
 
@@ -3282,7 +3418,7 @@ class IdleStateUpdateRefusal(Model):
 
     Token usage for completed foreground work.
 
-    Optional. Omitted or `null` both mean the agent is not reporting token
+    Optional. Omitted and `null` are equivalent and mean the agent is not reporting token
     usage for this state update.
     """
 
@@ -3290,7 +3426,9 @@ class IdleStateUpdateRefusal(Model):
 
 
 class IdleStateUpdateCancelled(Model):
-    """Active session work was cancelled by the client via `session/cancel`.
+    """The client cancelled the work, via `session/cancel` or by closing the
+    session. Work the agent stops on its own uses another reason, such as
+    `error` for an internal timeout.
 
     Agents MUST report this stop reason on an idle `state_update` when
     cancellation ends active foreground work, even if aborting causes
@@ -3306,7 +3444,7 @@ class IdleStateUpdateCancelled(Model):
 
     Token usage for completed foreground work.
 
-    Optional. Omitted or `null` both mean the agent is not reporting token
+    Optional. Omitted and `null` are equivalent and mean the agent is not reporting token
     usage for this state update.
     """
 
@@ -3319,7 +3457,7 @@ class ErrorStopReason(Model):
     error: Annotated[Error | None, DefaultOnError] = None
     """The failure, as a JSON-RPC error object.
 
-    Optional. Omitted or `null` both mean the agent is not reporting failure details.
+    Optional. Omitted and `null` are equivalent and mean the agent is not reporting failure details.
     Agents SHOULD include it.
     """
 
@@ -3340,7 +3478,7 @@ class IdleStateUpdateError(ErrorStopReason):
 
     Token usage for completed foreground work.
 
-    Optional. Omitted or `null` both mean the agent is not reporting token
+    Optional. Omitted and `null` are equivalent and mean the agent is not reporting token
     usage for this state update.
     """
 
@@ -3373,7 +3511,7 @@ class IdleStateUpdateOther(OpenModel):
 
     Token usage for completed foreground work.
 
-    Optional. Omitted or `null` both mean the agent is not reporting token
+    Optional. Omitted and `null` are equivalent and mean the agent is not reporting token
     usage for this state update.
     """
 
@@ -3391,7 +3529,7 @@ class IdleStateUpdateNone(Model):
 
     Token usage for completed foreground work.
 
-    Optional. Omitted or `null` both mean the agent is not reporting token
+    Optional. Omitted and `null` are equivalent and mean the agent is not reporting token
     usage for this state update.
     """
 
@@ -3539,6 +3677,12 @@ class StateUpdateOther(OpenModel):
     Values beginning with `_` are reserved for implementation-specific
     extensions. Unknown values that do not begin with `_` are reserved for
     future ACP variants.
+
+    Unless the Client advertised support for this state, Agents MUST still
+    report the standard states.
+    Clients MUST NOT treat an unrecognized state as `idle` or present the
+    previous state as confirmed, and show a generic busy state until a known
+    state arrives.
     """
 
     state: Annotated[str, OtherThan("running", "idle", "requires_action", "unknown")]
@@ -3701,10 +3845,10 @@ SessionUpdateStateUpdate: TypeAlias = Annotated[
 class ToolCallContentChunk(Model):
     """A streamed item of tool-call content.
 
-    Tool-call content chunks append one [`ToolCallContent`] item to the current
-    content for the matching [`ToolCallId`]. Agents can use
-    [`ToolCallUpdate::content`] when they need to replace the whole content
-    collection instead.
+    Tool-call content chunks append one `ToolCallContent` item to the current
+    content for the matching `toolCallId`. Agents can send a `tool_call_update`
+    with `content` when they need to replace the whole content collection
+    instead.
     """
 
     tool_call_id: ToolCallId
@@ -3731,7 +3875,7 @@ class SessionUpdateToolCallUpdate(ToolCallUpdate):
 class TerminalUpdate(Model):
     """An upsert for the stored state of an agent-owned terminal.
 
-    Only [`TerminalUpdate::terminal_id`] is required. Other fields have patch
+    Only `terminalId` is required. Other fields have patch
     semantics: omitted fields leave the stored value unchanged, `null` clears
     it, and concrete values replace it. A concrete `_meta` object instead
     patches the stored metadata by top-level key. When the terminal ID is new,
@@ -3752,6 +3896,13 @@ class TerminalUpdate(Model):
 
     exit_status: Annotated[TerminalExitStatus | None, DefaultOnError] = None
     """Exit information. A concrete object marks the terminal as exited."""
+
+    size: Annotated[TerminalSize | None, DefaultOnError] = None
+    """The terminal size the command runs with, when known.
+
+    Clients can render output at this size so that column layouts, progress bars,
+    and cursor-positioned output display as the program wrote them.
+    """
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
 
@@ -3816,7 +3967,7 @@ class SessionUpdatePlanRemoved(PlanRemoved):
 class AvailableCommandsUpdate(Model):
     """Available commands are ready or have changed"""
 
-    available_commands: Annotated[list[AvailableCommand], SkipInvalidItems, DefaultOnError]
+    available_commands: Annotated[list[AvailableCommand], SkipInvalidItems]
     """Commands the agent can execute."""
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
@@ -3829,7 +3980,7 @@ class SessionUpdateAvailableCommandsUpdate(AvailableCommandsUpdate):
 class ConfigOptionUpdate(Model):
     """Session configuration options have been updated."""
 
-    config_options: Annotated[list[SessionConfigOption], SkipInvalidItems, DefaultOnError]
+    config_options: Annotated[list[SessionConfigOption], SkipInvalidItems]
     """The full set of configuration options and their current values."""
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
@@ -3875,7 +4026,10 @@ class UsageUpdate(Model):
     """Total context window size in tokens."""
 
     cost: Annotated[Cost | None, DefaultOnError] = None
-    """Cumulative session cost (optional)."""
+    """Cumulative session cost (optional).
+
+    Omitted and `null` are equivalent and mean no cost is reported.
+    """
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
 
@@ -3893,7 +4047,7 @@ class Notice(Model):
     a notice being received, displayed, or seen by the user.
     No Client capability is required, and unsupported Clients may ignore notices.
 
-    See RFD: [Session Notices](https://agentclientprotocol.com/rfds/session-notices)
+    See protocol docs: [Session Notices](https://agentclientprotocol.com/protocol/v2/draft/prompt-lifecycle#session-notices)
     """
 
     severity: NoticeSeverity
@@ -3909,10 +4063,6 @@ class Notice(Model):
     """
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
-    """Metadata scoped to this notice.
-
-    Omitted and `null` are equivalent and mean no metadata was supplied.
-    """
 
 
 class SessionUpdateNotice(Notice):
@@ -3968,7 +4118,6 @@ class CompactionSummaryChunk(Model):
     """One content block to append."""
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
-    """Metadata scoped to this chunk. Omission and `null` both mean absent."""
 
 
 class SessionUpdateCompactionSummaryChunk(CompactionSummaryChunk):
@@ -3987,7 +4136,7 @@ class SubagentUpdate(Model):
     Later updates modify the existing association's metadata, not its ownership.
 
     Sent on the immediate parent session. The first update for an unknown
-    [`SubagentUpdate::session_id`] announces the child and MUST be sent
+    `sessionId` announces the child and MUST be sent
     before any live request or notification bearing the child's session ID,
     including messages naming it as sender or recipient. Child events are
     delivered automatically; no separate child load, resume, or subscription is needed.
@@ -3995,7 +4144,7 @@ class SubagentUpdate(Model):
     operation restrictions are baseline v2 requirements; no Client capability
     is required.
 
-    Only [`SubagentUpdate::session_id`] is required. Other fields have
+    Only `sessionId` is required. Other fields have
     patch semantics: omitted fields leave the stored value unchanged, `null`
     clears or unsets the value, and concrete values replace it. A concrete
     `_meta` object instead patches the stored metadata by top-level key. For
@@ -4005,7 +4154,7 @@ class SubagentUpdate(Model):
 
     The title and description provide the parent's display metadata for the
     child. Agents SHOULD mirror known child state changes in the parent's
-    [`SubagentUpdate::state`] using the same [`StateUpdate`] snapshot as the
+    `state` using the same `StateUpdate` snapshot as the
     ordinary `state_update` notification on the child session. This reports
     child state, not a separate parent-owned lifecycle. Consumers should
     treat duplicate reports idempotently.
@@ -4043,7 +4192,7 @@ class SubagentUpdate(Model):
 
     Optional and nullable. Omitted means unchanged; `null` removes the
     current report and leaves activity unconfirmed (not idle or cancelled).
-    A concrete [`StateUpdate`] replaces the entire previous snapshot.
+    A concrete `StateUpdate` replaces the entire previous snapshot.
     """
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
@@ -4073,10 +4222,32 @@ class SessionMessage(Model):
     """Identifier of this message within the enclosing session's transcript."""
 
     sender_session_id: Annotated[SessionId | None, DefaultOnError] = None
-    """Optional sending session identity; omission or `null` retains a known value."""
+    """The sending session.
+
+    Omitted leaves the stored value unchanged; `null` clears it; a value replaces it.
+    """
 
     recipient_session_id: Annotated[SessionId | None, DefaultOnError] = None
-    """Optional receiving session identity; omission or `null` retains a known value."""
+    """The receiving session.
+
+    Omitted leaves the stored value unchanged; `null` clears it; a value replaces it.
+    """
+
+    sender_message_id: Annotated[MessageId | None, DefaultOnError] = None
+    """On an incoming view, the `messageId` of the same message's outgoing view in the
+    sender's transcript.
+
+    Omitted leaves the stored value unchanged; `null` clears it; a value replaces it. It can arrive
+    after the message starts streaming.
+    """
+
+    recipient_message_id: Annotated[MessageId | None, DefaultOnError] = None
+    """On an outgoing view, the `messageId` of the same message's incoming view in the
+    recipient's transcript.
+
+    Omitted leaves the stored value unchanged; `null` clears it; a value replaces it. It can arrive
+    after the message starts streaming.
+    """
 
     content: Annotated[list[ContentBlock] | None, SkipInvalidItems, DefaultOnError] = None
     """Omitted leaves content unchanged; `null` clears it; a concrete array
@@ -4104,25 +4275,18 @@ class SessionMessageChunk(Model):
     This capability is not part of the spec yet, and may be removed or changed at any point.
 
     A streamed content block of an inter-session message.
+
+    A chunk carries only content. The message's participants and references come from
+    `session_message` upserts, which can arrive before, between, or after its chunks.
     """
 
     message_id: MessageId
     """Identifier of this message within the enclosing session's transcript."""
 
-    sender_session_id: Annotated[SessionId | None, DefaultOnError] = None
-    """Optional sending session identity; omission or `null` retains a known value."""
-
-    recipient_session_id: Annotated[SessionId | None, DefaultOnError] = None
-    """Optional receiving session identity; omission or `null` retains a known value."""
-
     content: ContentBlock
     """A single content block appended to the message."""
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
-    """Optional and nullable chunk-scoped metadata; omitted or `null` means none.
-
-    Implementations MUST NOT make assumptions about values in `_meta`.
-    """
 
 
 class SessionUpdateSessionMessageChunk(SessionMessageChunk):
@@ -4237,13 +4401,22 @@ class Usage(Model):
     """Total output tokens."""
 
     thought_tokens: Annotated[Uint64 | None, DefaultOnError] = None
-    """Total thought/reasoning tokens"""
+    """Total thought/reasoning tokens
+
+    Omitted and `null` are equivalent and mean the count is not reported.
+    """
 
     cached_read_tokens: Annotated[Uint64 | None, DefaultOnError] = None
-    """Total cache read tokens."""
+    """Total cache read tokens.
+
+    Omitted and `null` are equivalent and mean the count is not reported.
+    """
 
     cached_write_tokens: Annotated[Uint64 | None, DefaultOnError] = None
-    """Total cache write tokens."""
+    """Total cache write tokens.
+
+    Omitted and `null` are equivalent and mean the count is not reported.
+    """
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
 
@@ -4264,8 +4437,10 @@ class TerminalExitStatus(Model):
     an exit code nor a signal is known.
     """
 
-    exit_code: Annotated[Uint32 | None, DefaultOnError] = None
-    """Process exit code, when known. Omitted and `null` are equivalent."""
+    exit_code: Annotated[Int64 | None, DefaultOnError] = None
+    """Process exit code as the platform reports it, when known. Negative values are
+    allowed, for example signed Windows exit codes. Omitted and `null` are equivalent.
+    """
 
     signal: Annotated[str | None, DefaultOnError] = None
     """Signal that terminated the process, when known.
@@ -4278,13 +4453,25 @@ class TerminalExitStatus(Model):
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
 
 
+class TerminalSize(Model):
+    """The size of an agent-owned terminal in character cells."""
+
+    cols: Annotated[Uint16, Integer(1, 65535)]
+    """Number of columns."""
+
+    rows: Annotated[Uint16, Integer(1, 65535)]
+    """Number of rows."""
+
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+
+
 class PlanItems(Model):
     """A plan represented as structured entries."""
 
     plan_id: PlanId
     """The plan ID to update."""
 
-    entries: Annotated[list[PlanEntry], SkipInvalidItems, DefaultOnError]
+    entries: Annotated[list[PlanEntry], SkipInvalidItems]
     """The list of tasks to be accomplished.
 
     When updating an item-based plan, the agent must send a complete list of all entries
@@ -4522,7 +4709,7 @@ class SubagentSessionCapabilities(Model):
 
     cancel: Annotated[SessionCancelCapabilities | None, DefaultOnError] = None
     """Permits the client to cancel this child's current work without ending
-    the session. Omitted or `null` means unsupported; an object (including
+    the session. Omitted and `null` are equivalent and mean unsupported; an object (including
     `{}`) means supported.
     """
 
@@ -4555,7 +4742,7 @@ class CompleteElicitationNotification(Model):
 
 
 ExtNotification: TypeAlias = Any
-"""Allows the Agent to send an arbitrary notification that is not part of the ACP spec.
+"""Allows either side to send an arbitrary notification that is not part of the ACP spec.
 Extension notifications provide a way to send one-way messages for custom functionality
 while maintaining protocol compatibility.
 
@@ -4627,7 +4814,7 @@ class ClientRequest(Model):
     The client provides the authentication method ID that was advertised during initialization.
 
     After successful authentication, the client can proceed to create sessions with
-    `new_session` without receiving an `auth_required` error.
+    `session/new` without receiving an `auth_required` (`-32000`) error.
 
     See protocol docs: [Initialization](https://agentclientprotocol.com/protocol/v2/draft/initialization)
 
@@ -4668,7 +4855,7 @@ class ClientRequest(Model):
     - Connect to any specified MCP servers
     - Return a unique session ID for future requests
 
-    May return an `auth_required` error if the agent requires authentication.
+    May return an `auth_required` (`-32000`) error if the agent requires authentication.
 
     See protocol docs: [Session Setup](https://agentclientprotocol.com/protocol/v2/draft/session-setup)
 
@@ -4771,12 +4958,12 @@ class ClientCapabilities(Model):
     See protocol docs: [Client Capabilities](https://agentclientprotocol.com/protocol/v2/draft/initialization#client-capabilities)
     """
 
-    auth: Annotated[AuthCapabilities | None, DefaultOnError] = None
+    auth: Annotated[ClientAuthCapabilities | None, DefaultOnError] = None
     """Authentication capabilities supported by the client.
     Determines which authentication method types the agent may include
     in its `InitializeResponse`.
 
-    Optional. Omitted or `null` both mean the client does not advertise any
+    Optional. Omitted and `null` are equivalent and mean the client does not advertise any
     authentication-method extensions.
     """
 
@@ -4784,14 +4971,14 @@ class ClientCapabilities(Model):
     """Elicitation capabilities supported by the client.
     Determines which elicitation modes the agent may use.
 
-    Optional. Omitted or `null` both mean the client does not advertise
+    Optional. Omitted and `null` are equivalent and mean the client does not advertise
     elicitation support.
     """
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
 
 
-class AuthCapabilities(Model):
+class ClientAuthCapabilities(Model):
     """Authentication capabilities supported by the client.
 
     Advertised during initialization to inform the agent which authentication
@@ -4802,7 +4989,7 @@ class AuthCapabilities(Model):
     terminal: Annotated[TerminalAuthCapabilities | None, DefaultOnError] = None
     """Whether the client supports `terminal` authentication methods.
 
-    Optional. Omitted or `null` both mean the client does not advertise support.
+    Optional. Omitted and `null` are equivalent and mean the client does not advertise support.
     The client should supply `{}` only when it can reproduce the configured
     agent invocation in an interactive terminal. Supplying `{}` means the
     agent may include `terminal` entries in its authentication methods.
@@ -4835,7 +5022,7 @@ class ElicitationCapabilities(Model):
     url: Annotated[ElicitationUrlCapabilities | None, DefaultOnError] = None
     """Whether the client supports URL-based elicitation.
 
-    Optional. Omitted or `null` both mean the client does not advertise support.
+    Optional. Omitted and `null` are equivalent and mean the client does not advertise support.
     Supplying `{}` means the client supports URL-based elicitation.
     """
 
@@ -4952,7 +5139,7 @@ class NewSessionRequest(Model):
     cwd: AbsolutePath
     """The working directory for this session. Must be an absolute path."""
 
-    additional_directories: list[AbsolutePath] = []
+    additional_directories: Annotated[list[AbsolutePath], DefaultOnNull] = []
     """Additional workspace roots for this session. Each path must be absolute.
 
     These expand the session's workspace scope without changing `cwd`, which
@@ -4960,7 +5147,7 @@ class NewSessionRequest(Model):
     additional roots are activated for the new session.
     """
 
-    mcp_servers: list[McpServer] = []
+    mcp_servers: Annotated[list[McpServer], DefaultOnNull] = []
     """List of MCP (Model Context Protocol) servers the agent should connect to."""
 
     system_prompt: SystemPrompt | None = None
@@ -4987,7 +5174,7 @@ class McpServerHttp(Model):
     url: Uri
     """URL to the MCP server."""
 
-    headers: list[HttpHeader] = []
+    headers: Annotated[list[HttpHeader], DefaultOnNull] = []
     """HTTP headers to set when making requests to the MCP server."""
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
@@ -5028,10 +5215,10 @@ class McpServerStdio(Model):
     command: AbsolutePath
     """Absolute path to the MCP server executable."""
 
-    args: list[str] = []
+    args: Annotated[list[str], DefaultOnNull] = []
     """Command-line arguments to pass to the MCP server."""
 
-    env: list[EnvVariable] = []
+    env: Annotated[list[EnvVariable], DefaultOnNull] = []
     """Environment variables to set when launching the MCP server."""
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
@@ -5047,7 +5234,8 @@ class McpServerOther(OpenModel):
 
     Receivers that do not understand this transport should preserve the raw
     payload when storing, replaying, proxying, or forwarding session setup
-    data, and otherwise ignore it or reject the server configuration.
+    data. Agents MUST reject a request with a transport they do not support
+    with `-32602`.
     """
 
     type: Annotated[str, OtherThan("http", "acp", "stdio")]
@@ -5100,19 +5288,18 @@ class SystemPrompt(Model):
     """How the Agent combines `content` with its own instructions.
 
     Required on the wire, so every request states its mode. In Rust,
-    [`SystemPrompt::new`] starts it as [`SystemPromptMode::Append`]. Unknown
-    values parse as [`SystemPromptMode::Other`]; Agents MUST return an error
+    Unknown
+    values are preserved; Agents MUST return an error
     for modes they do not support.
     """
 
     content: list[ContentBlock]
     """The system prompt content.
 
-    Agents advertising the capability MUST accept [`ContentBlock::Text`].
+    Agents advertising the capability MUST accept `text` content blocks.
     Clients MUST NOT send other content block types until a future
     capability allows them, and Agents MUST return an error for content
-    blocks they do not support, including unknown types preserved as
-    [`ContentBlock::Other`].
+    blocks they do not support, including unknown types.
     """
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
@@ -5125,7 +5312,7 @@ This capability is not part of the spec yet, and may be removed or changed at an
 
 How the Agent combines a client-provided system prompt with its own instructions.
 
-Unknown modes parse as [`SystemPromptMode::Other`] so they can be stored,
+Unknown modes are preserved so they can be stored,
 proxied, or forwarded. An Agent MUST return an error for a mode it does not
 support rather than treating it as `append` or `override`.
 
@@ -5157,10 +5344,16 @@ class ListSessionsRequest(Model):
     """Request parameters for listing existing sessions."""
 
     cwd: AbsolutePath | None = None
-    """Filter sessions by working directory. Must be an absolute path."""
+    """Filter sessions by working directory. Must be an absolute path.
+
+    Omitted and `null` are equivalent and mean sessions are not filtered by working directory.
+    """
 
     cursor: SessionListCursor | None = None
-    """Opaque cursor token from a previous response's nextCursor field for cursor-based pagination"""
+    """Opaque cursor token from a previous response's nextCursor field for cursor-based pagination
+
+    Omitted and `null` are equivalent and mean the first page is requested.
+    """
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
 
@@ -5196,7 +5389,7 @@ class ForkSessionRequest(Model):
     cwd: AbsolutePath
     """The working directory for this session. Must be an absolute path."""
 
-    additional_directories: list[AbsolutePath] = []
+    additional_directories: Annotated[list[AbsolutePath], DefaultOnNull] = []
     """Additional workspace roots to activate for this session. Each path must be absolute.
 
     When omitted or empty, no additional roots are activated. When non-empty,
@@ -5204,7 +5397,7 @@ class ForkSessionRequest(Model):
     session.
     """
 
-    mcp_servers: list[McpServer] = []
+    mcp_servers: Annotated[list[McpServer], DefaultOnNull] = []
     """List of MCP servers to connect to for this session."""
 
     system_prompt: SystemPrompt | None = None
@@ -5237,7 +5430,7 @@ class ResumeSessionRequest(Model):
     cwd: AbsolutePath
     """The working directory for this session. Must be an absolute path."""
 
-    additional_directories: list[AbsolutePath] = []
+    additional_directories: Annotated[list[AbsolutePath], DefaultOnNull] = []
     """Additional workspace roots to activate for this session. Each path must be absolute.
 
     When omitted or empty, no additional roots are activated. When non-empty,
@@ -5246,13 +5439,13 @@ class ResumeSessionRequest(Model):
     the request `cwd` matches the session's `cwd`.
     """
 
-    mcp_servers: list[McpServer] = []
+    mcp_servers: Annotated[list[McpServer], DefaultOnNull] = []
     """List of MCP servers to connect to for this session."""
 
     replay_from: ReplayFrom | None = None
     """Inclusive cursor describing where conversation replay should begin.
 
-    Optional. Omitted or `null` both mean the Agent should resume without
+    Optional. Omitted and `null` are equivalent and mean the Agent should resume without
     replaying previous conversation history. Replay cursors are inclusive:
     replay includes the position identified by the cursor. Supplying
     `{ "type": "start" }` means the Agent should replay all retained
@@ -5308,8 +5501,6 @@ class ReplayFromOther(OpenModel):
     future ACP variants.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
-
 
 ReplayFrom: TypeAlias = Annotated[ReplayFromStart | ReplayFromOther, ByTag("type")]
 """Inclusive cursor describing where replayed session history should begin.
@@ -5344,7 +5535,7 @@ class CloseSessionRequest(Model):
 
 
 class SetSessionConfigOptionRequestId(Model):
-    """A [`SessionConfigValueId`] string value (`type: "id"`)."""
+    """A `SessionConfigValueId` string value (`type: "id"`)."""
 
     type: Literal["id"] = tag("id")
     session_id: SessionId
@@ -5379,6 +5570,9 @@ class SetSessionConfigOptionRequestOther(OpenModel):
     Values beginning with `_` are reserved for implementation-specific
     extensions. Unknown values that do not begin with `_` are reserved for
     future ACP variants.
+
+    Agents MUST reject a `session/set_config_option` request with a value type
+    they do not support with `-32602`.
     """
 
     type: Annotated[str, OtherThan("id", "boolean")]
@@ -5406,7 +5600,14 @@ SetSessionConfigOptionRequest: TypeAlias = Annotated[
     | SetSessionConfigOptionRequestOther,
     ByTag("type"),
 ]
-"""Request parameters for setting a session configuration option."""
+"""Request parameters for setting a session configuration option.
+
+Agents MUST support this method for any session where they advertise config options.
+Agents MUST reject an unknown `configId` or invalid value with `-32602` and leave the
+configuration unchanged.
+
+See protocol docs: [Session Config Options](https://agentclientprotocol.com/protocol/v2/draft/session-config-options#setting-a-config-option)
+"""
 
 
 class PromptRequest(Model):
@@ -5423,15 +5624,15 @@ class PromptRequest(Model):
     prompt: list[ContentBlock]
     """The blocks of content that compose the user's message.
 
-    As a baseline, the Agent MUST support [`ContentBlock::Text`] and [`ContentBlock::ResourceLink`],
-    while other variants are optionally enabled via [`PromptCapabilities`].
+    As a baseline, the Agent MUST support `text` and `resource_link` content blocks,
+    while other variants are optionally enabled via `PromptCapabilities`.
 
-    The Client MUST adapt its interface according to [`PromptCapabilities`].
+    The Client MUST adapt its interface according to `PromptCapabilities`.
 
     The client MAY include referenced pieces of context as either
-    [`ContentBlock::Resource`] or [`ContentBlock::ResourceLink`].
+    `resource` or `resource_link` content blocks.
 
-    When available, [`ContentBlock::Resource`] is preferred
+    When available, `resource` is preferred
     as it avoids extra round-trips and allows the message to include
     pieces of context from sources the agent may not have access to.
     """
@@ -5464,8 +5665,16 @@ class ClientResponseResult(Model):
 class ClientResponseError(Model):
     """A failed JSON-RPC response."""
 
-    id: RequestId
-    """The id of the request this response answers."""
+    id: Int64 | str
+    """The id of the request this response answers.
+
+    Required. `null` only when the request's id could not be determined, such as
+    for a parse error or an invalid request.
+
+    `Number`: A numeric request ID.
+
+    `Str`: A string request ID.
+    """
 
     error: Error
     """Method-specific error data."""
@@ -5487,13 +5696,20 @@ class RequestPermissionResponse(Model):
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
 
 
-class RequestPermissionOutcomeCancelled(Model):
-    """Active session work was cancelled before the user responded.
+class CancelledPermissionOutcome(Model):
+    """The session's work was cancelled before the user responded."""
 
-    When a client sends a `session/cancel` notification to cancel active
-    session work, it MUST respond to all pending `session/request_permission`
-    requests in that session with this `Cancelled` outcome, without answering
-    any request twice. Requests in other sessions are unaffected.
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+
+
+class RequestPermissionOutcomeCancelled(CancelledPermissionOutcome):
+    """The session's work was cancelled before the user responded.
+
+    When a client sends a `session/cancel` notification, it MUST respond to all
+    pending `session/request_permission` requests in that session with this
+    `cancelled` outcome, without answering any request twice. Requests in other
+    sessions are unaffected. Agents treat `cancelled` for background work as a
+    denial.
 
     See protocol docs: [Cancellation](https://agentclientprotocol.com/protocol/v2/draft/prompt-lifecycle#cancellation)
     """
@@ -5549,7 +5765,10 @@ class ElicitationAcceptAction(Model):
     """The user accepted the elicitation and provided content."""
 
     content: dict[str, ElicitationContentValue] | None = None
-    """The user-provided content, if any, as an object matching the requested schema."""
+    """The user-provided content, if any, as an object matching the requested schema.
+
+    Omitted and `null` are equivalent and mean no content is provided.
+    """
 
 
 class CreateElicitationResponseAccept(ElicitationAcceptAction):
@@ -5582,7 +5801,7 @@ class CreateElicitationResponseOther(OpenModel):
 
     Agents that do not understand this action should preserve the raw
     payload when storing, replaying, proxying, or forwarding elicitation
-    responses. They MUST NOT treat it as a known elicitation action.
+    responses, and otherwise MUST handle it as `cancel`.
     """
 
     action: Annotated[str, OtherThan("accept", "decline", "cancel")]
@@ -5607,7 +5826,7 @@ CreateElicitationResponse: TypeAlias = Annotated[
 
 
 ElicitationContentValue: TypeAlias = Annotated[str | Int64 | Double | bool | list[str], FirstMatch]
-"""Allowed wire representations for [`ElicitationContentValue`].
+"""Allowed wire representations for `ElicitationContentValue`.
 
 `String`: String value accepted in elicitation response content.
 
@@ -5628,7 +5847,6 @@ class MessageMcpResponseResult(Model):
     """Required, even if JSON null."""
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
-    """Optional ACP carrier metadata."""
 
 
 class MessageMcpResponseError(Model):
@@ -5638,7 +5856,6 @@ class MessageMcpResponseError(Model):
     """Required, non-null MCP error object."""
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
-    """Optional ACP carrier metadata."""
 
 
 MessageMcpResponse: TypeAlias = Annotated[
@@ -5698,10 +5915,9 @@ class ClientNotification(Model):
 
     Notifications do not expect a response.
 
-    `CancelSessionNotification`: Cancels ongoing operations for a session.
+    `CancelSessionNotification`: Cancels a session's foreground work and its prompts not yet inserted.
 
-    This is a notification sent by the client to cancel active work in a
-    session.
+    Background work is not covered, but the Agent MAY stop it too.
 
     Upon receiving this notification, the Agent SHOULD stop all language model
     requests and all tool call invocations as soon as possible.
@@ -5740,7 +5956,7 @@ class ClientNotification(Model):
 
 
 class CancelSessionNotification(Model):
-    """Notification to cancel ongoing operations for a session.
+    """Notification to cancel a session's foreground work and its prompts not yet inserted.
 
     See protocol docs: [Cancellation](https://agentclientprotocol.com/protocol/v2/draft/prompt-lifecycle#cancellation)
     """
@@ -5771,7 +5987,6 @@ class MessageMcpNotification(Model):
     """Optional inner MCP params; null is equivalent to omission."""
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
-    """ACP extension metadata (not inner MCP params._meta); null is equivalent to omission."""
 
 
 class ProtocolLevelNotification(Model):
