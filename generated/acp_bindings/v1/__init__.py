@@ -260,10 +260,10 @@ if TYPE_CHECKING:
     )
 
 SCHEMA: Final = SchemaSource(
-    source="npm:@agentclientprotocol/sdk@2.1.0",
-    version="2.1.0",
+    source="npm:@agentclientprotocol/sdk@2.2.0",
+    version="2.2.0",
     file="v1/schema.json",
-    sha256="1c57095acf9c0844054dd1fdc3624c121b3fdc24209ecc987fd6748c705fdef5",
+    sha256="8c24a29c14864d63b377a85f69762c577d441b9519910e2e4b45fbfe11effcd4",
 )
 """The upstream schema this package was generated from."""
 

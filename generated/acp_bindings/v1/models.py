@@ -2720,7 +2720,9 @@ class Cost(Model):
     """Total cumulative cost for session."""
 
     currency: str
-    """ISO 4217 currency code (e.g., "USD", "EUR")."""
+    """Unit of `amount`: an ISO 4217 currency code (e.g., "USD", "EUR") for money, or another
+    unit such as "credits".
+    """
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
 

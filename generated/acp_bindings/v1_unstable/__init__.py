@@ -338,10 +338,10 @@ if TYPE_CHECKING:
     )
 
 SCHEMA: Final = SchemaSource(
-    source="npm:@agentclientprotocol/sdk@2.1.0",
-    version="2.1.0",
+    source="npm:@agentclientprotocol/sdk@2.2.0",
+    version="2.2.0",
     file="v1/schema.unstable.json",
-    sha256="b81b15f6f0db7c23554b7a39196b0df0c3dbdf3fa30c6a1622d9d0bca9a205f2",
+    sha256="1bb1f9c8e485479f4b99daa5bcdebb9235b0494259dd2cdeca9e837254041be6",
 )
 """The upstream schema this package was generated from."""
 

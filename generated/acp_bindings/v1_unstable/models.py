@@ -3047,6 +3047,8 @@ class SubagentUpdate(Model):
     state replaces the entire previous state object, not the session.
     The title and description provide the parent's display metadata for the
     child. They do not replace the content of individual messages or operations.
+    `cwd` and `additionalDirectories` report where the Agent placed the child;
+    while unset, each inherits the immediate parent's effective value.
     """
 
     session_id: SessionId
@@ -3083,6 +3085,25 @@ class SubagentUpdate(Model):
     asserting idle or sending an `unknown` snapshot. A concrete state
     replaces the previous state object wholesale. If never supplied, the
     current activity is unset/unconfirmed.
+    """
+
+    cwd: str | None = None
+    """The child's working directory. Must be an absolute path.
+
+    Optional and nullable. Omitted means unchanged; `null` clears the
+    reported value. While unset, the child inherits its immediate parent's
+    effective working directory. Clients use this value for the child's
+    root set and as the default terminal working directory.
+    """
+
+    additional_directories: list[str] | None = None
+    """Additional workspace roots for the child. Each path must be absolute.
+
+    Optional and nullable. Omitted means unchanged; `null` clears the
+    reported value. While unset, the child inherits its immediate parent's
+    effective additional directories, independently of `cwd`. A concrete
+    array replaces the whole list; `[]` reports no additional directories.
+    Clients use these values for the child's root set.
     """
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
@@ -3414,7 +3435,9 @@ class Cost(Model):
     """Total cumulative cost for session."""
 
     currency: str
-    """ISO 4217 currency code (e.g., "USD", "EUR")."""
+    """Unit of `amount`: an ISO 4217 currency code (e.g., "USD", "EUR") for money, or another
+    unit such as "credits".
+    """
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
 

@@ -5,7 +5,7 @@ Of `meta`, which is `_meta` on the wire, upstream says:
 
 The _meta property is reserved by ACP to allow clients and agents to attach additional
 metadata to their interactions. Omitted and `null` are equivalent and mean no metadata.
-Implementations MUST NOT make assumptions about values at these keys.
+Implementations MUST NOT assign meaning to keys they do not recognize.
 
 See protocol docs: [Extensibility](https://agentclientprotocol.com/protocol/v2/extensibility)
 
@@ -14,13 +14,13 @@ metadata to their interactions. Omitted leaves the stored metadata unchanged; `n
 clears it. An object patches the stored metadata by top-level key: keys it omits are
 unchanged, a key set to `null` is removed, and any other value replaces that key's
 stored value without merging nested objects. Beyond this patch rule, implementations
-MUST NOT make assumptions about values at these keys.
+MUST NOT assign meaning to keys they do not recognize.
 
 See protocol docs: [Metadata Patches](https://agentclientprotocol.com/protocol/v2/extensibility#metadata-patches)
 
 The _meta property is reserved by ACP to allow clients and agents to attach additional
 metadata to their interactions. Omitted and `null` are equivalent and mean no metadata.
-Implementations MUST NOT make assumptions about values at these keys.
+Implementations MUST NOT assign meaning to keys they do not recognize.
 This metadata is scoped to the chunk and does not patch stored metadata.
 
 See protocol docs: [Extensibility](https://agentclientprotocol.com/protocol/v2/extensibility)
@@ -113,7 +113,9 @@ class AgentRequest(Model):
 RequestId: TypeAlias = Int64 | str
 """A JSON-RPC request ID: a string or an integer. Unlike base JSON-RPC, it MUST NOT be `null`.
 
-The receiver MUST reply with the same value in the response.
+The receiver MUST reply with the same value in the response. Each side chooses IDs for its own
+requests, so the same ID can be in use in both directions. A sender MUST NOT reuse an ID while
+a request with it is still awaiting a response.
 
 `Number`: A numeric request ID.
 
@@ -258,7 +260,7 @@ class ToolCallUpdate(Model):
     collection fields, concrete arrays replace the previous collection, and both
     `null` and `[]` clear the collection. A concrete `_meta` object instead
     patches the stored metadata by top-level key. When a client receives a tool
-    call ID it has not seen before, omitted fields use client defaults.
+    call ID it has not seen before, omitted fields start at their protocol defaults.
 
     See protocol docs: [Tool Calls](https://agentclientprotocol.com/protocol/v2/tool-calls)
     """
@@ -584,7 +586,7 @@ class ContentBlockAudio(AudioContent):
 
 
 class ResourceLink(Model):
-    """A resource that the server is capable of reading, included in a prompt or tool call result."""
+    """A link to a resource that the receiver may be able to read, included in a prompt or tool call result."""
 
     name: str
     """Human-readable name shown for this protocol object."""
@@ -632,7 +634,7 @@ class ResourceLink(Model):
 
 
 class ContentBlockResourceLink(ResourceLink):
-    """References to resources that the agent can access.
+    """References to resources that the receiver may be able to read.
 
     All agents MUST support resource links in prompts.
     """
@@ -725,16 +727,17 @@ class Annotations(Model):
     Omitted and `null` are equivalent and mean no audience is specified.
     """
 
-    last_modified: Annotated[DateTime | None, DefaultOnError] = None
+    last_modified: Annotated[str | None, DefaultOnError] = None
     """Timestamp indicating when the underlying resource was last modified.
 
-    Must be an RFC 3339 formatted string (e.g., "2025-01-12T15:00:58Z").
+    Should be an ISO 8601 formatted string (e.g., "2025-01-12T15:00:58Z"), as in MCP.
 
     Omitted and `null` are equivalent and mean the modification time is not reported.
     """
 
     priority: Annotated[Annotated[Double, Number(0, 1)] | None, DefaultOnError] = None
-    """Relative importance of this content when clients choose what to surface.
+    """Relative importance of this content when clients choose what to surface, from 0 (least
+    important) to 1 (most important).
 
     Omitted and `null` are equivalent and mean no priority is specified.
     """
@@ -765,7 +768,10 @@ class Icon(Model):
     """An optionally-sized icon that can be displayed in a user interface."""
 
     src: Uri
-    """A standard URI pointing to an icon resource."""
+    """A standard URI pointing to an icon resource. MUST be an `https:` or `data:` URI;
+    Clients reject other schemes, fetch without credentials, and do not follow
+    scheme- or origin-changing redirects.
+    """
 
     mime_type: Annotated[MediaType | None, DefaultOnError] = None
     """Optional MIME type override if the source MIME type is missing or generic.
@@ -1033,7 +1039,11 @@ future ACP variants.
 
 
 AbsolutePath: TypeAlias = str
-"""An absolute filesystem path used by the protocol."""
+"""An absolute filesystem path used by the protocol.
+
+Uses the native syntax of the machine the Agent runs on, such as `/home/user/project`,
+`C:\\Users\\user\\project`, or `\\\\server\\share\\project`. It is not a URI.
+"""
 
 
 class DiffPatch(Model):
@@ -1059,7 +1069,8 @@ path MUST be absolute, including in `rename from`, `rename to`,
 Git's default `a/` and `b/`. Otherwise paths follow Git: `/dev/null`
 names the missing side of an added or deleted file in the `---` and
 `+++` lines, and paths with unusual characters are quoted as Git quotes
-them. Surrounding commit metadata and email envelopes MUST NOT be
+them. Each path, once unquoted, is the same native absolute path string as
+the matching `changes` entry. Surrounding commit metadata and email envelopes MUST NOT be
 included.
 
 `other`: Custom or future patch format.
@@ -1098,7 +1109,7 @@ class PermissionOption(Model):
     """An option presented to the user when requesting permission."""
 
     option_id: PermissionOptionId
-    """Unique identifier for this permission option."""
+    """Identifier for this permission option. MUST be unique within the request."""
 
     name: str
     """Human-readable label to display to the user."""
@@ -1348,10 +1359,8 @@ class ElicitationSchema(Model):
     as required by the elicitation specification.
     """
 
-    type: ElicitationSchemaType = "object"
-    """Type discriminator. Always `"object"`. Omitted means `"object"`; any other value is
-    rejected.
-    """
+    type: ElicitationSchemaType
+    """Type discriminator. Always `"object"`; any other value is rejected."""
 
     title: Annotated[str | None, DefaultOnError] = None
     """Optional title for the schema.
@@ -1359,7 +1368,7 @@ class ElicitationSchema(Model):
     Optional. Omitted and `null` are equivalent and mean no title is provided.
     """
 
-    properties: dict[str, ElicitationPropertySchema] = Field(default_factory=lambda: {})
+    properties: dict[str, ElicitationPropertySchema]
     """Property definitions (must be primitive types)."""
 
     required: list[str] | None = None
@@ -1798,7 +1807,7 @@ class AgentResponseResult(Model):
 class AgentResponseError(Model):
     """A failed JSON-RPC response."""
 
-    id: Int64 | str
+    id: Int64 | str | None
     """The id of the request this response answers.
 
     Required. `null` only when the request's id could not be determined, such as
@@ -1849,7 +1858,7 @@ class InitializeResponse(Model):
     """Authentication methods supported by the agent.
 
     Optional. Omitted or empty means the agent does not advertise the
-    authentication method surface. Supplying one or more valid methods means
+    authentication method surface. Supplying one or more methods means
     the agent MUST support both `auth/login` and `auth/logout`.
     """
 
@@ -2252,7 +2261,12 @@ class NewSessionResponse(Model):
     """
 
     config_options: Annotated[list[SessionConfigOption], SkipInvalidItems, DefaultOnError] = []
-    """Initial session configuration options."""
+    """Initial session configuration options.
+
+    Optional. Omitted or empty means no config options are advertised.
+    Senders MUST use an array, not `null`; receivers treat `null` like omission.
+    Later `config_option_update` notifications replace this list.
+    """
 
     available_commands: Annotated[list[AvailableCommand], SkipInvalidItems, DefaultOnError] = []
     """Initial commands the agent can execute in this session.
@@ -2343,7 +2357,7 @@ class SessionConfigOptionOther(OpenModel):
 
     Clients that do not understand this option type should preserve the raw
     payload when storing, replaying, proxying, or forwarding configuration
-    data, and otherwise ignore the option or display it generically.
+    data, and otherwise ignore the option. The Agent keeps using its `currentValue`.
     """
 
     type: Annotated[str, OtherThan("select", "boolean")]
@@ -2445,14 +2459,20 @@ class SessionConfigSelectGroup(Model):
     name: str
     """Human-readable label for this group."""
 
-    options: Annotated[list[SessionConfigSelectOption], SkipInvalidItems, DefaultOnError]
-    """The set of option values in this group."""
+    options: Annotated[
+        Annotated[list[SessionConfigSelectOption], Field(min_length=1)],
+        SkipInvalidItems,
+        DefaultOnError,
+    ]
+    """The set of option values in this group. MUST contain at least one value."""
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
 
 
 SessionConfigSelectOptions: TypeAlias = Annotated[
-    list[SessionConfigSelectOption] | list[SessionConfigSelectGroup], FirstMatch
+    Annotated[list[SessionConfigSelectOption], Field(min_length=1)]
+    | Annotated[list[SessionConfigSelectGroup], Field(min_length=1)],
+    FirstMatch,
 ]
 """Possible values for a session configuration option.
 
@@ -2473,7 +2493,10 @@ class Command(Model):
     """
 
     name: str
-    """Command name (e.g., `create_plan`, `research_codebase`)."""
+    """Command name without the leading `/` (e.g., `create_plan`, `research_codebase`).
+
+    MUST NOT contain whitespace and MUST be unique within the command list.
+    """
 
     description: str
     """Human-readable description of what the command does."""
@@ -2515,7 +2538,9 @@ class AvailableCommandOther(OpenModel):
     """
 
     name: str
-    """Command name."""
+    """Command name without the leading `/`. MUST NOT contain whitespace and MUST be unique
+    within the command list.
+    """
 
     description: str
     """Human-readable description of what the command does."""
@@ -2540,6 +2565,8 @@ class TextCommandInput(Model):
 
 
 class AvailableCommandInputText(TextCommandInput):
+    """All text after the command name and the whitespace following it is provided as input."""
+
     type: Literal["text"] = tag("text")
 
 
@@ -2580,7 +2607,7 @@ class ListSessionsResponse(Model):
     next_cursor: SessionListCursor | None = None
     """Opaque cursor token. If present, pass this in the next request's cursor parameter
     to fetch the next page. Omitted and `null` are equivalent and mean there are no more
-    results.
+    results. An empty string is a valid cursor, not the end of results.
     """
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
@@ -2595,11 +2622,11 @@ class SessionInfo(Model):
     cwd: AbsolutePath
     """The working directory for this session. Must be an absolute path."""
 
-    additional_directories: list[AbsolutePath] = []
+    additional_directories: Annotated[list[AbsolutePath], DefaultOnNull] = []
     """Additional workspace roots reported for this session. Each path must be absolute.
 
     When present, this is the complete ordered additional-root list reported
-    by the Agent. Omitted, `null`, and empty values are equivalent: the response
+    by the Agent. Omitted and empty values are equivalent: the response
     reports no additional roots.
     """
 
@@ -2639,7 +2666,12 @@ class ResumeSessionResponse(Model):
     """
 
     config_options: Annotated[list[SessionConfigOption], SkipInvalidItems, DefaultOnError] = []
-    """Initial session configuration options."""
+    """Initial session configuration options.
+
+    Optional. Omitted or empty means no config options are advertised.
+    Senders MUST use an array, not `null`; receivers treat `null` like omission.
+    Later `config_option_update` notifications replace this list.
+    """
 
     available_commands: Annotated[list[AvailableCommand], SkipInvalidItems, DefaultOnError] = []
     """Initial commands the agent can execute in this session.
@@ -2670,7 +2702,7 @@ class SetSessionConfigOptionResponse(Model):
 class PromptResponse(Model):
     """Response acknowledging that a user prompt was inserted into the ACP conversation.
 
-    This response does not indicate that the prompt was merely received or queued, nor that the
+    This response does not indicate that the prompt was merely received or held, nor that the
     agent has finished processing it.
     Processing and completion are reported through `state_update` session updates.
 
@@ -2730,11 +2762,13 @@ class Error(Model):
     The message should be limited to a concise single sentence.
     """
 
-    data: Annotated[Any, DefaultOnError] = None
+    data: Annotated[ErrorData | None, DefaultOnError] = None
     """Optional primitive or structured value that contains additional information about the error.
     This may include debugging information or context-specific details.
 
-    Omitted and `null` are equivalent and mean no additional data is provided.
+    Omitted and `null` are equivalent and mean no additional data is provided. Some codes
+    define a shape: [`UnsupportedProtocolVersionErrorData`] for `-32022`, and
+    [`SessionNotFoundErrorData`] for `-32002` when a session is not found.
     """
 
 
@@ -2766,9 +2800,50 @@ because of resource constraints or shutdown.
 `-32002`: **Resource not found**: A given resource, such as a session, was not found.
 
 `-32022`: **Unsupported protocol version**: No protocol version supported by the Agent is at or below the requested version.
-The error data contains the requested version and the Agent's supported versions.
+The error data is an [`UnsupportedProtocolVersionErrorData`].
 
 `Other`: Other undefined error code.
+"""
+
+
+class UnsupportedProtocolVersionErrorData(Model):
+    """Data for the `-32022` (Unsupported protocol version) error.
+
+    See protocol docs: [Version Negotiation](https://agentclientprotocol.com/protocol/v2/initialization#version-negotiation)
+    """
+
+    requested: ProtocolVersion
+    """The protocol version the Client requested."""
+
+    supported: list[ProtocolVersion]
+    """The protocol versions the Agent supports."""
+
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+
+
+class SessionNotFoundErrorData(Model):
+    """Data for the `-32002` (Resource not found) error when a session-scoped request names a
+    session that does not exist or is not active.
+
+    See protocol docs: [Unknown Sessions](https://agentclientprotocol.com/protocol/v2/error#unknown-sessions)
+    """
+
+    session_id: SessionId
+    """The session ID from the request."""
+
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+
+
+ErrorData: TypeAlias = Annotated[
+    UnsupportedProtocolVersionErrorData | SessionNotFoundErrorData | Any, FirstMatch
+]
+"""Schema for [`Error::data`]: the shapes ACP defines, or any other value.
+
+`UnsupportedProtocolVersion`
+
+`SessionNotFound`
+
+`Other`
 """
 
 
@@ -2869,7 +2944,7 @@ class UserMessage(Model):
     Only `messageId` is required. `content` has patch semantics:
     an omitted field leaves existing message content unchanged, `null` clears the
     value, and a concrete array replaces the previous value. For a new
-    `messageId`, omitted fields use client defaults. `content` is replaced as a
+    `messageId`, omitted `content` starts empty. `content` is replaced as a
     whole array; send `[]` or `null` to clear it.
 
     Message updates and chunks are applied in the order they are received. When
@@ -2911,7 +2986,7 @@ class AgentMessage(Model):
     Only `messageId` is required. `content` has patch semantics:
     an omitted field leaves existing message content unchanged, `null` clears the
     value, and a concrete array replaces the previous value. For a new
-    `messageId`, omitted fields use client defaults. `content` is replaced as a
+    `messageId`, omitted `content` starts empty. `content` is replaced as a
     whole array; send `[]` or `null` to clear it.
 
     Message updates and chunks are applied in the order they are received. When
@@ -2953,7 +3028,7 @@ class AgentThought(Model):
     Only `messageId` is required. `content` has patch semantics:
     an omitted field leaves existing thought content unchanged, `null` clears the
     value, and a concrete array replaces the previous value. For a new
-    `messageId`, omitted fields use client defaults. `content` is replaced as a
+    `messageId`, omitted `content` starts empty. `content` is replaced as a
     whole array; send `[]` or `null` to clear it.
 
     Message updates and chunks are applied in the order they are received. When
@@ -3011,7 +3086,7 @@ class IdleStateUpdateMaxTokens(Model):
 
 class IdleStateUpdateMaxTurnRequests(Model):
     """The active work ended because the agent reached the maximum number of
-    allowed agent requests before returning idle.
+    model requests for the foreground work.
     """
 
     stop_reason: Literal["max_turn_requests"] = tag("max_turn_requests")
@@ -3019,19 +3094,18 @@ class IdleStateUpdateMaxTurnRequests(Model):
 
 
 class IdleStateUpdateRefusal(Model):
-    """The active work ended because the agent refused to continue. The user
-    prompt and everything that comes after it won't be included in the next
-    prompt, so this should be reflected in the UI.
-    """
+    """The active work ended because the agent refused to continue."""
 
     stop_reason: Literal["refusal"] = tag("refusal")
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
 
 
 class IdleStateUpdateCancelled(Model):
-    """The client cancelled the work, via `session/cancel` or by closing the
-    session. Work the agent stops on its own uses another reason, such as
-    `error` for an internal timeout.
+    """The user or client chose to stop the work: via `session/cancel`, by
+    closing the session, or through an interaction the agent offers, such
+    as a permission option that tells the agent to stop. Work the agent
+    stops for its own reasons uses another reason, such as `error` for an
+    internal timeout.
 
     Agents MUST report this stop reason on an idle `state_update` when
     cancellation ends active foreground work, even if aborting causes
@@ -3525,9 +3599,9 @@ class UsageUpdate(Model):
     """Total context window size in tokens."""
 
     cost: Annotated[Cost | None, DefaultOnError] = None
-    """Cumulative session cost (optional).
+    """Cumulative session cost.
 
-    Omitted and `null` are equivalent and mean no cost is reported.
+    Omitted leaves the last reported cost unchanged; `null` clears it; a value replaces it.
     """
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
@@ -3775,7 +3849,8 @@ class PlanUpdateContentOther(OpenModel):
 
     Receivers that do not understand this content type should preserve the
     raw payload when storing, replaying, proxying, or forwarding plans, and
-    otherwise ignore it or display it generically.
+    otherwise ignore it or display it generically. It still replaces any earlier
+    content for the same `planId`.
     """
 
     type: Annotated[str, OtherThan("items")]
@@ -3871,8 +3946,10 @@ class Cost(Model):
     amount: Double
     """Total cumulative cost for session."""
 
-    currency: Annotated[str, Field(pattern="^[A-Z]{3}$")]
-    """ISO 4217 currency code (e.g., "USD", "EUR")."""
+    currency: str
+    """Unit of `amount`: an ISO 4217 currency code (e.g., "USD", "EUR") for money, or another
+    unit such as "credits".
+    """
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
 
@@ -3976,10 +4053,13 @@ class ClientRequest(Model):
 
     `InitializeRequest`: Establishes the connection with a client and negotiates protocol capabilities.
 
-    This method is called once at the beginning of the connection to:
+    This method is called at the beginning of the connection, before any other request, to:
     - Negotiate the protocol version to use
     - Exchange capability information between client and agent
     - Determine available authentication methods
+
+    The Client may repeat it before its first other request; the latest successful
+    `initialize` is authoritative.
 
     The agent should respond with its supported protocol version and capabilities.
 
@@ -3987,8 +4067,8 @@ class ClientRequest(Model):
 
     `LoginAuthRequest`: Authenticates the client using the specified authentication method.
 
-    Agents MUST support this method when their `initialize` response advertised
-    at least one valid authentication method. Clients MUST call this method only
+    Agents MUST support this method when their `initialize` response included
+    a non-empty `authMethods` list. Clients MUST call this method only
     with a method whose type defines a protocol-driven login flow, and MUST NOT
     call it when `authMethods` was omitted or empty.
 
@@ -4002,8 +4082,8 @@ class ClientRequest(Model):
 
     `LogoutAuthRequest`: Logs out of the current authenticated state.
 
-    Agents MUST support this method when their `initialize` response advertised
-    at least one valid authentication method. Clients MUST NOT call this method
+    Agents MUST support this method when their `initialize` response included
+    a non-empty `authMethods` list. Clients MUST NOT call this method
     when `authMethods` was omitted or empty.
 
     After a successful logout, authentication-gated requests require the
@@ -4039,8 +4119,8 @@ class ClientRequest(Model):
 
     `CloseSessionRequest`: Closes an active session and frees up any resources associated with it.
 
-    The agent must cancel any ongoing work (as if `session/cancel` was called)
-    and then free up any resources associated with the session.
+    The Agent MUST cancel any ongoing work as if `session/cancel` was called, stop the
+    session's background work, and then free the resources associated with the session.
 
     `SetSessionConfigOptionRequest`: Sets the current value for a session configuration option.
 
@@ -4200,8 +4280,8 @@ class LoginAuthRequest(Model):
 
     Specifies which authentication method to use.
 
-    Agents MUST support this method when their `initialize` response advertised
-    at least one valid authentication method. Clients MUST NOT call this method
+    Agents MUST support this method when their `initialize` response included
+    a non-empty `authMethods` list. Clients MUST NOT call this method
     when `authMethods` was omitted or empty.
     """
 
@@ -4218,8 +4298,8 @@ class LogoutAuthRequest(Model):
 
     Terminates the current authenticated session.
 
-    Agents MUST support this method when their `initialize` response advertised
-    at least one valid authentication method. Clients MUST NOT call this method
+    Agents MUST support this method when their `initialize` response included
+    a non-empty `authMethods` list. Clients MUST NOT call this method
     when `authMethods` was omitted or empty.
     """
 
@@ -4259,7 +4339,9 @@ class McpServerHttp(Model):
     """URL to the MCP server."""
 
     headers: Annotated[list[HttpHeader], DefaultOnNull] = []
-    """HTTP headers to set when making requests to the MCP server."""
+    """HTTP headers to set when making requests to the MCP server. Headers the MCP transport
+    defines are owned by the transport, and Agents use the transport's values for them.
+    """
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
     type: Literal["http"] = tag("http")
@@ -4278,7 +4360,9 @@ class McpServerStdio(Model):
     """Command-line arguments to pass to the MCP server."""
 
     env: Annotated[list[EnvVariable], DefaultOnNull] = []
-    """Environment variables to set when launching the MCP server."""
+    """Environment variables to set when launching the MCP server. Names SHOULD be unique;
+    Agents MAY reject duplicates with `-32602`, and otherwise the last entry wins.
+    """
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
     type: Literal["stdio"] = tag("stdio")
@@ -4334,6 +4418,9 @@ class ListSessionsRequest(Model):
     cwd: AbsolutePath | None = None
     """Filter sessions by working directory. Must be an absolute path.
 
+    Only sessions whose `cwd` is this same directory match; subdirectories and
+    `additionalDirectories` don't. Agents MAY normalize paths when comparing.
+
     Omitted and `null` are equivalent and mean sessions are not filtered by working directory.
     """
 
@@ -4369,7 +4456,11 @@ class ResumeSessionRequest(Model):
     """The ID of the session to resume."""
 
     cwd: AbsolutePath
-    """The working directory for this session. Must be an absolute path."""
+    """The working directory for this session. Must be an absolute path.
+
+    Clients MUST send the session's working directory. Agents MAY reject a different directory
+    with `-32602`, and MAY normalize paths when comparing.
+    """
 
     additional_directories: Annotated[list[AbsolutePath], DefaultOnNull] = []
     """Additional workspace roots to activate for this session. Each path must be absolute.
@@ -4381,7 +4472,11 @@ class ResumeSessionRequest(Model):
     """
 
     mcp_servers: Annotated[list[McpServer], DefaultOnNull] = []
-    """List of MCP servers to connect to for this session."""
+    """List of MCP servers to connect to for this session.
+
+    The complete set of Client-provided servers; omitted and `[]` mean none. Agents SHOULD
+    NOT restore servers from earlier requests.
+    """
 
     replay_from: ReplayFrom | None = None
     """Inclusive cursor describing where conversation replay should begin.
@@ -4439,17 +4534,21 @@ Replay includes the position identified by the cursor.
 class CloseSessionRequest(Model):
     """Request parameters for closing an active session.
 
-    The agent **must** cancel any ongoing work related to the session (treat it
-    as if `session/cancel` was called) and then free up any resources associated
-    with the session.
+    The Agent MUST cancel any ongoing work related to the session as if `session/cancel`
+    was called, then free the resources associated with the session. Unlike `session/cancel`,
+    closing also stops the session's background work. After the close response, the Agent
+    sends no other messages for the session on that connection.
+
+    Closing a session that does not exist or is not active SHOULD succeed, and Clients SHOULD
+    treat a `-32002` response as a successful close.
 
     When closing cancels active foreground work, the Agent MUST send the final
     updates for that work and the idle `state_update` with `stopReason: "cancelled"`
     before responding successfully to `session/close`. Closing an idle session
     does not itself require another idle update.
 
-    Closing may also cancel pending `session/prompt` requests, including queued
-    prompts. If closing prevents a prompt's user message from being inserted, the
+    Closing also cancels pending `session/prompt` requests whose messages have not
+    been inserted, including held prompts. If closing prevents a prompt's user message from being inserted, the
     Agent MUST answer that request with `-32800` (Request Cancelled). If the message
     has already been inserted, the Agent MUST respond successfully with its
     `messageId`. Prompt responses need not precede the close response.
@@ -4548,7 +4647,7 @@ class PromptRequest(Model):
     session_id: SessionId
     """The ID of the session to send this user message to"""
 
-    prompt: list[ContentBlock]
+    prompt: Annotated[list[ContentBlock], Field(min_length=1)]
     """The blocks of content that compose the user's message.
 
     As a baseline, the Agent MUST support `text` and `resource_link` content blocks,
@@ -4562,6 +4661,9 @@ class PromptRequest(Model):
     When available, `resource` is preferred
     as it avoids extra round-trips and allows the message to include
     pieces of context from sources the agent may not have access to.
+
+    Clients MUST NOT send an empty array. Agents MAY reject one with `-32602` without
+    inserting it.
     """
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
@@ -4589,7 +4691,7 @@ class ClientResponseResult(Model):
 class ClientResponseError(Model):
     """A failed JSON-RPC response."""
 
-    id: Int64 | str
+    id: Int64 | str | None
     """The id of the request this response answers.
 
     Required. `null` only when the request's id could not be determined, such as
@@ -4621,19 +4723,20 @@ class RequestPermissionResponse(Model):
 
 
 class CancelledPermissionOutcome(Model):
-    """The session's work was cancelled before the user responded."""
+    """The request was not approved and no option was selected."""
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
 
 
 class RequestPermissionOutcomeCancelled(CancelledPermissionOutcome):
-    """The session's work was cancelled before the user responded.
+    """The request was not approved and no option was selected: the session's work was
+    cancelled, the user dismissed the prompt, or the client declined it by policy.
+    Agents MUST NOT proceed with the operation.
 
     When a client sends a `session/cancel` notification, it MUST respond to all
     pending `session/request_permission` requests in that session with this
     `cancelled` outcome, without answering any request twice. Requests in other
-    sessions are unaffected. Agents treat `cancelled` for background work as a
-    denial.
+    sessions are unaffected.
 
     See protocol docs: [Cancellation](https://agentclientprotocol.com/protocol/v2/prompt-lifecycle#cancellation)
     """
@@ -4651,6 +4754,12 @@ class SelectedPermissionOutcome(Model):
 
 
 class RequestPermissionOutcomeSelected(SelectedPermissionOutcome):
+    """The user selected one of the provided options.
+
+    If `optionId` doesn't match an offered option, the agent MUST treat the request as not
+    approved.
+    """
+
     outcome: Literal["selected"] = tag("selected")
 
 
@@ -4749,7 +4858,9 @@ CreateElicitationResponse: TypeAlias = Annotated[
 """Response from the client to an elicitation request."""
 
 
-ElicitationContentValue: TypeAlias = Annotated[str | Int64 | Double | bool | list[str], FirstMatch]
+ElicitationContentValue: TypeAlias = Annotated[
+    str | Int64 | Double | bool | list[str] | Any, FirstMatch
+]
 """Allowed wire representations for `ElicitationContentValue`.
 
 `String`: String value accepted in elicitation response content.
@@ -4761,6 +4872,11 @@ ElicitationContentValue: TypeAlias = Annotated[str | Int64 | Double | bool | lis
 `Boolean`: Boolean value accepted in elicitation response content.
 
 `StringArray`: String array value accepted in elicitation response content.
+
+`Other`: Any other JSON value, such as the value of a custom or future property type.
+
+Preserved as sent. Agents validate it against the requested schema like any
+other value.
 """
 
 
@@ -4829,46 +4945,6 @@ class CancelSessionNotification(Model):
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
 
 
-class ProtocolLevelNotification(Model):
-    """A JSON-RPC notification object.
-
-    The wire's envelope; upstream leaves it out of its documentation.
-    """
-
-    method: str
-    """The notification method name."""
-
-    params: CancelRequestNotification | None = None
-    """Method-specific notification parameters.
-
-    General protocol-level notifications that all sides are expected to
-    implement.
-
-    Notifications whose methods start with '$/' are messages which
-    are protocol implementation dependent and might not be implementable in all
-    clients or agents. For example if the implementation uses a single threaded
-    synchronous programming language then there is little it can do to react to
-    a `$/cancel_request` notification. If an agent or client receives
-    notifications starting with '$/' it is free to ignore the notification.
-
-    Notifications do not expect a response.
-
-    `CancelRequestNotification`: Cancels an ongoing request.
-
-    This is a notification sent by the side that sent a request to cancel that request.
-
-    Upon receiving this notification, the receiver:
-
-    1. MAY cancel the corresponding request activity and all nested activities
-    2. MAY send any pending notifications.
-    3. MUST send one of these responses for the original request:
-      - Valid response with appropriate data (partial results or cancellation marker)
-      - Error response with code `-32800` (Cancelled)
-
-    See protocol docs: [Cancellation](https://agentclientprotocol.com/protocol/v2/cancellation)
-    """
-
-
 class CancelRequestNotification(Model):
     """Notification to cancel an ongoing request.
 
@@ -4876,6 +4952,8 @@ class CancelRequestNotification(Model):
     """
 
     request_id: RequestId
-    """The ID of the request to cancel."""
+    """The ID of the request to cancel: a request that the sender of this notification issued.
+    Receivers match it only against requests they received from that sender.
+    """
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None

@@ -139,6 +139,7 @@ if TYPE_CHECKING:
         EnvVariable,
         Error,
         ErrorCode,
+        ErrorData,
         ErrorStopReason,
         ExtNotification,
         ExtRequest,
@@ -222,7 +223,6 @@ if TYPE_CHECKING:
         PromptImageCapabilities,
         PromptRequest,
         PromptResponse,
-        ProtocolLevelNotification,
         ProtocolVersion,
         ProviderCurrentConfig,
         ProviderId,
@@ -273,6 +273,7 @@ if TYPE_CHECKING:
         SessionListCursor,
         SessionMessage,
         SessionMessageChunk,
+        SessionNotFoundErrorData,
         SessionSystemPromptCapabilities,
         SessionSystemPromptModeCapabilities,
         SessionSystemPromptOverrideCapabilities,
@@ -367,6 +368,7 @@ if TYPE_CHECKING:
         ToolCallUpdate,
         ToolKind,
         UnknownStateUpdate,
+        UnsupportedProtocolVersionErrorData,
         UpdateSessionNotification,
         Usage,
         UsageUpdate,
@@ -374,10 +376,10 @@ if TYPE_CHECKING:
     )
 
 SCHEMA: Final = SchemaSource(
-    source="npm:@agentclientprotocol/sdk@2.1.0",
-    version="2.1.0",
+    source="npm:@agentclientprotocol/sdk@2.2.0",
+    version="2.2.0",
     file="v2/schema.unstable.json",
-    sha256="b4fa70da7b7e96a06e912ff4da7ae04bbe734ac6cf5657883eb23ab0ac85c11d",
+    sha256="67d41c3c5f3320b99c27203f2b0381652ecc3428420b17f4ad5dbf4510c1f2b9",
 )
 """The upstream schema this package was generated from."""
 
@@ -510,6 +512,7 @@ __all__ = [
     "EnvVariable",
     "Error",
     "ErrorCode",
+    "ErrorData",
     "ErrorStopReason",
     "ExtNotification",
     "ExtRequest",
@@ -593,7 +596,6 @@ __all__ = [
     "PromptImageCapabilities",
     "PromptRequest",
     "PromptResponse",
-    "ProtocolLevelNotification",
     "ProtocolVersion",
     "ProviderCurrentConfig",
     "ProviderId",
@@ -644,6 +646,7 @@ __all__ = [
     "SessionListCursor",
     "SessionMessage",
     "SessionMessageChunk",
+    "SessionNotFoundErrorData",
     "SessionSystemPromptCapabilities",
     "SessionSystemPromptModeCapabilities",
     "SessionSystemPromptOverrideCapabilities",
@@ -738,6 +741,7 @@ __all__ = [
     "ToolCallUpdate",
     "ToolKind",
     "UnknownStateUpdate",
+    "UnsupportedProtocolVersionErrorData",
     "UpdateSessionNotification",
     "Usage",
     "UsageUpdate",

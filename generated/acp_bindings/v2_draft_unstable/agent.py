@@ -95,8 +95,8 @@ class Agent(Handler):
 
         Specifies which authentication method to use.
 
-        Agents MUST support this method when their `initialize` response advertised
-        at least one valid authentication method. Clients MUST NOT call this method
+        Agents MUST support this method when their `initialize` response included
+        a non-empty `authMethods` list. Clients MUST NOT call this method
         when `authMethods` was omitted or empty.
 
         Unlocked by `authMethods` in the peer's `initialize` message.
@@ -153,8 +153,8 @@ class Agent(Handler):
 
         Terminates the current authenticated session.
 
-        Agents MUST support this method when their `initialize` response advertised
-        at least one valid authentication method. Clients MUST NOT call this method
+        Agents MUST support this method when their `initialize` response included
+        a non-empty `authMethods` list. Clients MUST NOT call this method
         when `authMethods` was omitted or empty.
 
         Unlocked by `authMethods` in the peer's `initialize` message.
@@ -227,17 +227,21 @@ class Agent(Handler):
 
         Request parameters for closing an active session.
 
-        The agent **must** cancel any ongoing work related to the session (treat it
-        as if `session/cancel` was called) and then free up any resources associated
-        with the session.
+        The Agent MUST cancel any ongoing work related to the session as if `session/cancel`
+        was called, then free the resources associated with the session. Unlike `session/cancel`,
+        closing also stops the session's background work. After the close response, the Agent
+        sends no other messages for the session on that connection.
+
+        Closing a session that does not exist or is not active SHOULD succeed, and Clients SHOULD
+        treat a `-32002` response as a successful close.
 
         When closing cancels active foreground work, the Agent MUST send the final
         updates for that work and the idle `state_update` with `stopReason: "cancelled"`
         before responding successfully to `session/close`. Closing an idle session
         does not itself require another idle update.
 
-        Closing may also cancel pending `session/prompt` requests, including queued
-        prompts. If closing prevents a prompt's user message from being inserted, the
+        Closing also cancels pending `session/prompt` requests whose messages have not
+        been inserted, including held prompts. If closing prevents a prompt's user message from being inserted, the
         Agent MUST answer that request with `-32800` (Request Cancelled). If the message
         has already been inserted, the Agent MUST respond successfully with its
         `messageId`. Prompt responses need not precede the close response.
@@ -401,8 +405,8 @@ class RemoteAgent(Remote):
 
         Specifies which authentication method to use.
 
-        Agents MUST support this method when their `initialize` response advertised
-        at least one valid authentication method. Clients MUST NOT call this method
+        Agents MUST support this method when their `initialize` response included
+        a non-empty `authMethods` list. Clients MUST NOT call this method
         when `authMethods` was omitted or empty.
 
         Unlocked by `authMethods` in the peer's `initialize` message.
@@ -485,8 +489,8 @@ class RemoteAgent(Remote):
 
         Terminates the current authenticated session.
 
-        Agents MUST support this method when their `initialize` response advertised
-        at least one valid authentication method. Clients MUST NOT call this method
+        Agents MUST support this method when their `initialize` response included
+        a non-empty `authMethods` list. Clients MUST NOT call this method
         when `authMethods` was omitted or empty.
 
         Unlocked by `authMethods` in the peer's `initialize` message.
@@ -626,17 +630,21 @@ class RemoteAgent(Remote):
 
         Request parameters for closing an active session.
 
-        The agent **must** cancel any ongoing work related to the session (treat it
-        as if `session/cancel` was called) and then free up any resources associated
-        with the session.
+        The Agent MUST cancel any ongoing work related to the session as if `session/cancel`
+        was called, then free the resources associated with the session. Unlike `session/cancel`,
+        closing also stops the session's background work. After the close response, the Agent
+        sends no other messages for the session on that connection.
+
+        Closing a session that does not exist or is not active SHOULD succeed, and Clients SHOULD
+        treat a `-32002` response as a successful close.
 
         When closing cancels active foreground work, the Agent MUST send the final
         updates for that work and the idle `state_update` with `stopReason: "cancelled"`
         before responding successfully to `session/close`. Closing an idle session
         does not itself require another idle update.
 
-        Closing may also cancel pending `session/prompt` requests, including queued
-        prompts. If closing prevents a prompt's user message from being inserted, the
+        Closing also cancels pending `session/prompt` requests whose messages have not
+        been inserted, including held prompts. If closing prevents a prompt's user message from being inserted, the
         Agent MUST answer that request with `-32800` (Request Cancelled). If the message
         has already been inserted, the Agent MUST respond successfully with its
         `messageId`. Prompt responses need not precede the close response.

@@ -3,14 +3,12 @@
 
 The messages that carry them, in upstream's words.
 
-`Agent`, `Client`, each of `AgentBatchCall`, each of `ClientBatchCall`: A message (request, response, or notification) with `"jsonrpc": "2.0"` specified as
+`Agent`, `Client`: A message (request, response, or notification) with `"jsonrpc": "2.0"` specified as
 [required by JSON-RPC 2.0 Specification][1].
 
 [1]: https://www.jsonrpc.org/specification#compatibility
 
-`AgentBatchCall`, `AgentBatchResponse`, `ClientBatchCall`, `ClientBatchResponse`: A non-empty JSON-RPC 2.0 batch message.
-
-each of `AgentBatchResponse`, each of `ClientBatchResponse`, `ProtocolLevel`: A message (request, response, or notification) with `"jsonrpc": "2.0"` specified as
+`ProtocolLevel`: A message (request, response, or notification) with `"jsonrpc": "2.0"` specified as
 [required by JSON-RPC 2.0 Specification][1].
 
 [1]: https://www.jsonrpc.org/specification#compatibility
@@ -41,9 +39,13 @@ Upon receiving this notification, the receiver:
 
 1. MAY cancel the corresponding request activity and all nested activities
 2. MAY send any pending notifications.
-3. MUST send one of these responses for the original request:
-  - Valid response with appropriate data (partial results or cancellation marker)
-  - Error response with code `-32800` (Cancelled)
+3. MUST still send a response for the original request. If the request already finished
+   or is not cancelled, that is its normal response. If it is cancelled, it is either the
+   method's defined cancellation result (for example an inserted `session/prompt`, or a
+   `cancelled` permission outcome) or an error with code `-32800` (Request Cancelled).
+
+Receivers MUST ignore this notification for an unknown or already-answered request ID,
+and MUST NOT send a second response for it.
 
 See protocol docs: [Cancellation](https://agentclientprotocol.com/protocol/v2/draft/cancellation)
 """
