@@ -260,10 +260,10 @@ if TYPE_CHECKING:
     )
 
 SCHEMA: Final = SchemaSource(
-    source="npm:@agentclientprotocol/sdk@2.2.0",
-    version="2.2.0",
+    source="npm:@agentclientprotocol/sdk@2.3.0",
+    version="2.3.0",
     file="v1/schema.json",
-    sha256="8c24a29c14864d63b377a85f69762c577d441b9519910e2e4b45fbfe11effcd4",
+    sha256="0d0b1ca83c4872e5473f68926a894c7a8203b59b118e2a79bfe43dd76fbcbc1a",
 )
 """The upstream schema this package was generated from."""
 

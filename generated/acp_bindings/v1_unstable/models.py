@@ -22,7 +22,7 @@ metadata to their interactions. Implementations MUST NOT make assumptions about 
 these keys.
 
 See protocol docs: [Extensibility](https://agentclientprotocol.com/protocol/v1/draft/extensibility)
-Omitted means unchanged; `null` removes the metadata.
+Omitted means unchanged. `null` removes the metadata.
 
 The _meta property is reserved by ACP to allow clients and agents to attach additional
 metadata to their interactions. Implementations MUST NOT make assumptions about values at
@@ -30,7 +30,7 @@ these keys.
 
 The _meta property is reserved by ACP for additional metadata.
 Implementations MUST NOT make assumptions about values at these keys.
-Optional; omitted and `null` mean no metadata for this state snapshot.
+Optional. Omitted and `null` mean no metadata for this state snapshot.
 """
 
 from __future__ import annotations
@@ -238,8 +238,8 @@ class WriteTextFileRequest(Model):
 SessionId: TypeAlias = str
 """A unique identifier for a conversation session between a client and agent.
 
-Sessions maintain their own context, conversation history, and state,
-allowing multiple independent interactions with the same agent.
+Each session has its own context, conversation history, and state, so one
+agent can run several independent sessions.
 
 See protocol docs: [Session ID](https://agentclientprotocol.com/protocol/v1/draft/session-setup#session-id)
 """
@@ -594,16 +594,13 @@ ContentBlock: TypeAlias = Annotated[
 ]
 """Content blocks represent displayable information in the Agent Client Protocol.
 
-They provide a structured way to handle various types of user-facing content—whether
-it's text from language models, images for analysis, or embedded resources for context.
-
 Content blocks appear in:
 - User prompts sent via `session/prompt`
 - Language model output streamed through `session/update` notifications
 - Progress updates and results from tool calls
 
-This structure is compatible with the Model Context Protocol (MCP), enabling
-agents to seamlessly forward content from MCP tool outputs without transformation.
+This structure is compatible with the Model Context Protocol (MCP), so agents can
+forward content from MCP tool outputs without transformation.
 
 See protocol docs: [Content](https://agentclientprotocol.com/protocol/v1/draft/content)
 """
@@ -1479,11 +1476,16 @@ class AgentResponseResult(Model):
         | SetProviderResponse
         | DisableProviderResponse
         | LogoutResponse
+        | AuthStatusResponse
         | NewSessionResponse
         | LoadSessionResponse
         | ListSessionsResponse
         | DeleteSessionResponse
         | ForkSessionResponse
+        | ArchiveSessionResponse
+        | UnarchiveSessionResponse
+        | SessionStatusResponse
+        | SetSessionTitleResponse
         | ResumeSessionResponse
         | CloseSessionResponse
         | SetSessionModeResponse
@@ -1506,6 +1508,8 @@ class AgentResponseResult(Model):
 
     `LogoutResponse`: Successful result returned for a `logout` request.
 
+    `AuthStatusResponse`: Successful result returned for an `auth/status` request.
+
     `NewSessionResponse`: Successful result returned for a `session/new` request.
 
     `LoadSessionResponse`: Successful result returned for a `session/load` request.
@@ -1515,6 +1519,14 @@ class AgentResponseResult(Model):
     `DeleteSessionResponse`: Successful result returned for a `session/delete` request.
 
     `ForkSessionResponse`: Successful result returned for a `session/fork` request.
+
+    `ArchiveSessionResponse`: Successful result returned for a `session/archive` request.
+
+    `UnarchiveSessionResponse`: Successful result returned for a `session/unarchive` request.
+
+    `SessionStatusResponse`: Successful result returned for a `session/status` request.
+
+    `SetSessionTitleResponse`: Successful result returned for a `session/set_title` request.
 
     `ResumeSessionResponse`: Successful result returned for a `session/resume` request.
 
@@ -1756,6 +1768,43 @@ class SessionCapabilities(Model):
     Supplying `{}` means the agent supports forking sessions.
     """
 
+    archive: Annotated[SessionArchiveCapabilities | None, DefaultOnError] = None
+    """**UNSTABLE**
+
+    This capability is not part of the spec yet, and may be removed or changed at any point.
+
+    Whether the agent supports `session/archive` and `session/unarchive`.
+
+    Optional. Omitted or `null` both mean the agent does not advertise support.
+    Supplying `{}` means the agent supports both methods, the `archived` filter on
+    `session/list`, and `SessionInfo.archived`. Agents that advertise it MUST also advertise `sessionCapabilities.list`.
+    """
+
+    status: Annotated[SessionStatusCapabilities | None, DefaultOnError] = None
+    """**UNSTABLE**
+
+    This capability is not part of the spec yet, and may be removed or changed at any point.
+
+    Whether the agent supports `session/status`.
+
+    Optional. Omitted or `null` both mean the agent does not advertise support.
+    Supplying `{}` means the agent supports checking session status.
+    """
+
+    title: Annotated[SessionTitleCapabilities | None, DefaultOnError] = None
+    """**UNSTABLE**
+
+    This capability is not part of the spec yet, and may be removed or changed at any point.
+
+    Whether the agent supports `session/set_title`.
+
+    Agents report titles through `session/list` and `session_info_update` without this
+    capability. It only advertises that Clients can set titles.
+
+    Optional. Omitted or `null` both mean the agent does not advertise support.
+    Supplying `{}` means the agent supports setting session titles.
+    """
+
     resume: Annotated[SessionResumeCapabilities | None, DefaultOnError] = None
     """Whether the agent supports `session/resume`.
 
@@ -1872,6 +1921,47 @@ class SessionForkCapabilities(Model):
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
 
 
+class SessionArchiveCapabilities(Model):
+    """**UNSTABLE**
+
+    This capability is not part of the spec yet, and may be removed or changed at any point.
+
+    Capabilities for `session/archive` and `session/unarchive`.
+
+    Supplying `{}` means the agent supports both methods, the `archived` filter on
+    `session/list`, and `SessionInfo.archived`.
+    """
+
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+
+
+class SessionStatusCapabilities(Model):
+    """**UNSTABLE**
+
+    This capability is not part of the spec yet, and may be removed or changed at any point.
+
+    Capabilities for the `session/status` method.
+
+    Supplying `{}` means the agent supports checking session status.
+    """
+
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+
+
+class SessionTitleCapabilities(Model):
+    """**UNSTABLE**
+
+    This capability is not part of the spec yet, and may be removed or changed at any point.
+
+    Capabilities for Client-set session titles.
+
+    Supplying `{}` means the agent supports `session/set_title`. Agents report titles
+    through `session/list` and `session_info_update` without this capability.
+    """
+
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+
+
 class SessionResumeCapabilities(Model):
     """Capabilities for the `session/resume` method.
 
@@ -1893,11 +1983,35 @@ class SessionCloseCapabilities(Model):
 class AgentAuthCapabilities(Model):
     """Authentication-related capabilities supported by the agent."""
 
+    status: Annotated[AuthStatusCapabilities | None, DefaultOnError] = None
+    """**UNSTABLE**
+
+    This capability is not part of the spec yet, and may be removed or changed at any point.
+
+    Whether the agent supports the `auth/status` method.
+
+    Optional. Omitted or `null` both mean the agent does not advertise support.
+    Supplying `{}` means the agent supports the `auth/status` method.
+    """
+
     logout: Annotated[LogoutCapabilities | None, DefaultOnError] = None
     """Whether the agent supports the logout method.
 
     Optional. Omitted or `null` both mean the agent does not advertise support.
     Supplying `{}` means the agent supports the logout method.
+    """
+
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+
+
+class AuthStatusCapabilities(Model):
+    """**UNSTABLE**
+
+    This capability is not part of the spec yet, and may be removed or changed at any point.
+
+    Auth status capabilities supported by the agent.
+
+    Supplying `{}` means the agent supports the `auth/status` method.
     """
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
@@ -1931,7 +2045,7 @@ class AuthMethodTerminal(Model):
     The client runs the configured agent program as a separate interactive
     process for the user to authenticate via a TUI. Agents MUST advertise this
     method only when the client enabled its terminal authentication capability.
-    A zero exit status signals success; any other termination signals failure.
+    A zero exit status signals success. Any other termination signals failure.
     The client MUST NOT pass this method to `authenticate`.
     """
 
@@ -1942,7 +2056,7 @@ class AuthMethodTerminal(Model):
     """Human-readable name of the authentication method."""
 
     description: Annotated[str | None, DefaultOnError] = None
-    """Optional description providing more details about this authentication method."""
+    """Optional human-readable description of this authentication method."""
 
     args: Annotated[list[str], DefaultOnNull] = []
     """Additional arguments to append to the configured agent invocation for terminal auth."""
@@ -1969,7 +2083,7 @@ class AuthMethodAgent(Model):
     """Human-readable name of the authentication method."""
 
     description: Annotated[str | None, DefaultOnError] = None
-    """Optional description providing more details about this authentication method."""
+    """Optional human-readable description of this authentication method."""
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
 
@@ -1998,11 +2112,11 @@ class Implementation(Model):
 
     name: str
     """Intended for programmatic or logical use, but can be used as a display
-    name fallback if title isn’t present.
+    name fallback if title isn't present.
     """
 
     title: Annotated[str | None, DefaultOnError] = None
-    """Intended for UI and end-user contexts — optimized to be human-readable
+    """Intended for UI and end-user contexts and optimized to be human-readable
     and easily understood.
 
     If not provided, the name should be used for display.
@@ -2139,6 +2253,103 @@ class DisableProviderResponse(Model):
 
 class LogoutResponse(Model):
     """Response to the `logout` method."""
+
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+
+
+class AuthStatusResponse(Model):
+    """**UNSTABLE**
+
+    This capability is not part of the spec yet, and may be removed or changed at any point.
+
+    Response to the `auth/status` method.
+    """
+
+    state: AuthState
+    """Whether the agent can start sessions without the user signing in first.
+
+    This is the only field clients should act on. Clients MUST treat values they
+    do not recognize as `unknown`.
+    """
+
+    accounts: Annotated[list[AuthAccount], SkipInvalidItems, DefaultOnError] = []
+    """The accounts the agent has configured, for display.
+
+    Optional. Omitted and empty are equivalent and mean no accounts are reported.
+    Agents that hold credentials for several providers or accounts SHOULD list each
+    of them and mark the ones in effect with `active`.
+    """
+
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+
+
+AuthState: TypeAlias = Literal["authenticated", "unauthenticated", "not_required", "unknown"] | str
+"""**UNSTABLE**
+
+This capability is not part of the spec yet, and may be removed or changed at any point.
+
+The agent's overall authentication state.
+
+`authenticated`: Credentials are configured. This does not guarantee that they are valid.
+
+`unauthenticated`: The user needs to sign in. This includes credentials that are missing,
+expired, or known to be invalid.
+
+`not_required`: No authentication is needed, for example because the agent uses a local model.
+
+`unknown`: The agent cannot currently determine the state.
+
+`other`: Custom or future authentication state.
+
+Values beginning with `_` are reserved for implementation-specific
+extensions. Unknown values that do not begin with `_` are reserved for
+future ACP variants.
+"""
+
+
+class AuthAccount(Model):
+    """**UNSTABLE**
+
+    This capability is not part of the spec yet, and may be removed or changed at any point.
+
+    An account or credential the agent has configured, such as a signed-in user
+    account or an API key.
+
+    All fields are display information only. Clients MUST NOT use them as stable
+    account identifiers, and SHOULD NOT log them or send them elsewhere, such as to
+    telemetry.
+    """
+
+    label: str
+    """Human-readable name for the account, suitable for display on its own,
+    for example `Claude Max`, `OpenAI API key`, or `Vertex AI`.
+    """
+
+    active: Annotated[bool | None, DefaultOnError] = None
+    """Whether the agent currently uses this account by default.
+
+    Several accounts MAY be active, for example one per provider.
+
+    Optional. Omitted and `null` are equivalent and mean the agent does not indicate whether this account is in effect.
+    """
+
+    name: Annotated[str | None, DefaultOnError] = None
+    """Display name of the user, such as a username or full name.
+
+    Optional. Omitted and `null` are equivalent and mean no name is reported.
+    """
+
+    email: Annotated[str | None, DefaultOnError] = None
+    """Email address of the user.
+
+    Optional. Omitted and `null` are equivalent and mean no email is reported.
+    """
+
+    organization: Annotated[str | None, DefaultOnError] = None
+    """Display name of the organization, team, or workspace the account is using.
+
+    Optional. Omitted and `null` are equivalent and mean no organization is reported.
+    """
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
 
@@ -2396,6 +2607,17 @@ class SessionInfo(Model):
     updated_at: Annotated[str | None, DefaultOnError] = None
     """ISO 8601 timestamp of last activity"""
 
+    archived: Annotated[bool | None, DefaultOnError] = None
+    """**UNSTABLE**
+
+    This capability is not part of the spec yet, and may be removed or changed at any point.
+
+    Whether the session is archived.
+
+    Optional. Omitted and `null` are equivalent and mean the archive state is not reported.
+    Agents that advertise the `sessionCapabilities.archive` capability MUST include it on every listed session.
+    """
+
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
 
 
@@ -2426,6 +2648,93 @@ class ForkSessionResponse(Model):
         list[SessionConfigOption] | None, SkipInvalidItems, DefaultOnError
     ] = None
     """Initial session configuration options if supported by the Agent."""
+
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+
+
+class ArchiveSessionResponse(Model):
+    """**UNSTABLE**
+
+    This capability is not part of the spec yet, and may be removed or changed at any point.
+
+    Response from archiving a session.
+    """
+
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+
+
+class UnarchiveSessionResponse(Model):
+    """**UNSTABLE**
+
+    This capability is not part of the spec yet, and may be removed or changed at any point.
+
+    Response from unarchiving a session.
+    """
+
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+
+
+class SessionStatusResponse(Model):
+    """**UNSTABLE**
+
+    This capability is not part of the spec yet, and may be removed or changed at any point.
+
+    Response from checking the status of a session.
+
+    The result is a snapshot. A session reported `open` may be closed or evicted before
+    the Client's next request.
+    """
+
+    status: SessionStatus
+    """Whether the Agent has the session in memory.
+
+    Required. Clients MUST treat a value they do not recognize as `saved`.
+    """
+
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+
+
+SessionStatus: TypeAlias = Literal["open", "saved"] | str
+"""**UNSTABLE**
+
+This capability is not part of the spec yet, and may be removed or changed at any point.
+
+Whether the Agent has a session in memory, as reported by `session/status`.
+
+`open`: The Agent has the session in memory, for any connection.
+
+This does not mean the requesting connection is attached to it. A Client that did
+not create or resume the session on its own connection MUST still call
+`session/load` or `session/resume` before sending `session/prompt` or expecting
+`session/update` notifications.
+
+`saved`: The Agent knows the session and can resume it, but does not have it in memory.
+
+The Client can call `session/load` or `session/resume` to start it.
+
+`other`: Custom or future session status.
+
+Values beginning with `_` are reserved for implementation-specific
+extensions. Unknown values that do not begin with `_` are reserved for
+future ACP variants. Clients MUST treat a value they do not recognize as
+`saved`.
+"""
+
+
+class SetSessionTitleResponse(Model):
+    """**UNSTABLE**
+
+    This capability is not part of the spec yet, and may be removed or changed at any point.
+
+    Response from setting the title of a session.
+    """
+
+    title: str
+    """The title the Agent stored.
+
+    This differs from the requested title if the Agent normalized it. Clients SHOULD
+    display this value rather than the one they sent.
+    """
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
 
@@ -2620,7 +2929,11 @@ class AgentNotification(Model):
 
     params: (
         Annotated[
-            SessionNotification | CompleteElicitationNotification | ExtNotification, FirstMatch
+            SessionNotification
+            | CompleteElicitationNotification
+            | AuthStatusUpdateNotification
+            | ExtNotification,
+            FirstMatch,
         ]
         | None
     ) = None
@@ -2648,6 +2961,14 @@ class AgentNotification(Model):
     `CompleteElicitationNotification`: Notification that a URL-based elicitation has completed.
 
     See protocol docs: [Elicitation](https://agentclientprotocol.com/protocol/v1/draft/elicitation#url-completion)
+
+    `AuthStatusUpdateNotification`: **UNSTABLE**
+
+    This capability is not part of the spec yet, and may be removed or changed at any point.
+
+    Notification that the agent's authentication state changed.
+
+    Only sent by agents that advertise the `auth.status` capability.
 
     `ExtNotification`: Handles extension notifications from the agent.
 
@@ -2879,7 +3200,7 @@ class SessionInfoUpdate(Model):
     """Update to session metadata. All fields are optional to support partial updates.
 
     Agents send this notification to update session information like title or custom metadata.
-    This allows clients to display dynamic session names and track session state changes.
+    Clients can use it to keep session titles and state current.
     """
 
     title: Annotated[str | None, DefaultOnError] = None
@@ -3037,18 +3358,18 @@ class SubagentUpdate(Model):
     before any live child traffic or live message naming the child as sender
     or recipient. Parents may message and reuse an announced child across
     multiple operations.
-    Child events are delivered automatically on the same connection; no child
+    Child events are delivered automatically on the same connection. No child
     load, resume, or subscription is needed.
 
     Only the subagent session ID is required. Omitted patch fields keep their
-    previous values; `null` clears them. Clearing capabilities disables child
+    previous values. `null` clears them. Clearing capabilities disables child
     mutations. Clearing state leaves current activity unset/unconfirmed: it does
     not imply idle, stop work, or create an `unknown` state snapshot. A concrete
     state replaces the entire previous state object, not the session.
     The title and description provide the parent's display metadata for the
     child. They do not replace the content of individual messages or operations.
-    `cwd` and `additionalDirectories` report where the Agent placed the child;
-    while unset, each inherits the immediate parent's effective value.
+    `cwd` and `additionalDirectories` report where the Agent placed the child.
+    While unset, each inherits the immediate parent's effective value.
     """
 
     session_id: SessionId
@@ -3057,14 +3378,14 @@ class SubagentUpdate(Model):
     title: Annotated[str | None, DefaultOnError] = None
     """The parent's human-readable display title for this child. It need not be unique.
 
-    Omitted means unchanged; `null` clears it. If unset, the Client chooses
+    Omitted means unchanged. `null` clears it. If unset, the Client chooses
     a fallback presentation.
     """
 
     description: Annotated[str | None, DefaultOnError] = None
     """The parent's human-readable description of the child's role or purpose.
 
-    Omitted means unchanged; `null` clears it. If unset, the Client chooses
+    Omitted means unchanged. `null` clears it. If unset, the Client chooses
     a fallback presentation. This is current display metadata, not the
     history of instructions sent to the child.
     """
@@ -3072,7 +3393,7 @@ class SubagentUpdate(Model):
     capabilities: Annotated[SubagentSessionCapabilities | None, DefaultOnError] = None
     """Client-initiated session mutations permitted for this subagent session.
 
-    Omitted means unchanged; `null` clears the capability set and disables
+    Omitted means unchanged. `null` clears the capability set and disables
     child mutations. If never supplied, no session mutations are permitted.
     Read-only operations retain their normal protocol semantics and capability
     requirements. A concrete object replaces the whole capability set.
@@ -3081,7 +3402,7 @@ class SubagentUpdate(Model):
     state: Annotated[StateUpdate | None, DefaultOnError] = None
     """Current state snapshot for the child session.
 
-    Omitted means unchanged; `null` clears the current activity without
+    Omitted means unchanged. `null` clears the current activity without
     asserting idle or sending an `unknown` snapshot. A concrete state
     replaces the previous state object wholesale. If never supplied, the
     current activity is unset/unconfirmed.
@@ -3090,7 +3411,7 @@ class SubagentUpdate(Model):
     cwd: str | None = None
     """The child's working directory. Must be an absolute path.
 
-    Optional and nullable. Omitted means unchanged; `null` clears the
+    Optional and nullable. Omitted means unchanged. `null` clears the
     reported value. While unset, the child inherits its immediate parent's
     effective working directory. Clients use this value for the child's
     root set and as the default terminal working directory.
@@ -3099,10 +3420,10 @@ class SubagentUpdate(Model):
     additional_directories: list[str] | None = None
     """Additional workspace roots for the child. Each path must be absolute.
 
-    Optional and nullable. Omitted means unchanged; `null` clears the
+    Optional and nullable. Omitted means unchanged. `null` clears the
     reported value. While unset, the child inherits its immediate parent's
     effective additional directories, independently of `cwd`. A concrete
-    array replaces the whole list; `[]` reports no additional directories.
+    array replaces the whole list. `[]` reports no additional directories.
     Clients use these values for the child's root set.
     """
 
@@ -3135,20 +3456,20 @@ class SessionMessage(Model):
     sender_session_id: Annotated[SessionId | None, DefaultOnError] = None
     """The sending session.
 
-    Omitted leaves the stored value unchanged; `null` clears it; a value replaces it.
+    Omitted leaves the stored value unchanged. `null` clears it. A value replaces it.
     """
 
     recipient_session_id: Annotated[SessionId | None, DefaultOnError] = None
     """The receiving session.
 
-    Omitted leaves the stored value unchanged; `null` clears it; a value replaces it.
+    Omitted leaves the stored value unchanged. `null` clears it. A value replaces it.
     """
 
     sender_message_id: Annotated[MessageId | None, DefaultOnError] = None
     """On an incoming view, the `messageId` of the same message's outgoing view in the
     sender's transcript.
 
-    Omitted leaves the stored value unchanged; `null` clears it; a value replaces it. It can arrive
+    Omitted leaves the stored value unchanged. `null` clears it. A value replaces it. It can arrive
     after the message starts streaming.
     """
 
@@ -3156,17 +3477,17 @@ class SessionMessage(Model):
     """On an outgoing view, the `messageId` of the same message's incoming view in the
     recipient's transcript.
 
-    Omitted leaves the stored value unchanged; `null` clears it; a value replaces it. It can arrive
+    Omitted leaves the stored value unchanged. `null` clears it. A value replaces it. It can arrive
     after the message starts streaming.
     """
 
     content: Annotated[list[ContentBlock] | None, SkipInvalidItems, DefaultOnError] = None
-    """Omitted leaves content unchanged; `null` or `[]` clears it.
+    """Omitted leaves content unchanged. `null` or `[]` clears it.
     A non-empty array replaces all content.
     """
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
-    """Omitted leaves metadata unchanged; `null` removes it.
+    """Omitted leaves metadata unchanged. `null` removes it.
 
     Implementations MUST NOT make assumptions about values in `_meta`.
     """
@@ -3202,7 +3523,7 @@ class SessionMessageChunk(Model):
     """A single content block appended to the message."""
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
-    """Optional and nullable chunk-scoped metadata; omitted or `null` means none.
+    """Optional and nullable chunk-scoped metadata. Omitted or `null` means none.
 
     Implementations MUST NOT make assumptions about values in `_meta`.
     """
@@ -3487,13 +3808,13 @@ class SubagentSessionCapabilities(Model):
 
     Client-initiated session mutations permitted for a specific subagent session.
 
-    A mutation requires an explicit per-child capability; support for the method
+    A mutation requires an explicit per-child capability. Support for the method
     on ordinary sessions does not grant support on a child.
     """
 
     cancel: Annotated[SessionCancelCapabilities | None, DefaultOnError] = None
     """Permits the client to cancel this child's current work without ending
-    the session. Omitted or `null` means unsupported; an object (including
+    the session. Omitted or `null` means unsupported. An object (including
     `{}`) means supported.
     """
 
@@ -3507,7 +3828,7 @@ class SessionCancelCapabilities(Model):
 
     Capability to cancel work in a subagent session without ending that session.
 
-    Supplying `{}` advertises support; an omitted or `null` `cancel` does not.
+    Supplying `{}` advertises support. An omitted or `null` `cancel` does not.
     """
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
@@ -3530,7 +3851,7 @@ class IdleStateUpdateEndTurn(Model):
     usage: Annotated[Usage | None, DefaultOnError] = None
     """**UNSTABLE** Token usage for completed foreground work.
 
-    Optional; omitted or `null` means not reported.
+    Optional. Omitted or `null` means not reported.
     """
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
@@ -3543,7 +3864,7 @@ class IdleStateUpdateMaxTokens(Model):
     usage: Annotated[Usage | None, DefaultOnError] = None
     """**UNSTABLE** Token usage for completed foreground work.
 
-    Optional; omitted or `null` means not reported.
+    Optional. Omitted or `null` means not reported.
     """
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
@@ -3558,7 +3879,7 @@ class IdleStateUpdateMaxTurnRequests(Model):
     usage: Annotated[Usage | None, DefaultOnError] = None
     """**UNSTABLE** Token usage for completed foreground work.
 
-    Optional; omitted or `null` means not reported.
+    Optional. Omitted or `null` means not reported.
     """
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
@@ -3571,7 +3892,7 @@ class IdleStateUpdateRefusal(Model):
     usage: Annotated[Usage | None, DefaultOnError] = None
     """**UNSTABLE** Token usage for completed foreground work.
 
-    Optional; omitted or `null` means not reported.
+    Optional. Omitted or `null` means not reported.
     """
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
@@ -3584,7 +3905,7 @@ class IdleStateUpdateCancelled(Model):
     usage: Annotated[Usage | None, DefaultOnError] = None
     """**UNSTABLE** Token usage for completed foreground work.
 
-    Optional; omitted or `null` means not reported.
+    Optional. Omitted or `null` means not reported.
     """
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
@@ -3613,7 +3934,7 @@ class IdleStateUpdateError(ErrorStopReason):
     usage: Annotated[Usage | None, DefaultOnError] = None
     """**UNSTABLE** Token usage for completed foreground work.
 
-    Optional; omitted or `null` means not reported.
+    Optional. Omitted or `null` means not reported.
     """
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
@@ -3635,7 +3956,7 @@ class IdleStateUpdateOther(OpenModel):
     usage: Annotated[Usage | None, DefaultOnError] = None
     """**UNSTABLE** Token usage for completed foreground work.
 
-    Optional; omitted or `null` means not reported.
+    Optional. Omitted or `null` means not reported.
     """
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
@@ -3648,7 +3969,7 @@ class IdleStateUpdateNone(Model):
     usage: Annotated[Usage | None, DefaultOnError] = None
     """**UNSTABLE** Token usage for completed foreground work.
 
-    Optional; omitted or `null` means not reported.
+    Optional. Omitted or `null` means not reported.
     """
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
@@ -3756,7 +4077,7 @@ class UnknownStateUpdate(Model):
     snapshot normally.
 
     This is not a task outcome or session closure. It does not cancel work, resolve
-    pending requests, or revoke capabilities; capabilities are updated separately.
+    pending requests, or revoke capabilities. Capabilities are updated separately.
     """
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
@@ -3796,8 +4117,8 @@ This capability is not part of the spec yet, and may be removed or changed at an
 
 Current foreground-work state of a reusable child session.
 
-Each update is a whole-object snapshot. Idle does not terminate the child;
-the parent can message it again, transitioning it back to running.
+Each update is a whole-object snapshot. Idle does not terminate the child.
+The parent can message it again, transitioning it back to running.
 Background activity may still emit other session updates while idle.
 """
 
@@ -3807,6 +4128,36 @@ class CompleteElicitationNotification(Model):
 
     elicitation_id: ElicitationId
     """The ID of the elicitation that completed."""
+
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+
+
+class AuthStatusUpdateNotification(Model):
+    """**UNSTABLE**
+
+    This capability is not part of the spec yet, and may be removed or changed at any point.
+
+    Notification sent by the agent when its authentication status changes.
+
+    Carries the same fields as the `auth/status` response. Agents that advertise the
+    `auth.status` capability MAY send it at any time after `initialize`, and SHOULD only
+    send it when the reported status differs from the last one sent on the connection.
+    """
+
+    state: AuthState
+    """Whether the agent can start sessions without the user signing in first.
+
+    This is the only field clients should act on. Clients MUST treat values they
+    do not recognize as `unknown`.
+    """
+
+    accounts: Annotated[list[AuthAccount], SkipInvalidItems, DefaultOnError] = []
+    """The accounts the agent has configured, for display.
+
+    Optional. Omitted and empty are equivalent and mean no accounts are reported.
+    Agents that hold credentials for several providers or accounts SHOULD list each
+    of them and mark the ones in effect with `active`.
+    """
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
 
@@ -3840,11 +4191,16 @@ class ClientRequest(Model):
             | SetProviderRequest
             | DisableProviderRequest
             | LogoutRequest
+            | AuthStatusRequest
             | NewSessionRequest
             | LoadSessionRequest
             | ListSessionsRequest
             | DeleteSessionRequest
             | ForkSessionRequest
+            | ArchiveSessionRequest
+            | UnarchiveSessionRequest
+            | SessionStatusRequest
+            | SetSessionTitleRequest
             | ResumeSessionRequest
             | CloseSessionRequest
             | SetSessionModeRequest
@@ -3909,6 +4265,15 @@ class ClientRequest(Model):
     After a successful logout, all new sessions will require authentication.
     There is no guarantee about the behavior of already running sessions.
 
+    `AuthStatusRequest`: **UNSTABLE**
+
+    This capability is not part of the spec yet, and may be removed or changed at any point.
+
+    Queries the agent's current authentication state.
+
+    This method is only available if the agent advertises the `auth.status` capability.
+    It MUST NOT change any agent state, and agents MUST NOT reject it with `auth_required`.
+
     `NewSessionRequest`: Creates a new conversation session with the agent.
 
     Sessions represent independent conversation contexts with their own history and state.
@@ -3958,6 +4323,41 @@ class ClientRequest(Model):
     As with `session/new`, the forked session is active once the agent responds,
     set up with the request's `cwd`, `additionalDirectories`, and `mcpServers`.
     The client can prompt it without calling `session/load` or `session/resume` first.
+
+    `ArchiveSessionRequest`: **UNSTABLE**
+
+    This capability is not part of the spec yet, and may be removed or changed at any point.
+
+    Archives a session, hiding it from default `session/list` results.
+
+    This method is only available if the agent advertises the `sessionCapabilities.archive` capability.
+
+    `UnarchiveSessionRequest`: **UNSTABLE**
+
+    This capability is not part of the spec yet, and may be removed or changed at any point.
+
+    Unarchives a session, returning it to default `session/list` results.
+
+    This method is only available if the agent advertises the `sessionCapabilities.archive` capability.
+
+    `SessionStatusRequest`: **UNSTABLE**
+
+    This capability is not part of the spec yet, and may be removed or changed at any point.
+
+    Checks whether the Agent has a session in memory, without changing it.
+
+    This method is only available if the agent advertises the `sessionCapabilities.status` capability.
+
+    `SetSessionTitleRequest`: **UNSTABLE**
+
+    This capability is not part of the spec yet, and may be removed or changed at any point.
+
+    Sets the title of a session.
+
+    This method is only available if the agent advertises the `sessionCapabilities.title` capability.
+
+    The session does not need to be active on the connection. The agent stores the
+    title and returns the stored title, which may be normalized.
 
     `ResumeSessionRequest`: Resumes an existing session without returning previous messages.
 
@@ -4128,7 +4528,7 @@ class ClientSessionCapabilities(Model):
 
     compaction: Annotated[CompactionCapabilities | None, DefaultOnError] = None
     """Support for ID-addressed context compaction updates. Omitted or `null`
-    means unsupported; `{}` advertises the complete compaction contract.
+    means unsupported. `{}` advertises the complete compaction contract.
     """
 
     config_options: Annotated[SessionConfigOptionsCapabilities | None, DefaultOnError] = None
@@ -4339,6 +4739,22 @@ class LogoutRequest(Model):
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
 
 
+class AuthStatusRequest(Model):
+    """**UNSTABLE**
+
+    This capability is not part of the spec yet, and may be removed or changed at any point.
+
+    Request parameters for the `auth/status` method.
+
+    Queries the agent's current authentication state without changing it.
+
+    Agents MUST NOT reject it with `auth_required` (`-32000`), since Clients call it to learn
+    whether authentication is required.
+    """
+
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+
+
 class NewSessionRequest(Model):
     """Request parameters for creating a new session.
 
@@ -4494,10 +4910,8 @@ class SystemPrompt(Model):
     mode: SystemPromptMode
     """How the Agent combines `content` with its own instructions.
 
-    Required on the wire, so every request states its mode. In Rust,
-    Unknown
-    values are preserved; Agents MUST return an error
-    for modes they do not support.
+    Required. Agents MUST return an error for a mode they do not support rather than
+    treating it as `append` or `override`.
     """
 
     content: list[ContentBlock]
@@ -4507,6 +4921,9 @@ class SystemPrompt(Model):
     Clients MUST NOT send other content block types until a future
     capability allows them, and Agents MUST return an error for content
     blocks they do not support.
+
+    Clients MUST NOT send an empty array. Agents MAY reject one with
+    `-32602` without creating, loading, resuming, or forking the session.
     """
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
@@ -4580,7 +4997,7 @@ class LoadSessionRequest(Model):
 
     System-level instructions for the loaded session.
 
-    Optional. Omitted and `null` are equivalent; the Agent may then keep a
+    Optional. Omitted and `null` are equivalent. The Agent may then keep a
     system prompt it stored with the session or use its default instructions.
     Clients MUST only send this when the Agent advertises
     `sessionCapabilities.systemPrompt`, and SHOULD send the same value they used
@@ -4602,7 +5019,43 @@ class ListSessionsRequest(Model):
     cursor: str | None = None
     """Opaque cursor token from a previous response's nextCursor field for cursor-based pagination"""
 
+    archived: SessionArchiveFilter | None = None
+    """**UNSTABLE**
+
+    This capability is not part of the spec yet, and may be removed or changed at any point.
+
+    Filter sessions by archive state.
+
+    Optional. Omitted and `null` are equivalent and mean `exclude`. Only send this when
+    the Agent advertises the `sessionCapabilities.archive` capability. The filter combines with `cwd` and
+    applies before pagination. Clients keep the same value when following `nextCursor`.
+    """
+
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+
+
+SessionArchiveFilter: TypeAlias = Literal["exclude", "include", "only"] | str
+"""**UNSTABLE**
+
+This capability is not part of the spec yet, and may be removed or changed at any point.
+
+Which sessions `session/list` returns based on their archive state.
+
+Unknown values are preserved so they can be stored, proxied, or forwarded. An Agent MUST
+return `-32602` for a value it does not support rather than treating it as `exclude`.
+
+`exclude`: Only sessions that are not archived. This is the default.
+
+`include`: Both archived sessions and sessions that are not archived.
+
+`only`: Only archived sessions.
+
+`other`: Custom or future archive filter.
+
+Values beginning with `_` are reserved for implementation-specific
+extensions. Unknown values that do not begin with `_` are reserved for
+future ACP variants.
+"""
 
 
 class DeleteSessionRequest(Model):
@@ -4654,11 +5107,105 @@ class ForkSessionRequest(Model):
 
     System-level instructions for the forked session.
 
-    Optional. Omitted and `null` are equivalent; the Agent may then keep a
+    Optional. Omitted and `null` are equivalent. The Agent may then keep a
     system prompt it stored with the source session or use its default
     instructions. Clients MUST only send this when the Agent advertises
     `sessionCapabilities.systemPrompt`, and SHOULD send the same value they used
     for the source session.
+    """
+
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+
+
+class ArchiveSessionRequest(Model):
+    """**UNSTABLE**
+
+    This capability is not part of the spec yet, and may be removed or changed at any point.
+
+    Request parameters for archiving a session.
+
+    Only available if the Agent supports the `sessionCapabilities.archive` capability.
+
+    Archiving hides the session from default `session/list` results. It keeps the session ID
+    and saved history. If the session is active, the Agent MUST cancel any ongoing work and
+    free the session's resources as if `session/close` had been called, then archive it.
+    Archiving an archived session succeeds. A session that does not exist gets `-32002`.
+    """
+
+    session_id: SessionId
+    """The ID of the session to archive."""
+
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+
+
+class UnarchiveSessionRequest(Model):
+    """**UNSTABLE**
+
+    This capability is not part of the spec yet, and may be removed or changed at any point.
+
+    Request parameters for unarchiving a session.
+
+    Only available if the Agent supports the `sessionCapabilities.archive` capability.
+
+    Unarchiving returns the session to default `session/list` results with the same ID and
+    saved history. It never loads or resumes the session. Clients that want to continue an
+    archived session SHOULD unarchive it before calling `session/load` or `session/resume`.
+    Unarchiving a session that is not archived succeeds. A session that does not exist
+    gets `-32002`.
+    """
+
+    session_id: SessionId
+    """The ID of the session to unarchive."""
+
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+
+
+class SessionStatusRequest(Model):
+    """**UNSTABLE**
+
+    This capability is not part of the spec yet, and may be removed or changed at any point.
+
+    Request parameters for checking the status of a session.
+
+    Only available if the Agent supports the `sessionCapabilities.status` capability.
+
+    `session/status` MUST NOT have side effects. The Agent does not load, resume, create,
+    close, or change the session, and does not attach the requesting connection to it.
+    A session the Agent does not know gets `-32002` with the requested `sessionId` in `data`.
+    """
+
+    session_id: SessionId
+    """The ID of the session to check."""
+
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+
+
+class SetSessionTitleRequest(Model):
+    """**UNSTABLE**
+
+    This capability is not part of the spec yet, and may be removed or changed at any point.
+
+    Request parameters for setting the title of a session.
+
+    Only available if the Agent supports the `sessionCapabilities.title` capability.
+
+    The session does not need to be active on the connection. Any session the Agent would
+    return from `session/list` can be retitled. A session that does not exist gets `-32002`.
+
+    The Agent responds only after it has stored the title. After a successful response, the
+    Agent SHOULD NOT replace the title with one it generates automatically.
+    """
+
+    session_id: SessionId
+    """The ID of the session to retitle."""
+
+    title: str
+    """The new title for the session.
+
+    Required and non-null. Omission and explicit `null` are both invalid. The Agent MAY
+    normalize the title before storing it, for example by trimming whitespace or
+    truncating it. The Agent rejects a title that fails its validation, including one
+    that is empty after normalization, with `-32602`.
     """
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
@@ -4698,7 +5245,7 @@ class ResumeSessionRequest(Model):
 
     System-level instructions for the resumed session.
 
-    Optional. Omitted and `null` are equivalent; the Agent may then keep a
+    Optional. Omitted and `null` are equivalent. The Agent may then keep a
     system prompt it stored with the session or use its default instructions.
     Clients MUST only send this when the Agent advertises
     `sessionCapabilities.systemPrompt`, and SHOULD send the same value they used
@@ -5091,9 +5638,9 @@ inner MCP outcome: an opaque result (including JSON null), or an MCP error.
 Outer ACP errors are reserved for binding and runtime failures.
 
 Both branches require their carrier key. An error must be a non-null object.
-Unknown outer fields are ignored; inner result and error fields are preserved.
-Carrier `_meta` is optional; null or invalid values are treated as absent.
-Senders must include exactly one outcome; receivers prefer `result` if both are present.
+Unknown outer fields are ignored. Inner result and error fields are preserved.
+Carrier `_meta` is optional. Null or invalid values are treated as absent.
+Senders must include exactly one outcome. Receivers prefer `result` if both are present.
 """
 
 
@@ -5102,18 +5649,18 @@ class McpError(OpenModel):
 
     An inner MCP error, distinct from an outer ACP binding or runtime error.
 
-    `code` and `message` are required and non-null. `data` is optional;
-    explicit `null` is preserved separately from an omitted key.
+    `code` and `message` are required and non-null. `data` is optional.
+    Explicit `null` is preserved separately from an omitted key.
     """
 
     code: Int32
-    """Inner MCP error code; never an ACP error code."""
+    """Inner MCP error code. Never an ACP error code."""
 
     message: str
     """Inner MCP error message."""
 
     data: Any = None
-    """Optional error data; explicit null is retained."""
+    """Optional error data. Explicit null is retained."""
 
 
 class ClientNotification(Model):
@@ -5184,7 +5731,7 @@ class MessageMcpNotification(Model):
     Notification parameters for `mcp/message`.
 
     Sent by the provider to the consumer for an active request (including
-    subscription acknowledgements and updates); the outer envelope has no `id`.
+    subscription acknowledgements and updates). The outer envelope has no `id`.
     """
 
     server_id: McpServerAcpId
@@ -5215,3 +5762,221 @@ class CancelRequestNotification(Model):
     """The ID of the request to cancel."""
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+
+
+class ProxyRequest(Model):
+    """A JSON-RPC request object.
+
+    The wire's envelope; upstream leaves it out of its documentation.
+    """
+
+    id: RequestId
+    """The request id used to correlate the matching response."""
+
+    method: str
+    """The method name to invoke."""
+
+    params: Annotated[InitializeProxyRequest | ProxySuccessorRequest, FirstMatch] | None = None
+    """Method-specific request parameters.
+
+    **UNSTABLE**
+
+    This capability is not part of the spec yet, and may be removed or changed at any point.
+
+    Requests exchanged between a conductor and its proxies.
+
+    A conductor sends `proxy/initialize` and `proxy/successor` to a proxy. A proxy sends
+    `proxy/successor` to its conductor.
+
+    `InitializeProxyRequest`: Initializes a component as a proxy.
+
+    Sent by a conductor to each component that has a successor, instead of `initialize`.
+    The params and response are the same as for `initialize`.
+
+    `ProxySuccessorRequest`: Forwards a request to or from a proxy's successor.
+
+    A proxy sends it to its conductor to forward a request downstream. The conductor sends
+    it to the proxy to deliver a request from the successor. The wrapped request's result
+    or error is returned unchanged.
+    """
+
+
+class InitializeProxyRequest(InitializeRequest):
+    """**UNSTABLE**
+
+    This capability is not part of the spec yet, and may be removed or changed at any point.
+
+    Request parameters for `proxy/initialize`.
+
+    A conductor sends `proxy/initialize` instead of `initialize` to every component that has a
+    successor, which tells the component to run as a proxy. The params and the response are
+    the same as for `initialize`. A conductor sends `initialize` to the final agent.
+
+    The params carry the protocol version the conductor selected: the client's requested
+    version, unless the conductor supports only a lower one. Before answering successfully,
+    the proxy MUST forward an `initialize` request to its successor through `proxy/successor`.
+
+    See the [Proxy Chains RFD](https://agentclientprotocol.com/rfds/proxy-chains).
+    """
+
+
+class ProxySuccessorRequest(Model):
+    """**UNSTABLE**
+
+    This capability is not part of the spec yet, and may be removed or changed at any point.
+
+    Parameters of a `proxy/successor` request.
+
+    A proxy sends it to forward a message to its successor, and the conductor sends it to
+    deliver a message from the successor to the proxy. The envelope wraps one request: `method`
+    and `params` are the wrapped request's method and params.
+
+    The result or error of the wrapped request is returned unchanged, as the same JSON value,
+    as the result or error of the `proxy/successor` request. Errors the conductor returns
+    itself, for example because the successor has exited, are not wrapped results.
+
+    To cancel it, the sender sends `$/cancel_request` with the ID of this `proxy/successor`
+    request on the same connection. Cancellation is never forwarded to another hop.
+
+    See the [Proxy Chains RFD](https://agentclientprotocol.com/rfds/proxy-chains).
+    """
+
+    method: str
+    """Method name of the wrapped request."""
+
+    params: Any = None
+    """Params of the wrapped request, forwarded unchanged.
+
+    Optional. Omitted and `null` are equivalent and mean the wrapped request has no params.
+    When present, it MUST be a JSON object or array, as JSON-RPC requires.
+    The wrapped request's own `_meta` stays inside these params.
+    """
+
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    """Metadata for the `proxy/successor` envelope itself, separate from the wrapped
+    message's `_meta`. It is hop-local: the conductor does not copy it into the message
+    it unwraps.
+
+    The _meta property is reserved by ACP to allow clients and agents to attach additional
+    metadata to their interactions. Implementations MUST NOT make assumptions about values at
+    these keys.
+
+    See protocol docs: [Extensibility](https://agentclientprotocol.com/protocol/v1/draft/extensibility)
+    """
+
+
+class ProxyResponseResult(Model):
+    """A successful JSON-RPC response."""
+
+    id: RequestId
+    """The id of the request this response answers."""
+
+    result: Annotated[InitializeProxyResponse | ProxySuccessorResponse, FirstMatch]
+    """Method-specific response data.
+
+    `InitializeProxyResponse`: Successful result returned for a `proxy/initialize` request.
+
+    `ProxySuccessorResponse`: Successful result returned for a `proxy/successor` request.
+    """
+
+
+class ProxyResponseError(Model):
+    """A failed JSON-RPC response."""
+
+    id: RequestId
+    """The id of the request this response answers."""
+
+    error: Error
+    """Method-specific error data."""
+
+
+ProxyResponse: TypeAlias = Annotated[ProxyResponseResult | ProxyResponseError, FirstMatch]
+"""A JSON-RPC response object.
+
+The wire's envelope; upstream leaves it out of its documentation.
+"""
+
+
+class InitializeProxyResponse(InitializeResponse):
+    """**UNSTABLE**
+
+    This capability is not part of the spec yet, and may be removed or changed at any point.
+
+    Response to `proxy/initialize`.
+
+    The same as the `initialize` response. The proxy builds it from its successor's
+    `initialize` response and answers with the capabilities of the chain from itself onward.
+    It MUST NOT change `protocolVersion`.
+    """
+
+
+ProxySuccessorResponse: TypeAlias = Any
+"""**UNSTABLE**
+
+This capability is not part of the spec yet, and may be removed or changed at any point.
+
+Result of a `proxy/successor` request: the wrapped request's result, forwarded unchanged.
+"""
+
+
+class ProxyNotification(Model):
+    """A JSON-RPC notification object.
+
+    The wire's envelope; upstream leaves it out of its documentation.
+    """
+
+    method: str
+    """The notification method name."""
+
+    params: ProxySuccessorNotification | None = None
+    """Method-specific notification parameters.
+
+    **UNSTABLE**
+
+    This capability is not part of the spec yet, and may be removed or changed at any point.
+
+    Notifications exchanged between a conductor and its proxies.
+
+    `ProxySuccessorNotification`: Forwards a notification to or from a proxy's successor.
+
+    A proxy sends it to its conductor to forward a notification downstream. The conductor
+    sends it to the proxy to deliver a notification from the successor.
+    """
+
+
+class ProxySuccessorNotification(Model):
+    """**UNSTABLE**
+
+    This capability is not part of the spec yet, and may be removed or changed at any point.
+
+    Parameters of a `proxy/successor` notification.
+
+    A proxy sends it to forward a message to its successor, and the conductor sends it to
+    deliver a message from the successor to the proxy. The envelope wraps one notification: `method`
+    and `params` are the wrapped notification's method and params.
+
+    See the [Proxy Chains RFD](https://agentclientprotocol.com/rfds/proxy-chains).
+    """
+
+    method: str
+    """Method name of the wrapped notification."""
+
+    params: Any = None
+    """Params of the wrapped notification, forwarded unchanged.
+
+    Optional. Omitted and `null` are equivalent and mean the wrapped notification has no params.
+    When present, it MUST be a JSON object or array, as JSON-RPC requires.
+    The wrapped notification's own `_meta` stays inside these params.
+    """
+
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    """Metadata for the `proxy/successor` envelope itself, separate from the wrapped
+    message's `_meta`. It is hop-local: the conductor does not copy it into the message
+    it unwraps.
+
+    The _meta property is reserved by ACP to allow clients and agents to attach additional
+    metadata to their interactions. Implementations MUST NOT make assumptions about values at
+    these keys.
+
+    See protocol docs: [Extensibility](https://agentclientprotocol.com/protocol/v1/draft/extensibility)
+    """

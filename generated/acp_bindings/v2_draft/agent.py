@@ -20,6 +20,10 @@ if TYPE_CHECKING:
         AuthMethodId,
         CancelRequestNotification,
         CancelSessionNotification,
+        CancelTerminalRequest,
+        CancelTerminalResponse,
+        CancelToolCallRequest,
+        CancelToolCallResponse,
         ClientCapabilities,
         CloseSessionRequest,
         CloseSessionResponse,
@@ -54,6 +58,8 @@ if TYPE_CHECKING:
         SetSessionConfigOptionRequestId,
         SetSessionConfigOptionRequestOther,
         SetSessionConfigOptionResponse,
+        TerminalId,
+        ToolCallId,
     )
 
 
@@ -172,6 +178,43 @@ class Agent(Handler):
         """
         raise MethodNotFound("session/close")
 
+    async def tool_call_cancel(self, request: CancelToolCallRequest, /) -> CancelToolCallResponse:
+        """Handle `tool_call/cancel`.
+
+        Request parameters for cancelling one tool call.
+
+        Clients MUST NOT send it unless the tool call currently advertises `capabilities.cancel`.
+
+        The Agent responds once it has accepted the cancellation. The response does not mean
+        the work has stopped. The Agent confirms it with a `tool_call_update` to a final
+        status: normally `cancelled`, or `completed` or `failed` if the work finished first.
+
+        The Agent responds with `-32602` if the tool call is unknown, already final, or not
+        cancellable. Cancelling a tool call does not change the foreground state by itself.
+
+        See protocol docs: [Cancelling Tool Calls](https://agentclientprotocol.com/protocol/v2/tool-calls#cancelling-tool-calls)
+        """
+        raise MethodNotFound("tool_call/cancel")
+
+    async def terminal_cancel(self, request: CancelTerminalRequest, /) -> CancelTerminalResponse:
+        """Handle `terminal/cancel`.
+
+        Request parameters for cancelling one terminal.
+
+        Clients MUST NOT send it unless the terminal currently advertises `capabilities.cancel`.
+
+        The Agent responds once it has accepted the cancellation. The response does not mean
+        the work has stopped. The Agent confirms it with a `terminal_update` that sets
+        `exitStatus`. Cancelling stops the process but does not release the terminal, and does
+        not change the status of a tool call that references it.
+
+        The Agent responds with `-32602` if the terminal is unknown, has already exited, or is not
+        cancellable. Cancelling a terminal does not change the foreground state by itself.
+
+        See protocol docs: [Cancelling Terminals](https://agentclientprotocol.com/protocol/v2/tool-calls#cancelling-terminals)
+        """
+        raise MethodNotFound("terminal/cancel")
+
     async def session_set_config_option(
         self, request: SetSessionConfigOptionRequest, /
     ) -> SetSessionConfigOptionResponse:
@@ -243,6 +286,10 @@ class RemoteAgent(Remote):
     async def request(self, request: ResumeSessionRequest, /) -> ResumeSessionResponse: ...
     @overload
     async def request(self, request: CloseSessionRequest, /) -> CloseSessionResponse: ...
+    @overload
+    async def request(self, request: CancelToolCallRequest, /) -> CancelToolCallResponse: ...
+    @overload
+    async def request(self, request: CancelTerminalRequest, /) -> CancelTerminalResponse: ...
     @overload
     async def request(
         self, request: SetSessionConfigOptionRequestId, /
@@ -448,6 +495,59 @@ class RemoteAgent(Remote):
         Unlocked by `capabilities.session` in the peer's `initialize` message.
         """
         return await self._call(methods.SESSION_CLOSE, session_id=session_id, meta=meta)
+
+    async def tool_call_cancel(
+        self,
+        *,
+        session_id: SessionId,
+        tool_call_id: ToolCallId,
+        meta: dict[str, Any] | None = UNSET,
+    ) -> CancelToolCallResponse:
+        """Call `tool_call/cancel`.
+
+        Request parameters for cancelling one tool call.
+
+        Clients MUST NOT send it unless the tool call currently advertises `capabilities.cancel`.
+
+        The Agent responds once it has accepted the cancellation. The response does not mean
+        the work has stopped. The Agent confirms it with a `tool_call_update` to a final
+        status: normally `cancelled`, or `completed` or `failed` if the work finished first.
+
+        The Agent responds with `-32602` if the tool call is unknown, already final, or not
+        cancellable. Cancelling a tool call does not change the foreground state by itself.
+
+        See protocol docs: [Cancelling Tool Calls](https://agentclientprotocol.com/protocol/v2/tool-calls#cancelling-tool-calls)
+        """
+        return await self._call(
+            methods.TOOL_CALL_CANCEL, session_id=session_id, tool_call_id=tool_call_id, meta=meta
+        )
+
+    async def terminal_cancel(
+        self,
+        *,
+        session_id: SessionId,
+        terminal_id: TerminalId,
+        meta: dict[str, Any] | None = UNSET,
+    ) -> CancelTerminalResponse:
+        """Call `terminal/cancel`.
+
+        Request parameters for cancelling one terminal.
+
+        Clients MUST NOT send it unless the terminal currently advertises `capabilities.cancel`.
+
+        The Agent responds once it has accepted the cancellation. The response does not mean
+        the work has stopped. The Agent confirms it with a `terminal_update` that sets
+        `exitStatus`. Cancelling stops the process but does not release the terminal, and does
+        not change the status of a tool call that references it.
+
+        The Agent responds with `-32602` if the terminal is unknown, has already exited, or is not
+        cancellable. Cancelling a terminal does not change the foreground state by itself.
+
+        See protocol docs: [Cancelling Terminals](https://agentclientprotocol.com/protocol/v2/tool-calls#cancelling-terminals)
+        """
+        return await self._call(
+            methods.TERMINAL_CANCEL, session_id=session_id, terminal_id=terminal_id, meta=meta
+        )
 
     @overload
     async def session_set_config_option(

@@ -61,6 +61,10 @@ if TYPE_CHECKING:
     from .models import (
         CancelRequestNotification,
         CancelSessionNotification,
+        CancelTerminalRequest,
+        CancelTerminalResponse,
+        CancelToolCallRequest,
+        CancelToolCallResponse,
         CloseSessionRequest,
         CloseSessionResponse,
         CompleteElicitationNotification,
@@ -215,6 +219,22 @@ SESSION_CLOSE: Final[Request[CloseSessionRequest, CloseSessionResponse]] = Reque
     result="CloseSessionResponse",
     capability="capabilities.session",
 )
+TOOL_CALL_CANCEL: Final[Request[CancelToolCallRequest, CancelToolCallResponse]] = Request(
+    PROFILE,
+    "tool_call/cancel",
+    "tool_call_cancel",
+    "CancelToolCallRequest",
+    "agent",
+    result="CancelToolCallResponse",
+)
+TERMINAL_CANCEL: Final[Request[CancelTerminalRequest, CancelTerminalResponse]] = Request(
+    PROFILE,
+    "terminal/cancel",
+    "terminal_cancel",
+    "CancelTerminalRequest",
+    "agent",
+    result="CancelTerminalResponse",
+)
 SESSION_SET_CONFIG_OPTION: Final[
     Request[SetSessionConfigOptionRequest, SetSessionConfigOptionResponse]
 ] = Request(
@@ -266,6 +286,8 @@ AGENT_REQUESTS: Final[Mapping[str, Request[Any, Any]]] = {
     "session/delete": SESSION_DELETE,
     "session/resume": SESSION_RESUME,
     "session/close": SESSION_CLOSE,
+    "tool_call/cancel": TOOL_CALL_CANCEL,
+    "terminal/cancel": TERMINAL_CANCEL,
     "session/set_config_option": SESSION_SET_CONFIG_OPTION,
     "session/prompt": SESSION_PROMPT,
 }

@@ -10,7 +10,7 @@ Implementations MUST NOT assign meaning to keys they do not recognize.
 See protocol docs: [Extensibility](https://agentclientprotocol.com/protocol/v2/extensibility)
 
 The _meta property is reserved by ACP to allow clients and agents to attach additional
-metadata to their interactions. Omitted leaves the stored metadata unchanged; `null`
+metadata to their interactions. Omitted leaves the stored metadata unchanged. `null`
 clears it. An object patches the stored metadata by top-level key: keys it omits are
 unchanged, a key set to `null` is removed, and any other value replaces that key's
 stored value without merging nested objects. Beyond this patch rule, implementations
@@ -91,8 +91,9 @@ class AgentRequest(Model):
     a potentially sensitive operation. The client should present the options
     to the user and return their decision.
 
-    If the client cancels active session work via `session/cancel`, it MUST
-    respond to this request with the `cancelled` outcome.
+    After `session/cancel`, the agent stops waiting for requests of the cancelled
+    foreground work and SHOULD cancel them with `$/cancel_request`. The client
+    answers a cancelled request with the `cancelled` outcome.
 
     See protocol docs: [Requesting Permission](https://agentclientprotocol.com/protocol/v2/tool-calls#requesting-permission)
 
@@ -166,8 +167,8 @@ class RequestPermissionRequest(Model):
 SessionId: TypeAlias = str
 """A unique identifier for a conversation session between a client and agent.
 
-Sessions maintain their own context, conversation history, and state,
-allowing multiple independent interactions with the same agent.
+Each session has its own context, conversation history, and state, so one
+agent can run several independent sessions.
 
 See protocol docs: [Session ID](https://agentclientprotocol.com/protocol/v2/session-setup#session-id)
 """
@@ -313,6 +314,13 @@ class ToolCallUpdate(Model):
     raw_output: Annotated[Any, DefaultOnError] = None
     """Raw output returned by the tool."""
 
+    capabilities: Annotated[ToolCallCapabilities | None, DefaultOnError] = None
+    """Client-initiated controls this tool call currently supports, such as cancellation.
+
+    Omission leaves the capabilities unchanged, `null` clears them, and an object replaces
+    the whole previous value. A new tool call starts with none.
+    """
+
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
 
 
@@ -371,7 +379,7 @@ future ACP variants. Clients display an unrecognized kind as `other`.
 
 
 ToolCallStatus: TypeAlias = (
-    Literal["pending", "in_progress", "completed", "failed", "cancelled"] | str
+    Literal["pending", "in_progress", "paused", "completed", "failed", "cancelled"] | str
 )
 """Execution status of a tool call.
 
@@ -379,10 +387,13 @@ Tool calls progress through different statuses during their lifecycle.
 
 See protocol docs: [Status](https://agentclientprotocol.com/protocol/v2/tool-calls#status)
 
-`pending`: The tool call hasn't started running yet because the input is either
-streaming or we're awaiting approval.
+`pending`: The tool call hasn't started running yet, for example because its input is
+streaming, it is awaiting approval, or it is scheduled to run later.
 
 `in_progress`: The tool call is currently running.
+
+`paused`: The tool call has started, is not running now, and will not continue until
+something resumes it. It may return to `in_progress` any number of times.
 
 `completed`: The tool call completed successfully.
 
@@ -702,17 +713,14 @@ ContentBlock: TypeAlias = Annotated[
 ]
 """Content blocks represent displayable information in the Agent Client Protocol.
 
-They provide a structured way to handle various types of user-facing content—whether
-it's text from language models, images for analysis, or embedded resources for context.
-
 Content blocks appear in:
 - User prompts sent via `session/prompt`
 - Language model output reported through `session/update` notifications as
   message updates or streamed chunks
 - Progress updates and results from tool calls
 
-This structure is compatible with the Model Context Protocol (MCP), enabling
-agents to seamlessly forward content from MCP tool outputs without transformation.
+This structure is compatible with the Model Context Protocol (MCP), so agents can
+forward content from MCP tool outputs without transformation.
 
 See protocol docs: [Content](https://agentclientprotocol.com/protocol/v2/content)
 """
@@ -768,7 +776,7 @@ class Icon(Model):
     """An optionally-sized icon that can be displayed in a user interface."""
 
     src: Uri
-    """A standard URI pointing to an icon resource. MUST be an `https:` or `data:` URI;
+    """A standard URI pointing to an icon resource. MUST be an `https:` or `data:` URI.
     Clients reject other schemes, fetch without credentials, and do not follow
     scheme- or origin-changing redirects.
     """
@@ -1099,7 +1107,35 @@ class ToolCallLocation(Model):
 
     line: Annotated[Annotated[Uint32, Integer(1, 4294967295)] | None, DefaultOnError] = None
     """Optional 1-based line number within the file. Omitted and `null` are equivalent and
-    mean no specific line; `0` is invalid.
+    mean no specific line. `0` is invalid.
+    """
+
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+
+
+class ToolCallCapabilities(Model):
+    """Client-initiated controls a tool call currently supports.
+
+    A malformed value falls back to no controls, so the Client never sends a request the
+    Agent did not advertise.
+
+    See protocol docs: [Cancelling Tool Calls](https://agentclientprotocol.com/protocol/v2/tool-calls#cancelling-tool-calls)
+    """
+
+    cancel: Annotated[ToolCallCancelCapabilities | None, DefaultOnError] = None
+    """Permits the Client to cancel this tool call with `tool_call/cancel`.
+
+    Omitted and `null` are equivalent and mean unsupported. An object (including `{}`)
+    means supported. Agents SHOULD stop advertising it once the tool call reaches a final status.
+    """
+
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+
+
+class ToolCallCancelCapabilities(Model):
+    """Capability to cancel a tool call with `tool_call/cancel`.
+
+    Supplying `{}` advertises support. An omitted or `null` `cancel` does not.
     """
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
@@ -1360,7 +1396,7 @@ class ElicitationSchema(Model):
     """
 
     type: ElicitationSchemaType
-    """Type discriminator. Always `"object"`; any other value is rejected."""
+    """Type discriminator. Always `"object"`. Any other value is rejected."""
 
     title: Annotated[str | None, DefaultOnError] = None
     """Optional title for the schema.
@@ -1773,6 +1809,8 @@ class AgentResponseResult(Model):
         | DeleteSessionResponse
         | ResumeSessionResponse
         | CloseSessionResponse
+        | CancelToolCallResponse
+        | CancelTerminalResponse
         | SetSessionConfigOptionResponse
         | PromptResponse
         | ExtResponse,
@@ -1795,6 +1833,10 @@ class AgentResponseResult(Model):
     `ResumeSessionResponse`: Successful result returned for a `session/resume` request.
 
     `CloseSessionResponse`: Successful result returned for a `session/close` request.
+
+    `CancelToolCallResponse`: Successful result returned for a `tool_call/cancel` request.
+
+    `CancelTerminalResponse`: Successful result returned for a `terminal/cancel` request.
 
     `SetSessionConfigOptionResponse`: Successful result returned for a `session/set_config_option` request.
 
@@ -1858,7 +1900,7 @@ class InitializeResponse(Model):
     """Authentication methods supported by the agent.
 
     Optional. Omitted or empty means the agent does not advertise the
-    authentication method surface. Supplying one or more methods means
+    `auth/login` and `auth/logout` methods. Supplying one or more methods means
     the agent MUST support both `auth/login` and `auth/logout`.
     """
 
@@ -1881,11 +1923,11 @@ class Implementation(Model):
 
     name: str
     """Intended for programmatic or logical use, but can be used as a display
-    name fallback if title isn’t present.
+    name fallback if title isn't present.
     """
 
     title: Annotated[str | None, DefaultOnError] = None
-    """Intended for UI and end-user contexts — optimized to be human-readable
+    """Intended for UI and end-user contexts and optimized to be human-readable
     and easily understood.
 
     If not provided, the name should be used for display.
@@ -1914,7 +1956,7 @@ class AgentCapabilities(Model):
     """Session capabilities supported by the agent.
 
     Optional. Omitted and `null` are equivalent and mean the agent does not support the
-    `session/*` method surface. Supplying `{}` means the agent supports the
+    `session/*` methods. Supplying `{}` means the agent supports the
     baseline session methods: `session/new`, `session/list`,
     `session/resume`, `session/close`, `session/prompt`, `session/cancel`,
     and `session/update`.
@@ -1925,7 +1967,7 @@ class AgentCapabilities(Model):
 
     Optional. Omitted and `null` are equivalent and mean the agent does not advertise any
     authentication-related extensions. This field does not advertise support
-    for `auth/login` or `auth/logout`; those methods are advertised by a
+    for `auth/login` or `auth/logout`. Those methods are advertised by a
     non-empty `authMethods` list in the `initialize` response.
     """
 
@@ -2129,7 +2171,7 @@ class AuthMethodTerminal(Model):
     The client runs the configured agent program as a separate interactive
     process for the user to authenticate via a TUI. Agents MUST advertise this
     method only when the client enabled its terminal authentication capability.
-    A zero exit status signals success; any other termination signals failure.
+    A zero exit status signals success. Any other termination signals failure.
     The client MUST NOT pass this method to `auth/login`.
     """
 
@@ -2140,7 +2182,7 @@ class AuthMethodTerminal(Model):
     """Human-readable name of the authentication method."""
 
     description: Annotated[str | None, DefaultOnError] = None
-    """Optional description providing more details about this authentication method.
+    """Optional human-readable description of this authentication method.
 
     Omitted and `null` are equivalent and mean no description is provided.
     """
@@ -2171,7 +2213,7 @@ class AuthMethodAgent(Model):
     """Human-readable name of the authentication method."""
 
     description: Annotated[str | None, DefaultOnError] = None
-    """Optional description providing more details about this authentication method.
+    """Optional human-readable description of this authentication method.
 
     Omitted and `null` are equivalent and mean no description is provided.
     """
@@ -2264,7 +2306,7 @@ class NewSessionResponse(Model):
     """Initial session configuration options.
 
     Optional. Omitted or empty means no config options are advertised.
-    Senders MUST use an array, not `null`; receivers treat `null` like omission.
+    Senders MUST use an array, not `null`. Receivers treat `null` like omission.
     Later `config_option_update` notifications replace this list.
     """
 
@@ -2272,7 +2314,7 @@ class NewSessionResponse(Model):
     """Initial commands the agent can execute in this session.
 
     Optional. Omitted or empty means no initial commands are advertised.
-    Senders MUST use an array, not `null`; receivers treat `null` like omission.
+    Senders MUST use an array, not `null`. Receivers treat `null` like omission.
     Later `available_commands_update` notifications replace this list.
     """
 
@@ -2669,7 +2711,7 @@ class ResumeSessionResponse(Model):
     """Initial session configuration options.
 
     Optional. Omitted or empty means no config options are advertised.
-    Senders MUST use an array, not `null`; receivers treat `null` like omission.
+    Senders MUST use an array, not `null`. Receivers treat `null` like omission.
     Later `config_option_update` notifications replace this list.
     """
 
@@ -2677,7 +2719,7 @@ class ResumeSessionResponse(Model):
     """Initial commands the agent can execute in this session.
 
     Optional. Omitted or empty means no initial commands are advertised.
-    Senders MUST use an array, not `null`; receivers treat `null` like omission.
+    Senders MUST use an array, not `null`. Receivers treat `null` like omission.
     Later `available_commands_update` notifications replace this list.
     """
 
@@ -2686,6 +2728,18 @@ class ResumeSessionResponse(Model):
 
 class CloseSessionResponse(Model):
     """Response from closing a session."""
+
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+
+
+class CancelToolCallResponse(Model):
+    """Response from cancelling a tool call."""
+
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+
+
+class CancelTerminalResponse(Model):
+    """Response from cancelling a terminal."""
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
 
@@ -2945,7 +2999,7 @@ class UserMessage(Model):
     an omitted field leaves existing message content unchanged, `null` clears the
     value, and a concrete array replaces the previous value. For a new
     `messageId`, omitted `content` starts empty. `content` is replaced as a
-    whole array; send `[]` or `null` to clear it.
+    whole array. Send `[]` or `null` to clear it.
 
     Message updates and chunks are applied in the order they are received. When
     a `user_message` update includes `content`, that array replaces any content
@@ -2987,7 +3041,7 @@ class AgentMessage(Model):
     an omitted field leaves existing message content unchanged, `null` clears the
     value, and a concrete array replaces the previous value. For a new
     `messageId`, omitted `content` starts empty. `content` is replaced as a
-    whole array; send `[]` or `null` to clear it.
+    whole array. Send `[]` or `null` to clear it.
 
     Message updates and chunks are applied in the order they are received. When
     an `agent_message` update includes `content`, that array replaces any
@@ -3029,7 +3083,7 @@ class AgentThought(Model):
     an omitted field leaves existing thought content unchanged, `null` clears the
     value, and a concrete array replaces the previous value. For a new
     `messageId`, omitted `content` starts empty. `content` is replaced as a
-    whole array; send `[]` or `null` to clear it.
+    whole array. Send `[]` or `null` to clear it.
 
     Message updates and chunks are applied in the order they are received. When
     an `agent_thought` update includes `content`, that array replaces any
@@ -3061,6 +3115,17 @@ class SessionUpdateAgentThought(AgentThought):
 class RunningStateUpdate(Model):
     """Foreground work is in progress."""
 
+    background: Annotated[list[BackgroundWork] | None, DefaultOnError] = None
+    """Work running independently of foreground work, as a complete snapshot.
+
+    Optional. Omitted and `null` are equivalent and mean the Agent is not reporting
+    background work, not that nothing is running. `[]` means no background work is
+    running. An Agent that reports background work MUST include it on every state
+    update for the session. A malformed list is treated as not reported.
+
+    See protocol docs: [Background Work](https://agentclientprotocol.com/protocol/v2/prompt-lifecycle#background-work)
+    """
+
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
 
 
@@ -3074,6 +3139,17 @@ class IdleStateUpdateEndTurn(Model):
     """
 
     stop_reason: Literal["end_turn"] = tag("end_turn")
+    background: Annotated[list[BackgroundWork] | None, DefaultOnError] = None
+    """Work running independently of foreground work, as a complete snapshot.
+
+    Optional. Omitted and `null` are equivalent and mean the Agent is not reporting
+    background work, not that nothing is running. `[]` means no background work is
+    running. An Agent that reports background work MUST include it on every state
+    update for the session. A malformed list is treated as not reported.
+
+    See protocol docs: [Background Work](https://agentclientprotocol.com/protocol/v2/prompt-lifecycle#background-work)
+    """
+
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
 
 
@@ -3081,6 +3157,17 @@ class IdleStateUpdateMaxTokens(Model):
     """The active work ended because the agent reached the maximum number of tokens."""
 
     stop_reason: Literal["max_tokens"] = tag("max_tokens")
+    background: Annotated[list[BackgroundWork] | None, DefaultOnError] = None
+    """Work running independently of foreground work, as a complete snapshot.
+
+    Optional. Omitted and `null` are equivalent and mean the Agent is not reporting
+    background work, not that nothing is running. `[]` means no background work is
+    running. An Agent that reports background work MUST include it on every state
+    update for the session. A malformed list is treated as not reported.
+
+    See protocol docs: [Background Work](https://agentclientprotocol.com/protocol/v2/prompt-lifecycle#background-work)
+    """
+
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
 
 
@@ -3090,6 +3177,17 @@ class IdleStateUpdateMaxTurnRequests(Model):
     """
 
     stop_reason: Literal["max_turn_requests"] = tag("max_turn_requests")
+    background: Annotated[list[BackgroundWork] | None, DefaultOnError] = None
+    """Work running independently of foreground work, as a complete snapshot.
+
+    Optional. Omitted and `null` are equivalent and mean the Agent is not reporting
+    background work, not that nothing is running. `[]` means no background work is
+    running. An Agent that reports background work MUST include it on every state
+    update for the session. A malformed list is treated as not reported.
+
+    See protocol docs: [Background Work](https://agentclientprotocol.com/protocol/v2/prompt-lifecycle#background-work)
+    """
+
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
 
 
@@ -3097,6 +3195,17 @@ class IdleStateUpdateRefusal(Model):
     """The active work ended because the agent refused to continue."""
 
     stop_reason: Literal["refusal"] = tag("refusal")
+    background: Annotated[list[BackgroundWork] | None, DefaultOnError] = None
+    """Work running independently of foreground work, as a complete snapshot.
+
+    Optional. Omitted and `null` are equivalent and mean the Agent is not reporting
+    background work, not that nothing is running. `[]` means no background work is
+    running. An Agent that reports background work MUST include it on every state
+    update for the session. A malformed list is treated as not reported.
+
+    See protocol docs: [Background Work](https://agentclientprotocol.com/protocol/v2/prompt-lifecycle#background-work)
+    """
+
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
 
 
@@ -3114,6 +3223,17 @@ class IdleStateUpdateCancelled(Model):
     """
 
     stop_reason: Literal["cancelled"] = tag("cancelled")
+    background: Annotated[list[BackgroundWork] | None, DefaultOnError] = None
+    """Work running independently of foreground work, as a complete snapshot.
+
+    Optional. Omitted and `null` are equivalent and mean the Agent is not reporting
+    background work, not that nothing is running. `[]` means no background work is
+    running. An Agent that reports background work MUST include it on every state
+    update for the session. A malformed list is treated as not reported.
+
+    See protocol docs: [Background Work](https://agentclientprotocol.com/protocol/v2/prompt-lifecycle#background-work)
+    """
+
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
 
 
@@ -3132,11 +3252,22 @@ class IdleStateUpdateError(ErrorStopReason):
     """The active work ended because something failed.
 
     This includes pre-insertion foreground work. A prompt failure before
-    insertion also requires an error response to `session/prompt`; after
+    insertion also requires an error response to `session/prompt`. After
     insertion, the prompt's response remains successful.
     """
 
     stop_reason: Literal["error"] = tag("error")
+    background: Annotated[list[BackgroundWork] | None, DefaultOnError] = None
+    """Work running independently of foreground work, as a complete snapshot.
+
+    Optional. Omitted and `null` are equivalent and mean the Agent is not reporting
+    background work, not that nothing is running. `[]` means no background work is
+    running. An Agent that reports background work MUST include it on every state
+    update for the session. A malformed list is treated as not reported.
+
+    See protocol docs: [Background Work](https://agentclientprotocol.com/protocol/v2/prompt-lifecycle#background-work)
+    """
+
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
 
 
@@ -3159,6 +3290,17 @@ class IdleStateUpdateOther(OpenModel):
     future ACP variants.
     """
 
+    background: Annotated[list[BackgroundWork] | None, DefaultOnError] = None
+    """Work running independently of foreground work, as a complete snapshot.
+
+    Optional. Omitted and `null` are equivalent and mean the Agent is not reporting
+    background work, not that nothing is running. `[]` means no background work is
+    running. An Agent that reports background work MUST include it on every state
+    update for the session. A malformed list is treated as not reported.
+
+    See protocol docs: [Background Work](https://agentclientprotocol.com/protocol/v2/prompt-lifecycle#background-work)
+    """
+
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
 
 
@@ -3166,6 +3308,17 @@ class IdleStateUpdateNone(Model):
     """No stop reason: `stopReason` is omitted or `null`."""
 
     stop_reason: Annotated[None, NoTag] = None
+    background: Annotated[list[BackgroundWork] | None, DefaultOnError] = None
+    """Work running independently of foreground work, as a complete snapshot.
+
+    Optional. Omitted and `null` are equivalent and mean the Agent is not reporting
+    background work, not that nothing is running. `[]` means no background work is
+    running. An Agent that reports background work MUST include it on every state
+    update for the session. A malformed list is treated as not reported.
+
+    See protocol docs: [Background Work](https://agentclientprotocol.com/protocol/v2/prompt-lifecycle#background-work)
+    """
+
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
 
 
@@ -3262,6 +3415,17 @@ class RequiresActionStateUpdate(Model):
     to independent background activity. Once reported, agents MUST report
     `running` when progress resumes, or `idle` if the work ends without resuming.
     Responding to one request does not itself imply `running`.
+    """
+
+    background: Annotated[list[BackgroundWork] | None, DefaultOnError] = None
+    """Work running independently of foreground work, as a complete snapshot.
+
+    Optional. Omitted and `null` are equivalent and mean the Agent is not reporting
+    background work, not that nothing is running. `[]` means no background work is
+    running. An Agent that reports background work MUST include it on every state
+    update for the session. A malformed list is treated as not reported.
+
+    See protocol docs: [Background Work](https://agentclientprotocol.com/protocol/v2/prompt-lifecycle#background-work)
     """
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
@@ -3495,6 +3659,13 @@ class TerminalUpdate(Model):
     and cursor-positioned output display as the program wrote them.
     """
 
+    capabilities: Annotated[TerminalCapabilities | None, DefaultOnError] = None
+    """Client-initiated controls this terminal currently supports, such as cancellation.
+
+    Omission leaves the capabilities unchanged, `null` clears them, and an object replaces
+    the whole previous value. A new terminal starts with none.
+    """
+
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
 
 
@@ -3567,7 +3738,7 @@ class SessionInfoUpdate(Model):
     """Update to session metadata. All fields are optional to support partial updates.
 
     Agents send this notification to update session information like title or custom metadata.
-    This allows clients to display dynamic session names and track session state changes.
+    Clients can use it to keep session titles and state current.
 
     Omitted fields leave the existing session info unchanged. `null` clears the
     corresponding value. A concrete `_meta` object patches the stored metadata by
@@ -3601,7 +3772,7 @@ class UsageUpdate(Model):
     cost: Annotated[Cost | None, DefaultOnError] = None
     """Cumulative session cost.
 
-    Omitted leaves the last reported cost unchanged; `null` clears it; a value replaces it.
+    Omitted leaves the last reported cost unchanged. `null` clears it. A value replaces it.
     """
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
@@ -3774,6 +3945,75 @@ See protocol docs: [Agent Reports Output](https://agentclientprotocol.com/protoc
 """
 
 
+class BackgroundTerminal(Model):
+    """A listed terminal running in the background."""
+
+    terminal_id: TerminalId
+    """The ID of the listed terminal."""
+
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+
+
+class BackgroundWorkTerminal(BackgroundTerminal):
+    """A process that keeps running after its tool call returned control to the model.
+    Live until its `terminal_update` reports `exitStatus`.
+    """
+
+    type: Literal["terminal"] = tag("terminal")
+
+
+class BackgroundToolCall(Model):
+    """A listed tool call whose work continues in the background."""
+
+    tool_call_id: ToolCallId
+    """The ID of the listed tool call."""
+
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+
+
+class BackgroundWorkToolCall(BackgroundToolCall):
+    """Work started by a tool call that continues without a process of its own, such as
+    a watcher, a workflow, or a scheduled wakeup. `pending` and `paused` tool calls
+    stay listed.
+    """
+
+    type: Literal["tool_call"] = tag("tool_call")
+
+
+class BackgroundWorkOther(OpenModel):
+    """Custom or future background work.
+
+    Values beginning with `_` are reserved for implementation-specific
+    extensions. Unknown values that do not begin with `_` are reserved for
+    future ACP variants.
+
+    An unknown item still means background work is running, even when the Client
+    cannot show what it is.
+    """
+
+    type: Annotated[str, OtherThan("terminal", "tool_call")]
+    """Custom or future background work type.
+
+    Values beginning with `_` are reserved for implementation-specific
+    extensions. Unknown values that do not begin with `_` are reserved for
+    future ACP variants.
+    """
+
+
+BackgroundWork: TypeAlias = Annotated[
+    BackgroundWorkTerminal | BackgroundWorkToolCall | BackgroundWorkOther, ByTag("type")
+]
+"""One piece of work running independently of the session's foreground work.
+
+Items reference entities the Client already tracks. The Agent MUST announce each item
+before the first snapshot that lists it, and MUST report a terminal's `exitStatus` or a
+tool call's final status before the snapshot that removes it. Each piece of work is
+listed once: process-backed work is listed as its terminal, not also as its tool call.
+
+See protocol docs: [Background Work](https://agentclientprotocol.com/protocol/v2/prompt-lifecycle#background-work)
+"""
+
+
 class TerminalOutput(Model):
     """An authoritative replacement snapshot of terminal output bytes."""
 
@@ -3814,6 +4054,34 @@ class TerminalSize(Model):
 
     rows: Annotated[Uint16, Integer(1, 65535)]
     """Number of rows."""
+
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+
+
+class TerminalCapabilities(Model):
+    """Client-initiated controls a terminal currently supports.
+
+    A malformed value falls back to no controls, so the Client never sends a request the
+    Agent did not advertise.
+
+    See protocol docs: [Cancelling Terminals](https://agentclientprotocol.com/protocol/v2/tool-calls#cancelling-terminals)
+    """
+
+    cancel: Annotated[TerminalCancelCapabilities | None, DefaultOnError] = None
+    """Permits the Client to cancel this terminal with `terminal/cancel`.
+
+    Omitted and `null` are equivalent and mean unsupported. An object (including `{}`)
+    means supported. Agents SHOULD stop advertising it once the terminal reports `exitStatus`.
+    """
+
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+
+
+class TerminalCancelCapabilities(Model):
+    """Capability to cancel a terminal with `terminal/cancel`.
+
+    Supplying `{}` advertises support. An omitted or `null` `cancel` does not.
+    """
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
 
@@ -4035,6 +4303,8 @@ class ClientRequest(Model):
             | DeleteSessionRequest
             | ResumeSessionRequest
             | CloseSessionRequest
+            | CancelToolCallRequest
+            | CancelTerminalRequest
             | SetSessionConfigOptionRequest
             | PromptRequest
             | ExtRequest,
@@ -4058,7 +4328,7 @@ class ClientRequest(Model):
     - Exchange capability information between client and agent
     - Determine available authentication methods
 
-    The Client may repeat it before its first other request; the latest successful
+    The Client may repeat it before its first other request. The latest successful
     `initialize` is authoritative.
 
     The agent should respond with its supported protocol version and capabilities.
@@ -4122,6 +4392,18 @@ class ClientRequest(Model):
     The Agent MUST cancel any ongoing work as if `session/cancel` was called, stop the
     session's background work, and then free the resources associated with the session.
 
+    `CancelToolCallRequest`: Cancels one tool call without cancelling the rest of the session's work.
+
+    This method is only available while the tool call advertises `capabilities.cancel`.
+    The response means the Agent accepted the cancellation. A final `tool_call_update`
+    confirms it.
+
+    `CancelTerminalRequest`: Stops one terminal's process without cancelling the rest of the session's work.
+
+    This method is only available while the terminal advertises `capabilities.cancel`.
+    The response means the Agent accepted the cancellation. A `terminal_update` with
+    `exitStatus` confirms it.
+
     `SetSessionConfigOptionRequest`: Sets the current value for a session configuration option.
 
     `PromptRequest`: Processes a user prompt within a session.
@@ -4131,14 +4413,14 @@ class ClientRequest(Model):
     The Agent MUST return the inserted message's ID without waiting for
     processing to finish.
 
-    The Agent reports the user message with the same ID through `session/update`;
-    this notification may arrive before or after the response, but neither may
+    The Agent reports the user message with the same ID through `session/update`.
+    This notification may arrive before or after the response, but neither may
     precede insertion. Processing state, output, tool calls, and completion are
     also reported through session updates.
 
     An error response means the user message was not inserted. Once it is
     inserted, the Agent MUST NOT answer with an error, even if the work fails
-    before the response is sent; it ends that work with the `error` stop reason.
+    before the response is sent. It ends that work with the `error` stop reason.
 
     A rejected submission produces no user-message updates. Foreground state
     follows its normal lifecycle independently of the request outcome:
@@ -4360,7 +4642,7 @@ class McpServerStdio(Model):
     """Command-line arguments to pass to the MCP server."""
 
     env: Annotated[list[EnvVariable], DefaultOnNull] = []
-    """Environment variables to set when launching the MCP server. Names SHOULD be unique;
+    """Environment variables to set when launching the MCP server. Names SHOULD be unique.
     Agents MAY reject duplicates with `-32602`, and otherwise the last entry wins.
     """
 
@@ -4418,7 +4700,7 @@ class ListSessionsRequest(Model):
     cwd: AbsolutePath | None = None
     """Filter sessions by working directory. Must be an absolute path.
 
-    Only sessions whose `cwd` is this same directory match; subdirectories and
+    Only sessions whose `cwd` is this same directory match. Subdirectories and
     `additionalDirectories` don't. Agents MAY normalize paths when comparing.
 
     Omitted and `null` are equivalent and mean sessions are not filtered by working directory.
@@ -4474,7 +4756,7 @@ class ResumeSessionRequest(Model):
     mcp_servers: Annotated[list[McpServer], DefaultOnNull] = []
     """List of MCP servers to connect to for this session.
 
-    The complete set of Client-provided servers; omitted and `[]` mean none. Agents SHOULD
+    The complete set of Client-provided servers. Omitted and `[]` mean none. Agents SHOULD
     NOT restore servers from earlier requests.
     """
 
@@ -4556,6 +4838,55 @@ class CloseSessionRequest(Model):
 
     session_id: SessionId
     """The ID of the session to close."""
+
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+
+
+class CancelToolCallRequest(Model):
+    """Request parameters for cancelling one tool call.
+
+    Clients MUST NOT send it unless the tool call currently advertises `capabilities.cancel`.
+
+    The Agent responds once it has accepted the cancellation. The response does not mean
+    the work has stopped. The Agent confirms it with a `tool_call_update` to a final
+    status: normally `cancelled`, or `completed` or `failed` if the work finished first.
+
+    The Agent responds with `-32602` if the tool call is unknown, already final, or not
+    cancellable. Cancelling a tool call does not change the foreground state by itself.
+
+    See protocol docs: [Cancelling Tool Calls](https://agentclientprotocol.com/protocol/v2/tool-calls#cancelling-tool-calls)
+    """
+
+    session_id: SessionId
+    """The ID of the session that owns the tool call."""
+
+    tool_call_id: ToolCallId
+    """The ID of the tool call to cancel."""
+
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+
+
+class CancelTerminalRequest(Model):
+    """Request parameters for cancelling one terminal.
+
+    Clients MUST NOT send it unless the terminal currently advertises `capabilities.cancel`.
+
+    The Agent responds once it has accepted the cancellation. The response does not mean
+    the work has stopped. The Agent confirms it with a `terminal_update` that sets
+    `exitStatus`. Cancelling stops the process but does not release the terminal, and does
+    not change the status of a tool call that references it.
+
+    The Agent responds with `-32602` if the terminal is unknown, has already exited, or is not
+    cancellable. Cancelling a terminal does not change the foreground state by itself.
+
+    See protocol docs: [Cancelling Terminals](https://agentclientprotocol.com/protocol/v2/tool-calls#cancelling-terminals)
+    """
+
+    session_id: SessionId
+    """The ID of the session that owns the terminal."""
+
+    terminal_id: TerminalId
+    """The ID of the terminal to cancel."""
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
 
@@ -4733,10 +5064,10 @@ class RequestPermissionOutcomeCancelled(CancelledPermissionOutcome):
     cancelled, the user dismissed the prompt, or the client declined it by policy.
     Agents MUST NOT proceed with the operation.
 
-    When a client sends a `session/cancel` notification, it MUST respond to all
-    pending `session/request_permission` requests in that session with this
-    `cancelled` outcome, without answering any request twice. Requests in other
-    sessions are unaffected.
+    The client answers a request the agent cancels with `$/cancel_request` with
+    this outcome. After sending `session/cancel`, the client MAY also send it
+    without waiting for `$/cancel_request`, for a request it knows belongs to the
+    cancelled foreground work.
 
     See protocol docs: [Cancellation](https://agentclientprotocol.com/protocol/v2/prompt-lifecycle#cancellation)
     """
@@ -4901,10 +5232,16 @@ class ClientNotification(Model):
 
     `CancelSessionNotification`: Cancels a session's foreground work and its prompts not yet inserted.
 
-    Background work is not covered, but the Agent MAY stop it too.
+    Work in the latest `background` list is not covered and keeps running. The
+    Agent MAY stop background activity it does not list.
 
     Upon receiving this notification, the Agent SHOULD stop all language model
-    requests and all tool call invocations as soon as possible.
+    requests and all tool call invocations of the cancelled foreground work as soon
+    as possible.
+
+    The Agent MUST stop waiting for pending `session/request_permission` requests of
+    the cancelled work and treat them as not approved. It SHOULD cancel each of them
+    with `$/cancel_request`.
 
     After all ongoing operations have been successfully aborted and pending
     updates have been sent, the Agent MUST send an idle `state_update` session

@@ -10,7 +10,7 @@ Implementations MUST NOT assign meaning to keys they do not recognize.
 See protocol docs: [Extensibility](https://agentclientprotocol.com/protocol/v2/draft/extensibility)
 
 The _meta property is reserved by ACP to allow clients and agents to attach additional
-metadata to their interactions. Omitted leaves the stored metadata unchanged; `null`
+metadata to their interactions. Omitted leaves the stored metadata unchanged. `null`
 clears it. An object patches the stored metadata by top-level key: keys it omits are
 unchanged, a key set to `null` is removed, and any other value replaces that key's
 stored value without merging nested objects. Beyond this patch rule, implementations
@@ -101,8 +101,9 @@ class AgentRequest(Model):
     a potentially sensitive operation. The client should present the options
     to the user and return their decision.
 
-    If the client cancels active session work via `session/cancel`, it MUST
-    respond to this request with the `cancelled` outcome.
+    After `session/cancel`, the agent stops waiting for requests of the cancelled
+    foreground work and SHOULD cancel them with `$/cancel_request`. The client
+    answers a cancelled request with the `cancelled` outcome.
 
     See protocol docs: [Requesting Permission](https://agentclientprotocol.com/protocol/v2/draft/tool-calls#requesting-permission)
 
@@ -182,8 +183,8 @@ class RequestPermissionRequest(Model):
 SessionId: TypeAlias = str
 """A unique identifier for a conversation session between a client and agent.
 
-Sessions maintain their own context, conversation history, and state,
-allowing multiple independent interactions with the same agent.
+Each session has its own context, conversation history, and state, so one
+agent can run several independent sessions.
 
 See protocol docs: [Session ID](https://agentclientprotocol.com/protocol/v2/draft/session-setup#session-id)
 """
@@ -329,6 +330,13 @@ class ToolCallUpdate(Model):
     raw_output: Annotated[Any, DefaultOnError] = None
     """Raw output returned by the tool."""
 
+    capabilities: Annotated[ToolCallCapabilities | None, DefaultOnError] = None
+    """Client-initiated controls this tool call currently supports, such as cancellation.
+
+    Omission leaves the capabilities unchanged, `null` clears them, and an object replaces
+    the whole previous value. A new tool call starts with none.
+    """
+
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
 
 
@@ -387,7 +395,7 @@ future ACP variants. Clients display an unrecognized kind as `other`.
 
 
 ToolCallStatus: TypeAlias = (
-    Literal["pending", "in_progress", "completed", "failed", "cancelled"] | str
+    Literal["pending", "in_progress", "paused", "completed", "failed", "cancelled"] | str
 )
 """Execution status of a tool call.
 
@@ -395,10 +403,13 @@ Tool calls progress through different statuses during their lifecycle.
 
 See protocol docs: [Status](https://agentclientprotocol.com/protocol/v2/draft/tool-calls#status)
 
-`pending`: The tool call hasn't started running yet because the input is either
-streaming or we're awaiting approval.
+`pending`: The tool call hasn't started running yet, for example because its input is
+streaming, it is awaiting approval, or it is scheduled to run later.
 
 `in_progress`: The tool call is currently running.
+
+`paused`: The tool call has started, is not running now, and will not continue until
+something resumes it. It may return to `in_progress` any number of times.
 
 `completed`: The tool call completed successfully.
 
@@ -718,17 +729,14 @@ ContentBlock: TypeAlias = Annotated[
 ]
 """Content blocks represent displayable information in the Agent Client Protocol.
 
-They provide a structured way to handle various types of user-facing content—whether
-it's text from language models, images for analysis, or embedded resources for context.
-
 Content blocks appear in:
 - User prompts sent via `session/prompt`
 - Language model output reported through `session/update` notifications as
   message updates or streamed chunks
 - Progress updates and results from tool calls
 
-This structure is compatible with the Model Context Protocol (MCP), enabling
-agents to seamlessly forward content from MCP tool outputs without transformation.
+This structure is compatible with the Model Context Protocol (MCP), so agents can
+forward content from MCP tool outputs without transformation.
 
 See protocol docs: [Content](https://agentclientprotocol.com/protocol/v2/draft/content)
 """
@@ -784,7 +792,7 @@ class Icon(Model):
     """An optionally-sized icon that can be displayed in a user interface."""
 
     src: Uri
-    """A standard URI pointing to an icon resource. MUST be an `https:` or `data:` URI;
+    """A standard URI pointing to an icon resource. MUST be an `https:` or `data:` URI.
     Clients reject other schemes, fetch without credentials, and do not follow
     scheme- or origin-changing redirects.
     """
@@ -1115,7 +1123,35 @@ class ToolCallLocation(Model):
 
     line: Annotated[Annotated[Uint32, Integer(1, 4294967295)] | None, DefaultOnError] = None
     """Optional 1-based line number within the file. Omitted and `null` are equivalent and
-    mean no specific line; `0` is invalid.
+    mean no specific line. `0` is invalid.
+    """
+
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+
+
+class ToolCallCapabilities(Model):
+    """Client-initiated controls a tool call currently supports.
+
+    A malformed value falls back to no controls, so the Client never sends a request the
+    Agent did not advertise.
+
+    See protocol docs: [Cancelling Tool Calls](https://agentclientprotocol.com/protocol/v2/draft/tool-calls#cancelling-tool-calls)
+    """
+
+    cancel: Annotated[ToolCallCancelCapabilities | None, DefaultOnError] = None
+    """Permits the Client to cancel this tool call with `tool_call/cancel`.
+
+    Omitted and `null` are equivalent and mean unsupported. An object (including `{}`)
+    means supported. Agents SHOULD stop advertising it once the tool call reaches a final status.
+    """
+
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+
+
+class ToolCallCancelCapabilities(Model):
+    """Capability to cancel a tool call with `tool_call/cancel`.
+
+    Supplying `{}` advertises support. An omitted or `null` `cancel` does not.
     """
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
@@ -1376,7 +1412,7 @@ class ElicitationSchema(Model):
     """
 
     type: ElicitationSchemaType
-    """Type discriminator. Always `"object"`; any other value is rejected."""
+    """Type discriminator. Always `"object"`. Any other value is rejected."""
 
     title: Annotated[str | None, DefaultOnError] = None
     """Optional title for the schema.
@@ -1781,7 +1817,7 @@ class MessageMcpRequest(Model):
     """The inner MCP method name."""
 
     params: dict[str, Any] | None = None
-    """Optional inner MCP params; null is equivalent to omission."""
+    """Optional inner MCP params. Null is equivalent to omission."""
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
 
@@ -1829,12 +1865,19 @@ class AgentResponseResult(Model):
         | SetProviderResponse
         | DisableProviderResponse
         | LogoutAuthResponse
+        | AuthStatusResponse
         | NewSessionResponse
         | ListSessionsResponse
         | DeleteSessionResponse
         | ForkSessionResponse
+        | ArchiveSessionResponse
+        | UnarchiveSessionResponse
+        | SessionStatusResponse
+        | SetSessionTitleResponse
         | ResumeSessionResponse
         | CloseSessionResponse
+        | CancelToolCallResponse
+        | CancelTerminalResponse
         | SetSessionConfigOptionResponse
         | PromptResponse
         | ExtResponse,
@@ -1854,6 +1897,8 @@ class AgentResponseResult(Model):
 
     `LogoutAuthResponse`: Successful result returned for an `auth/logout` request.
 
+    `AuthStatusResponse`: Successful result returned for an `auth/status` request.
+
     `NewSessionResponse`: Successful result returned for a `session/new` request.
 
     `ListSessionsResponse`: Successful result returned for a `session/list` request.
@@ -1862,9 +1907,21 @@ class AgentResponseResult(Model):
 
     `ForkSessionResponse`: Successful result returned for a `session/fork` request.
 
+    `ArchiveSessionResponse`: Successful result returned for a `session/archive` request.
+
+    `UnarchiveSessionResponse`: Successful result returned for a `session/unarchive` request.
+
+    `SessionStatusResponse`: Successful result returned for a `session/status` request.
+
+    `SetSessionTitleResponse`: Successful result returned for a `session/set_title` request.
+
     `ResumeSessionResponse`: Successful result returned for a `session/resume` request.
 
     `CloseSessionResponse`: Successful result returned for a `session/close` request.
+
+    `CancelToolCallResponse`: Successful result returned for a `tool_call/cancel` request.
+
+    `CancelTerminalResponse`: Successful result returned for a `terminal/cancel` request.
 
     `SetSessionConfigOptionResponse`: Successful result returned for a `session/set_config_option` request.
 
@@ -1928,7 +1985,7 @@ class InitializeResponse(Model):
     """Authentication methods supported by the agent.
 
     Optional. Omitted or empty means the agent does not advertise the
-    authentication method surface. Supplying one or more methods means
+    `auth/login` and `auth/logout` methods. Supplying one or more methods means
     the agent MUST support both `auth/login` and `auth/logout`.
     """
 
@@ -1951,11 +2008,11 @@ class Implementation(Model):
 
     name: str
     """Intended for programmatic or logical use, but can be used as a display
-    name fallback if title isn’t present.
+    name fallback if title isn't present.
     """
 
     title: Annotated[str | None, DefaultOnError] = None
-    """Intended for UI and end-user contexts — optimized to be human-readable
+    """Intended for UI and end-user contexts and optimized to be human-readable
     and easily understood.
 
     If not provided, the name should be used for display.
@@ -1984,7 +2041,7 @@ class AgentCapabilities(Model):
     """Session capabilities supported by the agent.
 
     Optional. Omitted and `null` are equivalent and mean the agent does not support the
-    `session/*` method surface. Supplying `{}` means the agent supports the
+    `session/*` methods. Supplying `{}` means the agent supports the
     baseline session methods: `session/new`, `session/list`,
     `session/resume`, `session/close`, `session/prompt`, `session/cancel`,
     and `session/update`.
@@ -1995,7 +2052,7 @@ class AgentCapabilities(Model):
 
     Optional. Omitted and `null` are equivalent and mean the agent does not advertise any
     authentication-related extensions. This field does not advertise support
-    for `auth/login` or `auth/logout`; those methods are advertised by a
+    for `auth/login` or `auth/logout`. Those methods are advertised by a
     non-empty `authMethods` list in the `initialize` response.
     """
 
@@ -2082,6 +2139,43 @@ class SessionCapabilities(Model):
 
     Optional. Omitted and `null` are equivalent and mean the agent does not advertise support.
     Supplying `{}` means the agent supports forking sessions.
+    """
+
+    archive: Annotated[SessionArchiveCapabilities | None, DefaultOnError] = None
+    """**UNSTABLE**
+
+    This capability is not part of the spec yet, and may be removed or changed at any point.
+
+    Whether the agent supports `session/archive` and `session/unarchive`.
+
+    Optional. Omitted and `null` are equivalent and mean the agent does not advertise support.
+    Supplying `{}` means the agent supports both methods, the `archived` filter on
+    `session/list`, and `SessionInfo.archived`.
+    """
+
+    status: Annotated[SessionStatusCapabilities | None, DefaultOnError] = None
+    """**UNSTABLE**
+
+    This capability is not part of the spec yet, and may be removed or changed at any point.
+
+    Whether the agent supports `session/status`.
+
+    Optional. Omitted and `null` are equivalent and mean the agent does not advertise support.
+    Supplying `{}` means the agent supports checking session status.
+    """
+
+    title: Annotated[SessionTitleCapabilities | None, DefaultOnError] = None
+    """**UNSTABLE**
+
+    This capability is not part of the spec yet, and may be removed or changed at any point.
+
+    Whether the agent supports `session/set_title`.
+
+    Agents report titles through `session/list` and `session_info_update` without this
+    capability. It only advertises that Clients can set titles.
+
+    Optional. Omitted and `null` are equivalent and mean the agent does not advertise support.
+    Supplying `{}` means the agent supports setting session titles.
     """
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
@@ -2308,12 +2402,77 @@ class SessionForkCapabilities(Model):
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
 
 
+class SessionArchiveCapabilities(Model):
+    """**UNSTABLE**
+
+    This capability is not part of the spec yet, and may be removed or changed at any point.
+
+    Capabilities for `session/archive` and `session/unarchive`.
+
+    Supplying `{}` means the agent supports both methods, the `archived` filter on
+    `session/list`, and `SessionInfo.archived`.
+    """
+
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+
+
+class SessionStatusCapabilities(Model):
+    """**UNSTABLE**
+
+    This capability is not part of the spec yet, and may be removed or changed at any point.
+
+    Capabilities for the `session/status` method.
+
+    Supplying `{}` means the agent supports checking session status.
+    """
+
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+
+
+class SessionTitleCapabilities(Model):
+    """**UNSTABLE**
+
+    This capability is not part of the spec yet, and may be removed or changed at any point.
+
+    Capabilities for Client-set session titles.
+
+    Supplying `{}` means the agent supports `session/set_title`. Agents report titles
+    through `session/list` and `session_info_update` without this capability.
+    """
+
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+
+
 class AgentAuthCapabilities(Model):
     """Authentication-related extension capabilities supported by the agent.
 
     This object does not advertise support for `auth/login` or `auth/logout`.
     Those methods are advertised by a non-empty `authMethods` list in the
     `initialize` response.
+    """
+
+    status: Annotated[AuthStatusCapabilities | None, DefaultOnError] = None
+    """**UNSTABLE**
+
+    This capability is not part of the spec yet, and may be removed or changed at any point.
+
+    Whether the agent supports the `auth/status` method.
+
+    Optional. Omitted and `null` are equivalent and mean the agent does not advertise support.
+    Supplying `{}` means the agent supports the `auth/status` method.
+    """
+
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+
+
+class AuthStatusCapabilities(Model):
+    """**UNSTABLE**
+
+    This capability is not part of the spec yet, and may be removed or changed at any point.
+
+    Auth status capabilities supported by the agent.
+
+    Supplying `{}` means the agent supports the `auth/status` method.
     """
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
@@ -2338,7 +2497,7 @@ class AuthMethodTerminal(Model):
     The client runs the configured agent program as a separate interactive
     process for the user to authenticate via a TUI. Agents MUST advertise this
     method only when the client enabled its terminal authentication capability.
-    A zero exit status signals success; any other termination signals failure.
+    A zero exit status signals success. Any other termination signals failure.
     The client MUST NOT pass this method to `auth/login`.
     """
 
@@ -2349,7 +2508,7 @@ class AuthMethodTerminal(Model):
     """Human-readable name of the authentication method."""
 
     description: Annotated[str | None, DefaultOnError] = None
-    """Optional description providing more details about this authentication method.
+    """Optional human-readable description of this authentication method.
 
     Omitted and `null` are equivalent and mean no description is provided.
     """
@@ -2380,7 +2539,7 @@ class AuthMethodAgent(Model):
     """Human-readable name of the authentication method."""
 
     description: Annotated[str | None, DefaultOnError] = None
-    """Optional description providing more details about this authentication method.
+    """Optional human-readable description of this authentication method.
 
     Omitted and `null` are equivalent and mean no description is provided.
     """
@@ -2572,6 +2731,103 @@ class LogoutAuthResponse(Model):
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
 
 
+class AuthStatusResponse(Model):
+    """**UNSTABLE**
+
+    This capability is not part of the spec yet, and may be removed or changed at any point.
+
+    Response to the `auth/status` method.
+    """
+
+    state: AuthState
+    """Whether the agent can start sessions without the user signing in first.
+
+    This is the only field clients should act on. Clients MUST treat values they
+    do not recognize as `unknown`.
+    """
+
+    accounts: Annotated[list[AuthAccount], SkipInvalidItems, DefaultOnError] = []
+    """The accounts the agent has configured, for display.
+
+    Optional. Omitted and empty are equivalent and mean no accounts are reported.
+    Agents that hold credentials for several providers or accounts SHOULD list each
+    of them and mark the ones in effect with `active`.
+    """
+
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+
+
+AuthState: TypeAlias = Literal["authenticated", "unauthenticated", "not_required", "unknown"] | str
+"""**UNSTABLE**
+
+This capability is not part of the spec yet, and may be removed or changed at any point.
+
+The agent's overall authentication state.
+
+`authenticated`: Credentials are configured. This does not guarantee that they are valid.
+
+`unauthenticated`: The user needs to sign in. This includes credentials that are missing,
+expired, or known to be invalid.
+
+`not_required`: No authentication is needed, for example because the agent uses a local model.
+
+`unknown`: The agent cannot currently determine the state.
+
+`other`: Custom or future authentication state.
+
+Values beginning with `_` are reserved for implementation-specific
+extensions. Unknown values that do not begin with `_` are reserved for
+future ACP variants.
+"""
+
+
+class AuthAccount(Model):
+    """**UNSTABLE**
+
+    This capability is not part of the spec yet, and may be removed or changed at any point.
+
+    An account or credential the agent has configured, such as a signed-in user
+    account or an API key.
+
+    All fields are display information only. Clients MUST NOT use them as stable
+    account identifiers, and SHOULD NOT log them or send them elsewhere, such as to
+    telemetry.
+    """
+
+    label: str
+    """Human-readable name for the account, suitable for display on its own,
+    for example `Claude Max`, `OpenAI API key`, or `Vertex AI`.
+    """
+
+    active: Annotated[bool | None, DefaultOnError] = None
+    """Whether the agent currently uses this account by default.
+
+    Several accounts MAY be active, for example one per provider.
+
+    Optional. Omitted and `null` are equivalent and mean the agent does not indicate whether this account is in effect.
+    """
+
+    name: Annotated[str | None, DefaultOnError] = None
+    """Display name of the user, such as a username or full name.
+
+    Optional. Omitted and `null` are equivalent and mean no name is reported.
+    """
+
+    email: Annotated[str | None, DefaultOnError] = None
+    """Email address of the user.
+
+    Optional. Omitted and `null` are equivalent and mean no email is reported.
+    """
+
+    organization: Annotated[str | None, DefaultOnError] = None
+    """Display name of the organization, team, or workspace the account is using.
+
+    Optional. Omitted and `null` are equivalent and mean no organization is reported.
+    """
+
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+
+
 class NewSessionResponse(Model):
     """Response from creating a new session.
 
@@ -2592,7 +2848,7 @@ class NewSessionResponse(Model):
     """Initial session configuration options.
 
     Optional. Omitted or empty means no config options are advertised.
-    Senders MUST use an array, not `null`; receivers treat `null` like omission.
+    Senders MUST use an array, not `null`. Receivers treat `null` like omission.
     Later `config_option_update` notifications replace this list.
     """
 
@@ -2600,7 +2856,7 @@ class NewSessionResponse(Model):
     """Initial commands the agent can execute in this session.
 
     Optional. Omitted or empty means no initial commands are advertised.
-    Senders MUST use an array, not `null`; receivers treat `null` like omission.
+    Senders MUST use an array, not `null`. Receivers treat `null` like omission.
     Later `available_commands_update` notifications replace this list.
     """
 
@@ -2970,6 +3226,17 @@ class SessionInfo(Model):
     Omitted and `null` are equivalent and mean the last activity time is not reported.
     """
 
+    archived: Annotated[bool | None, DefaultOnError] = None
+    """**UNSTABLE**
+
+    This capability is not part of the spec yet, and may be removed or changed at any point.
+
+    Whether the session is archived.
+
+    Optional. Omitted and `null` are equivalent and mean the archive state is not reported.
+    Agents that advertise the `session.archive` capability MUST include it on every listed session.
+    """
+
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
 
 
@@ -2998,7 +3265,7 @@ class ForkSessionResponse(Model):
     """Initial session configuration options.
 
     Optional. Omitted or empty means no config options are advertised.
-    Senders MUST use an array, not `null`; receivers treat `null` like omission.
+    Senders MUST use an array, not `null`. Receivers treat `null` like omission.
     Later `config_option_update` notifications replace this list.
     """
 
@@ -3006,98 +3273,714 @@ class ForkSessionResponse(Model):
     """Initial commands the agent can execute in this session.
 
     Optional. Omitted or empty means no initial commands are advertised.
-    Senders MUST use an array, not `null`; receivers treat `null` like omission.
+    Senders MUST use an array, not `null`. Receivers treat `null` like omission.
     Later `available_commands_update` notifications replace this list.
     """
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
 
 
-class ResumeSessionResponse(Model):
-    """Response from resuming an existing session.
+class ArchiveSessionResponse(Model):
+    """**UNSTABLE**
 
-    The agent MUST send a current `state_update` after any requested history
-    replay and before this response, even without replay. The update reports
-    foreground state after resuming. The response alone does not imply `idle`.
+    This capability is not part of the spec yet, and may be removed or changed at any point.
 
-    See protocol docs: [Current-State Synchronization](https://agentclientprotocol.com/protocol/v2/draft/session-setup#current-state-synchronization)
-    """
-
-    config_options: Annotated[list[SessionConfigOption], SkipInvalidItems, DefaultOnError] = []
-    """Initial session configuration options.
-
-    Optional. Omitted or empty means no config options are advertised.
-    Senders MUST use an array, not `null`; receivers treat `null` like omission.
-    Later `config_option_update` notifications replace this list.
-    """
-
-    available_commands: Annotated[list[AvailableCommand], SkipInvalidItems, DefaultOnError] = []
-    """Initial commands the agent can execute in this session.
-
-    Optional. Omitted or empty means no initial commands are advertised.
-    Senders MUST use an array, not `null`; receivers treat `null` like omission.
-    Later `available_commands_update` notifications replace this list.
+    Response from archiving a session.
     """
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
 
 
-class CloseSessionResponse(Model):
-    """Response from closing a session."""
+class UnarchiveSessionResponse(Model):
+    """**UNSTABLE**
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    This capability is not part of the spec yet, and may be removed or changed at any point.
 
-
-class SetSessionConfigOptionResponse(Model):
-    """Response to `session/set_config_option` method."""
-
-    config_options: Annotated[list[SessionConfigOption], SkipInvalidItems]
-    """The full set of configuration options and their current values."""
-
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
-
-
-class PromptResponse(Model):
-    """Response acknowledging that a user prompt was inserted into the ACP conversation.
-
-    This response does not indicate that the prompt was merely received or held, nor that the
-    agent has finished processing it.
-    Processing and completion are reported through `state_update` session updates.
-
-    Insertion is the logical addition of a user message with a message ID and a position
-    relative to other messages in the ACP conversation.
-
-    See protocol docs: [Prompt Accepted](https://agentclientprotocol.com/protocol/v2/draft/prompt-lifecycle#2-prompt-accepted)
-    """
-
-    message_id: MessageId
-    """Identifies the user message inserted into the ACP conversation.
-
-    Required and non-null. Omission and explicit `null` are both invalid.
-
-    The corresponding user-message session update carries this same identifier and may arrive
-    before or after this response. Agents must echo the message during the live session, but are
-    not required to retain it. If retained and replayed, the message keeps this identifier.
+    Response from unarchiving a session.
     """
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
 
 
-MessageId: TypeAlias = str
-"""Identifier for a message, unique among messages of the same type within a session.
+class SessionStatusResponse(Model):
+    """**UNSTABLE**
 
-Each message type, such as user messages, agent messages, and agent thoughts,
-has its own ID space: messages of different types may share an ID and remain
-distinct messages.
+    This capability is not part of the spec yet, and may be removed or changed at any point.
+
+    Response from checking the status of a session.
+
+    The result is a snapshot. A session reported `open` may be closed or evicted before
+    the Client's next request.
+    """
+
+    status: SessionStatus
+    """Whether the Agent has the session in memory.
+
+    Required. Clients MUST treat a value they do not recognize as `saved`.
+    """
+
+    state: Annotated[StateUpdate | None, DefaultOnError] = None
+    """The session's current foreground state, as the same snapshot the Agent sends in
+    `state_update` notifications.
+
+    Optional. Agents SHOULD include it when `status` is `open`. Omitted, `null`, and
+    malformed values mean the Agent is not reporting foreground state, and Clients
+    MUST NOT read that as `idle`. This is a snapshot, not a new transition. Clients
+    MUST NOT count an `idle` snapshot as a new completion.
+    """
+
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+
+
+SessionStatus: TypeAlias = Literal["open", "saved"] | str
+"""**UNSTABLE**
+
+This capability is not part of the spec yet, and may be removed or changed at any point.
+
+Whether the Agent has a session in memory, as reported by `session/status`.
+
+`open`: The Agent has the session in memory, for any connection.
+
+This does not mean the requesting connection is attached to it. A Client that did
+not create or resume the session on its own connection MUST still call
+`session/resume` before sending `session/prompt` or expecting
+`session/update` notifications.
+
+`saved`: The Agent knows the session and can resume it, but does not have it in memory.
+
+The Client can call `session/resume` to start it.
+
+`other`: Custom or future session status.
+
+Values beginning with `_` are reserved for implementation-specific
+extensions. Unknown values that do not begin with `_` are reserved for
+future ACP variants. Clients MUST treat a value they do not recognize as
+`saved`.
 """
 
 
-ExtResponse: TypeAlias = Any
-"""Allows for sending an arbitrary response to an extension request that is not part of the ACP spec.
-Extension methods provide a way to add custom functionality while maintaining
-protocol compatibility.
+class RunningStateUpdate(Model):
+    """Foreground work is in progress."""
 
-See protocol docs: [Extensibility](https://agentclientprotocol.com/protocol/v2/draft/extensibility)
+    background: Annotated[list[BackgroundWork] | None, DefaultOnError] = None
+    """Work running independently of foreground work, as a complete snapshot.
+
+    Optional. Omitted and `null` are equivalent and mean the Agent is not reporting
+    background work, not that nothing is running. `[]` means no background work is
+    running. An Agent that reports background work MUST include it on every state
+    update for the session. A malformed list is treated as not reported.
+
+    See protocol docs: [Background Work](https://agentclientprotocol.com/protocol/v2/draft/prompt-lifecycle#background-work)
+    """
+
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+
+
+class StateUpdateRunning(RunningStateUpdate):
+    state: Literal["running"] = tag("running")
+
+
+class IdleStateUpdateEndTurn(Model):
+    """The active work ended successfully.
+    Includes locally handled commands that required no model call.
+    """
+
+    stop_reason: Literal["end_turn"] = tag("end_turn")
+    usage: Annotated[Usage | None, DefaultOnError] = None
+    """**UNSTABLE**
+
+    This capability is not part of the spec yet, and may be removed or changed at any point.
+
+    Token usage for completed foreground work.
+
+    Optional. Omitted and `null` are equivalent and mean the agent is not reporting token
+    usage for this state update.
+    """
+
+    background: Annotated[list[BackgroundWork] | None, DefaultOnError] = None
+    """Work running independently of foreground work, as a complete snapshot.
+
+    Optional. Omitted and `null` are equivalent and mean the Agent is not reporting
+    background work, not that nothing is running. `[]` means no background work is
+    running. An Agent that reports background work MUST include it on every state
+    update for the session. A malformed list is treated as not reported.
+
+    See protocol docs: [Background Work](https://agentclientprotocol.com/protocol/v2/draft/prompt-lifecycle#background-work)
+    """
+
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+
+
+class IdleStateUpdateMaxTokens(Model):
+    """The active work ended because the agent reached the maximum number of tokens."""
+
+    stop_reason: Literal["max_tokens"] = tag("max_tokens")
+    usage: Annotated[Usage | None, DefaultOnError] = None
+    """**UNSTABLE**
+
+    This capability is not part of the spec yet, and may be removed or changed at any point.
+
+    Token usage for completed foreground work.
+
+    Optional. Omitted and `null` are equivalent and mean the agent is not reporting token
+    usage for this state update.
+    """
+
+    background: Annotated[list[BackgroundWork] | None, DefaultOnError] = None
+    """Work running independently of foreground work, as a complete snapshot.
+
+    Optional. Omitted and `null` are equivalent and mean the Agent is not reporting
+    background work, not that nothing is running. `[]` means no background work is
+    running. An Agent that reports background work MUST include it on every state
+    update for the session. A malformed list is treated as not reported.
+
+    See protocol docs: [Background Work](https://agentclientprotocol.com/protocol/v2/draft/prompt-lifecycle#background-work)
+    """
+
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+
+
+class IdleStateUpdateMaxTurnRequests(Model):
+    """The active work ended because the agent reached the maximum number of
+    model requests for the foreground work.
+    """
+
+    stop_reason: Literal["max_turn_requests"] = tag("max_turn_requests")
+    usage: Annotated[Usage | None, DefaultOnError] = None
+    """**UNSTABLE**
+
+    This capability is not part of the spec yet, and may be removed or changed at any point.
+
+    Token usage for completed foreground work.
+
+    Optional. Omitted and `null` are equivalent and mean the agent is not reporting token
+    usage for this state update.
+    """
+
+    background: Annotated[list[BackgroundWork] | None, DefaultOnError] = None
+    """Work running independently of foreground work, as a complete snapshot.
+
+    Optional. Omitted and `null` are equivalent and mean the Agent is not reporting
+    background work, not that nothing is running. `[]` means no background work is
+    running. An Agent that reports background work MUST include it on every state
+    update for the session. A malformed list is treated as not reported.
+
+    See protocol docs: [Background Work](https://agentclientprotocol.com/protocol/v2/draft/prompt-lifecycle#background-work)
+    """
+
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+
+
+class IdleStateUpdateRefusal(Model):
+    """The active work ended because the agent refused to continue."""
+
+    stop_reason: Literal["refusal"] = tag("refusal")
+    usage: Annotated[Usage | None, DefaultOnError] = None
+    """**UNSTABLE**
+
+    This capability is not part of the spec yet, and may be removed or changed at any point.
+
+    Token usage for completed foreground work.
+
+    Optional. Omitted and `null` are equivalent and mean the agent is not reporting token
+    usage for this state update.
+    """
+
+    background: Annotated[list[BackgroundWork] | None, DefaultOnError] = None
+    """Work running independently of foreground work, as a complete snapshot.
+
+    Optional. Omitted and `null` are equivalent and mean the Agent is not reporting
+    background work, not that nothing is running. `[]` means no background work is
+    running. An Agent that reports background work MUST include it on every state
+    update for the session. A malformed list is treated as not reported.
+
+    See protocol docs: [Background Work](https://agentclientprotocol.com/protocol/v2/draft/prompt-lifecycle#background-work)
+    """
+
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+
+
+class IdleStateUpdateCancelled(Model):
+    """The user or client chose to stop the work: via `session/cancel`, by
+    closing the session, or through an interaction the agent offers, such
+    as a permission option that tells the agent to stop. Work the agent
+    stops for its own reasons uses another reason, such as `error` for an
+    internal timeout.
+
+    Agents MUST report this stop reason on an idle `state_update` when
+    cancellation ends active foreground work, even if aborting causes
+    exceptions. Agents MUST catch these errors and report `cancelled`, not
+    `error`.
+    """
+
+    stop_reason: Literal["cancelled"] = tag("cancelled")
+    usage: Annotated[Usage | None, DefaultOnError] = None
+    """**UNSTABLE**
+
+    This capability is not part of the spec yet, and may be removed or changed at any point.
+
+    Token usage for completed foreground work.
+
+    Optional. Omitted and `null` are equivalent and mean the agent is not reporting token
+    usage for this state update.
+    """
+
+    background: Annotated[list[BackgroundWork] | None, DefaultOnError] = None
+    """Work running independently of foreground work, as a complete snapshot.
+
+    Optional. Omitted and `null` are equivalent and mean the Agent is not reporting
+    background work, not that nothing is running. `[]` means no background work is
+    running. An Agent that reports background work MUST include it on every state
+    update for the session. A malformed list is treated as not reported.
+
+    See protocol docs: [Background Work](https://agentclientprotocol.com/protocol/v2/draft/prompt-lifecycle#background-work)
+    """
+
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+
+
+class ErrorStopReason(Model):
+    """Details of a failure that ended active work."""
+
+    error: Annotated[Error | None, DefaultOnError] = None
+    """The failure, as a JSON-RPC error object.
+
+    Optional. Omitted and `null` are equivalent and mean the agent is not reporting failure details.
+    Agents SHOULD include it.
+    """
+
+
+class IdleStateUpdateError(ErrorStopReason):
+    """The active work ended because something failed.
+
+    This includes pre-insertion foreground work. A prompt failure before
+    insertion also requires an error response to `session/prompt`. After
+    insertion, the prompt's response remains successful.
+    """
+
+    stop_reason: Literal["error"] = tag("error")
+    usage: Annotated[Usage | None, DefaultOnError] = None
+    """**UNSTABLE**
+
+    This capability is not part of the spec yet, and may be removed or changed at any point.
+
+    Token usage for completed foreground work.
+
+    Optional. Omitted and `null` are equivalent and mean the agent is not reporting token
+    usage for this state update.
+    """
+
+    background: Annotated[list[BackgroundWork] | None, DefaultOnError] = None
+    """Work running independently of foreground work, as a complete snapshot.
+
+    Optional. Omitted and `null` are equivalent and mean the Agent is not reporting
+    background work, not that nothing is running. `[]` means no background work is
+    running. An Agent that reports background work MUST include it on every state
+    update for the session. A malformed list is treated as not reported.
+
+    See protocol docs: [Background Work](https://agentclientprotocol.com/protocol/v2/draft/prompt-lifecycle#background-work)
+    """
+
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+
+
+class IdleStateUpdateOther(OpenModel):
+    """Custom or future stop reason.
+
+    Values beginning with `_` are reserved for implementation-specific
+    extensions. Unknown values that do not begin with `_` are reserved for
+    future ACP variants.
+    """
+
+    stop_reason: Annotated[
+        str,
+        OtherThan("end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled", "error"),
+    ]
+    """Custom or future stop reason.
+
+    Values beginning with `_` are reserved for implementation-specific
+    extensions. Unknown values that do not begin with `_` are reserved for
+    future ACP variants.
+    """
+
+    usage: Annotated[Usage | None, DefaultOnError] = None
+    """**UNSTABLE**
+
+    This capability is not part of the spec yet, and may be removed or changed at any point.
+
+    Token usage for completed foreground work.
+
+    Optional. Omitted and `null` are equivalent and mean the agent is not reporting token
+    usage for this state update.
+    """
+
+    background: Annotated[list[BackgroundWork] | None, DefaultOnError] = None
+    """Work running independently of foreground work, as a complete snapshot.
+
+    Optional. Omitted and `null` are equivalent and mean the Agent is not reporting
+    background work, not that nothing is running. `[]` means no background work is
+    running. An Agent that reports background work MUST include it on every state
+    update for the session. A malformed list is treated as not reported.
+
+    See protocol docs: [Background Work](https://agentclientprotocol.com/protocol/v2/draft/prompt-lifecycle#background-work)
+    """
+
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+
+
+class IdleStateUpdateNone(Model):
+    """No stop reason: `stopReason` is omitted or `null`."""
+
+    stop_reason: Annotated[None, NoTag] = None
+    usage: Annotated[Usage | None, DefaultOnError] = None
+    """**UNSTABLE**
+
+    This capability is not part of the spec yet, and may be removed or changed at any point.
+
+    Token usage for completed foreground work.
+
+    Optional. Omitted and `null` are equivalent and mean the agent is not reporting token
+    usage for this state update.
+    """
+
+    background: Annotated[list[BackgroundWork] | None, DefaultOnError] = None
+    """Work running independently of foreground work, as a complete snapshot.
+
+    Optional. Omitted and `null` are equivalent and mean the Agent is not reporting
+    background work, not that nothing is running. `[]` means no background work is
+    running. An Agent that reports background work MUST include it on every state
+    update for the session. A malformed list is treated as not reported.
+
+    See protocol docs: [Background Work](https://agentclientprotocol.com/protocol/v2/draft/prompt-lifecycle#background-work)
+    """
+
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+
+
+IdleStateUpdate: TypeAlias = Annotated[
+    IdleStateUpdateEndTurn
+    | IdleStateUpdateMaxTokens
+    | IdleStateUpdateMaxTurnRequests
+    | IdleStateUpdateRefusal
+    | IdleStateUpdateCancelled
+    | IdleStateUpdateError
+    | IdleStateUpdateOther
+    | IdleStateUpdateNone,
+    ByTag("stop_reason"),
+]
+"""No foreground work is active. Background activity may continue.
+
+Agents SHOULD include a `stopReason` when the idle transition ends foreground
+work. An idle update that does not end foreground work need not include one.
+Receivers treat an omitted, `null`, or malformed `stopReason` as the agent not
+reporting one.
+Repeated or resume snapshots may carry the last stop reason for context.
+They MUST NOT be counted as new completions, cancellations, or additional usage.
+"""
+
+
+class StateUpdateIdleEndTurn(IdleStateUpdateEndTurn):
+    """No foreground work is active. Background activity may continue."""
+
+    state: Literal["idle"] = tag("idle")
+
+
+class StateUpdateIdleMaxTokens(IdleStateUpdateMaxTokens):
+    """No foreground work is active. Background activity may continue."""
+
+    state: Literal["idle"] = tag("idle")
+
+
+class StateUpdateIdleMaxTurnRequests(IdleStateUpdateMaxTurnRequests):
+    """No foreground work is active. Background activity may continue."""
+
+    state: Literal["idle"] = tag("idle")
+
+
+class StateUpdateIdleRefusal(IdleStateUpdateRefusal):
+    """No foreground work is active. Background activity may continue."""
+
+    state: Literal["idle"] = tag("idle")
+
+
+class StateUpdateIdleCancelled(IdleStateUpdateCancelled):
+    """No foreground work is active. Background activity may continue."""
+
+    state: Literal["idle"] = tag("idle")
+
+
+class StateUpdateIdleError(IdleStateUpdateError):
+    """No foreground work is active. Background activity may continue."""
+
+    state: Literal["idle"] = tag("idle")
+
+
+class StateUpdateIdleOther(IdleStateUpdateOther):
+    """No foreground work is active. Background activity may continue."""
+
+    state: Literal["idle"] = tag("idle")
+
+
+class StateUpdateIdleNone(IdleStateUpdateNone):
+    """No foreground work is active. Background activity may continue."""
+
+    state: Literal["idle"] = tag("idle")
+
+
+StateUpdateIdle: TypeAlias = Annotated[
+    StateUpdateIdleEndTurn
+    | StateUpdateIdleMaxTokens
+    | StateUpdateIdleMaxTurnRequests
+    | StateUpdateIdleRefusal
+    | StateUpdateIdleCancelled
+    | StateUpdateIdleError
+    | StateUpdateIdleOther
+    | StateUpdateIdleNone,
+    ByTag("stop_reason"),
+]
+"""No foreground work is active. Background activity may continue."""
+
+
+class RequiresActionStateUpdate(Model):
+    """The foreground workflow as a whole is blocked on user action.
+
+    Agents SHOULD report this state when foreground work cannot progress without
+    user action. Pending permissions or elicitations alone do not imply this
+    state if other foreground work can progress, or if the requests belong only
+    to independent background activity. Once reported, agents MUST report
+    `running` when progress resumes, or `idle` if the work ends without resuming.
+    Responding to one request does not itself imply `running`.
+    """
+
+    background: Annotated[list[BackgroundWork] | None, DefaultOnError] = None
+    """Work running independently of foreground work, as a complete snapshot.
+
+    Optional. Omitted and `null` are equivalent and mean the Agent is not reporting
+    background work, not that nothing is running. `[]` means no background work is
+    running. An Agent that reports background work MUST include it on every state
+    update for the session. A malformed list is treated as not reported.
+
+    See protocol docs: [Background Work](https://agentclientprotocol.com/protocol/v2/draft/prompt-lifecycle#background-work)
+    """
+
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+
+
+class StateUpdateRequiresAction(RequiresActionStateUpdate):
+    """Foreground work is blocked on user action."""
+
+    state: Literal["requires_action"] = tag("requires_action")
+
+
+class UnknownStateUpdate(Model):
+    """**UNSTABLE**
+
+    This capability is not part of the spec yet, and may be removed or changed at any point.
+
+    The Agent cannot currently determine foreground activity.
+
+    Report this when activity becomes unobservable, not merely because the session
+    has been quiet. The Client MUST stop presenting the previous state as confirmed
+    current activity, but may retain it as last known. A later state replaces this
+    snapshot normally.
+
+    This is not a task outcome or session closure. It does not cancel work, resolve
+    pending requests, or revoke capabilities. Capabilities are updated separately.
+    """
+
+    background: Annotated[list[BackgroundWork] | None, DefaultOnError] = None
+    """Work running independently of foreground work, as a complete snapshot.
+
+    Optional. Omitted and `null` are equivalent and mean the Agent is not reporting
+    background work, not that nothing is running. `[]` means no background work is
+    running. An Agent that reports background work MUST include it on every state
+    update for the session. A malformed list is treated as not reported.
+
+    See protocol docs: [Background Work](https://agentclientprotocol.com/protocol/v2/draft/prompt-lifecycle#background-work)
+    """
+
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+
+
+class StateUpdateUnknown(UnknownStateUpdate):
+    """**UNSTABLE**
+
+    This capability is not part of the spec yet, and may be removed or changed at any point.
+
+    The Agent cannot currently determine foreground activity.
+    This replaces previously confirmed activity without ending the work or session.
+    """
+
+    state: Literal["unknown"] = tag("unknown")
+
+
+class StateUpdateOther(OpenModel):
+    """Custom or future session state.
+
+    Values beginning with `_` are reserved for implementation-specific
+    extensions. Unknown values that do not begin with `_` are reserved for
+    future ACP variants.
+
+    Unless the Client advertised support for this state, Agents MUST still
+    report the standard states.
+    Clients MUST NOT treat an unrecognized state as `idle` or present the
+    previous state as confirmed, and show a generic busy state until a known
+    state arrives.
+    """
+
+    state: Annotated[str, OtherThan("running", "idle", "requires_action", "unknown")]
+    """Custom or future session state.
+
+    Values beginning with `_` are reserved for implementation-specific
+    extensions. Unknown values that do not begin with `_` are reserved for
+    future ACP variants.
+    """
+
+
+StateUpdate: TypeAlias = Annotated[
+    StateUpdateRunning
+    | StateUpdateIdle
+    | StateUpdateRequiresAction
+    | StateUpdateUnknown
+    | StateUpdateOther,
+    ByTag("state"),
+]
+"""A snapshot of the session's aggregate foreground activity.
+
+Foreground work is the agent's active response or workflow in the session,
+including model processing, tool execution, and waiting for user action needed
+to continue that work. It can start with a prompt or be agent-initiated, for
+example to pursue an ongoing goal or follow up on a completed background task.
+Either way, the agent MUST report `running` when foreground work starts,
+or `requires_action` if it starts blocked on user action, and `idle` when it
+ends. The agent SHOULD include a stop reason on that idle update.
+Agent-initiated work does not require a prompt request or a synthetic user
+message.
+
+`running` may precede user-message insertion, for example during a foreground
+hook. It is not acknowledgment of insertion, and rejecting a prompt does not
+itself end foreground work.
+
+Background activity can continue and emit other `session/update` notifications
+while `idle`. Those notifications, including a detached task's progress or
+completion, do not by themselves change this state. A permission request only
+warrants `requires_action` when foreground work is blocked on user action.
+
+The agent SHOULD report `requires_action` when the foreground workflow as a
+whole cannot progress without user action, including permissions or elicitations.
+Once reported, it MUST report `running` when progress resumes, or `idle` when
+work ends without resuming.
+If other foreground work can progress, the state remains `running`. Resolving
+one of several requests does not itself change the state. Agents SHOULD ignore
+responses for work that has already ended rather than use them to resume it.
+
+A new session defaults to idle until a state update reports otherwise.
+Resume MUST send a current-state snapshot after any replay and before its
+response. The snapshot reports foreground state after resuming.
+The response alone does not imply idle.
+Repeated snapshots are idempotent, not additional work, completions, or usage.
+A repeated state may carry updated information without another state transition.
+The agent MUST report `idle` when no foreground activity remains. Completing
+an individual activity while other foreground work continues does not require
+an idle boundary. Local commands use the same lifecycle even without model work.
+
+See protocol docs: [Session States](https://agentclientprotocol.com/protocol/v2/draft/prompt-lifecycle#session-states)
+"""
+
+
+class BackgroundTerminal(Model):
+    """A listed terminal running in the background."""
+
+    terminal_id: TerminalId
+    """The ID of the listed terminal."""
+
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+
+
+class BackgroundWorkTerminal(BackgroundTerminal):
+    """A process that keeps running after its tool call returned control to the model.
+    Live until its `terminal_update` reports `exitStatus`.
+    """
+
+    type: Literal["terminal"] = tag("terminal")
+
+
+class BackgroundToolCall(Model):
+    """A listed tool call whose work continues in the background."""
+
+    tool_call_id: ToolCallId
+    """The ID of the listed tool call."""
+
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+
+
+class BackgroundWorkToolCall(BackgroundToolCall):
+    """Work started by a tool call that continues without a process of its own, such as
+    a watcher, a workflow, or a scheduled wakeup. `pending` and `paused` tool calls
+    stay listed.
+    """
+
+    type: Literal["tool_call"] = tag("tool_call")
+
+
+class BackgroundSubagent(Model):
+    """**UNSTABLE**
+
+    This capability is not part of the spec yet, and may be removed or changed at any point.
+
+    A listed subagent session associated with this session through `subagent_update`.
+    """
+
+    session_id: SessionId
+    """The ID of the listed session."""
+
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+
+
+class BackgroundWorkSubagent(BackgroundSubagent):
+    """**UNSTABLE**
+
+    This capability is not part of the spec yet, and may be removed or changed at any point.
+
+    A detached subagent session that has anything running: its state is not `idle`, or
+    its own `background` list is non-empty or not reported.
+    """
+
+    type: Literal["subagent"] = tag("subagent")
+
+
+class BackgroundWorkOther(OpenModel):
+    """Custom or future background work.
+
+    Values beginning with `_` are reserved for implementation-specific
+    extensions. Unknown values that do not begin with `_` are reserved for
+    future ACP variants.
+
+    An unknown item still means background work is running, even when the Client
+    cannot show what it is.
+    """
+
+    type: Annotated[str, OtherThan("terminal", "tool_call", "subagent")]
+    """Custom or future background work type.
+
+    Values beginning with `_` are reserved for implementation-specific
+    extensions. Unknown values that do not begin with `_` are reserved for
+    future ACP variants.
+    """
+
+
+BackgroundWork: TypeAlias = Annotated[
+    BackgroundWorkTerminal | BackgroundWorkToolCall | BackgroundWorkSubagent | BackgroundWorkOther,
+    ByTag("type"),
+]
+"""One piece of work running independently of the session's foreground work.
+
+Items reference entities the Client already tracks. The Agent MUST announce each item
+before the first snapshot that lists it, and MUST report a terminal's `exitStatus` or a
+tool call's final status before the snapshot that removes it. Each piece of work is
+listed once: process-backed work is listed as its terminal, not also as its tool call.
+
+See protocol docs: [Background Work](https://agentclientprotocol.com/protocol/v2/draft/prompt-lifecycle#background-work)
 """
 
 
@@ -3205,6 +4088,162 @@ ErrorData: TypeAlias = Annotated[
 """
 
 
+class Usage(Model):
+    """**UNSTABLE**
+
+    This capability is not part of the spec yet, and may be removed or changed at any point.
+
+    Token usage for the foreground work that just completed, not cumulative for the session.
+    """
+
+    total_tokens: Uint64
+    """Sum of all token types for the completed work."""
+
+    input_tokens: Uint64
+    """Input tokens for the completed work."""
+
+    output_tokens: Uint64
+    """Output tokens for the completed work."""
+
+    thought_tokens: Annotated[Uint64 | None, DefaultOnError] = None
+    """Thought/reasoning tokens for the completed work.
+
+    Omitted and `null` are equivalent and mean the count is not reported.
+    """
+
+    cached_read_tokens: Annotated[Uint64 | None, DefaultOnError] = None
+    """Cache read tokens for the completed work.
+
+    Omitted and `null` are equivalent and mean the count is not reported.
+    """
+
+    cached_write_tokens: Annotated[Uint64 | None, DefaultOnError] = None
+    """Cache write tokens for the completed work.
+
+    Omitted and `null` are equivalent and mean the count is not reported.
+    """
+
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+
+
+class SetSessionTitleResponse(Model):
+    """**UNSTABLE**
+
+    This capability is not part of the spec yet, and may be removed or changed at any point.
+
+    Response from setting the title of a session.
+    """
+
+    title: str
+    """The title the Agent stored.
+
+    This differs from the requested title if the Agent normalized it. Clients SHOULD
+    display this value rather than the one they sent.
+    """
+
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+
+
+class ResumeSessionResponse(Model):
+    """Response from resuming an existing session.
+
+    The agent MUST send a current `state_update` after any requested history
+    replay and before this response, even without replay. The update reports
+    foreground state after resuming. The response alone does not imply `idle`.
+
+    See protocol docs: [Current-State Synchronization](https://agentclientprotocol.com/protocol/v2/draft/session-setup#current-state-synchronization)
+    """
+
+    config_options: Annotated[list[SessionConfigOption], SkipInvalidItems, DefaultOnError] = []
+    """Initial session configuration options.
+
+    Optional. Omitted or empty means no config options are advertised.
+    Senders MUST use an array, not `null`. Receivers treat `null` like omission.
+    Later `config_option_update` notifications replace this list.
+    """
+
+    available_commands: Annotated[list[AvailableCommand], SkipInvalidItems, DefaultOnError] = []
+    """Initial commands the agent can execute in this session.
+
+    Optional. Omitted or empty means no initial commands are advertised.
+    Senders MUST use an array, not `null`. Receivers treat `null` like omission.
+    Later `available_commands_update` notifications replace this list.
+    """
+
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+
+
+class CloseSessionResponse(Model):
+    """Response from closing a session."""
+
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+
+
+class CancelToolCallResponse(Model):
+    """Response from cancelling a tool call."""
+
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+
+
+class CancelTerminalResponse(Model):
+    """Response from cancelling a terminal."""
+
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+
+
+class SetSessionConfigOptionResponse(Model):
+    """Response to `session/set_config_option` method."""
+
+    config_options: Annotated[list[SessionConfigOption], SkipInvalidItems]
+    """The full set of configuration options and their current values."""
+
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+
+
+class PromptResponse(Model):
+    """Response acknowledging that a user prompt was inserted into the ACP conversation.
+
+    This response does not indicate that the prompt was merely received or held, nor that the
+    agent has finished processing it.
+    Processing and completion are reported through `state_update` session updates.
+
+    Insertion is the logical addition of a user message with a message ID and a position
+    relative to other messages in the ACP conversation.
+
+    See protocol docs: [Prompt Accepted](https://agentclientprotocol.com/protocol/v2/draft/prompt-lifecycle#2-prompt-accepted)
+    """
+
+    message_id: MessageId
+    """Identifies the user message inserted into the ACP conversation.
+
+    Required and non-null. Omission and explicit `null` are both invalid.
+
+    The corresponding user-message session update carries this same identifier and may arrive
+    before or after this response. Agents must echo the message during the live session, but are
+    not required to retain it. If retained and replayed, the message keeps this identifier.
+    """
+
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+
+
+MessageId: TypeAlias = str
+"""Identifier for a message, unique among messages of the same type within a session.
+
+Each message type, such as user messages, agent messages, and agent thoughts,
+has its own ID space: messages of different types may share an ID and remain
+distinct messages.
+"""
+
+
+ExtResponse: TypeAlias = Any
+"""Allows for sending an arbitrary response to an extension request that is not part of the ACP spec.
+Extension methods provide a way to add custom functionality while maintaining
+protocol compatibility.
+
+See protocol docs: [Extensibility](https://agentclientprotocol.com/protocol/v2/draft/extensibility)
+"""
+
+
 class AgentNotification(Model):
     """A JSON-RPC notification object.
 
@@ -3216,7 +4255,10 @@ class AgentNotification(Model):
 
     params: (
         Annotated[
-            UpdateSessionNotification | CompleteElicitationNotification | ExtNotification,
+            UpdateSessionNotification
+            | CompleteElicitationNotification
+            | AuthStatusUpdateNotification
+            | ExtNotification,
             FirstMatch,
         ]
         | None
@@ -3246,6 +4288,14 @@ class AgentNotification(Model):
     `CompleteElicitationNotification`: Notification that a URL-based elicitation has completed.
 
     See protocol docs: [Elicitation](https://agentclientprotocol.com/protocol/v2/draft/elicitation#url-completion)
+
+    `AuthStatusUpdateNotification`: **UNSTABLE**
+
+    This capability is not part of the spec yet, and may be removed or changed at any point.
+
+    Notification that the agent's authentication state changed.
+
+    Only sent by agents that advertise the `auth.status` capability.
 
     `ExtNotification`: Handles extension notifications from the agent.
 
@@ -3303,7 +4353,7 @@ class UserMessage(Model):
     an omitted field leaves existing message content unchanged, `null` clears the
     value, and a concrete array replaces the previous value. For a new
     `messageId`, omitted `content` starts empty. `content` is replaced as a
-    whole array; send `[]` or `null` to clear it.
+    whole array. Send `[]` or `null` to clear it.
 
     Message updates and chunks are applied in the order they are received. When
     a `user_message` update includes `content`, that array replaces any content
@@ -3345,7 +4395,7 @@ class AgentMessage(Model):
     an omitted field leaves existing message content unchanged, `null` clears the
     value, and a concrete array replaces the previous value. For a new
     `messageId`, omitted `content` starts empty. `content` is replaced as a
-    whole array; send `[]` or `null` to clear it.
+    whole array. Send `[]` or `null` to clear it.
 
     Message updates and chunks are applied in the order they are received. When
     an `agent_message` update includes `content`, that array replaces any
@@ -3387,7 +4437,7 @@ class AgentThought(Model):
     an omitted field leaves existing thought content unchanged, `null` clears the
     value, and a concrete array replaces the previous value. For a new
     `messageId`, omitted `content` starts empty. `content` is replaced as a
-    whole array; send `[]` or `null` to clear it.
+    whole array. Send `[]` or `null` to clear it.
 
     Message updates and chunks are applied in the order they are received. When
     an `agent_thought` update includes `content`, that array replaces any
@@ -3414,414 +4464,6 @@ class SessionUpdateAgentThought(AgentThought):
     """
 
     session_update: Literal["agent_thought"] = tag("agent_thought")
-
-
-class RunningStateUpdate(Model):
-    """Foreground work is in progress."""
-
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
-
-
-class StateUpdateRunning(RunningStateUpdate):
-    state: Literal["running"] = tag("running")
-
-
-class IdleStateUpdateEndTurn(Model):
-    """The active work ended successfully.
-    Includes locally handled commands that required no model call.
-    """
-
-    stop_reason: Literal["end_turn"] = tag("end_turn")
-    usage: Annotated[Usage | None, DefaultOnError] = None
-    """**UNSTABLE**
-
-    This capability is not part of the spec yet, and may be removed or changed at any point.
-
-    Token usage for completed foreground work.
-
-    Optional. Omitted and `null` are equivalent and mean the agent is not reporting token
-    usage for this state update.
-    """
-
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
-
-
-class IdleStateUpdateMaxTokens(Model):
-    """The active work ended because the agent reached the maximum number of tokens."""
-
-    stop_reason: Literal["max_tokens"] = tag("max_tokens")
-    usage: Annotated[Usage | None, DefaultOnError] = None
-    """**UNSTABLE**
-
-    This capability is not part of the spec yet, and may be removed or changed at any point.
-
-    Token usage for completed foreground work.
-
-    Optional. Omitted and `null` are equivalent and mean the agent is not reporting token
-    usage for this state update.
-    """
-
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
-
-
-class IdleStateUpdateMaxTurnRequests(Model):
-    """The active work ended because the agent reached the maximum number of
-    model requests for the foreground work.
-    """
-
-    stop_reason: Literal["max_turn_requests"] = tag("max_turn_requests")
-    usage: Annotated[Usage | None, DefaultOnError] = None
-    """**UNSTABLE**
-
-    This capability is not part of the spec yet, and may be removed or changed at any point.
-
-    Token usage for completed foreground work.
-
-    Optional. Omitted and `null` are equivalent and mean the agent is not reporting token
-    usage for this state update.
-    """
-
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
-
-
-class IdleStateUpdateRefusal(Model):
-    """The active work ended because the agent refused to continue."""
-
-    stop_reason: Literal["refusal"] = tag("refusal")
-    usage: Annotated[Usage | None, DefaultOnError] = None
-    """**UNSTABLE**
-
-    This capability is not part of the spec yet, and may be removed or changed at any point.
-
-    Token usage for completed foreground work.
-
-    Optional. Omitted and `null` are equivalent and mean the agent is not reporting token
-    usage for this state update.
-    """
-
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
-
-
-class IdleStateUpdateCancelled(Model):
-    """The user or client chose to stop the work: via `session/cancel`, by
-    closing the session, or through an interaction the agent offers, such
-    as a permission option that tells the agent to stop. Work the agent
-    stops for its own reasons uses another reason, such as `error` for an
-    internal timeout.
-
-    Agents MUST report this stop reason on an idle `state_update` when
-    cancellation ends active foreground work, even if aborting causes
-    exceptions. Agents MUST catch these errors and report `cancelled`, not
-    `error`.
-    """
-
-    stop_reason: Literal["cancelled"] = tag("cancelled")
-    usage: Annotated[Usage | None, DefaultOnError] = None
-    """**UNSTABLE**
-
-    This capability is not part of the spec yet, and may be removed or changed at any point.
-
-    Token usage for completed foreground work.
-
-    Optional. Omitted and `null` are equivalent and mean the agent is not reporting token
-    usage for this state update.
-    """
-
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
-
-
-class ErrorStopReason(Model):
-    """Details of a failure that ended active work."""
-
-    error: Annotated[Error | None, DefaultOnError] = None
-    """The failure, as a JSON-RPC error object.
-
-    Optional. Omitted and `null` are equivalent and mean the agent is not reporting failure details.
-    Agents SHOULD include it.
-    """
-
-
-class IdleStateUpdateError(ErrorStopReason):
-    """The active work ended because something failed.
-
-    This includes pre-insertion foreground work. A prompt failure before
-    insertion also requires an error response to `session/prompt`; after
-    insertion, the prompt's response remains successful.
-    """
-
-    stop_reason: Literal["error"] = tag("error")
-    usage: Annotated[Usage | None, DefaultOnError] = None
-    """**UNSTABLE**
-
-    This capability is not part of the spec yet, and may be removed or changed at any point.
-
-    Token usage for completed foreground work.
-
-    Optional. Omitted and `null` are equivalent and mean the agent is not reporting token
-    usage for this state update.
-    """
-
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
-
-
-class IdleStateUpdateOther(OpenModel):
-    """Custom or future stop reason.
-
-    Values beginning with `_` are reserved for implementation-specific
-    extensions. Unknown values that do not begin with `_` are reserved for
-    future ACP variants.
-    """
-
-    stop_reason: Annotated[
-        str,
-        OtherThan("end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled", "error"),
-    ]
-    """Custom or future stop reason.
-
-    Values beginning with `_` are reserved for implementation-specific
-    extensions. Unknown values that do not begin with `_` are reserved for
-    future ACP variants.
-    """
-
-    usage: Annotated[Usage | None, DefaultOnError] = None
-    """**UNSTABLE**
-
-    This capability is not part of the spec yet, and may be removed or changed at any point.
-
-    Token usage for completed foreground work.
-
-    Optional. Omitted and `null` are equivalent and mean the agent is not reporting token
-    usage for this state update.
-    """
-
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
-
-
-class IdleStateUpdateNone(Model):
-    """No stop reason: `stopReason` is omitted or `null`."""
-
-    stop_reason: Annotated[None, NoTag] = None
-    usage: Annotated[Usage | None, DefaultOnError] = None
-    """**UNSTABLE**
-
-    This capability is not part of the spec yet, and may be removed or changed at any point.
-
-    Token usage for completed foreground work.
-
-    Optional. Omitted and `null` are equivalent and mean the agent is not reporting token
-    usage for this state update.
-    """
-
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
-
-
-IdleStateUpdate: TypeAlias = Annotated[
-    IdleStateUpdateEndTurn
-    | IdleStateUpdateMaxTokens
-    | IdleStateUpdateMaxTurnRequests
-    | IdleStateUpdateRefusal
-    | IdleStateUpdateCancelled
-    | IdleStateUpdateError
-    | IdleStateUpdateOther
-    | IdleStateUpdateNone,
-    ByTag("stop_reason"),
-]
-"""No foreground work is active. Background activity may continue.
-
-Agents SHOULD include a `stopReason` when the idle transition ends foreground
-work. An idle update that does not end foreground work need not include one.
-Receivers treat an omitted, `null`, or malformed `stopReason` as the agent not
-reporting one.
-Repeated or resume snapshots may carry the last stop reason for context.
-They MUST NOT be counted as new completions, cancellations, or additional usage.
-"""
-
-
-class StateUpdateIdleEndTurn(IdleStateUpdateEndTurn):
-    """No foreground work is active. Background activity may continue."""
-
-    state: Literal["idle"] = tag("idle")
-
-
-class StateUpdateIdleMaxTokens(IdleStateUpdateMaxTokens):
-    """No foreground work is active. Background activity may continue."""
-
-    state: Literal["idle"] = tag("idle")
-
-
-class StateUpdateIdleMaxTurnRequests(IdleStateUpdateMaxTurnRequests):
-    """No foreground work is active. Background activity may continue."""
-
-    state: Literal["idle"] = tag("idle")
-
-
-class StateUpdateIdleRefusal(IdleStateUpdateRefusal):
-    """No foreground work is active. Background activity may continue."""
-
-    state: Literal["idle"] = tag("idle")
-
-
-class StateUpdateIdleCancelled(IdleStateUpdateCancelled):
-    """No foreground work is active. Background activity may continue."""
-
-    state: Literal["idle"] = tag("idle")
-
-
-class StateUpdateIdleError(IdleStateUpdateError):
-    """No foreground work is active. Background activity may continue."""
-
-    state: Literal["idle"] = tag("idle")
-
-
-class StateUpdateIdleOther(IdleStateUpdateOther):
-    """No foreground work is active. Background activity may continue."""
-
-    state: Literal["idle"] = tag("idle")
-
-
-class StateUpdateIdleNone(IdleStateUpdateNone):
-    """No foreground work is active. Background activity may continue."""
-
-    state: Literal["idle"] = tag("idle")
-
-
-StateUpdateIdle: TypeAlias = Annotated[
-    StateUpdateIdleEndTurn
-    | StateUpdateIdleMaxTokens
-    | StateUpdateIdleMaxTurnRequests
-    | StateUpdateIdleRefusal
-    | StateUpdateIdleCancelled
-    | StateUpdateIdleError
-    | StateUpdateIdleOther
-    | StateUpdateIdleNone,
-    ByTag("stop_reason"),
-]
-"""No foreground work is active. Background activity may continue."""
-
-
-class RequiresActionStateUpdate(Model):
-    """The foreground workflow as a whole is blocked on user action.
-
-    Agents SHOULD report this state when foreground work cannot progress without
-    user action. Pending permissions or elicitations alone do not imply this
-    state if other foreground work can progress, or if the requests belong only
-    to independent background activity. Once reported, agents MUST report
-    `running` when progress resumes, or `idle` if the work ends without resuming.
-    Responding to one request does not itself imply `running`.
-    """
-
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
-
-
-class StateUpdateRequiresAction(RequiresActionStateUpdate):
-    """Foreground work is blocked on user action."""
-
-    state: Literal["requires_action"] = tag("requires_action")
-
-
-class UnknownStateUpdate(Model):
-    """**UNSTABLE**
-
-    This capability is not part of the spec yet, and may be removed or changed at any point.
-
-    The Agent cannot currently determine foreground activity.
-
-    Report this when activity becomes unobservable, not merely because the session
-    has been quiet. The Client MUST stop presenting the previous state as confirmed
-    current activity, but may retain it as last known. A later state replaces this
-    snapshot normally.
-
-    This is not a task outcome or session closure. It does not cancel work, resolve
-    pending requests, or revoke capabilities; capabilities are updated separately.
-    """
-
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
-
-
-class StateUpdateUnknown(UnknownStateUpdate):
-    """**UNSTABLE**
-
-    This capability is not part of the spec yet, and may be removed or changed at any point.
-
-    The Agent cannot currently determine foreground activity.
-    This replaces previously confirmed activity without ending the work or session.
-    """
-
-    state: Literal["unknown"] = tag("unknown")
-
-
-class StateUpdateOther(OpenModel):
-    """Custom or future session state.
-
-    Values beginning with `_` are reserved for implementation-specific
-    extensions. Unknown values that do not begin with `_` are reserved for
-    future ACP variants.
-
-    Unless the Client advertised support for this state, Agents MUST still
-    report the standard states.
-    Clients MUST NOT treat an unrecognized state as `idle` or present the
-    previous state as confirmed, and show a generic busy state until a known
-    state arrives.
-    """
-
-    state: Annotated[str, OtherThan("running", "idle", "requires_action", "unknown")]
-    """Custom or future session state.
-
-    Values beginning with `_` are reserved for implementation-specific
-    extensions. Unknown values that do not begin with `_` are reserved for
-    future ACP variants.
-    """
-
-
-StateUpdate: TypeAlias = Annotated[
-    StateUpdateRunning
-    | StateUpdateIdle
-    | StateUpdateRequiresAction
-    | StateUpdateUnknown
-    | StateUpdateOther,
-    ByTag("state"),
-]
-"""A snapshot of the session's aggregate foreground activity.
-
-Foreground work is the agent's active response or workflow in the session,
-including model processing, tool execution, and waiting for user action needed
-to continue that work. It can start with a prompt or be agent-initiated, for
-example to pursue an ongoing goal or follow up on a completed background task.
-Either way, the agent MUST report `running` when foreground work starts,
-or `requires_action` if it starts blocked on user action, and `idle` when it
-ends. The agent SHOULD include a stop reason on that idle update.
-Agent-initiated work does not require a prompt request or a synthetic user
-message.
-
-`running` may precede user-message insertion, for example during a foreground
-hook. It is not acknowledgment of insertion, and rejecting a prompt does not
-itself end foreground work.
-
-Background activity can continue and emit other `session/update` notifications
-while `idle`. Those notifications, including a detached task's progress or
-completion, do not by themselves change this state. A permission request only
-warrants `requires_action` when foreground work is blocked on user action.
-
-The agent SHOULD report `requires_action` when the foreground workflow as a
-whole cannot progress without user action, including permissions or elicitations.
-Once reported, it MUST report `running` when progress resumes, or `idle` when
-work ends without resuming.
-If other foreground work can progress, the state remains `running`. Resolving
-one of several requests does not itself change the state. Agents SHOULD ignore
-responses for work that has already ended rather than use them to resume it.
-
-A new session defaults to idle until a state update reports otherwise.
-Resume MUST send a current-state snapshot after any replay and before its
-response. The snapshot reports foreground state after resuming.
-The response alone does not imply idle.
-Repeated snapshots are idempotent, not additional work, completions, or usage.
-A repeated state may carry updated information without another state transition.
-The agent MUST report `idle` when no foreground activity remains. Completing
-an individual activity while other foreground work continues does not require
-an idle boundary. Local commands use the same lifecycle even without model work.
-
-See protocol docs: [Session States](https://agentclientprotocol.com/protocol/v2/draft/prompt-lifecycle#session-states)
-"""
 
 
 class SessionUpdateStateUpdateRunning(StateUpdateRunning):
@@ -3983,6 +4625,13 @@ class TerminalUpdate(Model):
     and cursor-positioned output display as the program wrote them.
     """
 
+    capabilities: Annotated[TerminalCapabilities | None, DefaultOnError] = None
+    """Client-initiated controls this terminal currently supports, such as cancellation.
+
+    Omission leaves the capabilities unchanged, `null` clears them, and an object replaces
+    the whole previous value. A new terminal starts with none.
+    """
+
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
 
 
@@ -4073,7 +4722,7 @@ class SessionInfoUpdate(Model):
     """Update to session metadata. All fields are optional to support partial updates.
 
     Agents send this notification to update session information like title or custom metadata.
-    This allows clients to display dynamic session names and track session state changes.
+    Clients can use it to keep session titles and state current.
 
     Omitted fields leave the existing session info unchanged. `null` clears the
     corresponding value. A concrete `_meta` object patches the stored metadata by
@@ -4107,7 +4756,7 @@ class UsageUpdate(Model):
     cost: Annotated[Cost | None, DefaultOnError] = None
     """Cumulative session cost.
 
-    Omitted leaves the last reported cost unchanged; `null` clears it; a value replaces it.
+    Omitted leaves the last reported cost unchanged. `null` clears it. A value replaces it.
     """
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
@@ -4218,9 +4867,9 @@ class SubagentUpdate(Model):
     `sessionId` announces the child and MUST be sent
     before any live request or notification bearing the child's session ID,
     including messages naming it as sender or recipient. Child events are
-    delivered automatically; no separate child load, resume, or subscription is needed.
+    delivered automatically. No separate child load, resume, or subscription is needed.
     Understanding this update, registering child sessions, and applying their
-    operation restrictions are baseline v2 requirements; no Client capability
+    operation restrictions are baseline v2 requirements. No Client capability
     is required.
 
     Only `sessionId` is required. Other fields have
@@ -4228,11 +4877,11 @@ class SubagentUpdate(Model):
     clears or unsets the value, and concrete values replace it. A concrete
     `_meta` object instead patches the stored metadata by top-level key. For
     `state`, `null` removes the current state report and leaves activity
-    unconfirmed; it does not report idle or cancellation. A child whose capabilities are
+    unconfirmed. It does not report idle or cancellation. A child whose capabilities are
     unset permits no Client-initiated session mutations.
 
-    `cwd` and `additionalDirectories` report where the Agent placed the child;
-    while unset, each inherits the immediate parent's effective value.
+    `cwd` and `additionalDirectories` report where the Agent placed the child.
+    While unset, each inherits the immediate parent's effective value.
     The title and description provide the parent's display metadata for the
     child. Agents SHOULD mirror known child state changes in the parent's
     `state` using the same `StateUpdate` snapshot as the
@@ -4250,14 +4899,14 @@ class SubagentUpdate(Model):
     title: Annotated[str | None, DefaultOnError] = None
     """The parent's human-readable display title for this child. It need not be unique.
 
-    Optional and nullable. Omitted means unchanged; `null` clears it. If no
+    Optional and nullable. Omitted means unchanged. `null` clears it. If no
     title is set, the Client chooses a fallback presentation.
     """
 
     description: Annotated[str | None, DefaultOnError] = None
     """The parent's human-readable description of the child's role or purpose.
 
-    Optional and nullable. Omitted means unchanged; `null` clears it. This is
+    Optional and nullable. Omitted means unchanged. `null` clears it. This is
     current display metadata, not the history of instructions sent to the child.
     """
 
@@ -4271,7 +4920,7 @@ class SubagentUpdate(Model):
     state: Annotated[StateUpdate | None, DefaultOnError] = None
     """The child's current foreground state, mirrored onto its parent association.
 
-    Optional and nullable. Omitted means unchanged; `null` removes the
+    Optional and nullable. Omitted means unchanged. `null` removes the
     current report and leaves activity unconfirmed (not idle or cancelled).
     A concrete `StateUpdate` replaces the entire previous snapshot.
     """
@@ -4279,7 +4928,7 @@ class SubagentUpdate(Model):
     cwd: AbsolutePath | None = None
     """The child's working directory. Must be an absolute path.
 
-    Optional and nullable. Omitted means unchanged; `null` clears the
+    Optional and nullable. Omitted means unchanged. `null` clears the
     reported value. While unset, the child inherits its immediate parent's
     effective working directory.
     """
@@ -4287,10 +4936,10 @@ class SubagentUpdate(Model):
     additional_directories: list[AbsolutePath] | None = None
     """Additional workspace roots for the child. Each path must be absolute.
 
-    Optional and nullable. Omitted means unchanged; `null` clears the
+    Optional and nullable. Omitted means unchanged. `null` clears the
     reported value. While unset, the child inherits its immediate parent's
     effective additional directories, independently of `cwd`. A concrete
-    array replaces the whole list; `[]` reports no additional directories.
+    array replaces the whole list. `[]` reports no additional directories.
     """
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
@@ -4322,20 +4971,20 @@ class SessionMessage(Model):
     sender_session_id: Annotated[SessionId | None, DefaultOnError] = None
     """The sending session.
 
-    Omitted leaves the stored value unchanged; `null` clears it; a value replaces it.
+    Omitted leaves the stored value unchanged. `null` clears it. A value replaces it.
     """
 
     recipient_session_id: Annotated[SessionId | None, DefaultOnError] = None
     """The receiving session.
 
-    Omitted leaves the stored value unchanged; `null` clears it; a value replaces it.
+    Omitted leaves the stored value unchanged. `null` clears it. A value replaces it.
     """
 
     sender_message_id: Annotated[MessageId | None, DefaultOnError] = None
     """On an incoming view, the `messageId` of the same message's outgoing view in the
     sender's transcript.
 
-    Omitted leaves the stored value unchanged; `null` clears it; a value replaces it. It can arrive
+    Omitted leaves the stored value unchanged. `null` clears it. A value replaces it. It can arrive
     after the message starts streaming.
     """
 
@@ -4343,12 +4992,12 @@ class SessionMessage(Model):
     """On an outgoing view, the `messageId` of the same message's incoming view in the
     recipient's transcript.
 
-    Omitted leaves the stored value unchanged; `null` clears it; a value replaces it. It can arrive
+    Omitted leaves the stored value unchanged. `null` clears it. A value replaces it. It can arrive
     after the message starts streaming.
     """
 
     content: Annotated[list[ContentBlock] | None, SkipInvalidItems, DefaultOnError] = None
-    """Omitted leaves content unchanged; `null` clears it; a concrete array
+    """Omitted leaves content unchanged. `null` clears it. A concrete array
     replaces the whole content collection.
     """
 
@@ -4481,44 +5130,6 @@ See protocol docs: [Agent Reports Output](https://agentclientprotocol.com/protoc
 """
 
 
-class Usage(Model):
-    """**UNSTABLE**
-
-    This capability is not part of the spec yet, and may be removed or changed at any point.
-
-    Token usage for the foreground work that just completed, not cumulative for the session.
-    """
-
-    total_tokens: Uint64
-    """Sum of all token types for the completed work."""
-
-    input_tokens: Uint64
-    """Input tokens for the completed work."""
-
-    output_tokens: Uint64
-    """Output tokens for the completed work."""
-
-    thought_tokens: Annotated[Uint64 | None, DefaultOnError] = None
-    """Thought/reasoning tokens for the completed work.
-
-    Omitted and `null` are equivalent and mean the count is not reported.
-    """
-
-    cached_read_tokens: Annotated[Uint64 | None, DefaultOnError] = None
-    """Cache read tokens for the completed work.
-
-    Omitted and `null` are equivalent and mean the count is not reported.
-    """
-
-    cached_write_tokens: Annotated[Uint64 | None, DefaultOnError] = None
-    """Cache write tokens for the completed work.
-
-    Omitted and `null` are equivalent and mean the count is not reported.
-    """
-
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
-
-
 class TerminalOutput(Model):
     """An authoritative replacement snapshot of terminal output bytes."""
 
@@ -4559,6 +5170,34 @@ class TerminalSize(Model):
 
     rows: Annotated[Uint16, Integer(1, 65535)]
     """Number of rows."""
+
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+
+
+class TerminalCapabilities(Model):
+    """Client-initiated controls a terminal currently supports.
+
+    A malformed value falls back to no controls, so the Client never sends a request the
+    Agent did not advertise.
+
+    See protocol docs: [Cancelling Terminals](https://agentclientprotocol.com/protocol/v2/draft/tool-calls#cancelling-terminals)
+    """
+
+    cancel: Annotated[TerminalCancelCapabilities | None, DefaultOnError] = None
+    """Permits the Client to cancel this terminal with `terminal/cancel`.
+
+    Omitted and `null` are equivalent and mean unsupported. An object (including `{}`)
+    means supported. Agents SHOULD stop advertising it once the terminal reports `exitStatus`.
+    """
+
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+
+
+class TerminalCancelCapabilities(Model):
+    """Capability to cancel a terminal with `terminal/cancel`.
+
+    Supplying `{}` advertises support. An omitted or `null` `cancel` does not.
+    """
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
 
@@ -4804,13 +5443,13 @@ class SubagentSessionCapabilities(Model):
 
     Client-initiated session mutations permitted for a specific subagent session.
 
-    A mutation requires an explicit per-child capability; support for the method
+    A mutation requires an explicit per-child capability. Support for the method
     on ordinary sessions does not grant support on a child.
     """
 
     cancel: Annotated[SessionCancelCapabilities | None, DefaultOnError] = None
     """Permits the client to cancel this child's current work without ending
-    the session. Omitted and `null` are equivalent and mean unsupported; an object (including
+    the session. Omitted and `null` are equivalent and mean unsupported. An object (including
     `{}`) means supported.
     """
 
@@ -4824,7 +5463,7 @@ class SessionCancelCapabilities(Model):
 
     Capability to cancel work in a subagent session without ending that session.
 
-    Supplying `{}` advertises support; an omitted or `null` `cancel` does not.
+    Supplying `{}` advertises support. An omitted or `null` `cancel` does not.
     """
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
@@ -4838,6 +5477,36 @@ class CompleteElicitationNotification(Model):
 
     elicitation_id: ElicitationId
     """The ID of the elicitation that completed."""
+
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+
+
+class AuthStatusUpdateNotification(Model):
+    """**UNSTABLE**
+
+    This capability is not part of the spec yet, and may be removed or changed at any point.
+
+    Notification sent by the agent when its authentication status changes.
+
+    Carries the same fields as the `auth/status` response. Agents that advertise the
+    `auth.status` capability MAY send it at any time after `initialize`, and SHOULD only
+    send it when the reported status differs from the last one sent on the connection.
+    """
+
+    state: AuthState
+    """Whether the agent can start sessions without the user signing in first.
+
+    This is the only field clients should act on. Clients MUST treat values they
+    do not recognize as `unknown`.
+    """
+
+    accounts: Annotated[list[AuthAccount], SkipInvalidItems, DefaultOnError] = []
+    """The accounts the agent has configured, for display.
+
+    Optional. Omitted and empty are equivalent and mean no accounts are reported.
+    Agents that hold credentials for several providers or accounts SHOULD list each
+    of them and mark the ones in effect with `active`.
+    """
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
 
@@ -4871,12 +5540,19 @@ class ClientRequest(Model):
             | SetProviderRequest
             | DisableProviderRequest
             | LogoutAuthRequest
+            | AuthStatusRequest
             | NewSessionRequest
             | ListSessionsRequest
             | DeleteSessionRequest
             | ForkSessionRequest
+            | ArchiveSessionRequest
+            | UnarchiveSessionRequest
+            | SessionStatusRequest
+            | SetSessionTitleRequest
             | ResumeSessionRequest
             | CloseSessionRequest
+            | CancelToolCallRequest
+            | CancelTerminalRequest
             | SetSessionConfigOptionRequest
             | PromptRequest
             | ExtRequest,
@@ -4900,7 +5576,7 @@ class ClientRequest(Model):
     - Exchange capability information between client and agent
     - Determine available authentication methods
 
-    The Client may repeat it before its first other request; the latest successful
+    The Client may repeat it before its first other request. The latest successful
     `initialize` is authoritative.
 
     The agent should respond with its supported protocol version and capabilities.
@@ -4950,6 +5626,15 @@ class ClientRequest(Model):
     client to complete an advertised authentication flow again. There is no
     guarantee about the behavior of already running sessions.
 
+    `AuthStatusRequest`: **UNSTABLE**
+
+    This capability is not part of the spec yet, and may be removed or changed at any point.
+
+    Queries the agent's current authentication state.
+
+    This method is only available if the agent advertises the `auth.status` capability.
+    It MUST NOT change any agent state, and agents MUST NOT reject it with `auth_required`.
+
     `NewSessionRequest`: Creates a new conversation session with the agent.
 
     Sessions represent independent conversation contexts with their own history and state.
@@ -4987,6 +5672,41 @@ class ClientRequest(Model):
     set up with the request's `cwd`, `additionalDirectories`, and `mcpServers`.
     The client can prompt it without calling `session/resume` first.
 
+    `ArchiveSessionRequest`: **UNSTABLE**
+
+    This capability is not part of the spec yet, and may be removed or changed at any point.
+
+    Archives a session, hiding it from default `session/list` results.
+
+    This method is only available if the agent advertises the `session.archive` capability.
+
+    `UnarchiveSessionRequest`: **UNSTABLE**
+
+    This capability is not part of the spec yet, and may be removed or changed at any point.
+
+    Unarchives a session, returning it to default `session/list` results.
+
+    This method is only available if the agent advertises the `session.archive` capability.
+
+    `SessionStatusRequest`: **UNSTABLE**
+
+    This capability is not part of the spec yet, and may be removed or changed at any point.
+
+    Checks whether the Agent has a session in memory, without changing it.
+
+    This method is only available if the agent advertises the `session.status` capability.
+
+    `SetSessionTitleRequest`: **UNSTABLE**
+
+    This capability is not part of the spec yet, and may be removed or changed at any point.
+
+    Sets the title of a session.
+
+    This method is only available if the agent advertises the `session.title` capability.
+
+    The session does not need to be active on the connection. The agent stores the
+    title and returns the stored title, which may be normalized.
+
     `ResumeSessionRequest`: Resumes an existing session.
 
     The agent should resume the session context, allowing the conversation
@@ -4998,6 +5718,18 @@ class ClientRequest(Model):
     The Agent MUST cancel any ongoing work as if `session/cancel` was called, stop the
     session's background work, and then free the resources associated with the session.
 
+    `CancelToolCallRequest`: Cancels one tool call without cancelling the rest of the session's work.
+
+    This method is only available while the tool call advertises `capabilities.cancel`.
+    The response means the Agent accepted the cancellation. A final `tool_call_update`
+    confirms it.
+
+    `CancelTerminalRequest`: Stops one terminal's process without cancelling the rest of the session's work.
+
+    This method is only available while the terminal advertises `capabilities.cancel`.
+    The response means the Agent accepted the cancellation. A `terminal_update` with
+    `exitStatus` confirms it.
+
     `SetSessionConfigOptionRequest`: Sets the current value for a session configuration option.
 
     `PromptRequest`: Processes a user prompt within a session.
@@ -5007,14 +5739,14 @@ class ClientRequest(Model):
     The Agent MUST return the inserted message's ID without waiting for
     processing to finish.
 
-    The Agent reports the user message with the same ID through `session/update`;
-    this notification may arrive before or after the response, but neither may
+    The Agent reports the user message with the same ID through `session/update`.
+    This notification may arrive before or after the response, but neither may
     precede insertion. Processing state, output, tool calls, and completion are
     also reported through session updates.
 
     An error response means the user message was not inserted. Once it is
     inserted, the Agent MUST NOT answer with an error, even if the work fails
-    before the response is sent; it ends that work with the `error` stop reason.
+    before the response is sent. It ends that work with the `error` stop reason.
 
     A rejected submission produces no user-message updates. Foreground state
     follows its normal lifecycle independently of the request outcome:
@@ -5234,6 +5966,22 @@ class LogoutAuthRequest(Model):
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
 
 
+class AuthStatusRequest(Model):
+    """**UNSTABLE**
+
+    This capability is not part of the spec yet, and may be removed or changed at any point.
+
+    Request parameters for the `auth/status` method.
+
+    Queries the agent's current authentication state without changing it.
+
+    Agents MUST NOT reject it with `auth_required` (`-32000`), since Clients call it to learn
+    whether authentication is required.
+    """
+
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+
+
 class NewSessionRequest(Model):
     """Request parameters for creating a new session.
 
@@ -5325,7 +6073,7 @@ class McpServerStdio(Model):
     """Command-line arguments to pass to the MCP server."""
 
     env: Annotated[list[EnvVariable], DefaultOnNull] = []
-    """Environment variables to set when launching the MCP server. Names SHOULD be unique;
+    """Environment variables to set when launching the MCP server. Names SHOULD be unique.
     Agents MAY reject duplicates with `-32602`, and otherwise the last entry wins.
     """
 
@@ -5406,6 +6154,9 @@ class SystemPrompt(Model):
     Clients MUST NOT send other content block types until a future
     capability allows them, and Agents MUST return an error for content
     blocks they do not support, including unknown types.
+
+    Clients MUST NOT send an empty array. Agents MAY reject one with
+    `-32602` without creating, resuming, or forking the session.
     """
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
@@ -5452,7 +6203,7 @@ class ListSessionsRequest(Model):
     cwd: AbsolutePath | None = None
     """Filter sessions by working directory. Must be an absolute path.
 
-    Only sessions whose `cwd` is this same directory match; subdirectories and
+    Only sessions whose `cwd` is this same directory match. Subdirectories and
     `additionalDirectories` don't. Agents MAY normalize paths when comparing.
 
     Omitted and `null` are equivalent and mean sessions are not filtered by working directory.
@@ -5464,7 +6215,43 @@ class ListSessionsRequest(Model):
     Omitted and `null` are equivalent and mean the first page is requested.
     """
 
+    archived: SessionArchiveFilter | None = None
+    """**UNSTABLE**
+
+    This capability is not part of the spec yet, and may be removed or changed at any point.
+
+    Filter sessions by archive state.
+
+    Optional. Omitted and `null` are equivalent and mean `exclude`. Only send this when
+    the Agent advertises the `session.archive` capability. The filter combines with `cwd` and
+    applies before pagination. Clients keep the same value when following `nextCursor`.
+    """
+
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+
+
+SessionArchiveFilter: TypeAlias = Literal["exclude", "include", "only"] | str
+"""**UNSTABLE**
+
+This capability is not part of the spec yet, and may be removed or changed at any point.
+
+Which sessions `session/list` returns based on their archive state.
+
+Unknown values are preserved so they can be stored, proxied, or forwarded. An Agent MUST
+return `-32602` for a value it does not support rather than treating it as `exclude`.
+
+`exclude`: Only sessions that are not archived. This is the default.
+
+`include`: Both archived sessions and sessions that are not archived.
+
+`only`: Only archived sessions.
+
+`other`: Custom or future archive filter.
+
+Values beginning with `_` are reserved for implementation-specific
+extensions. Unknown values that do not begin with `_` are reserved for
+future ACP variants.
+"""
 
 
 class DeleteSessionRequest(Model):
@@ -5516,11 +6303,105 @@ class ForkSessionRequest(Model):
 
     System-level instructions for the forked session.
 
-    Optional. Omitted and `null` are equivalent; the Agent may then keep a
+    Optional. Omitted and `null` are equivalent. The Agent may then keep a
     system prompt it stored with the source session or use its default
     instructions. Clients MUST only send this when the Agent advertises
     `session.systemPrompt`, and SHOULD send the same value they used for the
     source session.
+    """
+
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+
+
+class ArchiveSessionRequest(Model):
+    """**UNSTABLE**
+
+    This capability is not part of the spec yet, and may be removed or changed at any point.
+
+    Request parameters for archiving a session.
+
+    Only available if the Agent supports the `session.archive` capability.
+
+    Archiving hides the session from default `session/list` results. It keeps the session ID
+    and saved history. If the session is active, the Agent MUST cancel any ongoing work and
+    free the session's resources as if `session/close` had been called, then archive it.
+    Archiving an archived session succeeds. A session that does not exist gets `-32002`.
+    """
+
+    session_id: SessionId
+    """The ID of the session to archive."""
+
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+
+
+class UnarchiveSessionRequest(Model):
+    """**UNSTABLE**
+
+    This capability is not part of the spec yet, and may be removed or changed at any point.
+
+    Request parameters for unarchiving a session.
+
+    Only available if the Agent supports the `session.archive` capability.
+
+    Unarchiving returns the session to default `session/list` results with the same ID and
+    saved history. It never loads or resumes the session. Clients that want to continue an
+    archived session SHOULD unarchive it before calling `session/resume`.
+    Unarchiving a session that is not archived succeeds. A session that does not exist
+    gets `-32002`.
+    """
+
+    session_id: SessionId
+    """The ID of the session to unarchive."""
+
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+
+
+class SessionStatusRequest(Model):
+    """**UNSTABLE**
+
+    This capability is not part of the spec yet, and may be removed or changed at any point.
+
+    Request parameters for checking the status of a session.
+
+    Only available if the Agent supports the `session.status` capability.
+
+    `session/status` MUST NOT have side effects. The Agent does not load, resume, create,
+    close, or change the session, and does not attach the requesting connection to it.
+    A session the Agent does not know gets `-32002` with the requested `sessionId` in `data`.
+    """
+
+    session_id: SessionId
+    """The ID of the session to check."""
+
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+
+
+class SetSessionTitleRequest(Model):
+    """**UNSTABLE**
+
+    This capability is not part of the spec yet, and may be removed or changed at any point.
+
+    Request parameters for setting the title of a session.
+
+    Only available if the Agent supports the `session.title` capability.
+
+    The session does not need to be active on the connection. Any session the Agent would
+    return from `session/list` can be retitled. A session that does not exist gets `-32002`.
+
+    The Agent responds only after it has stored the title. After a successful response, the
+    Agent SHOULD NOT replace the title with one it generates automatically.
+    """
+
+    session_id: SessionId
+    """The ID of the session to retitle."""
+
+    title: str
+    """The new title for the session.
+
+    Required and non-null. Omission and explicit `null` are both invalid. The Agent MAY
+    normalize the title before storing it, for example by trimming whitespace or
+    truncating it. The Agent rejects a title that fails its validation, including one
+    that is empty after normalization, with `-32602`.
     """
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
@@ -5555,7 +6436,7 @@ class ResumeSessionRequest(Model):
     mcp_servers: Annotated[list[McpServer], DefaultOnNull] = []
     """List of MCP servers to connect to for this session.
 
-    The complete set of Client-provided servers; omitted and `[]` mean none. Agents SHOULD
+    The complete set of Client-provided servers. Omitted and `[]` mean none. Agents SHOULD
     NOT restore servers from earlier requests.
     """
 
@@ -5580,7 +6461,7 @@ class ResumeSessionRequest(Model):
 
     System-level instructions for the resumed session.
 
-    Optional. Omitted and `null` are equivalent; the Agent may then keep a
+    Optional. Omitted and `null` are equivalent. The Agent may then keep a
     system prompt it stored with the session or use its default instructions.
     Clients MUST only send this when the Agent advertises
     `session.systemPrompt`, and SHOULD send the same value they used when the
@@ -5651,6 +6532,55 @@ class CloseSessionRequest(Model):
 
     session_id: SessionId
     """The ID of the session to close."""
+
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+
+
+class CancelToolCallRequest(Model):
+    """Request parameters for cancelling one tool call.
+
+    Clients MUST NOT send it unless the tool call currently advertises `capabilities.cancel`.
+
+    The Agent responds once it has accepted the cancellation. The response does not mean
+    the work has stopped. The Agent confirms it with a `tool_call_update` to a final
+    status: normally `cancelled`, or `completed` or `failed` if the work finished first.
+
+    The Agent responds with `-32602` if the tool call is unknown, already final, or not
+    cancellable. Cancelling a tool call does not change the foreground state by itself.
+
+    See protocol docs: [Cancelling Tool Calls](https://agentclientprotocol.com/protocol/v2/draft/tool-calls#cancelling-tool-calls)
+    """
+
+    session_id: SessionId
+    """The ID of the session that owns the tool call."""
+
+    tool_call_id: ToolCallId
+    """The ID of the tool call to cancel."""
+
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+
+
+class CancelTerminalRequest(Model):
+    """Request parameters for cancelling one terminal.
+
+    Clients MUST NOT send it unless the terminal currently advertises `capabilities.cancel`.
+
+    The Agent responds once it has accepted the cancellation. The response does not mean
+    the work has stopped. The Agent confirms it with a `terminal_update` that sets
+    `exitStatus`. Cancelling stops the process but does not release the terminal, and does
+    not change the status of a tool call that references it.
+
+    The Agent responds with `-32602` if the terminal is unknown, has already exited, or is not
+    cancellable. Cancelling a terminal does not change the foreground state by itself.
+
+    See protocol docs: [Cancelling Terminals](https://agentclientprotocol.com/protocol/v2/draft/tool-calls#cancelling-terminals)
+    """
+
+    session_id: SessionId
+    """The ID of the session that owns the terminal."""
+
+    terminal_id: TerminalId
+    """The ID of the terminal to cancel."""
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
 
@@ -5831,10 +6761,10 @@ class RequestPermissionOutcomeCancelled(CancelledPermissionOutcome):
     cancelled, the user dismissed the prompt, or the client declined it by policy.
     Agents MUST NOT proceed with the operation.
 
-    When a client sends a `session/cancel` notification, it MUST respond to all
-    pending `session/request_permission` requests in that session with this
-    `cancelled` outcome, without answering any request twice. Requests in other
-    sessions are unaffected.
+    The client answers a request the agent cancels with `$/cancel_request` with
+    this outcome. After sending `session/cancel`, the client MAY also send it
+    without waiting for `$/cancel_request`, for a request it knows belongs to the
+    cancelled foreground work.
 
     See protocol docs: [Cancellation](https://agentclientprotocol.com/protocol/v2/draft/prompt-lifecycle#cancellation)
     """
@@ -6006,9 +6936,9 @@ inner MCP outcome: an opaque result (including JSON null), or an MCP error.
 Outer ACP errors are reserved for binding and runtime failures.
 
 Both branches require their carrier key. An error must be a non-null object.
-Unknown outer fields are ignored; inner result and error fields are preserved.
-Carrier `_meta` is optional; null or invalid values are treated as absent.
-Senders must include exactly one outcome; receivers prefer `result` if both are present.
+Unknown outer fields are ignored. Inner result and error fields are preserved.
+Carrier `_meta` is optional. Null or invalid values are treated as absent.
+Senders must include exactly one outcome. Receivers prefer `result` if both are present.
 """
 
 
@@ -6017,18 +6947,18 @@ class McpError(OpenModel):
 
     An inner MCP error, distinct from an outer ACP binding or runtime error.
 
-    `code` and `message` are required and non-null. `data` is optional;
-    explicit `null` is preserved separately from an omitted key.
+    `code` and `message` are required and non-null. `data` is optional.
+    Explicit `null` is preserved separately from an omitted key.
     """
 
     code: Int32
-    """Inner MCP error code; never an ACP error code."""
+    """Inner MCP error code. Never an ACP error code."""
 
     message: str
     """Inner MCP error message."""
 
     data: Any = None
-    """Optional error data; explicit null is retained."""
+    """Optional error data. Explicit null is retained."""
 
 
 class ClientNotification(Model):
@@ -6055,10 +6985,16 @@ class ClientNotification(Model):
 
     `CancelSessionNotification`: Cancels a session's foreground work and its prompts not yet inserted.
 
-    Background work is not covered, but the Agent MAY stop it too.
+    Work in the latest `background` list is not covered and keeps running. The
+    Agent MAY stop background activity it does not list.
 
     Upon receiving this notification, the Agent SHOULD stop all language model
-    requests and all tool call invocations as soon as possible.
+    requests and all tool call invocations of the cancelled foreground work as soon
+    as possible.
+
+    The Agent MUST stop waiting for pending `session/request_permission` requests of
+    the cancelled work and treat them as not approved. It SHOULD cancel each of them
+    with `$/cancel_request`.
 
     After all ongoing operations have been successfully aborted and pending
     updates have been sent, the Agent MUST send an idle `state_update` session
@@ -6122,7 +7058,7 @@ class MessageMcpNotification(Model):
     """The inner MCP method name."""
 
     params: dict[str, Any] | None = None
-    """Optional inner MCP params; null is equivalent to omission."""
+    """Optional inner MCP params. Null is equivalent to omission."""
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
 
@@ -6139,3 +7075,229 @@ class CancelRequestNotification(Model):
     """
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+
+
+class ProxyRequest(Model):
+    """A JSON-RPC request object.
+
+    The wire's envelope; upstream leaves it out of its documentation.
+    """
+
+    id: RequestId
+    """The request id used to correlate the matching response."""
+
+    method: str
+    """The method name to invoke."""
+
+    params: Annotated[InitializeProxyRequest | ProxySuccessorRequest, FirstMatch] | None = None
+    """Method-specific request parameters.
+
+    **UNSTABLE**
+
+    This capability is not part of the spec yet, and may be removed or changed at any point.
+
+    Requests exchanged between a conductor and its proxies.
+
+    A conductor sends `proxy/initialize` and `proxy/successor` to a proxy. A proxy sends
+    `proxy/successor` to its conductor.
+
+    `InitializeProxyRequest`: Initializes a component as a proxy.
+
+    Sent by a conductor to each component that has a successor, instead of `initialize`.
+    The params and response are the same as for `initialize`.
+
+    `ProxySuccessorRequest`: Forwards a request to or from a proxy's successor.
+
+    A proxy sends it to its conductor to forward a request downstream. The conductor sends
+    it to the proxy to deliver a request from the successor. The wrapped request's result
+    or error is returned unchanged.
+    """
+
+
+class InitializeProxyRequest(InitializeRequest):
+    """**UNSTABLE**
+
+    This capability is not part of the spec yet, and may be removed or changed at any point.
+
+    Request parameters for `proxy/initialize`.
+
+    A conductor sends `proxy/initialize` instead of `initialize` to every component that has a
+    successor, which tells the component to run as a proxy. The params and the response are
+    the same as for `initialize`. A conductor sends `initialize` to the final agent.
+
+    The params carry the protocol version the conductor selected: the client's requested
+    version, unless the conductor supports only a lower one. Before answering successfully,
+    the proxy MUST forward an `initialize` request to its successor through `proxy/successor`.
+
+    See the [Proxy Chains RFD](https://agentclientprotocol.com/rfds/proxy-chains).
+    """
+
+
+class ProxySuccessorRequest(Model):
+    """**UNSTABLE**
+
+    This capability is not part of the spec yet, and may be removed or changed at any point.
+
+    Parameters of a `proxy/successor` request.
+
+    A proxy sends it to forward a message to its successor, and the conductor sends it to
+    deliver a message from the successor to the proxy. The envelope wraps one request: `method`
+    and `params` are the wrapped request's method and params.
+
+    The result or error of the wrapped request is returned unchanged, as the same JSON value,
+    as the result or error of the `proxy/successor` request. Errors the conductor returns
+    itself, for example because the successor has exited, are not wrapped results.
+
+    To cancel it, the sender sends `$/cancel_request` with the ID of this `proxy/successor`
+    request on the same connection. Cancellation is never forwarded to another hop.
+
+    See the [Proxy Chains RFD](https://agentclientprotocol.com/rfds/proxy-chains).
+    """
+
+    method: str
+    """Method name of the wrapped request."""
+
+    params: Any = None
+    """Params of the wrapped request, forwarded unchanged.
+
+    Optional. Omitted and `null` are equivalent and mean the wrapped request has no params.
+    When present, it MUST be a JSON object or array, as JSON-RPC requires.
+    The wrapped request's own `_meta` stays inside these params.
+    """
+
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    """Metadata for the `proxy/successor` envelope itself, separate from the wrapped
+    message's `_meta`. It is hop-local: the conductor does not copy it into the message
+    it unwraps.
+
+    The _meta property is reserved by ACP to allow clients and agents to attach additional
+    metadata to their interactions. Omitted and `null` are equivalent and mean no metadata.
+    Implementations MUST NOT assign meaning to keys they do not recognize.
+
+    See protocol docs: [Extensibility](https://agentclientprotocol.com/protocol/v2/draft/extensibility)
+    """
+
+
+class ProxyResponseResult(Model):
+    """A successful JSON-RPC response."""
+
+    id: RequestId
+    """The id of the request this response answers."""
+
+    result: Annotated[InitializeProxyResponse | ProxySuccessorResponse, FirstMatch]
+    """Method-specific response data.
+
+    `InitializeProxyResponse`: Successful result returned for a `proxy/initialize` request.
+
+    `ProxySuccessorResponse`: Successful result returned for a `proxy/successor` request.
+    """
+
+
+class ProxyResponseError(Model):
+    """A failed JSON-RPC response."""
+
+    id: Int64 | str | None
+    """The id of the request this response answers.
+
+    Required. `null` only when the request's id could not be determined, such as
+    for a parse error or an invalid request.
+
+    `Number`: A numeric request ID.
+
+    `Str`: A string request ID.
+    """
+
+    error: Error
+    """Method-specific error data."""
+
+
+ProxyResponse: TypeAlias = Annotated[ProxyResponseResult | ProxyResponseError, FirstMatch]
+"""A JSON-RPC response object.
+
+The wire's envelope; upstream leaves it out of its documentation.
+"""
+
+
+class InitializeProxyResponse(InitializeResponse):
+    """**UNSTABLE**
+
+    This capability is not part of the spec yet, and may be removed or changed at any point.
+
+    Response to `proxy/initialize`.
+
+    The same as the `initialize` response. The proxy builds it from its successor's
+    `initialize` response and answers with the capabilities of the chain from itself onward.
+    It MUST NOT change `protocolVersion`.
+    """
+
+
+ProxySuccessorResponse: TypeAlias = Any
+"""**UNSTABLE**
+
+This capability is not part of the spec yet, and may be removed or changed at any point.
+
+Result of a `proxy/successor` request: the wrapped request's result, forwarded unchanged.
+"""
+
+
+class ProxyNotification(Model):
+    """A JSON-RPC notification object.
+
+    The wire's envelope; upstream leaves it out of its documentation.
+    """
+
+    method: str
+    """The notification method name."""
+
+    params: ProxySuccessorNotification | None = None
+    """Method-specific notification parameters.
+
+    **UNSTABLE**
+
+    This capability is not part of the spec yet, and may be removed or changed at any point.
+
+    Notifications exchanged between a conductor and its proxies.
+
+    `ProxySuccessorNotification`: Forwards a notification to or from a proxy's successor.
+
+    A proxy sends it to its conductor to forward a notification downstream. The conductor
+    sends it to the proxy to deliver a notification from the successor.
+    """
+
+
+class ProxySuccessorNotification(Model):
+    """**UNSTABLE**
+
+    This capability is not part of the spec yet, and may be removed or changed at any point.
+
+    Parameters of a `proxy/successor` notification.
+
+    A proxy sends it to forward a message to its successor, and the conductor sends it to
+    deliver a message from the successor to the proxy. The envelope wraps one notification: `method`
+    and `params` are the wrapped notification's method and params.
+
+    See the [Proxy Chains RFD](https://agentclientprotocol.com/rfds/proxy-chains).
+    """
+
+    method: str
+    """Method name of the wrapped notification."""
+
+    params: Any = None
+    """Params of the wrapped notification, forwarded unchanged.
+
+    Optional. Omitted and `null` are equivalent and mean the wrapped notification has no params.
+    When present, it MUST be a JSON object or array, as JSON-RPC requires.
+    The wrapped notification's own `_meta` stays inside these params.
+    """
+
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    """Metadata for the `proxy/successor` envelope itself, separate from the wrapped
+    message's `_meta`. It is hop-local: the conductor does not copy it into the message
+    it unwraps.
+
+    The _meta property is reserved by ACP to allow clients and agents to attach additional
+    metadata to their interactions. Omitted and `null` are equivalent and mean no metadata.
+    Implementations MUST NOT assign meaning to keys they do not recognize.
+
+    See protocol docs: [Extensibility](https://agentclientprotocol.com/protocol/v2/draft/extensibility)
+    """
