@@ -260,8 +260,8 @@ if TYPE_CHECKING:
     )
 
 SCHEMA: Final = SchemaSource(
-    source="npm:@agentclientprotocol/sdk@2.3.0",
-    version="2.3.0",
+    source="npm:@agentclientprotocol/sdk@2.4.0",
+    version="2.4.0",
     file="v1/schema.json",
     sha256="0d0b1ca83c4872e5473f68926a894c7a8203b59b118e2a79bfe43dd76fbcbc1a",
 )

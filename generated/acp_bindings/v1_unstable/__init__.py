@@ -367,8 +367,8 @@ if TYPE_CHECKING:
     )
 
 SCHEMA: Final = SchemaSource(
-    source="npm:@agentclientprotocol/sdk@2.3.0",
-    version="2.3.0",
+    source="npm:@agentclientprotocol/sdk@2.4.0",
+    version="2.4.0",
     file="v1/schema.unstable.json",
     sha256="ce7881d10c854bcac4f0e7d3a9ce4fb0f612ec0a09e64b572940beec4668c189",
 )

@@ -343,8 +343,8 @@ if TYPE_CHECKING:
     )
 
 SCHEMA: Final = SchemaSource(
-    source="npm:@agentclientprotocol/sdk@2.3.0",
-    version="2.3.0",
+    source="npm:@agentclientprotocol/sdk@2.4.0",
+    version="2.4.0",
     file="v2/schema.json",
     sha256="b6c91055df549d6f1db1d76d692d0561dad433e03d8ed114ea9b5baed9da72c5",
 )

@@ -421,8 +421,8 @@ if TYPE_CHECKING:
     )
 
 SCHEMA: Final = SchemaSource(
-    source="npm:@agentclientprotocol/sdk@2.3.0",
-    version="2.3.0",
+    source="npm:@agentclientprotocol/sdk@2.4.0",
+    version="2.4.0",
     file="v2/schema.unstable.json",
     sha256="49e10f8c1935854363ed5b176cc6560d856642ba5020c97d264d34de4b6f1b31",
 )
