@@ -9,8 +9,14 @@ import time
 from acp_bindings.v1 import ContentBlockText, SessionNotification, SessionUpdateAgentMessageChunk
 
 
+def text_of(size: int) -> str:
+    """So many characters, as they are in a file."""
+    line = "a line of an ordinary file, with its end\n"
+    return (line * (size // len(line) + 1))[:size]
+
+
 def build(count: int, size: int) -> None:
-    padding = "x" * size
+    padding = text_of(size)
     for number in range(count):
         notification = SessionNotification(
             session_id="8f14e45f-ceea-467f-a0d1-000000000001",
