@@ -21,7 +21,7 @@ def result_of(row: Row, samples: dict[str, list[Sample]]) -> dict[str, Any]:
         "name": row.name,
         "what": row.what,
         "quantities": [_quantity(each, samples) for each in row.quantities],
-        "bars": [_bar(each, samples) for each in row.bars],
+        "bars": [_bar(each, samples, several=len(row.quantities) > 1) for each in row.bars],
         "missing": row.missing,
         "samples": samples,
     }
@@ -40,8 +40,9 @@ def _quantity(quantity: Quantity, samples: dict[str, list[Sample]]) -> dict[str,
     }
 
 
-def _bar(bar: Bar, samples: dict[str, list[Sample]]) -> dict[str, Any]:
-    name = bar.key if bar.under is None else f"{bar.over} / {bar.under}"
+def _bar(bar: Bar, samples: dict[str, list[Sample]], *, several: bool) -> dict[str, Any]:
+    pair = f"{bar.over} / {bar.under}"
+    name = bar.key if bar.under is None else f"{pair} ({bar.key})" if several else pair
     said: dict[str, Any] = {"name": name, "key": bar.key, "sign": bar.sign, "limit": bar.limit}
     ratios = bar.ratios(samples)
     if not ratios:

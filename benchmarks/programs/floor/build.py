@@ -16,11 +16,11 @@ def text_of(size: int) -> str:
 
 
 def build(count: int, size: int) -> None:
-    padding = text_of(size)
-    for number in range(count):
+    text = text_of(size)
+    for _ in range(count):
         notification = SessionNotification(
             session_id="8f14e45f-ceea-467f-a0d1-000000000001",
-            update=SessionUpdateAgentMessageChunk(content=ContentBlockText(text=f"{number} {padding}")),
+            update=SessionUpdateAgentMessageChunk(content=ContentBlockText(text=text)),
         )
         SessionNotification.__pydantic_serializer__.to_json(notification)
 

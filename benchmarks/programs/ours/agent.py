@@ -41,11 +41,11 @@ class StreamingAgent(Agent):
         block = request.prompt[0]
         assert isinstance(block, ContentBlockText)
         count, size = map(int, block.text.split())
-        padding = text_of(size)
-        for number in range(count):
+        text = text_of(size)
+        for _ in range(count):
             await self.client.session_update(
                 session_id=request.session_id,
-                update=SessionUpdateAgentMessageChunk(content=ContentBlockText(text=f"{number} {padding}")),
+                update=SessionUpdateAgentMessageChunk(content=ContentBlockText(text=text)),
             )
         return PromptResponse(stop_reason="end_turn")
 

@@ -126,7 +126,11 @@ async def agents(stack: AsyncExitStack, command: list[str], task: dict[str, Any]
 
 def peak_memory() -> int:
     """The most memory that this process has had, in bytes."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+    try:
+        with open("/proc/self/status") as status:
+            return next(int(line.split()[1]) for line in status if line.startswith("VmHWM")) * 1024
+    except OSError:  # Linux alone counts in `ru_maxrss` what its parent had when it started this process
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
 
 
 async def main(task: dict[str, Any], command: list[str]) -> None:

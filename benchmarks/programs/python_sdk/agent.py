@@ -30,9 +30,9 @@ class StreamingAgent(acp.Agent):
 
     async def prompt(self, session_id: str, prompt: list[Any], **params: Any) -> acp.PromptResponse:
         count, size = map(int, prompt[0].text.split())
-        padding = text_of(size)
-        for number in range(count):
-            await self.client.session_update(session_id, acp.update_agent_message_text(f"{number} {padding}"))
+        text = text_of(size)
+        for _ in range(count):
+            await self.client.session_update(session_id, acp.update_agent_message_text(text))
         return acp.PromptResponse(stop_reason="end_turn")
 
 

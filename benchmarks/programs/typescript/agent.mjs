@@ -21,9 +21,9 @@ const app = acp
   })
   .onRequest(AGENT.session.prompt, async ({ params: { sessionId, prompt }, client }) => {
     const [count, size] = prompt[0].text.split(" ").map(Number);
-    const padding = textOf(size);
+    const text = textOf(size);
     for (let number = 0; number < count; number += 1) {
-      const content = { type: "text", text: `${number} ${padding}` };
+      const content = { type: "text", text };
       await client.notify(CLIENT.session.update, { sessionId, update: { sessionUpdate: "agent_message_chunk", content } });
     }
     return { stopReason: "end_turn" };

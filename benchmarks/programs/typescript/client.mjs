@@ -2,6 +2,7 @@
 // Arguments: the folder of the SDK, the task, then the command that starts the agent.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { readFileSync } from "node:fs";
 import { Readable, Writable } from "node:stream";
 import { setTimeout } from "node:timers/promises";
 import { acp } from "../../../tests/interop/peers/sdk.mjs";
@@ -71,7 +72,15 @@ class CountingClient {
 }
 
 const seconds = () => performance.now() / 1000;
-const peakMemory = () => process.resourceUsage().maxRSS * 1024;
+
+// The most memory that this process has had, in bytes.
+function peakMemory() {
+  try {
+    return Number(/VmHWM:\s+(\d+)/.exec(readFileSync("/proc/self/status", "utf-8"))[1]) * 1024;
+  } catch {
+    return process.resourceUsage().maxRSS * 1024;
+  }
+}
 
 async function updates() {
   const client = new CountingClient();
