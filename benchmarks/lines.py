@@ -13,7 +13,7 @@ _WORDS = ("the", "model", "reads", "each", "file,", "changes", "what", "fails", 
 
 
 def chunks(count: int) -> bytes:
-    """So many `agent_message_chunk`, each of some words: 160 to 250 bytes."""
+    """So many `agent_message_chunk`, each of some words: 190 to 260 bytes."""
     seeded = random.Random(5)
     return b"".join(line_of(agent_message(seeded)) for _ in range(count))
 
@@ -43,4 +43,4 @@ def chunk(kind: str, text: str) -> Update:
 
 def agent_message(seeded: random.Random) -> Update:
     """Some words of the agent's."""
-    return chunk("agent_message_chunk", words(seeded, 15))
+    return chunk("agent_message_chunk", words(seeded, 10))

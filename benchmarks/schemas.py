@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-_REF = "#/$defs/"
+from codegen.nodes import REF_PREFIX, Json, is_array, is_object
 
 
 def grow(schema: Path, times: int) -> bytes:
@@ -20,12 +20,12 @@ def grow(schema: Path, times: int) -> bytes:
     return json.dumps(read).encode()
 
 
-def _renamed(node: Any, names: dict[str, str]) -> Any:
+def _renamed(node: Json, names: dict[str, str]) -> Json:
     """A node with its references to these definitions led to others."""
-    if isinstance(node, list):
+    if is_array(node):
         return [_renamed(each, names) for each in node]
-    if not isinstance(node, dict):
+    if not is_object(node):
         return node
     copy = {key: _renamed(value, names) for key, value in node.items()}
-    target = str(copy.get("$ref", "")).removeprefix(_REF)
-    return {**copy, "$ref": _REF + names[target]} if target in names else copy
+    target = str(copy.get("$ref", "")).removeprefix(REF_PREFIX)
+    return {**copy, "$ref": REF_PREFIX + names[target]} if target in names else copy

@@ -23,7 +23,7 @@ def lines_of(result: dict[str, Any]) -> Iterator[str]:
 
 
 def _columns(name: str, cells: list[str]) -> str:
-    return f"    {name:16}" + "".join(f"{cell:26}" for cell in cells)
+    return f"    {name:16}{''.join(f'{cell:28}' for cell in cells)}".rstrip()
 
 
 def spread(values: dict[str, float]) -> str:

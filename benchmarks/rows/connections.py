@@ -6,7 +6,7 @@ from functools import partial
 
 from benchmarks import lines
 from benchmarks.implementations import PYTHON_SDK, Command, Sample, Task, program, run
-from benchmarks.measuring import Quantity, Row, at_least, no_more_than
+from benchmarks.measuring import Measure, Quantity, Row, at_least, no_more_than
 from benchmarks.setup import Setup
 
 AGENTS = 200
@@ -30,7 +30,7 @@ def many_agents(setup: Setup) -> Row:
         what=f"A client with {agents} agents, each a raw process of its own that writes {count} updates; timed from "
         "the prompts to the last update handled. Lag: when the last agent was done, to the median of all.",
         quantities=[Quantity("seconds", "updates/s", count=agents * count), Quantity("lag", "lag")],
-        measures=_measures(setup, {"do": "agents", "agents": agents, "warm": 10, "count": count}, _raw(setup)),
+        measures=_measures(setup, {"do": "agents", "agents": agents, "warm": 10, "count": count}),
         bars=[at_least(3, better_than=PYTHON_SDK), no_more_than(2, key="lag")],
         missing=setup.implementations.missing,
     )
@@ -42,7 +42,7 @@ def idle(setup: Setup) -> Row:
         name="idle",
         what=f"What each of {agents} agents with an open session adds to the peak memory of their client.",
         quantities=[Quantity("idle", "KiB", factor=1 / 1024)],
-        measures=_measures(setup, {"do": "agents", "agents": agents, "warm": 0, "count": 1}, _raw(setup)),
+        measures=_measures(setup, {"do": "agents", "agents": agents, "warm": 0, "count": 1}),
         missing=setup.implementations.missing,
     )
 
@@ -72,11 +72,11 @@ def _flood_task(count: int) -> Task:
     return {"do": "updates", "warm": 10, "count": count, "size": 40, "slow": SLOW}
 
 
-def _measures(setup: Setup, task: Task, raw: Command) -> dict[str, partial[Sample]]:
-    return {
-        name: partial(run, setup.implementations.command(name, "client"), task, *raw)
-        for name in setup.implementations.names
-    }
+def _measures(setup: Setup, task: Task) -> dict[str, Measure]:
+    def connect(name: str) -> Sample:
+        return run(setup.implementations.command(name, "client"), task, *_raw(setup))
+
+    return {name: partial(connect, name) for name in setup.implementations.names}
 
 
 def _raw(setup: Setup) -> Command:

@@ -13,23 +13,21 @@ from benchmarks.schemas import grow
 from benchmarks.setup import Setup
 
 SCHEMA = Path(__file__).resolve().parents[2] / "schema"
-# Times the definitions of version 1.
-TIMES = (1, 4, 16)
-# How much more a definition may cost between the last two than between the first two.
+# How much more a definition may cost between the last two sizes than between the first two.
 LINEAR = 1.25
 
 
 def rows(setup: Setup) -> list[Row]:
-    sizes = [f"{times}x" for times in TIMES]
+    sizes = [f"{times}x" for times in _times(setup)]
     return [
         Row(
             name="regen",
             what="`make regen` of the four profiles into an empty folder; then of version 1 alone with its definitions "
-            f"{', '.join(sizes)}. Growth: what a definition more costs from {sizes[1]} to {sizes[2]}, to the same "
-            f"from {sizes[0]} to {sizes[1]}.",
+            f"{', '.join(sizes)}. Growth: the CPU time for a further definition from {sizes[1]} to {sizes[2]}, to the "
+            f"same from {sizes[0]} to {sizes[1]}.",
             quantities=[
                 Quantity("seconds", "s"),
-                *(Quantity(each, f"s for {each}") for each in sizes),
+                *(Quantity(each, f"s CPU for {each}") for each in sizes),
                 Quantity("growth", "growth"),
             ],
             measures={OURS: partial(_measure, setup)},
@@ -38,11 +36,17 @@ def rows(setup: Setup) -> list[Row]:
     ]
 
 
+def _times(setup: Setup) -> tuple[int, int, int]:
+    """How many times the definitions of version 1."""
+    return (1, 4, 16) if setup.scale >= 1 else (1, 2, 4)
+
+
 def _measure(setup: Setup) -> Sample:
-    seconds = {f"{times}x": _regenerated(_schemas(setup, times)) for times in TIMES}
-    first, second, third = seconds.values()
-    growth = (third - second) / (TIMES[2] - TIMES[1]) / ((second - first) / (TIMES[1] - TIMES[0]))
-    return {"seconds": _regenerated(SCHEMA), **seconds, "growth": growth}
+    times = _times(setup)
+    first, second, third = (_regenerated(_schemas(setup, each))["cpu"] for each in times)
+    growth = (third - second) / (times[2] - times[1]) / ((second - first) / (times[1] - times[0]))
+    by_size = zip((f"{each}x" for each in times), (first, second, third), strict=True)
+    return {"seconds": _regenerated(SCHEMA)["seconds"], **dict(by_size), "growth": growth}
 
 
 def _schemas(setup: Setup, times: int) -> Path:
@@ -50,7 +54,7 @@ def _schemas(setup: Setup, times: int) -> Path:
     return setup.file(f"{times}x/v1/schema.json", lambda: grow(SCHEMA / "v1" / "schema.json", times)).parents[1]
 
 
-def _regenerated(schemas: Path) -> float:
+def _regenerated(schemas: Path) -> Sample:
     with tempfile.TemporaryDirectory() as output:
         command = [sys.executable, "-m", "codegen", "regen", "--schema", str(schemas), "--output", output]
-        return run(program("raw", "process.py"), *command)["seconds"]
+        return run(program("raw", "process.py"), *command)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import partial
 
 from benchmarks import lines
-from benchmarks.implementations import PYTHON_SDK, Command, Sample, Task, program, run
+from benchmarks.implementations import FLOOR, PYTHON_SDK, Command, Sample, Task, program, run
 from benchmarks.measuring import Quantity, Row, at_least, no_more_than
 from benchmarks.setup import Setup
 
@@ -29,7 +29,10 @@ def rows(setup: Setup) -> list[Row]:
 def _row(setup: Setup, name: str, what: str, measure: Callable[[Setup, str, int], Sample]) -> Row:
     sizes = [setup.scaled(each, least=1000) for each in SIZES]
     labels = [f"{each / 1e6:g} MB" for each in sizes]
-    further = "Growth: a byte of the largest to one of the smallest. Memory: bytes at the peak for a byte more."
+    further = (
+        "Floor: a raw process at both ends. Growth: a byte of the largest to one of the smallest. "
+        "Memory: bytes at the peak for a byte more."
+    )
     return Row(
         name=name,
         what=f"{what.format(', '.join(labels))} {further}",
@@ -40,7 +43,7 @@ def _row(setup: Setup, name: str, what: str, measure: Callable[[Setup, str, int]
         ],
         measures={
             each: partial(_by_size, partial(measure, setup, each), dict(zip(labels, sizes, strict=True)))
-            for each in setup.implementations.names
+            for each in (*setup.implementations.names, FLOOR)
         },
         bars=[
             no_more_than(LINEAR, key="growth"),
@@ -63,14 +66,19 @@ def _by_size(measure: Callable[[int], Sample], sizes: dict[str, int]) -> Sample:
 
 
 def _received(setup: Setup, name: str, size: int) -> Sample:
-    large = setup.file(f"{size}.jsonl", lambda: lines.of_size(size))
-    warm = setup.file("warm.jsonl", lambda: lines.chunks(WARM))
-    raw: Command = [*program("raw", "agent.py"), str(large), str(warm)]
-    return run(setup.implementations.command(name, "client"), _task(size), *raw)
+    client = program("raw", "client.py") if name == FLOOR else setup.implementations.command(name, "client")
+    return run(client, _task(size), *_raw_agent(setup, size))
 
 
 def _sent(setup: Setup, name: str, size: int) -> Sample:
-    return run(program("raw", "client.py"), _task(size), *setup.implementations.command(name, "agent"))
+    agent = _raw_agent(setup, size) if name == FLOOR else setup.implementations.command(name, "agent")
+    return run(program("raw", "client.py"), _task(size), *agent)
+
+
+def _raw_agent(setup: Setup, size: int) -> Command:
+    large = setup.file(f"{size}.jsonl", lambda: lines.of_size(size))
+    warm = setup.file("warm.jsonl", lambda: lines.chunks(WARM))
+    return [*program("raw", "agent.py"), str(large), str(warm)]
 
 
 def _task(size: int) -> Task:

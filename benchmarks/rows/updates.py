@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 
 from benchmarks import lines, traffic
-from benchmarks.implementations import FLOOR, OURS, PYTHON_SDK, TYPESCRIPT_SDK, Task, program, run
-from benchmarks.measuring import Quantity, Row, at_least, at_most
+from benchmarks.implementations import FLOOR, OURS, PYTHON_SDK, TYPESCRIPT_SDK, Sample, Task, program, run
+from benchmarks.measuring import Measure, Quantity, Row, at_least, at_most
 from benchmarks.setup import Setup
 
 UPDATES = 50_000
@@ -22,13 +22,12 @@ def rows(setup: Setup) -> list[Row]:
 
 def receive(setup: Setup) -> Row:
     count = setup.scaled(UPDATES, least=20)
-    path = setup.file("chunks.jsonl", lambda: lines.chunks(count))
     return Row(
         name="receive",
         what=f"A raw process writes {count:,} agent_message_chunk, a client's handler counts them; timed from the "
         "prompt to the last one handled. Floor: pydantic-core validates the same lines in a loop.",
         quantities=[Quantity("seconds", "updates/s", count=count)],
-        measures=_received(setup, setup.implementations.names, count, path),
+        measures=_received(setup, setup.implementations.names, count, lines.chunks),
         bars=[at_most(1.6), at_least(4, better_than=PYTHON_SDK)],
         missing=setup.implementations.missing,
     )
@@ -71,23 +70,26 @@ def stream(setup: Setup) -> Row:
 
 def mixed(setup: Setup) -> Row:
     count = setup.scaled(MIXED, least=20)
-    path = setup.file("mixed.jsonl", lambda: traffic.mixed(count))
     peers = dict.fromkeys(setup.implementations.peers, "does not know every kind of update")
     return Row(
         name="mixed",
         what=f"As receive, with {count:,} updates of every kind: tool calls, diffs, plans, terminals, options, usage.",
         quantities=[Quantity("seconds", "updates/s", count=count)],
-        measures=_received(setup, [OURS], count, path),
+        measures=_received(setup, [OURS], count, traffic.mixed),
         bars=[at_most(1.6)],
         missing=setup.implementations.missing | peers,
     )
 
 
-def _received(setup: Setup, names: list[str], count: int, path: Path) -> dict[str, partial[dict[str, float]]]:
-    raw = [*program("raw", "agent.py"), str(path)]
-    measures = {name: partial(run, setup.implementations.command(name, "client"), _task(count), *raw) for name in names}
-    measures[FLOOR] = partial(run, program("floor", "validate.py"), str(path), _warm(count), count)
-    return measures
+def _received(setup: Setup, names: list[str], count: int, make: Callable[[int], bytes]) -> dict[str, Measure]:
+    def receive(name: str) -> Sample:
+        path = str(setup.file(f"{make.__name__}.jsonl", lambda: make(count)))
+        if name == FLOOR:
+            return run(program("floor", "validate.py"), path, _warm(count), count)
+        client = setup.implementations.command(name, "client")
+        return run(client, _task(count), *program("raw", "agent.py"), path)
+
+    return {name: partial(receive, name) for name in (*names, FLOOR)}
 
 
 def _task(count: int) -> Task:

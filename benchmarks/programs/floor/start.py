@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio  # noqa: F401 - what an agent imports
+import asyncio
 import sys
 
 from pydantic import BaseModel
@@ -12,5 +12,5 @@ class Model(BaseModel):
     x: int
 
 
-sys.stdout.write("started\n")
+sys.stdout.write(f"{asyncio.__name__} and {Model.__name__} are there\n")
 sys.stdout.flush()

@@ -9,9 +9,10 @@ import json
 import os
 import sys
 from itertools import accumulate
+from typing import Any
 
 SESSION = "8f14e45f-ceea-467f-a0d1-000000000001"
-RESULTS = {
+RESULTS: dict[str, Any] = {
     "initialize": {"protocolVersion": 1, "agentCapabilities": {}},
     "session/new": {"sessionId": SESSION},
     "session/prompt": {"stopReason": "end_turn"},
