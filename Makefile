@@ -43,7 +43,7 @@ demo: $(READY) ## Show the terminal client talking to the fuller example agent
 	$(BIN)/python examples/terminal_client.py --yes --say "hello from the demo" --say "read $(CURDIR)/README.md" --say "count 5" \
 		$(BIN)/python examples/full_agent.py
 
-bench: $(READY) ## Measure everything beside the official SDKs, into build/bench.json (takes half an hour; Node needed)
+bench: $(READY) ## Measure everything beside the official SDKs, into build/bench.json (a quarter of an hour; Node needed)
 	$(BIN)/python -m benchmarks --json build/bench.json
 
 bench-quick: $(READY) ## Measure in less than a minute, without the official SDKs
