@@ -92,6 +92,7 @@ def test_bad_input_exits_2_and_says_what_is_wrong(
     assert said in capsys.readouterr().err
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="programs count as POSIX does")
 def test_results_are_written_as_json(tmp_path: Path) -> None:
     path = tmp_path / "build" / "results.json"
     assert main(["--no-peers", "--rounds", "1", "--scale", "0.001", "--json", str(path), "import"]) == 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,8 @@ from benchmarks.rows import all_rows
 from benchmarks.setup import Setup
 from benchmarks.table import lines_of
 from tests.installed import UnavailableError, python_sdk, skip, typescript_sdk
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="programs count as POSIX does")
 
 TINY = 0.001
 INSTALL = {"python-sdk": python_sdk, "typescript-sdk": typescript_sdk}
