@@ -102,7 +102,7 @@ class Conduct:
             return result.model_copy(update={"protocol_version": self._profile.protocol_version})
         return result
 
-    def answered(self, method: Request[Any, Any], result: Any) -> None:
+    def answered(self, method: Request[Any, Any], params: Any, result: Any) -> None:
         """Take note of what the peer answered.
 
         Raises:
@@ -116,6 +116,8 @@ class Conduct:
             self._peer = from_json(dump(result))
         elif method.wire == "terminal/create":
             self._terminals.add(result.terminal_id)
+        elif method.wire == "terminal/release":
+            self._terminals.discard(params.terminal_id)
 
     def excuse(self, method: Request[Any, Any], error: RequestError) -> Any:
         """The result that an error of the peer's counts as, None if it is an error."""
