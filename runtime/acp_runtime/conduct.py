@@ -28,7 +28,7 @@ from acp_runtime.json_values import as_array, as_object
 from acp_runtime.logs import Throttle
 from acp_runtime.methods import AnyMethod, Profile, Request
 from acp_runtime.options import Options
-from acp_runtime.paths import relative_paths
+from acp_runtime.paths import path_fields, relative_paths
 from acp_runtime.results import build_result
 
 _logger = getLogger(__name__)
@@ -75,6 +75,8 @@ class Conduct:
 
     def refuse(self, method: AnyMethod, params: Any) -> RequestError | None:
         """The error that an incoming message is answered with instead of being handled; None if it may be handled."""
+        if self._initialized and not path_fields(params.__class__):
+            return None
         if self._guards == "off" or method.side == "protocol":
             return None
         refused: RequestError | None = None

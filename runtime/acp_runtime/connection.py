@@ -114,22 +114,23 @@ class Connection:
         if not self._stop.done():
             self._stop.set_result(reason)
 
-    def _receive(self, line: bytes) -> None:
-        if self._options.on_frame is not None:
-            self._options.on_frame("in", line, monotonic())
-        message = self._decoder.decode(line)
-        if isinstance(message, IncomingNotification):
-            self._dispatcher.notification(message, len(line))
-        elif isinstance(message, IncomingRequest):
-            self._dispatcher.request(message, len(line))
-        elif isinstance(message, IncomingResponse):
-            self._caller.answered(message)
-        elif isinstance(message, Refused):
-            self._refused(message, line)
-            return
-        else:
-            self._log.log(DEBUG, "ignored", "Ignored a notification: %s", message.reason)
-        self._understood = True
+    def _receive(self, lines: list[bytes]) -> None:
+        for line in lines:
+            if self._options.on_frame is not None:
+                self._options.on_frame("in", line, monotonic())
+            message = self._decoder.decode(line)
+            if isinstance(message, IncomingNotification):
+                self._dispatcher.notification(message, len(line))
+            elif isinstance(message, IncomingRequest):
+                self._dispatcher.request(message, len(line))
+            elif isinstance(message, IncomingResponse):
+                self._caller.answered(message)
+            elif isinstance(message, Refused):
+                self._refused(message, line)
+                continue
+            else:
+                self._log.log(DEBUG, "ignored", "Ignored a notification: %s", message.reason)
+            self._understood = True
 
     def _refused(self, message: Refused, line: bytes) -> None:
         """Answer what can't be handled. What an agent prints before its first message is reported once (a banner)."""

@@ -31,8 +31,8 @@ from acp_runtime.messages import (
 )
 from acp_runtime.methods import AnyMethod, Notification, Request
 
+_N, _I = b"NI"
 _field = core_schema.typed_dict_field
-
 
 
 class _Nothing:
@@ -91,9 +91,13 @@ class _Frames:
             "method": core_schema.str_schema(),
             "params": handler.generate_schema(params_type(method)),
         }
-        fields = [core_schema.dataclass_field(name, schema, kw_only=True) for name, schema in schemas.items()]
+        kept = ["id", "method", "params"] if is_request else ["method", "params"]
+        fields = [
+            core_schema.dataclass_field(name, schema, kw_only=True, init_only=name not in kept)
+            for name, schema in schemas.items()
+        ]
         arguments = core_schema.dataclass_args_schema(message.__name__, fields, extra_behavior="ignore")
-        return core_schema.dataclass_schema(message, arguments, list(schemas))
+        return core_schema.dataclass_schema(message, arguments, kept, slots=True)
 
 
 class Decoder:
@@ -121,7 +125,8 @@ class Decoder:
 
     def decode(self, line: bytes) -> Message:
         """What a line is. Never raises."""
-        if (b"NaN" in line or b"Infinity" in line) and not _is_json(line):
+        # A letter is found twenty times as fast as a word.
+        if ((_N in line and b"NaN" in line) or (_I in line and b"Infinity" in line)) and not _is_json(line):
             return Refused(None, ParseError())
         try:
             message: Any = self._validate(line)

@@ -19,7 +19,6 @@ from acp_runtime.encoding import result_line
 from acp_runtime.errors import ConnectionClosed, RequestError
 from acp_runtime.failures import error_answer, wire_error
 from acp_runtime.flow import Flow, activity
-from acp_runtime.json_values import as_object
 from acp_runtime.lanes import Lanes, Spawn
 from acp_runtime.logs import Throttle
 from acp_runtime.messages import IncomingNotification, IncomingRequest, RequestId
@@ -104,6 +103,7 @@ class Dispatcher:
                 return
             handle = getattr(self._handler, method.name)
         message.default = self._default
+        message.task, message.turn_cancelled, message.answered = None, False, False
         self._in_flight.setdefault(message.id, []).append(message)
         self._flow.arrive(message, size)
         self._flow.start_runner()
@@ -215,6 +215,5 @@ def _cancel(message: IncomingRequest) -> None:
 
 def session_of(params: Any) -> str | None:
     """The session that params belong to, None if to none."""
-    fields = as_object(params)
-    found = getattr(params, "session_id", None) if fields is None else fields.get("sessionId")
+    found = params.get("sessionId") if params.__class__ is dict else getattr(params, "session_id", None)
     return found if isinstance(found, str) else None

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextvars import ContextVar
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 from acp_runtime.methods import AnyMethod
 from acp_runtime.options import Options
@@ -30,11 +30,12 @@ class Activity:
         default: does what happens to a notification that the handler leaves to its base class.
     """
 
-    # What they begin with is the class's, so that making one costs nothing.
-    weight: int = 0
-    waiting: int = 0
-    done: bool = False
-    ordered: bool = False
+    __slots__ = ("default", "done", "waiting", "weight")
+
+    weight: int
+    waiting: int
+    done: bool
+    ordered: ClassVar[bool]
     default: Default
 
 
@@ -68,6 +69,8 @@ class Flow:
 
     def arrive(self, which: Activity, size: int) -> None:
         """A message of `size` bytes has arrived that will be handled."""
+        which.waiting = 0
+        which.done = False
         which.weight = weight = size + _MODEL
         self._messages += 1
         self._weight += weight

@@ -38,11 +38,13 @@ class LineReader:
             self._keep(last)
         if len(chunk) > self._limit:
             ends = self._within_limit(ends)
-        return [line for end in ends if (line := _bare(end))]
+        # Any line may begin with one, but hardly any chunk has its first byte.
+        bare = _bare if _BOM[0] in chunk else _stripped
+        return [line for end in ends if (line := bare(end))]
 
     def end(self) -> list[bytes]:
         """What is left when nothing more comes: a last line without a newline, or nothing."""
-        line = _bare(self._take())
+        line = self._take()
         return [line] if line else []
 
     def _keep(self, part: bytes) -> None:
@@ -54,7 +56,7 @@ class LineReader:
     def _take(self) -> bytes:
         line = b"".join(self._parts)
         self._parts, self._size = [], 0
-        return line
+        return _bare(line)
 
     def _within_limit(self, ends: list[bytes]) -> list[bytes]:
         for index, end in enumerate(ends):
@@ -68,6 +70,9 @@ class LineReader:
         self.too_large = MessageTooLarge(f"The peer sent a message of more than {self._limit} bytes.")
 
 
+def _stripped(line: bytes) -> bytes:
+    return line.strip(_BLANK)
+
+
 def _bare(line: bytes) -> bytes:
-    line = line.strip(_BLANK)
-    return line if line[:1] == b"{" else line.removeprefix(_BOM).strip(_BLANK)
+    return line.strip(_BLANK).removeprefix(_BOM).strip(_BLANK)

@@ -38,7 +38,7 @@ class Lanes:
     def __init__(self, spawn: Spawn, flow: Flow, keep: int) -> None:
         self._spawn = spawn
         self._flow = flow
-        self._keep = keep
+        self._most_kept = keep
         self._lanes: dict[Session, _Lane] = {}
         self._known: set[str] = set()
         self._announcements = 0
@@ -49,14 +49,13 @@ class Lanes:
 
     def put(self, session: Session, notification: IncomingNotification) -> None:
         """Handle a notification after those of its session that came before it."""
-        if self._announcements and session is not None and session not in self._known:
-            self._kept.setdefault(session, []).append(notification)
-            self._kept_count += 1
-            # Better early than never: what is kept can't be handled, so it would stop the reader for good.
-            if self._kept_count >= self._keep:
-                self._release_all()
-            return
-        self._enqueue(session, notification)
+        lane = self._lanes.get(session)
+        if lane is not None:
+            lane.append(notification)
+        elif self._announcements and session is not None and session not in self._known:
+            self._keep(session, notification)
+        else:
+            self._open(session, notification)
 
     def after(self, session: Session, callback: Callable[[], None]) -> None:
         """Call back when the notifications of a session that are here have been handled; at once if none are."""
@@ -68,7 +67,9 @@ class Lanes:
 
     def know(self, session: str) -> None:
         """This side has used the id of a session, so its notifications need not be kept."""
-        self._known.add(session)
+        if session not in self._known:
+            self._known.add(session)
+            self._release(session)
 
     def forget(self, session: str) -> None:
         """A session is closed."""
@@ -87,6 +88,13 @@ class Lanes:
         if not self._announcements:
             self._release_all()
 
+    def _keep(self, session: str, notification: IncomingNotification) -> None:
+        self._kept.setdefault(session, []).append(notification)
+        self._kept_count += 1
+        # Better early than never: what is kept can't be handled, so it would stop the reader for good.
+        if self._kept_count >= self._most_kept:
+            self._release_all()
+
     def _release_all(self) -> None:
         for session in list(self._kept):
             self._release(session)
@@ -95,13 +103,13 @@ class Lanes:
         notifications = self._kept.pop(session, [])
         self._kept_count -= len(notifications)
         for notification in notifications:
-            self._enqueue(session, notification)
+            lane = self._lanes.get(session)
+            if lane is None:
+                self._open(session, notification)
+            else:
+                lane.append(notification)
 
-    def _enqueue(self, session: Session, notification: IncomingNotification) -> None:
-        lane = self._lanes.get(session)
-        if lane is not None:
-            lane.append(notification)
-            return
+    def _open(self, session: Session, notification: IncomingNotification) -> None:
         self._lanes[session] = lane = deque[_Item]((notification,))
         self._flow.start_runner()
         self._spawn(self._consume(session, lane)).add_done_callback(lambda _: self._ended(session, lane))

@@ -2,8 +2,8 @@
 
 An id is echoed exactly as it came, so it stays what JSON says: a string, an integer of any size, or null.
 
-The decoder has pydantic-core make requests and notifications, past their constructors, and each one is the only object
-that its handling costs: it counts as the `Activity` of its handler.
+Requests and notifications are made by pydantic-core, which sets their first attributes; the others are set when they are
+handed to a handler. Each is the only object that its handling costs, since it counts as the handler's `Activity`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from acp_runtime.flow import Activity
 RequestId: TypeAlias = str | int | None
 
 
-@dataclass(eq=False)
+@dataclass(slots=True, eq=False)
 class IncomingRequest(Activity):
     """A request with valid params. Those of a method that the schema doesn't know are plain JSON.
 
@@ -29,16 +29,18 @@ class IncomingRequest(Activity):
         answered: the answer was sent without waiting for the handler.
     """
 
+    ordered = False
+
     id: RequestId
     method: str
     params: Any
 
-    task: asyncio.Task[None] | None = None
-    turn_cancelled: bool = False
-    answered: bool = False
+    task: asyncio.Task[None] | None = field(init=False)
+    turn_cancelled: bool = field(init=False)
+    answered: bool = field(init=False)
 
 
-@dataclass(eq=False)
+@dataclass(slots=True, eq=False)
 class IncomingNotification(Activity):
     """A notification with valid params. Those of a method that the schema doesn't know are plain JSON.
 

@@ -18,6 +18,10 @@ from acp_runtime.options import Options
 from acp_runtime.outbox import Outbox
 from acp_runtime.streams import ByteSource
 
+# Lines that are handed on before their handlers get their turn. What few messages there are at a time stays in the
+# processor's cache, and Python's garbage collector never gets to see it.
+_BATCH = 32
+
 
 class Inbox:
     """Everything one side receives; the receiver of its source.
@@ -27,7 +31,7 @@ class Inbox:
         options: of the connection.
         flow: says how much is being handled.
         outbox: says how much the peer leaves unread.
-        take: understands a line and sees to it.
+        take: understands lines and sees to them.
         is_owed: whether the peer owes an answer.
 
     Attributes:
@@ -40,7 +44,7 @@ class Inbox:
         options: Options,
         flow: Flow,
         outbox: Outbox,
-        take: Callable[[bytes], None],
+        take: Callable[[list[bytes]], None],
         is_owed: Callable[[], bool],
     ) -> None:
         self._source = source
@@ -54,6 +58,7 @@ class Inbox:
         self._lines: deque[bytes] = deque()
         self._reason: ConnectionClosed | None = None
         self._paused = False
+        self._goes_on = False
         self._draining: asyncio.Task[None] | None = None
         self._loop = asyncio.get_running_loop()
         # Not that of whoever makes reading go on: what is read has nothing to do with them.
@@ -79,11 +84,13 @@ class Inbox:
 
     def go_on(self) -> None:
         """Look soon whether reading can go on."""
-        if self._paused:
+        if self._paused and not self._goes_on:
+            self._goes_on = True
             self._loop.call_soon(self._go_on, context=self._context)
 
     async def stop(self) -> None:
         """Receive nothing more."""
+        self._pause()
         self.over.cancel()
         if self._draining is not None:
             self._draining.cancel()
@@ -91,20 +98,39 @@ class Inbox:
         await self._source.stop()
 
     def _hand_on(self) -> None:
-        """Hand on what is here, until reading has to pause."""
+        """Hand on a batch of what is here, and see how it goes on."""
+        lines = self._lines
         try:
-            while self._lines and not self._paused and not self.over.done():
-                self._take(self._lines.popleft())
-                if self._flow.is_over or self._outbox.has_unread_answers(self._limit):
-                    self._look()
+            if lines:
+                self._take([lines.popleft() for _ in range(min(_BATCH, len(lines)))])
         except Exception as error:
             # Of `on_frame`, which is not ours.
             self._end(error)
-        if self._reason is not None and not self._lines and not self._paused:
+            return
+        if self._must_pause():
+            self._pause()
+        elif self._flow.flooded or self._outbox.has_unread_answers(self._limit * self._factor):
+            self._end(ConnectionClosed("The peer sent more than can be handled while it owed answers."))
+        elif lines:
+            self._pause()
+            self.go_on()
+        elif self._reason is not None:
             self._end(self._reason)
+        elif self._paused:
+            self._paused = False
+            self._source.resume()
+
+    def _go_on(self) -> None:
+        self._goes_on = False
+        if not self.over.done() and not self._must_pause():
+            self._hand_on()
+
+    def _pause(self) -> None:
+        self._paused = True
+        self._source.pause()
 
     def _end(self, reason: Exception) -> None:
-        self._source.pause()
+        self._pause()
         if self.over.done():
             return
         if isinstance(reason, ConnectionClosed):
@@ -112,22 +138,8 @@ class Inbox:
         else:
             self.over.set_exception(reason)
 
-    def _look(self) -> None:
-        """Pause if that helps, and give up if it doesn't and too much is here."""
-        if self._flow.pause() or self._waits_for_the_peer_to_read():
-            self._paused = True
-            self._source.pause()
-        elif self._flow.flooded or self._outbox.has_unread_answers(self._limit * self._factor):
-            self._end(ConnectionClosed("The peer sent more than can be handled while it owed answers."))
-
-    def _go_on(self) -> None:
-        if not self._paused or self.over.done():
-            return
-        self._paused = False
-        self._look()
-        self._hand_on()
-        if not self._paused and not self.over.done():
-            self._source.resume()
+    def _must_pause(self) -> bool:
+        return self._flow.pause() or self._waits_for_the_peer_to_read()
 
     def _waits_for_the_peer_to_read(self) -> bool:
         # A peer that owes an answer may be waiting likewise, for this side to read what it has answered.
