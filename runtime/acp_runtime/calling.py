@@ -136,7 +136,7 @@ class Caller:
     async def _call(self, wire: str, method: Request[Any, Any] | None, params: Any) -> Any:
         if self._closed is not None:
             raise type(self._closed)(*self._closed.args)
-        self._outbox.send(request_line(self._calls.next_id, wire, params))
+        self._outbox.send(request_line(self._calls.next_id, wire, params), alone=not self._calls.waiting)
         caller = self._flow.wait()
         call = self._new_call(wire, method, params, caller)
         try:

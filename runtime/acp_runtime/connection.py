@@ -61,7 +61,7 @@ class Connection:
         self._options = options
         self._why_closed = why_closed
         self._loop = asyncio.get_running_loop()
-        self._tasks: set[asyncio.Task[Any]] = set()
+        self._tasks: dict[asyncio.Task[Any], Callable[[asyncio.Task[Any]], None]] = {}
         self._closed: ConnectionClosed | None = None
         self._stop: asyncio.Future[ConnectionClosed] = self._loop.create_future()
         self._log = Throttle(_logger)
@@ -83,7 +83,7 @@ class Connection:
         )
         self.remote: Any = side.remote(self._caller)
         self._dispatcher = Dispatcher(
-            side, factory(self.remote), conduct, self._flow, self._lanes, self._outbox.answer, self._spawn, options
+            side, factory(self.remote), conduct, self._flow, self._lanes, self._outbox, self._spawn, options
         )
         self._inbox = Inbox(source, options, self._flow, self._outbox, self._receive, self._caller.is_owed)
         source.start(self._inbox)
@@ -141,11 +141,17 @@ class Connection:
             self._log.log(WARNING, "garbage", "The peer sent a line that is not JSON: %s", line[:200])
         self._outbox.answer(error_answer(message.id, message.error))
 
-    def _spawn(self, coroutine: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
+    def _spawn(
+        self, coroutine: Coroutine[Any, Any, Any], ended: Callable[[asyncio.Task[Any]], None]
+    ) -> asyncio.Task[Any]:
+        """A task of this connection; `ended` is called with it when it has ended."""
         task = self._loop.create_task(coroutine)
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        self._tasks[task] = ended
+        task.add_done_callback(self._ended)
         return task
+
+    def _ended(self, task: asyncio.Task[Any]) -> None:
+        self._tasks.pop(task)(task)
 
     def _write_failed(self, error: OSError) -> None:
         self.stop(ConnectionClosed(f"Writing to the peer failed: {error}."))

@@ -24,6 +24,7 @@ from acp_runtime.logs import Throttle
 from acp_runtime.messages import IncomingNotification, IncomingRequest, RequestId
 from acp_runtime.methods import AnyMethod, Notification, Request
 from acp_runtime.options import Options
+from acp_runtime.outbox import Outbox
 from acp_runtime.results import build_result, is_result, is_void
 from acp_runtime.roles import Handler
 from acp_runtime.sides import Side
@@ -59,8 +60,8 @@ class Dispatcher:
         conduct: says what may be handled.
         flow: is told what is being handled.
         lanes: the queues of notifications.
-        send: sends a line.
-        spawn: creates a task that the connection owns.
+        outbox: where answers go.
+        spawn: creates a task that the connection owns, and tells of its end.
         options: of the connection.
     """
 
@@ -71,7 +72,7 @@ class Dispatcher:
         conduct: Conduct,
         flow: Flow,
         lanes: Lanes,
-        send: Callable[[bytes], None],
+        outbox: Outbox,
         spawn: Spawn,
         options: Options,
     ) -> None:
@@ -80,7 +81,7 @@ class Dispatcher:
         self._conduct = conduct
         self._flow = flow
         self._lanes = lanes
-        self._send = send
+        self._outbox = outbox
         self._spawn = spawn
         self._disclose = options.disclose_errors
         self._in_flight: dict[RequestId, list[IncomingRequest]] = {}
@@ -99,7 +100,7 @@ class Dispatcher:
         else:
             refused = self._conduct.refuse(method, message.params)
             if refused is not None:
-                self._send(error_answer(message.id, refused))
+                self._outbox.answer(error_answer(message.id, refused))
                 return
             handle = getattr(self._handler, method.name)
         message.default = self._default
@@ -107,8 +108,7 @@ class Dispatcher:
         self._in_flight.setdefault(message.id, []).append(message)
         self._flow.arrive(message, size)
         self._flow.start_runner()
-        message.task = self._spawn(self._handle(message, method, handle))
-        message.task.add_done_callback(partial(self._ended, message))
+        message.task = self._spawn(self._handle(message, method, handle), partial(self._ended, message))
 
     def notification(self, message: IncomingNotification, size: int) -> None:
         """Put a notification of `size` bytes behind those of its session."""
@@ -132,7 +132,7 @@ class Dispatcher:
         for message in self._of_session("session/request_permission", session):
             if method is not None and not message.answered:
                 message.answered = True
-                self._send(result_line(message.id, build_result(method, _CANCELLED_PERMISSION)))
+                self._outbox.answer(result_line(message.id, build_result(method, _CANCELLED_PERMISSION)))
                 _cancel(message)
 
     async def _handle(
@@ -160,7 +160,7 @@ class Dispatcher:
         self._flow.leave(message)
         self._flow.end_runner()
         if not message.answered:
-            self._send(line)
+            self._outbox.answer(line, alone=not self._in_flight)
 
     def _result(self, message: IncomingRequest, method: Request[Any, Any] | None, result: Any) -> bytes:
         """The answer to a request whose handler returned something."""

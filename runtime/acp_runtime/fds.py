@@ -18,7 +18,8 @@ from collections.abc import Callable
 
 from acp_runtime.streams import Receiver
 
-_CHUNK = 256 * 1024
+# What a pipe holds by default. A larger buffer would be mapped and unmapped by the system for each read.
+_CHUNK = 64 * 1024
 _HIGH_WATER = 64 * 1024
 # What a pipe holds at most, without privileges.
 _MAX_PIPE = 1024 * 1024

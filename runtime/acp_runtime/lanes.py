@@ -16,7 +16,8 @@ from acp_runtime.logs import Throttle
 from acp_runtime.messages import IncomingNotification
 
 Session: TypeAlias = str | None
-Spawn: TypeAlias = Callable[[Any], "asyncio.Task[Any]"]
+Ended: TypeAlias = Callable[["asyncio.Task[Any]"], None]
+Spawn: TypeAlias = Callable[[Any, Ended], "asyncio.Task[Any]"]
 _Item: TypeAlias = IncomingNotification | Callable[[], None]
 _Lane: TypeAlias = deque[_Item]
 
@@ -27,7 +28,7 @@ class Lanes:
     """The queues of a connection.
 
     Args:
-        spawn: creates a task that the connection owns.
+        spawn: creates a task that the connection owns, and tells of its end.
         flow: is told of each message that was handled.
         keep: how many notifications may wait for their session to be announced.
 
@@ -112,7 +113,7 @@ class Lanes:
     def _open(self, session: Session, notification: IncomingNotification) -> None:
         self._lanes[session] = lane = deque[_Item]((notification,))
         self._flow.start_runner()
-        self._spawn(self._consume(session, lane)).add_done_callback(lambda _: self._ended(session, lane))
+        self._spawn(self._consume(session, lane), lambda _: self._ended(session, lane))
 
     async def _consume(self, session: Session, lane: _Lane) -> None:
         # The item stays in the lane while it is handled: `after` has to see that the lane is busy.

@@ -62,35 +62,38 @@ class Outbox:
         self._forget_read_answers()
         return self._answer_bytes > limit
 
-    def answer(self, line: bytes) -> None:
+    def answer(self, line: bytes, *, alone: bool = False) -> None:
         """Put in a line that the peer has asked for."""
-        self.send(line)
+        self.send(line, alone=alone)
         self._answers.append((self._total, len(line)))
         self._answer_bytes += len(line)
         if len(self._answers) > _ANSWERS:
             self._forget_read_answers()
 
-    def send(self, line: bytes) -> None:
-        """Write a line: at once if it is the first of this turn of the loop, at its end with the others if not."""
+    def send(self, line: bytes, *, alone: bool = False) -> None:
+        """Write a line: at once if it is the first of this turn of the loop, at its end with the others if not.
+
+        Args:
+            line: one message.
+            alone: no others are likely to follow in this turn, so that its end need not be waited for.
+        """
         if self._on_frame is not None:
             self._on_frame("out", line[:-1], monotonic())
         self._total += len(line)
-        self._size += len(line)
-        self._lines.append(line)
-        if not self._turn_has_begun:
+        if self._turn_has_begun:
+            self._lines.append(line)
+            self._size += len(line)
+            return
+        if not alone:
             self._turn_has_begun = True
             self._loop.call_soon(self._end_turn)
-            self.flush()
+        self._write(line)
 
     def flush(self) -> None:
         """Write what is there."""
-        lines, self._lines, self._size = self._lines, [], 0
-        if not lines or self.broken:
-            return
-        try:
-            self._writer.write(lines[0] if len(lines) == 1 else b"".join(lines))
-        except OSError as error:
-            self._break(error)
+        if self._lines:
+            lines, self._lines, self._size = self._lines, [], 0
+            self._write(lines[0] if len(lines) == 1 else b"".join(lines))
 
     async def drain(self) -> None:
         """Wait while the peer doesn't take what was sent."""
@@ -113,6 +116,13 @@ class Outbox:
         except BaseException:
             self._writer.abort()
             raise
+
+    def _write(self, data: bytes) -> None:
+        try:
+            if not self.broken:
+                self._writer.write(data)
+        except OSError as error:
+            self._break(error)
 
     def _end_turn(self) -> None:
         self._turn_has_begun = False
