@@ -23,6 +23,7 @@ class Call:
         id: small integers counting up from 0.
         wire: the name of the method.
         method: None for one that the schema doesn't know.
+        params: what it was called with.
         session: whose notifications come before the answer.
         future: the result.
         caller: the message whose handler made the call.
@@ -32,6 +33,7 @@ class Call:
     id: int
     wire: str
     method: Request[Any, Any] | None
+    params: Any
     session: str | None
     future: asyncio.Future[Any]
     caller: Activity | None
@@ -56,15 +58,15 @@ class Calls:
         self._waiting: dict[int, Call] = {}
         self._given_up: OrderedDict[int, None] = OrderedDict()
 
-    def add(
-        self, wire: str, method: Request[Any, Any] | None, session: str | None, caller: Activity | None, announces: bool
-    ) -> Call:
-        """A new call, with the next id."""
-        future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
-        call = Call(self._next, wire, method, session, future, caller, announces)
+    @property
+    def next_id(self) -> int:
+        """The id that the next call gets."""
+        return self._next
+
+    def add(self, call: Call) -> None:
+        """A call with the next id has been sent."""
         self._waiting[call.id] = call
         self._next += 1
-        return call
 
     @property
     def waiting(self) -> bool:

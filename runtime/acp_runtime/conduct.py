@@ -6,7 +6,7 @@ A connection asks before it sends and before it handles, and tells what was answ
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cache
+from dataclasses import dataclass
 from logging import WARNING, getLogger
 from typing import Any
 
@@ -28,7 +28,7 @@ from acp_runtime.json_values import as_array, as_object
 from acp_runtime.logs import Throttle
 from acp_runtime.methods import AnyMethod, Profile, Request
 from acp_runtime.options import Options
-from acp_runtime.paths import relative_paths
+from acp_runtime.paths import path_fields, relative_paths
 from acp_runtime.results import build_result
 
 _logger = getLogger(__name__)
@@ -39,6 +39,20 @@ _GONE_IS_DONE = frozenset({"session/close", "session/delete"})
 _RESOURCE_NOT_FOUND = -32002
 # Whoever has a terminal may end it, whatever was advertised.
 _ENDS_TERMINAL = frozenset({"terminal/kill", "terminal/release"})
+
+
+@dataclass(frozen=True, slots=True)
+class _Missing:
+    """What the peer did not advertise of what a method needs.
+
+    Attributes:
+        capability: for the method itself; None if nothing is missing.
+        content: for what is in its params, as in `Method.content`: by attribute, then by tag, which is empty if anything
+            there needs it.
+    """
+
+    capability: str | None
+    content: tuple[tuple[str, dict[str, tuple[str, str]]], ...]
 
 
 class Conduct:
@@ -54,6 +68,7 @@ class Conduct:
         self._guards = options.guards
         self._initialized = False
         self._peer: Mapping[str, Any] = {}
+        self._missing: dict[AnyMethod, _Missing] = {}
         self._terminals: set[str] = set()
         self._log = Throttle(_logger)
 
@@ -70,11 +85,15 @@ class Conduct:
                 self._stop(NotInitialized(f"{method.wire} was called before initialize was answered"))
         elif not (method.wire in _ENDS_TERMINAL and params.terminal_id in self._terminals):
             self._check_capabilities(method, params)
+        if not path_fields(params.__class__):
+            return
         for field, path in relative_paths(params):
             self._stop(RelativePath(f"{method.wire} needs an absolute path in {field!r}, found {path!r}"))
 
     def refuse(self, method: AnyMethod, params: Any) -> RequestError | None:
         """The error that an incoming message is answered with instead of being handled; None if it may be handled."""
+        if self._initialized and not path_fields(params.__class__):
+            return None
         if self._guards == "off" or method.side == "protocol":
             return None
         refused: RequestError | None = None
@@ -96,13 +115,12 @@ class Conduct:
         """
         if method.wire != "initialize":
             return result
-        self._initialized = True
-        self._peer = from_json(dump(params))
+        self._meet(params)
         if self._guards != "off" and result.protocol_version != self._profile.protocol_version:
             return result.model_copy(update={"protocol_version": self._profile.protocol_version})
         return result
 
-    def answered(self, method: Request[Any, Any], result: Any) -> None:
+    def answered(self, method: Request[Any, Any], params: Any, result: Any) -> None:
         """Take note of what the peer answered.
 
         Raises:
@@ -112,10 +130,11 @@ class Conduct:
             offered = result.protocol_version
             if self._guards != "off" and offered != self._profile.protocol_version:
                 raise ProtocolVersionMismatch(offered, self._profile.protocol_version)
-            self._initialized = True
-            self._peer = from_json(dump(result))
+            self._meet(result)
         elif method.wire == "terminal/create":
             self._terminals.add(result.terminal_id)
+        elif method.wire == "terminal/release":
+            self._terminals.discard(params.terminal_id)
 
     def excuse(self, method: Request[Any, Any], error: RequestError) -> Any:
         """The result that an error of the peer's counts as, None if it is an error."""
@@ -123,13 +142,35 @@ class Conduct:
             return build_result(method, b"{}")
         return None
 
+    def _meet(self, peer: Any) -> None:
+        """Both sides have said in `initialize` what they can do."""
+        self._initialized = True
+        self._peer = from_json(dump(peer))
+        self._missing.clear()
+
     def _check_capabilities(self, method: AnyMethod, params: Any) -> None:
-        if method.capability is not None and not self._has(method.capability):
-            self._stop(CapabilityError(method.wire, method.capability))
+        missing = self._missing.get(method)
+        if missing is None:
+            self._missing[method] = missing = self._work_out(method)
+        if missing.capability is not None:
+            self._stop(CapabilityError(method.wire, missing.capability))
+        for attribute, tags in missing.content:
+            for tag in _tags_in(getattr(params, attribute, None)):
+                if tag in tags:
+                    part, capability = tags[tag]
+                    self._stop(CapabilityError(f"{method.wire} with {part}", capability))
+
+    def _work_out(self, method: AnyMethod) -> _Missing:
+        content: dict[str, dict[str, tuple[str, str]]] = {}
         for part, capability in method.content:
             field, _, tag = part.partition(".")
-            if _uses(getattr(params, _attribute(field), None), tag) and not self._has(capability):
-                self._stop(CapabilityError(f"{method.wire} with {part}", capability))
+            if not self._has(capability):
+                content.setdefault(to_snake(field), {})[tag] = (part, capability)
+        needed = method.capability
+        return _Missing(
+            needed if needed is not None and not self._has(needed) else None,
+            tuple(content.items()),
+        )
 
     def _has(self, capability: str) -> bool:
         """Whether the peer advertised it: true, an object, a list that isn't empty. Omitted means no."""
@@ -144,16 +185,9 @@ class Conduct:
         self._log.log(WARNING, type(error).__name__, "%s", error)
 
 
-@cache
-def _attribute(wire: str) -> str:
-    return to_snake(wire)
-
-
-def _uses(value: Any, tag: str) -> bool:
-    """Whether a field has something of a tag in it; without a tag, whether it has anything."""
-    if not tag:
-        return bool(value)
+def _tags_in(value: Any) -> list[str]:
+    """The tags of what a field holds; the empty one stands for anything at all."""
+    if not value:
+        return []
     items = as_array(value)
-    if items is not None:
-        return any(getattr(item, "type", None) == tag for item in items)
-    return bool(value == tag)
+    return ["", value] if items is None else ["", *[getattr(item, "type", "") for item in items]]

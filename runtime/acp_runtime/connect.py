@@ -15,9 +15,9 @@ from acp_runtime.connection import Connection, WhyClosed
 from acp_runtime.errors import ConnectionClosed
 from acp_runtime.memory import MemoryPipe
 from acp_runtime.options import Options
-from acp_runtime.outbox import ByteReader, ByteWriter, StreamOutput
 from acp_runtime.roles import Handler
 from acp_runtime.sides import Side
+from acp_runtime.streams import ByteSource, ByteWriter, StreamOutput, StreamSource
 from acp_runtime.tasks import finish
 
 RemoteT = TypeVar("RemoteT")
@@ -32,7 +32,7 @@ async def serve_streams(
     options: Options,
 ) -> None:
     """Serve one side on a pair of asyncio streams until the peer closes them."""
-    await Connection(side, factory, reader, StreamOutput(writer), options).run()
+    await Connection(side, factory, StreamSource(reader), StreamOutput(writer), options).run()
 
 
 @asynccontextmanager
@@ -44,7 +44,7 @@ async def connect_streams(
     options: Options,
 ) -> AsyncGenerator[RemoteT]:
     """Be one side on a pair of asyncio streams while the block lasts; gives the proxy for the other side."""
-    async with running(side, factory, reader, StreamOutput(writer), options) as remote:
+    async with running(side, factory, StreamSource(reader), StreamOutput(writer), options) as remote:
         yield remote
 
 
@@ -68,13 +68,13 @@ async def connect_in_process(
 async def running(
     side: Side[RemoteT],
     factory: Callable[[RemoteT], Handler],
-    reader: ByteReader,
+    source: ByteSource,
     writer: ByteWriter,
     options: Options,
     why_closed: WhyClosed | None = None,
 ) -> AsyncGenerator[RemoteT]:
     """Run a connection while the block lasts; gives the proxy for the other side."""
-    connection = Connection(side, factory, reader, writer, options, why_closed)
+    connection = Connection(side, factory, source, writer, options, why_closed)
     task = asyncio.create_task(connection.run(), name=f"acp-{side.role}")
     try:
         yield connection.remote

@@ -17,7 +17,7 @@ def request_line(id: int, method: str, params: Any) -> bytes:
     Raises:
         PydanticSerializationError: if the params are not JSON.
     """
-    return b'{"jsonrpc":"2.0","id":%d,%b%b' % (id, _method(method), _params(params))
+    return b"".join((b'{"jsonrpc":"2.0","id":%d' % id, *_method_and_params(method, params)))
 
 
 def notification_line(method: str, params: Any) -> bytes:
@@ -26,7 +26,7 @@ def notification_line(method: str, params: Any) -> bytes:
     Raises:
         PydanticSerializationError: if the params are not JSON.
     """
-    return b'{"jsonrpc":"2.0",' + _method(method) + _params(params)
+    return b"".join((b'{"jsonrpc":"2.0"', *_method_and_params(method, params)))
 
 
 def result_line(id: RequestId, result: Any) -> bytes:
@@ -35,7 +35,7 @@ def result_line(id: RequestId, result: Any) -> bytes:
     Raises:
         PydanticSerializationError: if the result is not JSON.
     """
-    return b'{"jsonrpc":"2.0","id":%b,"result":%b}\n' % (to_json(id), dump(result))
+    return b"".join((b'{"jsonrpc":"2.0","id":', to_json(id), b',"result":', dump(result), b"}\n"))
 
 
 def error_line(id: RequestId, error: RequestError) -> bytes:
@@ -63,10 +63,13 @@ def dump(value: Any) -> bytes:
     return line
 
 
-@lru_cache(1024)
+def _method_and_params(method: str, params: Any) -> tuple[bytes, ...]:
+    if params is None:
+        return (_method(method), b"}\n")
+    return (_method(method), b',"params":', dump(params), b"}\n")
+
+
+# Bounded, since names of extensions may be anything.
+@lru_cache(1000)
 def _method(method: str) -> bytes:
-    return b'"method":' + to_json(method)
-
-
-def _params(params: Any) -> bytes:
-    return b"}\n" if params is None else b',"params":' + dump(params) + b"}\n"
+    return b',"method":' + to_json(method)

@@ -16,7 +16,10 @@ import stat
 from collections import deque
 from collections.abc import Callable
 
-_CHUNK = 256 * 1024
+from acp_runtime.streams import Receiver
+
+# What a pipe holds by default. A larger buffer would be mapped and unmapped by the system for each read.
+_CHUNK = 64 * 1024
 _HIGH_WATER = 64 * 1024
 # What a pipe holds at most, without privileges.
 _MAX_PIPE = 1024 * 1024
@@ -30,36 +33,38 @@ def can_wait(fd: int) -> bool:
     return stat.S_ISCHR(mode) and os.isatty(fd)
 
 
-class FdReader(asyncio.ReadTransport):
-    """Reads a descriptor, which it owns.
-
-    Attributes:
-        reader: what was read.
-    """
+class FdReader:
+    """Reads a descriptor, which it owns."""
 
     def __init__(self, fd: int) -> None:
-        super().__init__()
         self._loop = asyncio.get_running_loop()
         self._fd = fd
         self._open = True
-        self.reader: asyncio.StreamReader = asyncio.StreamReader(limit=_CHUNK // 2)
-        self.reader.set_transport(self)
-        self.resume_reading()
+        self._receiver: Receiver | None = None
 
-    def pause_reading(self) -> None:
+    def start(self, receiver: Receiver, /) -> None:
+        """Begin to read."""
+        self._receiver = receiver
+        self.resume()
+
+    def pause(self) -> None:
         """Leave what comes in the descriptor."""
-        self._loop.remove_reader(self._fd)
+        if self._open:
+            self._loop.remove_reader(self._fd)
 
-    def resume_reading(self) -> None:
+    def resume(self) -> None:
         """Read on."""
         if self._open:
             self._loop.add_reader(self._fd, self._ready)
 
+    async def stop(self) -> None:
+        """Read no more."""
+        self._receiver = None
+        self.pause()
+
     def close(self) -> None:
         """Stop reading and close the descriptor."""
-        if self._open:
-            self._finish()
-            self.reader.feed_eof()
+        self._finish(None)
 
     def end(self) -> None:
         """Read what is there now, then close, though others could still write."""
@@ -78,18 +83,22 @@ class FdReader(asyncio.ReadTransport):
         except (BlockingIOError, InterruptedError):
             return
         except OSError as error:
-            self._finish()
-            self.reader.set_exception(error)
+            self._finish(error)
             return
-        if data:
-            self.reader.feed_data(data)
-        else:
+        if not data:
             self.close()
+        elif self._receiver is not None:
+            self._receiver.received(data)
 
-    def _finish(self) -> None:
+    def _finish(self, error: OSError | None) -> None:
+        if not self._open:
+            return
         self._open = False
         self._loop.remove_reader(self._fd)
         os.close(self._fd)
+        receiver, self._receiver = self._receiver, None
+        if receiver is not None:
+            receiver.ended(error)
 
 
 class FdWriter:

@@ -6,11 +6,9 @@ waits for the peer (for an answer, or for a full pipe) needs the reader. Knows n
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from collections.abc import Callable
 from contextvars import ContextVar
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 from acp_runtime.methods import AnyMethod
 from acp_runtime.options import Options
@@ -25,19 +23,20 @@ class Activity:
     """The handling of one incoming message.
 
     Attributes:
+        weight: what the message takes in memory, in bytes.
         waiting: how many calls it is waiting for at the moment.
         done: whether its handler has ended; tasks it started may still run in its context.
         ordered: whether messages behind it wait for its end.
         default: does what happens to a notification that the handler leaves to its base class.
     """
 
-    __slots__ = ("default", "done", "ordered", "waiting")
+    __slots__ = ("default", "done", "waiting", "weight")
 
-    def __init__(self, *, ordered: bool, default: Default) -> None:
-        self.waiting: int = 0
-        self.done: bool = False
-        self.ordered: bool = ordered
-        self.default: Default = default
+    weight: int
+    waiting: int
+    done: bool
+    ordered: ClassVar[bool]
+    default: Default
 
 
 activity: ContextVar[Activity | None] = ContextVar("acp_runtime.activity", default=None)
@@ -50,27 +49,41 @@ def current_activity() -> Activity | None:
 
 
 class Flow:
-    """Counts incoming messages from their arrival to the end of their handling."""
+    """Counts incoming messages from their arrival to the end of their handling.
 
-    def __init__(self, options: Options) -> None:
-        self._high = (options.high_water_messages, options.high_water_bytes)
+    Args:
+        options: the marks.
+        on_room: called when reading may have paused and can go on.
+    """
+
+    def __init__(self, options: Options, on_room: Callable[[], None]) -> None:
+        self._most = options.high_water_messages
+        self._heaviest = options.high_water_bytes
         self._factor = options.flood_factor
+        self._on_room = on_room
         self._messages = 0
-        self._bytes = 0
+        self._weight = 0
         self._runners = 0
         self._blocked = 0
-        self._resumed: asyncio.Future[None] | None = None
+        self._paused = False
 
-    def arrive(self, size: int) -> None:
-        """A message has arrived that will be handled."""
+    def arrive(self, which: Activity, size: int) -> None:
+        """A message of `size` bytes has arrived that will be handled."""
+        which.waiting = 0
+        which.done = False
+        which.weight = weight = size + _MODEL
         self._messages += 1
-        self._bytes += size
+        self._weight += weight
 
-    def leave(self, size: int) -> None:
-        """A message has been handled, or never will be."""
+    def leave(self, which: Activity) -> None:
+        """A message has been handled; what its handler left behind no longer counts as waiting."""
         self._messages -= 1
-        self._bytes -= size
-        self._maybe_resume()
+        self._weight -= which.weight
+        if which.waiting:
+            self._blocked -= 1
+        which.done = True
+        if self._paused:
+            self._maybe_resume()
 
     def start_runner(self) -> None:
         """A task that handles messages was created."""
@@ -79,57 +92,48 @@ class Flow:
     def end_runner(self) -> None:
         """A task that handles messages has ended."""
         self._runners -= 1
-        self._maybe_resume()
-
-    def end_activity(self, which: Activity) -> None:
-        """A handler has ended; what it left behind no longer counts as waiting."""
-        if which.waiting:
-            self._blocked -= 1
-        which.done = True
-
-    @contextmanager
-    def waiting(self) -> Generator[Activity | None]:
-        """Round whatever waits for the peer. Gives the activity that waits, None outside of handlers."""
-        which = current_activity()
-        if which is None:
-            yield None
-            return
-        which.waiting += 1
-        if which.waiting == 1:
-            self._blocked += 1
+        if self._paused:
             self._maybe_resume()
-        try:
-            yield which
-        finally:
+
+    def wait(self) -> Activity | None:
+        """Somebody begins to wait for the peer. Gives the activity that does, None outside of handlers."""
+        which = current_activity()
+        if which is not None:
+            which.waiting += 1
+            if which.waiting == 1:
+                self._blocked += 1
+                if self._paused:
+                    self._maybe_resume()
+        return which
+
+    def end_wait(self, which: Activity | None) -> None:
+        """What `wait` gave has got what it waited for."""
+        if which is not None:
             which.waiting -= 1
             if not which.waiting and not which.done:
                 self._blocked -= 1
 
     @property
-    def must_pause(self) -> bool:
-        """Whether too much is being handled, by handlers that can get on without the reader."""
-        return self._is_over(1.0) and self._runners > self._blocked
+    def is_over(self) -> bool:
+        """Whether the high-water mark is reached."""
+        return self._messages >= self._most or self._weight >= self._heaviest
+
+    def pause(self) -> bool:
+        """Whether to stop reading: too much is being handled, by handlers that can get on without the reader.
+
+        If so `on_room` is called when that has changed.
+        """
+        self._paused = self.is_over and self._runners > self._blocked
+        return self._paused
 
     @property
     def flooded(self) -> bool:
         """Whether the peer sent so much more that the connection has to end."""
-        return self._bytes + self._messages * _MODEL >= self._high[1] * self._factor
-
-    async def resumed(self) -> None:
-        """Wait until it is time to read again."""
-        self._resumed = asyncio.get_running_loop().create_future()
-        try:
-            await self._resumed
-        finally:
-            self._resumed = None
-
-    def _is_over(self, factor: float) -> bool:
-        return self._messages >= self._high[0] * factor or self._bytes >= self._high[1] * factor
+        return self._weight >= self._heaviest * self._factor
 
     def _maybe_resume(self) -> None:
-        waiter = self._resumed
-        if waiter is None or waiter.done():
-            return
         # Half of the mark, so that reading doesn't stop and start with every message.
-        if not self._is_over(0.5) or self._runners <= self._blocked:
-            waiter.set_result(None)
+        roomy = 2 * self._messages < self._most and 2 * self._weight < self._heaviest
+        if roomy or self._runners <= self._blocked:
+            self._paused = False
+            self._on_room()

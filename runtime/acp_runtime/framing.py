@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from acp_runtime.errors import MessageTooLarge
 
 _BOM = b"\xef\xbb\xbf"
@@ -15,53 +13,65 @@ class LineReader:
 
     Args:
         limit: the longest line in bytes, its end not counted.
+
+    Attributes:
+        too_large: a line was over the limit, finished or not; nothing is to be fed anymore.
     """
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
         self._parts: list[bytes] = []
         self._size = 0
+        self.too_large: MessageTooLarge | None = None
 
-    def feed(self, chunk: bytes) -> Iterator[bytes]:
+    def feed(self, chunk: bytes) -> list[bytes]:
         """The lines that end in this chunk, without blank ones, byte order marks and white space around them.
 
-        Raises:
-            MessageTooLarge: after the lines before it, as soon as a line is over the limit, finished or not.
+        Those before one that is over the limit, if `too_large` is set afterwards.
         """
-        *ends, last = chunk.split(b"\n")
-        for end in ends:
-            line = self._whole(end)
-            if line:
-                yield line
+        ends = chunk.split(b"\n")
+        last = ends.pop()
+        if ends and self._parts:
+            self._keep(ends[0])
+            ends[0] = self._take()
         if last:
             self._keep(last)
+        if len(chunk) > self._limit:
+            ends = self._within_limit(ends)
+        # Any line may begin with one, but hardly any chunk has its first byte.
+        bare = _bare if _BOM[0] in chunk else _stripped
+        return [line for end in ends if (line := bare(end))]
 
-    def _whole(self, end: bytes) -> bytes:
-        if not self._parts:
-            self._check(len(end))
-            return _bare(end)
-        self._keep(end)
-        return self._take()
+    def end(self) -> list[bytes]:
+        """What is left when nothing more comes: a last line without a newline, or nothing."""
+        line = self._take()
+        return [line] if line else []
 
     def _keep(self, part: bytes) -> None:
         self._size += len(part)
         self._parts.append(part)
-        self._check(self._size)
+        if self._size > self._limit:
+            self._refuse()
 
     def _take(self) -> bytes:
         line = b"".join(self._parts)
         self._parts, self._size = [], 0
         return _bare(line)
 
-    def _check(self, size: int) -> None:
-        if size > self._limit:
-            self._parts, self._size = [], 0
-            raise MessageTooLarge(f"The peer sent a message of more than {self._limit} bytes.")
+    def _within_limit(self, ends: list[bytes]) -> list[bytes]:
+        for index, end in enumerate(ends):
+            if len(end) > self._limit:
+                self._refuse()
+                return ends[:index]
+        return ends
 
-    def end(self) -> list[bytes]:
-        """What is left when nothing more comes: a last line without a newline, or nothing."""
-        line = self._take()
-        return [line] if line else []
+    def _refuse(self) -> None:
+        self._parts, self._size = [], 0
+        self.too_large = MessageTooLarge(f"The peer sent a message of more than {self._limit} bytes.")
+
+
+def _stripped(line: bytes) -> bytes:
+    return line.strip(_BLANK)
 
 
 def _bare(line: bytes) -> bytes:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from contextvars import copy_context
+
+from acp_runtime.streams import Receiver
 
 
 class MemoryPipe:
-    """One direction: what is written into it is read out of it, as with a pipe of the system.
+    """One direction: what is written into it is handed to its receiver, as with a pipe of the system.
 
     Args:
         capacity: who writes should wait while it holds more bytes than this.
@@ -17,24 +20,37 @@ class MemoryPipe:
         self._chunks: list[bytes] = []
         self._size = 0
         self._closed = False
-        self._readable = asyncio.Event()
         self._roomy = asyncio.Event()
         self._roomy.set()
+        self._loop = asyncio.get_running_loop()
+        self._receiver: Receiver | None = None
+        self._wanted = True
+        self._delivering = False
+        # Not that of whoever writes: what comes of it has nothing to do with them.
+        self._context = copy_context()
 
     @property
     def unwritten(self) -> int:
         """Bytes that nobody has read yet."""
         return self._size
 
-    async def read(self, n: int = -1, /) -> bytes:
-        """Everything that is there, however much; nothing at the end."""
-        await self._readable.wait()
-        data = b"".join(self._chunks)
-        self._chunks, self._size = [], 0
-        self._roomy.set()
-        if not self._closed:
-            self._readable.clear()
-        return data
+    def start(self, receiver: Receiver, /) -> None:
+        """Say who receives."""
+        self._receiver = receiver
+        self._deliver_soon()
+
+    def pause(self) -> None:
+        """Keep what is written."""
+        self._wanted = False
+
+    def resume(self) -> None:
+        """Hand on what is there, and what comes."""
+        self._wanted = True
+        self._deliver_soon()
+
+    async def stop(self) -> None:
+        """Hand on nothing more."""
+        self._wanted = False
 
     def write(self, data: bytes, /) -> None:
         """Put bytes in."""
@@ -42,9 +58,9 @@ class MemoryPipe:
             raise BrokenPipeError("The pipe is closed.")
         self._chunks.append(data)
         self._size += len(data)
-        self._readable.set()
         if self._size > self._capacity:
             self._roomy.clear()
+        self._deliver_soon()
 
     async def drain(self) -> None:
         """Wait until there is room."""
@@ -59,5 +75,23 @@ class MemoryPipe:
     def abort(self) -> None:
         """Say that no more comes, and wake up who waits in `drain`."""
         self._closed = True
-        self._readable.set()
         self._roomy.set()
+        self._deliver_soon()
+
+    def _deliver_soon(self) -> None:
+        if self._wanted and not self._delivering and (self._chunks or self._closed):
+            self._delivering = True
+            self._loop.call_soon(self._deliver, context=self._context)
+
+    def _deliver(self) -> None:
+        self._delivering = False
+        if self._receiver is None or not self._wanted:
+            return
+        if self._chunks:
+            chunks, self._chunks, self._size = self._chunks, [], 0
+            self._roomy.set()
+            self._receiver.received(chunks[0] if len(chunks) == 1 else b"".join(chunks))
+            self._deliver_soon()
+        elif self._closed:
+            receiver, self._receiver = self._receiver, None
+            receiver.ended(None)

@@ -1,33 +1,59 @@
 """What a line can turn out to be, once it is understood.
 
 An id is echoed exactly as it came, so it stays what JSON says: a string, an integer of any size, or null.
+
+Requests and notifications are made by pydantic-core, which sets their first attributes; the others are set when they are
+handed to a handler. Each is the only object that its handling costs, since it counts as the handler's `Activity`.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from acp_runtime.errors import RequestError
+from acp_runtime.flow import Activity
 
 RequestId: TypeAlias = str | int | None
 
 
-@dataclass(slots=True)
-class IncomingRequest:
-    """A request with valid params. Those of a method that the schema doesn't know are plain JSON."""
+@dataclass(slots=True, eq=False)
+class IncomingRequest(Activity):
+    """A request with valid params. Those of a method that the schema doesn't know are plain JSON.
+
+    Attributes:
+        task: runs its handler.
+        turn_cancelled: the client cancelled the turn that this request is (rule 21).
+        answered: the answer was sent without waiting for the handler.
+    """
+
+    ordered = False
 
     id: RequestId
     method: str
     params: Any
 
+    task: asyncio.Task[None] | None = field(init=False)
+    turn_cancelled: bool = field(init=False)
+    answered: bool = field(init=False)
 
-@dataclass(slots=True)
-class IncomingNotification:
-    """A notification with valid params. Those of a method that the schema doesn't know are plain JSON."""
+
+@dataclass(slots=True, eq=False)
+class IncomingNotification(Activity):
+    """A notification with valid params. Those of a method that the schema doesn't know are plain JSON.
+
+    Attributes:
+        handle: its handler.
+    """
+
+    ordered = True
 
     method: str
     params: Any
+
+    handle: Callable[[Any], Awaitable[Any]] = field(init=False)
 
 
 @dataclass(slots=True)

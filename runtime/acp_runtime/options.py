@@ -19,9 +19,9 @@ class Options:
     Attributes:
         max_message_bytes: a longer incoming line closes the connection with `MessageTooLarge`, before it is all read.
         high_water_messages: reading pauses while this many incoming messages are being handled or wait for it.
-        high_water_bytes: reading pauses while incoming messages of this size are being handled or wait for it.
+        high_water_bytes: reading pauses while incoming messages that take this much memory are being handled or wait.
         flood_factor: while every handler waits for the peer reading can't pause, since the answers come behind
-            everything else; the connection closes when what waits takes this many times `high_water_bytes` of memory.
+            everything else; the connection closes when what waits takes this many times `high_water_bytes`.
         write_high_water_bytes: a send waits while more than this is unwritten.
         unread_answer_bytes: reading pauses while the peer leaves more than this of its answers unread, unless it owes
             answers itself; at `flood_factor` times as much the connection closes.

@@ -9,71 +9,13 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Callable
-from typing import Protocol
+from time import monotonic
 
+from acp_runtime.options import Options
+from acp_runtime.streams import ByteWriter
 
-class ByteReader(Protocol):
-    """Where a connection reads. `asyncio.StreamReader` is one."""
-
-    async def read(self, n: int = -1, /) -> bytes:
-        """Some bytes, at most `n`; none at the end."""
-        ...
-
-
-class ByteWriter(Protocol):
-    """Where a connection writes."""
-
-    @property
-    def unwritten(self) -> int:
-        """How many bytes it holds back."""
-        ...
-
-    def write(self, data: bytes, /) -> None:
-        """Write, or keep to write later. Never waits. Raises OSError if nothing can be written anymore."""
-        ...
-
-    async def drain(self) -> None:
-        """Wait while it holds back too much. Raises OSError if nothing can be written anymore."""
-        ...
-
-    async def close(self) -> None:
-        """Write what is held back, then close."""
-        ...
-
-    def abort(self) -> None:
-        """Close, whatever is held back."""
-        ...
-
-
-class StreamOutput:
-    """A `StreamWriter` of asyncio as a `ByteWriter`."""
-
-    def __init__(self, writer: asyncio.StreamWriter) -> None:
-        self._writer = writer
-
-    @property
-    def unwritten(self) -> int:
-        """Bytes that the transport did not take yet."""
-        return self._writer.transport.get_write_buffer_size()
-
-    def write(self, data: bytes, /) -> None:
-        """Hand over to the transport."""
-        if self._writer.is_closing():
-            raise BrokenPipeError("The stream is closed.")
-        self._writer.write(data)
-
-    async def drain(self) -> None:
-        """Wait while the transport holds back too much."""
-        await self._writer.drain()
-
-    async def close(self) -> None:
-        """Write the rest, then close."""
-        self._writer.close()
-        await self._writer.wait_closed()
-
-    def abort(self) -> None:
-        """Close at once."""
-        self._writer.transport.abort()
+# How many answers are remembered before it is looked at which of them have been read.
+_ANSWERS = 256
 
 
 class Outbox:
@@ -81,23 +23,27 @@ class Outbox:
 
     Args:
         writer: where it goes.
-        high_water: a send waits while more bytes than this are unwritten.
+        options: a send waits while more bytes than `write_high_water_bytes` are unwritten; `on_frame` sees each line.
         on_broken: called once if nothing can be written anymore.
+
+    Attributes:
+        broken: nothing can be written anymore.
     """
 
-    def __init__(self, writer: ByteWriter, high_water: int, on_broken: Callable[[OSError], None]) -> None:
+    def __init__(self, writer: ByteWriter, options: Options, on_broken: Callable[[OSError], None]) -> None:
         self._writer = writer
-        self._high_water = high_water
+        self._high_water = options.write_high_water_bytes
+        self._on_frame = options.on_frame
         self._on_broken = on_broken
         self._lines: list[bytes] = []
         self._size = 0
-        self._broken: OSError | None = None
         self._loop = asyncio.get_running_loop()
         self._turn_has_begun = False
-        # Where each unread answer ends, counted from the first byte that was ever sent, and its size.
+        # Where each answer ends, counted from the first byte that was ever sent, and its size. Some have been read.
         self._answers: deque[tuple[int, int]] = deque()
         self._answer_bytes = 0
         self._total = 0
+        self.broken: bool = False
 
     @property
     def unwritten(self) -> int:
@@ -105,55 +51,49 @@ class Outbox:
         return self._size + self._writer.unwritten
 
     @property
-    def broken(self) -> bool:
-        """Whether nothing can be written anymore."""
-        return self._broken is not None
-
-    @property
-    def unread_answers(self) -> int:
-        """How many bytes of answers the peer hasn't taken yet, one that it has begun with included."""
-        self._forget_read_answers()
-        return self._answer_bytes
-
-    def answer(self, line: bytes) -> None:
-        """Put in a line that the peer has asked for."""
-        self.send(line)
-        self._forget_read_answers()
-        self._answers.append((self._total, len(line)))
-        self._answer_bytes += len(line)
-
-    def _forget_read_answers(self) -> None:
-        written = self._total - self.unwritten
-        while self._answers and self._answers[0][0] <= written:
-            self._answer_bytes -= self._answers.popleft()[1]
-
-    def send(self, line: bytes) -> None:
-        """Write a line: at once if it is the first of this turn of the loop, at its end with the others if not."""
-        self._total += len(line)
-        self._lines.append(line)
-        self._size += len(line)
-        if not self._turn_has_begun:
-            self._turn_has_begun = True
-            self._loop.call_soon(self._end_turn)
-            self.flush()
-
-    def flush(self) -> None:
-        """Write what is there."""
-        lines, self._lines, self._size = self._lines, [], 0
-        if not lines or self._broken is not None:
-            return
-        try:
-            self._writer.write(lines[0] if len(lines) == 1 else b"".join(lines))
-        except OSError as error:
-            self._break(error)
-
-    def _end_turn(self) -> None:
-        self._turn_has_begun = False
-        self.flush()
-
     def is_full(self) -> bool:
         """Whether a sender should wait in `drain`."""
         return self._size > self._high_water or self._writer.unwritten > self._high_water
+
+    def has_unread_answers(self, limit: int) -> bool:
+        """Whether the peer leaves more bytes than this untaken, and as much of answers, one in part included."""
+        if self._answer_bytes <= limit or self.unwritten <= limit:
+            return False
+        self._forget_read_answers()
+        return self._answer_bytes > limit
+
+    def answer(self, line: bytes, *, alone: bool = False) -> None:
+        """Put in a line that the peer has asked for."""
+        self.send(line, alone=alone)
+        self._answers.append((self._total, len(line)))
+        self._answer_bytes += len(line)
+        if len(self._answers) > _ANSWERS:
+            self._forget_read_answers()
+
+    def send(self, line: bytes, *, alone: bool = False) -> None:
+        """Write a line: at once if it is the first of this turn of the loop, at its end with the others if not.
+
+        Args:
+            line: one message.
+            alone: no others are likely to follow in this turn, so that its end need not be waited for.
+        """
+        if self._on_frame is not None:
+            self._on_frame("out", line[:-1], monotonic())
+        self._total += len(line)
+        if self._turn_has_begun:
+            self._lines.append(line)
+            self._size += len(line)
+            return
+        if not alone:
+            self._turn_has_begun = True
+            self._loop.call_soon(self._end_turn)
+        self._write(line)
+
+    def flush(self) -> None:
+        """Write what is there."""
+        if self._lines:
+            lines, self._lines, self._size = self._lines, [], 0
+            self._write(lines[0] if len(lines) == 1 else b"".join(lines))
 
     async def drain(self) -> None:
         """Wait while the peer doesn't take what was sent."""
@@ -177,7 +117,23 @@ class Outbox:
             self._writer.abort()
             raise
 
+    def _write(self, data: bytes) -> None:
+        try:
+            if not self.broken:
+                self._writer.write(data)
+        except OSError as error:
+            self._break(error)
+
+    def _end_turn(self) -> None:
+        self._turn_has_begun = False
+        self.flush()
+
+    def _forget_read_answers(self) -> None:
+        written = self._total - self.unwritten
+        while self._answers and self._answers[0][0] <= written:
+            self._answer_bytes -= self._answers.popleft()[1]
+
     def _break(self, error: OSError) -> None:
-        if self._broken is None:
-            self._broken = error
+        if not self.broken:
+            self.broken = True
             self._on_broken(error)

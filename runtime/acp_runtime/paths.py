@@ -20,7 +20,7 @@ def is_absolute(path: str) -> bool:
 
 def relative_paths(params: Any) -> Iterator[tuple[str, str]]:
     """The fields of params that hold a relative path, and the paths."""
-    for field in _path_fields(params.__class__):
+    for field in path_fields(params.__class__):
         value: Any = getattr(params, field)
         items = as_array(value)
         for path in [value] if items is None else items:
@@ -29,6 +29,7 @@ def relative_paths(params: Any) -> Iterator[tuple[str, str]]:
 
 
 @cache
-def _path_fields(model: Any) -> tuple[str, ...]:
+def path_fields(model: Any) -> tuple[str, ...]:
+    """The fields of a model that may hold paths."""
     fields = getattr(model, "model_fields", {})
     return tuple(name for name in _FIELDS if name in fields)

@@ -20,8 +20,9 @@ from typing import Any
 
 from acp_runtime.errors import ConnectionClosed
 from acp_runtime.options import Options
-from acp_runtime.outbox import ByteReader, ByteWriter
+from acp_runtime.stderr import Stderr
 from acp_runtime.stdio import open_reader, open_writer
+from acp_runtime.streams import ByteWriter
 from acp_runtime.tasks import finish
 
 # What a program needs to run and to find its user's files. Nothing that is likely to be a secret.
@@ -51,13 +52,13 @@ class Process:
     ) -> None:
         self._popen = popen
         self._options = options
-        self._reader = open_reader(stdout)
-        self.stdout: ByteReader = self._reader.reader
+        self.stdout = open_reader(stdout)
         self.stdin: ByteWriter = open_writer(stdin, shared=False)
-        self._tail = bytearray()
-        self._stderr = None if stderr is None else open_reader(stderr)
+        self._stderr = Stderr(options)
+        self._stderr_source = None if stderr is None else open_reader(stderr)
+        if self._stderr_source is not None:
+            self._stderr_source.start(self._stderr)
         self._watch = asyncio.create_task(self._end_stdout_with_it())
-        self._pump = None if self._stderr is None else asyncio.create_task(self._drain_stderr(self._stderr.reader))
 
     @classmethod
     @asynccontextmanager
@@ -84,15 +85,16 @@ class Process:
     async def why_closed(self, reason: ConnectionClosed) -> ConnectionClosed:
         """Add the exit code and the end of stderr to the reason why a connection ended."""
         await self._exited(_LAST_WORDS)
-        if self._pump is not None:
-            await asyncio.wait({self._pump}, timeout=_LAST_WORDS if self._popen.returncode is not None else 0)
-        return type(reason)(reason.reason, self._popen.returncode, self._tail.decode("utf-8", "replace"))
+        if self._stderr_source is not None:
+            deadline = _LAST_WORDS if self._popen.returncode is not None else 0
+            await asyncio.wait({self._stderr.over}, timeout=deadline)
+        return type(reason)(reason.reason, self._popen.returncode, self._stderr.tail.decode("utf-8", "replace"))
 
     async def _end_stdout_with_it(self) -> None:
         """Notice the end of the process also when something that it has started holds its pipes."""
         while self._popen.poll() is None:
             await asyncio.sleep(_POLL_IDLE)
-        self._reader.end()
+        self.stdout.end()
 
     async def _end(self) -> None:
         """Close stdin, wait, terminate, kill; then the same to what the process left behind."""
@@ -108,11 +110,11 @@ class Process:
             self._signal("SIGTERM")
             await _until(lambda: not self._has_left_something(), self._options.terminate_deadline)
             self._signal("SIGKILL")
-        self._reader.close()
-        if self._pump is not None and self._stderr is not None:
-            await asyncio.wait({self._pump}, timeout=0.1)
-            self._stderr.close()
-            await self._pump
+        self.stdout.close()
+        if self._stderr_source is not None:
+            await asyncio.wait({self._stderr.over}, timeout=0.1)
+            self._stderr_source.close()
+        self._stderr.ended(None)
 
     async def _exited(self, deadline: float) -> bool:
         return await _until(lambda: self._popen.poll() is not None, deadline)
@@ -135,19 +137,6 @@ class Process:
         except (ProcessLookupError, PermissionError):
             return False
         return True
-
-    async def _drain_stderr(self, reader: asyncio.StreamReader) -> None:
-        sink = self._options.stderr
-        with contextlib.ExitStack() as stack:
-            put: Callable[[bytes], Any] | None = sink if callable(sink) else None
-            if isinstance(sink, Path):
-                put = stack.enter_context(sink.open("ab", buffering=0)).write
-            with contextlib.suppress(OSError):
-                while chunk := await reader.read(64 * 1024):
-                    self._tail += chunk
-                    del self._tail[: -self._options.stderr_tail]
-                    if put is not None:
-                        put(chunk)
 
 
 def environment(extra: Mapping[str, str] | None) -> dict[str, str]:

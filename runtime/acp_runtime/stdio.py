@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from acp_runtime.connection import Connection
 from acp_runtime.errors import ConnectionClosed
-from acp_runtime.outbox import ByteReader, ByteWriter
+from acp_runtime.streams import ByteSource, ByteWriter
 from acp_runtime.threads import ThreadReader, ThreadWriter
 
 if TYPE_CHECKING:
@@ -25,12 +25,12 @@ if TYPE_CHECKING:
 
 
 @asynccontextmanager
-async def wire() -> AsyncGenerator[tuple[ByteReader, ByteWriter]]:
+async def wire() -> AsyncGenerator[tuple[ByteSource, ByteWriter]]:
     """The streams of stdin and stdout while the block lasts."""
     with _moved_away() as (fd_in, fd_out):
         reader, writer = open_reader(fd_in), open_writer(fd_out, shared=True)
         try:
-            yield reader.reader, writer
+            yield reader, writer
         finally:
             reader.close()
             writer.abort()

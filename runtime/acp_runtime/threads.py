@@ -10,35 +10,42 @@ import os
 from queue import SimpleQueue
 from threading import Event, Thread
 
+from acp_runtime.streams import Receiver
+
 _CHUNK = 64 * 1024
 _HIGH_WATER = 64 * 1024
 
 
-class ThreadReader(asyncio.ReadTransport):
-    """Reads a descriptor, which it owns.
-
-    Attributes:
-        reader: what was read.
-    """
+class ThreadReader:
+    """Reads a descriptor, which it owns. The thread reads on when the event loop has taken what it has read."""
 
     def __init__(self, fd: int) -> None:
-        super().__init__()
         self._loop = asyncio.get_running_loop()
         self._fd = fd
         self._wanted = Event()
-        self._wanted.set()
+        self._is_wanted = True
         self._closed = False
-        self.reader: asyncio.StreamReader = asyncio.StreamReader(limit=2 * _CHUNK)
-        self.reader.set_transport(self)
+        self._receiver: Receiver | None = None
         Thread(target=self._run, name="acp-read", daemon=True).start()
 
-    def pause_reading(self) -> None:
-        """Leave what comes in the descriptor."""
-        self._wanted.clear()
+    def start(self, receiver: Receiver, /) -> None:
+        """Begin to read."""
+        self._receiver = receiver
+        self.resume()
 
-    def resume_reading(self) -> None:
+    def pause(self) -> None:
+        """Leave what comes in the descriptor."""
+        self._is_wanted = False
+
+    def resume(self) -> None:
         """Read on."""
+        self._is_wanted = True
         self._wanted.set()
+
+    async def stop(self) -> None:
+        """Read no more."""
+        self._receiver = None
+        self.pause()
 
     def close(self) -> None:
         """Stop reading. The thread closes the descriptor, as soon as it gets out of it."""
@@ -50,20 +57,33 @@ class ThreadReader(asyncio.ReadTransport):
 
     def _run(self) -> None:
         try:
+            self._wait()
             while not self._closed and (data := os.read(self._fd, _CHUNK)):
-                self._loop.call_soon_threadsafe(self.reader.feed_data, data)
-                self._wanted.wait()
-            self._loop.call_soon_threadsafe(self.reader.feed_eof)
+                self._loop.call_soon_threadsafe(self._received, data)
+                self._wait()
+            self._loop.call_soon_threadsafe(self._ended, None)
         except OSError as error:
-            self._report(error)
+            with contextlib.suppress(RuntimeError):
+                self._loop.call_soon_threadsafe(self._ended, error)
         except RuntimeError:
             pass  # The loop is closed: nobody is interested anymore.
         finally:
             os.close(self._fd)
 
-    def _report(self, error: OSError) -> None:
-        with contextlib.suppress(RuntimeError):
-            self._loop.call_soon_threadsafe(self.reader.set_exception, error)
+    def _wait(self) -> None:
+        self._wanted.wait()
+        self._wanted.clear()
+
+    def _received(self, data: bytes) -> None:
+        if self._receiver is not None:
+            self._receiver.received(data)
+        if self._is_wanted:
+            self._wanted.set()
+
+    def _ended(self, error: OSError | None) -> None:
+        receiver, self._receiver = self._receiver, None
+        if receiver is not None:
+            receiver.ended(error)
 
 
 class ThreadWriter:

@@ -31,9 +31,9 @@ from acp_runtime.connection import Connection
 from acp_runtime.fds import FdReader, FdWriter
 from acp_runtime.memory import MemoryPipe
 from acp_runtime.options import Options
-from acp_runtime.outbox import ByteReader, ByteWriter, StreamOutput
+from acp_runtime.streams import ByteSource, ByteWriter, StreamOutput, StreamSource
 
-Ends = tuple[ByteReader, ByteWriter, ByteReader, ByteWriter, Callable[[], None]]
+Ends = tuple[ByteSource, ByteWriter, ByteSource, ByteWriter, Callable[[], None]]
 Link = Callable[[], Awaitable[Ends]]
 
 
@@ -51,13 +51,7 @@ async def _pipes() -> Ends:
         reader.close()
         peer_reader.close()
 
-    return (
-        reader.reader,
-        FdWriter(ours_out, shared=True),
-        peer_reader.reader,
-        FdWriter(theirs_out, shared=False),
-        close,
-    )
+    return reader, FdWriter(ours_out, shared=True), peer_reader, FdWriter(theirs_out, shared=False), close
 
 
 async def _streams() -> Ends:
@@ -69,7 +63,7 @@ async def _streams() -> Ends:
         writer.close()
         peer_writer.close()
 
-    return reader, StreamOutput(writer), peer_reader, _HalfClosing(peer_writer), close
+    return StreamSource(reader), StreamOutput(writer), StreamSource(peer_reader), _HalfClosing(peer_writer), close
 
 
 class _HalfClosing(StreamOutput):
@@ -84,13 +78,26 @@ LINKS: dict[str, Link] = {"memory": _memory, "pipes": _pipes, "streams": _stream
 
 
 class Peer:
-    """The other end. `received` is every line that came and was not asked for by `receive` yet."""
+    """The other end. It reads only what is asked for by `receive`."""
 
-    def __init__(self, reader: ByteReader, writer: ByteWriter) -> None:
-        self._reader = reader
+    def __init__(self, source: ByteSource, writer: ByteWriter) -> None:
+        self._source = source
+        self._has_ended = False
+        self._news = asyncio.Event()
         self.writer = writer
         self._bytes = b""
+        source.start(self)
+        source.pause()
         self._next = 1000
+
+    def received(self, data: bytes, /) -> None:
+        self._bytes += data
+        self._source.pause()
+        self._news.set()
+
+    def ended(self, error: OSError | None, /) -> None:
+        self._has_ended = True
+        self._news.set()
 
     async def send(self, *messages: Any) -> None:
         """Send messages: bytes as they are, anything else as JSON-RPC on a line."""
@@ -100,10 +107,11 @@ class Peer:
 
     async def receive_line(self) -> bytes:
         while b"\n" not in self._bytes:
-            chunk = await self._reader.read(65536)
-            if not chunk:
+            if self._has_ended:
                 raise EOFError(self._bytes)
-            self._bytes += chunk
+            self._news.clear()
+            self._source.resume()
+            await self._news.wait()
         found, self._bytes = self._bytes.split(b"\n", 1)
         return found
 
@@ -126,6 +134,9 @@ class Peer:
         while (message := await self.receive()).get("id") != self._next:
             found.append(message)
         return found
+
+    async def stop(self) -> None:
+        await self._source.stop()
 
     async def end(self) -> None:
         """Close this side: the other one reads EOF."""
@@ -183,10 +194,10 @@ async def serving(
     link: Link, factory: Callable[[RemoteClient], Agent] = PlainAgent, *, ready: bool = True, **options: Any
 ) -> AsyncIterator[Peer]:
     """Our agent at one end, a raw client at the other."""
-    reader, writer, peer_reader, peer_writer, close = await link()
-    connection = Connection(AGENT_SIDE, factory, reader, writer, Options(**options))
+    source, writer, peer_source, peer_writer, close = await link()
+    connection = Connection(AGENT_SIDE, factory, source, writer, Options(**options))
     running = asyncio.create_task(connection.run())
-    peer = Peer(peer_reader, peer_writer)
+    peer = Peer(peer_source, peer_writer)
     try:
         if ready:
             await peer.call("initialize", INITIALIZE)
@@ -205,10 +216,10 @@ async def calling(
     **options: Any,
 ) -> AsyncIterator[tuple[RemoteAgent, Peer]]:
     """Our client at one end, a raw agent at the other."""
-    reader, writer, peer_reader, peer_writer, close = await link()
-    connection = Connection(CLIENT_SIDE, factory, reader, writer, Options(**options))
+    source, writer, peer_source, peer_writer, close = await link()
+    connection = Connection(CLIENT_SIDE, factory, source, writer, Options(**options))
     running = asyncio.create_task(connection.run())
-    peer = Peer(peer_reader, peer_writer)
+    peer = Peer(peer_source, peer_writer)
     try:
         if ready:
             await _initialized(connection.remote, peer, capabilities or {})
@@ -227,6 +238,7 @@ async def _over(peer: Peer, running: asyncio.Task[Any], close: Callable[[], None
         raise
     finally:
         peer.writer.abort()
+        await peer.stop()
         close()
 
 

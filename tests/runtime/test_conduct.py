@@ -269,7 +269,7 @@ async def test_rule_27_a_terminal_that_exists_may_always_be_ended(link: Link) ->
     conduct = Conduct(methods.PROFILE, Options())
     initialize: Any = InitializeRequest(protocol_version=1)
     conduct.handled(methods.INITIALIZE, initialize, InitializeResponse(protocol_version=1))
-    conduct.answered(methods.TERMINAL_CREATE, CreateTerminalResponse(terminal_id="t"))
+    conduct.answered(methods.TERMINAL_CREATE, None, CreateTerminalResponse(terminal_id="t"))
     from acp_bindings.v1 import KillTerminalRequest
 
     conduct.before_call(methods.TERMINAL_KILL, KillTerminalRequest(session_id="s", terminal_id="t"))

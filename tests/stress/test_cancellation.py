@@ -144,13 +144,12 @@ async def test_every_prompt_has_one_answer_on_the_wire_however_it_is_cancelled(
 
 def assert_nothing_is_kept(connection: Connection) -> None:
     """Of what has ended there is no call, request, task or queue left, and nothing that counts against the marks."""
-    assert not connection._calls._waiting
+    assert not connection._caller._calls._waiting
     assert not connection._dispatcher._in_flight
-    assert not connection._dispatcher._by_id
     assert not connection._tasks
     assert not connection._lanes._lanes
     flow = connection._flow
-    assert (flow._messages, flow._bytes, flow._runners, flow._blocked) == (0, 0, 0, 0)
+    assert (flow._messages, flow._weight, flow._runners, flow._blocked) == (0, 0, 0, 0)
 
 
 async def _quiet(agent: RemoteAgent, moody: Moody) -> None:
