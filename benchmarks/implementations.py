@@ -19,7 +19,7 @@ PROGRAMS = Path(__file__).with_name("programs")
 Command = list[str]
 Sample = dict[str, float]
 Task = dict[str, int | str]
-_SECONDS = 900
+_SECONDS = 300
 
 
 class FailedError(Exception):

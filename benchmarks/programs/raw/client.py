@@ -62,6 +62,8 @@ class Agent:
         data = os.read(self.process.stdout.fileno(), CHUNK)
         if not data:
             raise SystemExit("the agent ended before it answered")
+        if b'"error":' in data[-1000:]:
+            raise SystemExit(f"the agent answered with an error: {data[-1000:]!r}")
         return data
 
 
