@@ -62,7 +62,9 @@ def emit_profile(profile: Profile, schema: Schema) -> dict[str, str]:
 
 def _role(role: str, schema: Schema) -> dict[str, Any]:
     mine = [method for method in schema.methods if role in method.handled_by]
-    sent = [(leaf.name, method.result or "None") for method in mine for leaf in schema.leaves(method.params)]
+    sent = _derived_first(
+        schema, [(leaf.name, method.result or "None") for method in mine for leaf in schema.leaves(method.params)]
+    )
     fields = [field for method in mine for variant in schema.variants(method) for field in variant]
     names = {name for field in fields for name in field.type.names}
     return {
@@ -72,6 +74,16 @@ def _role(role: str, schema: Schema) -> dict[str, Any]:
         "notifications": [each for each in sent if each[1] == "None"],
         "imported": sorted(names.union(_of_methods(mine), (name for name, _ in sent))),
     }
+
+
+def _derived_first(schema: Schema, sent: list[tuple[str, str]]) -> list[tuple[str, str]]:
+    """The overloads of a role in their order, but for a class that derives from another's: it has to come before it."""
+    ordered: list[tuple[str, str]] = []
+    for name, result in sent:
+        bases = set(schema.bases(name))
+        place = next((at for at, (other, _) in enumerate(ordered) if other in bases), len(ordered))
+        ordered.insert(place, (name, result))
+    return ordered
 
 
 def _of_methods(methods: list[Method]) -> list[str]:

@@ -177,6 +177,12 @@ class Schema:
         own = {each.name: each for each in model.fields}
         return [own.pop(each.name, each) for each in inherited] + list(own.values())
 
+    def bases(self, name: str) -> Iterator[str]:
+        """The models that a model derives from, the nearest first."""
+        while base := self.model(name).base:
+            yield base
+            name = base
+
     def leaves(self, name: str) -> Iterator[Model]:
         """The models that a definition can be: itself, or every member of a union, nested ones too."""
         found = self.definitions[name]

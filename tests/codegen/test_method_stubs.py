@@ -125,6 +125,18 @@ def test_a_ready_made_message_finds_its_method(package: ModuleType) -> None:
         asyncio.run(agent.request(package.ReadRequest(path="/a")))
 
 
+def test_the_overload_of_a_class_comes_before_that_of_its_base(generate: Generate) -> None:
+    proxy = {
+        "InitializeProxyRequest": part_of("proxy/initialize", "proxy", wraps("InitializeRequest")),
+        "InitializeProxyResponse": part_of("proxy/initialize", "proxy", wraps("InitializeResponse")),
+    }
+    agent = generate({**DEFINITIONS, **proxy}).RemoteAgent
+    annotated = [
+        inspect.signature(each).parameters["request"].annotation for each in typing.get_overloads(agent.request)
+    ]
+    assert annotated[:3] == ["InitializeProxyRequest", "InitializeRequest", "NewRequest"]
+
+
 def test_a_request_that_is_a_union_has_an_overload_for_each_member(package: ModuleType) -> None:
     overloads = typing.get_overloads(package.RemoteAgent.session_set_config_option)
     assert [{*inspect.signature(each).parameters} for each in overloads] == [
