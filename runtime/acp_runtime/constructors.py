@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import Any, TypeAlias
 
 from pydantic import BaseModel
 from pydantic_core import SchemaValidator, core_schema
@@ -16,6 +16,9 @@ from pydantic_core import SchemaValidator, core_schema
 from acp_runtime.absent import leave_out_when_absent
 from acp_runtime.first_errors import stop_at_first_error
 from acp_runtime.views import as_keyword, remember
+
+# Takes keywords and `self_instance`, the instance to fill in. Raises a `ValidationError`.
+Build: TypeAlias = Callable[..., Any]
 
 # Attributes of the classes: the schema as the annotations say it, and what builds an instance.
 DECLARED, BUILD = "__acp_schema__", "__acp_build__"
@@ -34,26 +37,26 @@ def declare(cls: type[BaseModel], model: Any) -> None:
     remember(model["ref"], cls)
 
 
-def constructor_of(cls: type[BaseModel], *, is_open: bool) -> Callable[..., Any]:
-    """What validates keywords into an instance of a class: `build(keywords, self_instance=instance)`.
-
-    Args:
-        cls: the class.
-        is_open: whether keywords that are no fields are kept.
-    """
+def build_first(keywords: dict[str, Any], *, self_instance: Any) -> None:
+    """Build the first instance of a class: make what builds the others, and leave it to that."""
+    cls = self_instance.__class__
     cls.model_rebuild()
+    build = _constructor(cls)
+    type.__setattr__(cls, BUILD, build)
+    build(keywords, self_instance=self_instance)
+
+
+def _constructor(cls: Any) -> Build:
     if DECLARED not in cls.__dict__:  # somebody else's, with validators round it
         return partial(cls.__pydantic_validator__.validate_python, by_alias=False, by_name=True)
     model, schemas = cls.__dict__[DECLARED]
     fields = core_schema.model_fields_schema(
         {name: core_schema.model_field(_argument(cls, name, schema)) for name, schema in schemas.items()},
         model_name=cls.__name__,
-        extra_behavior="allow" if is_open else "forbid",
+        extra_behavior="allow" if cls.__acp_open__ else "forbid",
     )
     schema: Any = {**model, "schema": fields, "cls": _Instance}
-    build = SchemaValidator(schema).validate_python
-    type.__setattr__(cls, BUILD, build)
-    return build
+    return SchemaValidator(schema).validate_python
 
 
 def _argument(cls: type[BaseModel], name: str, schema: Any) -> Any:

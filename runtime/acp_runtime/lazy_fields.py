@@ -21,6 +21,8 @@ from typing import TYPE_CHECKING, Any
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
+from acp_runtime.constructors import BUILD, build_first
+
 if TYPE_CHECKING:
     from pydantic._internal._model_construction import ModelMetaclass
 else:
@@ -51,6 +53,7 @@ class LazyFieldsMeta(ModelMetaclass, _BareFirst):
 
     def __new__(mcs, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **keywords: Any) -> type:
         """Create a class; a bare one if its module asks for it."""
+        namespace.setdefault(BUILD, build_first)
         module = sys.modules.get(namespace.get("__module__", ""))
         if getattr(module, "__lazy_fields__", False) and not keywords:
             annotations = namespace.pop("__annotations__", {})

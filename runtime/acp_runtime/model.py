@@ -13,7 +13,7 @@ Two doors lead in, and they differ on purpose:
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Self, TypeVar, cast, dataclass_transform
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, cast, dataclass_transform
 
 from pydantic import BaseModel, Field, GetCoreSchemaHandler, GetJsonSchemaHandler
 from pydantic.alias_generators import to_camel
@@ -22,7 +22,7 @@ from pydantic_core import to_json
 from pydantic_core.core_schema import CoreSchema
 
 from acp_runtime.absent import leave_out_when_absent, with_plain_defaults
-from acp_runtime.constructors import BUILD, constructor_of, declare
+from acp_runtime.constructors import Build, declare
 from acp_runtime.lazy_fields import collect_fields
 from acp_runtime.views import as_wire
 
@@ -74,10 +74,12 @@ class Model(
     Reading an absent field gives the schema's default, an empty list or mapping, or `None`.
     """
 
+    # Whether keywords that are no fields are kept; and what builds an instance, which each class has its own of.
+    __acp_open__: ClassVar[bool] = False
+    __acp_build__: ClassVar[Build]
+
     def __init__(self, /, **data: Any) -> None:
-        cls = type(self)
-        build = cls.__dict__.get(BUILD) or constructor_of(cls, is_open=issubclass(cls, OpenModel))
-        build(data, self_instance=self)
+        type(self).__acp_build__(data, self_instance=self)
 
     # Tells pydantic that parsing need not go through `__init__`.
     __init__.__pydantic_base_init__ = True  # type: ignore[attr-defined]  # pyright: ignore[reportFunctionMemberAccess]
@@ -124,3 +126,5 @@ class OpenModel(Model):
 
     The payload is in `model_extra` under its wire names; the constructor takes it as further keywords.
     """
+
+    __acp_open__: ClassVar[bool] = True

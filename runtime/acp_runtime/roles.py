@@ -113,32 +113,38 @@ class Remote:
 
 
 def _build(method: AnyMethod, keywords: dict[str, Any]) -> Any:
-    """The params of a call. Of a union, the member that the keywords are the fields of."""
-    given = {
-        name: list(value) if _becomes_list(value.__class__) else value
-        for name, value in keywords.items()
-        if value is not UNSET
-    }
+    """The params of a call. Of a union, the member that the keywords are the fields of.
+
+    Models hold lists, and a caller may pass any sequence: they are made lists once they are refused.
+    """
+    given = {name: value for name, value in keywords.items() if value is not UNSET}
+    try:
+        return _built(method, given)
+    except ValidationError:
+        if not any(map(_is_other_sequence, given.values())):
+            raise
+    return _built(method, {name: list(value) if _is_other_sequence(value) else value for name, value in given.items()})
+
+
+def _built(method: AnyMethod, keywords: dict[str, Any]) -> Any:
     failed: ValidationError | None = None
     for leaf in _params_of(method):
         try:
-            return leaf(**given)
+            return leaf(**keywords)
         except ValidationError as error:
             failed = error if failed is None or error.error_count() < failed.error_count() else failed
     assert failed is not None
     raise failed
 
 
+def _is_other_sequence(value: Any) -> bool:
+    return isinstance(value, Sequence) and not isinstance(value, (list, str, bytes))
+
+
 @cache
 def _params_of(method: AnyMethod) -> list[type[BaseModel]]:
     """The models that a method's params can be."""
     return leaves_of(getattr(method.profile.models, method.params))
-
-
-@cache
-def _becomes_list(cls: type[Any]) -> bool:
-    """Whether to make a list of instances of a class: models hold lists, and a caller may pass any sequence."""
-    return issubclass(cls, Sequence) and not issubclass(cls, (list, str, bytes))
 
 
 def _method_of(params: Model, methods: Mapping[str, Any]) -> Any:
