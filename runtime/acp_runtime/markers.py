@@ -7,11 +7,13 @@ parsing never calls back into Python. Leniency is on the JSON side only; Python'
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Annotated, Any, Final, TypeAlias, get_args, get_origin
+from typing import Annotated, Any, Final, TypeAlias, cast, get_args, get_origin
 
 from pydantic import BaseModel, GetCoreSchemaHandler, ValidationError
 from pydantic_core import PydanticCustomError, core_schema
 from pydantic_core.core_schema import CoreSchema
+
+from acp_runtime.views import instance_schema
 
 # A null that is to count as absent: matches null alone, then drops the field (`None` is no int, and that failure is
 # omitted).
@@ -132,6 +134,8 @@ class ByTag:
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         from acp_runtime.model import wire_name
 
+        if (instance := instance_schema(*_leaves_of_union(source))) is not None:
+            return cast("CoreSchema", instance)
         tagged: dict[str, CoreSchema] = {}
         others: list[Choice] = []
         for member in members_of(source):
@@ -159,6 +163,8 @@ class _ExactlyOne:
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         members: tuple[type[BaseModel], ...] = members_of(source)
+        if (instance := instance_schema(*members)) is not None:
+            return cast("CoreSchema", instance)
 
         def check(value: BaseModel) -> BaseModel:
             payload = value.model_dump_json()
@@ -185,8 +191,12 @@ def members_of(union: Any) -> tuple[Any, ...]:
 def leaves_of(alias: Any) -> list[type[BaseModel]]:
     """The models that a model, or a generated union of models, can be; none for anything else."""
     if get_origin(alias) is Annotated:
-        return [leaf for member in members_of(get_args(alias)[0]) for leaf in leaves_of(member)]
+        return _leaves_of_union(get_args(alias)[0])
     return [alias] if isinstance(alias, type) and issubclass(alias, BaseModel) else []
+
+
+def _leaves_of_union(union: Any) -> list[type[BaseModel]]:
+    return [leaf for member in members_of(union) for leaf in leaves_of(member)]
 
 
 def _or_absent(schema: CoreSchema) -> CoreSchema:

@@ -22,9 +22,10 @@ from pydantic_core import to_json
 from pydantic_core.core_schema import CoreSchema
 
 from acp_runtime.absent import leave_out_when_absent, with_plain_defaults
-from acp_runtime.constructors import Build, declare
+from acp_runtime.constructors import Build
+from acp_runtime.first_errors import stop_at_first_error
 from acp_runtime.lazy_fields import collect_fields
-from acp_runtime.views import as_wire
+from acp_runtime.views import as_wire, instance_schema
 
 T = TypeVar("T", bound=str)
 
@@ -86,13 +87,15 @@ class Model(
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        if (instance := instance_schema(cls)) is not None:
+            return cast("CoreSchema", instance)
         collect_fields(cls)
         schema = handler(source)
         model: Any = handler.resolve_ref_schema(schema)
         # pydantic hands out what it was given here before. What has validators round it is somebody else's class.
         if model["schema"]["type"] == "model-fields" and "metadata" not in model["schema"]:
-            declare(cls, model)
             for field in model["schema"]["fields"].values():
+                stop_at_first_error(field["schema"])
                 field["schema"] = leave_out_when_absent(as_wire(field["schema"]))
             model["schema"]["metadata"] = {"acp": "as on the wire"}
         return schema

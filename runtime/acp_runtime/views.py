@@ -7,7 +7,9 @@ it comes from, and a constructor knows no wire names, no leniency, and no model 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any, TypeAlias
 
 from pydantic_core import core_schema
@@ -19,13 +21,26 @@ Change: TypeAlias = Callable[[Schema], Schema]
 
 _INSIDE = ("schema", "items_schema", "keys_schema", "values_schema")
 
-# Classes of models by the names that core schemas refer to them with.
-_CLASSES: dict[str, type] = {}
+_instances_only: ContextVar[bool] = ContextVar("acp_runtime.instances_only", default=False)
 
 
-def remember(ref: str, cls: type) -> None:
-    """Take note of how core schemas call a class."""
-    _CLASSES[ref] = cls
+@contextmanager
+def instances_only() -> Generator[None]:
+    """While this lasts, the schema of a model is that of an instance, whatever is in it."""
+    token = _instances_only.set(True)
+    try:
+        yield
+    finally:
+        _instances_only.reset(token)
+
+
+def instance_schema(*classes: type) -> Schema | None:
+    """The schema of an instance of one of these classes where that is all that counts; None elsewhere."""
+    if not classes or not _instances_only.get():
+        return None
+    names = " or ".join(cls.__name__ for cls in classes)
+    allowed: Any = classes[0] if len(classes) == 1 else classes
+    return core_schema.is_instance_schema(allowed, cls_repr=names)
 
 
 def as_wire(schema: Schema) -> Schema:
@@ -40,15 +55,7 @@ def as_wire(schema: Schema) -> Schema:
 
 def as_keyword(schema: Schema) -> Schema:
     """What the argument of a constructor has to be."""
-    match schema["type"]:
-        case "json-or-python":
-            return as_keyword(schema["python_schema"])
-        case "definition-ref":
-            return core_schema.is_instance_schema(_CLASSES[schema["schema_ref"]])
-        case "model":
-            return core_schema.is_instance_schema(schema["cls"])
-        case _:
-            return _within(schema, as_keyword)
+    return as_keyword(schema["python_schema"]) if schema["type"] == "json-or-python" else _within(schema, as_keyword)
 
 
 def _within(schema: Schema, change: Change) -> Schema:

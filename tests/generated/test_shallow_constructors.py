@@ -1,0 +1,65 @@
+"""Building a model makes nothing of what it could hold, and dumps like one that was parsed."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+from acp_bindings.v1 import (
+    ContentBlockText,
+    Plan,
+    SessionNotification,
+    SessionUpdateAgentMessageChunk,
+    SessionUpdatePlan,
+)
+
+LINE = '{"sessionId":"s","update":{"entries":[],"sessionUpdate":"plan","new":1},"_meta":{"a":1},"other":2}'
+
+
+def test_building_a_notification_finishes_no_class_that_it_does_not_hold() -> None:
+    code = """
+from acp_bindings.v1 import models
+text = models.ContentBlockText(text="x")
+models.SessionNotification(session_id="s", update=models.SessionUpdateAgentMessageChunk(content=text)).model_dump_json()
+print(models.__dict__["ToolCall"].__class__.__name__, models.SessionNotification.__pydantic_complete__)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["_Bare", "False"]
+
+
+def test_a_built_model_dumps_what_was_parsed_with_unknown_keys_and_by_wire_names() -> None:
+    code = f"""
+from acp_bindings.v1 import SessionNotification, SessionUpdateAgentMessageChunk, ContentBlockText
+from acp_runtime.decoding import Decoder
+from acp_bindings.v1.connect import CLIENT_SIDE
+def main():
+    SessionNotification(session_id="s", update=SessionUpdateAgentMessageChunk(content=ContentBlockText(text="x")))
+    line = {LINE!r}
+    message = Decoder({{}}, CLIENT_SIDE.notifications).decode(
+        b'{{"jsonrpc":"2.0","method":"session/update","params":%b}}' % line.encode()
+    )
+    print(SessionNotification(session_id="t", update=message.params.update).model_dump_json())
+    print(message.params.model_dump_json())
+main()
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.stdout.split() == ['{"sessionId":"t","update":{"entries":[],"sessionUpdate":"plan","new":1}}', LINE], (
+        done.stderr
+    )
+
+
+def test_built_and_parsed_models_are_equal_whichever_came_first() -> None:
+    built = SessionNotification(session_id="s", update=SessionUpdatePlan(entries=[]))
+    parsed = SessionNotification.model_validate_json(built.model_dump_json())
+    assert parsed == built == SessionNotification(session_id="s", update=parsed.update)
+    assert isinstance(parsed.update, Plan)
+
+
+def test_what_is_held_dumps_itself_in_python_too() -> None:
+    chunk = SessionUpdateAgentMessageChunk(content=ContentBlockText(text="x"))
+    dumped = {
+        "sessionId": "s",
+        "update": {"content": {"text": "x", "type": "text"}, "sessionUpdate": "agent_message_chunk"},
+    }
+    assert SessionNotification(session_id="s", update=chunk).model_dump() == dumped
+    assert SessionNotification(session_id="s", update=chunk).model_dump(mode="json") == dumped
