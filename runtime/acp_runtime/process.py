@@ -16,9 +16,9 @@ import sys
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
 
 from acp_runtime.errors import ConnectionClosed
+from acp_runtime.exits import exited
 from acp_runtime.options import Options
 from acp_runtime.stderr import Stderr
 from acp_runtime.stdio import open_reader, open_writer
@@ -36,7 +36,6 @@ SAFE_ENVIRONMENT = (
 # How long to wait for what a process that closed its stdout still has to say: its exit code and its last words.
 _LAST_WORDS = 1.0
 _POLL_FIRST, _POLL_LAST = 0.001, 0.05
-_POLL_IDLE = 0.25
 
 
 class Process:
@@ -92,8 +91,7 @@ class Process:
 
     async def _end_stdout_with_it(self) -> None:
         """Notice the end of the process also when something that it has started holds its pipes."""
-        while self._popen.poll() is None:
-            await asyncio.sleep(_POLL_IDLE)
+        await exited(self._popen)
         self.stdout.end()
 
     async def _end(self) -> None:
