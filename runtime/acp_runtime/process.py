@@ -47,13 +47,19 @@ class Process:
     """
 
     def __init__(
-        self, popen: subprocess.Popen[bytes], stdin: int, stdout: int, stderr: int | None, options: Options
+        self,
+        popen: subprocess.Popen[bytes],
+        stdin: int,
+        stdout: int,
+        stderr: int | None,
+        sink: Stderr,
+        options: Options,
     ) -> None:
         self._popen = popen
         self._options = options
         self.stdout = open_reader(stdout)
         self.stdin: ByteWriter = open_writer(stdin, shared=False)
-        self._stderr = Stderr(options)
+        self._stderr = sink
         self._stderr_source = None if stderr is None else open_reader(stderr)
         if self._stderr_source is not None:
             self._stderr_source.start(self._stderr)
@@ -73,13 +79,14 @@ class Process:
         """A process while the block lasts; it and all it started are gone afterwards.
 
         Raises:
-            OSError: if the command can't start; names it.
+            OSError: if the command can't start, or the file for its stderr can't be opened; names it.
         """
-        process = cls(*_popen(command, args, cwd, environment(env), options.stderr != "inherit"), options)
-        try:
-            yield process
-        finally:
-            await finish(process._end())
+        with Stderr(options) as sink:
+            process = cls(*_popen(command, args, cwd, environment(env), options.stderr != "inherit"), sink, options)
+            try:
+                yield process
+            finally:
+                await finish(process._end())
 
     async def why_closed(self, reason: ConnectionClosed) -> ConnectionClosed:
         """Add the exit code and the end of stderr to the reason why a connection ended."""
@@ -112,7 +119,6 @@ class Process:
         if self._stderr_source is not None:
             await asyncio.wait({self._stderr.over}, timeout=0.1)
             self._stderr_source.close()
-        self._stderr.ended(None)
 
     async def _exited(self, deadline: float) -> bool:
         return await _until(lambda: self._popen.poll() is not None, deadline)
