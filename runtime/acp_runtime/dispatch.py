@@ -163,6 +163,8 @@ class Dispatcher:
         self._finish(message, self._error(message, error or asyncio.CancelledError()))
 
     def _finish(self, message: IncomingRequest, line: bytes) -> None:
+        # The task's context holds the message: together they would wait for Python's garbage collector.
+        message.task = None
         same_id = self._in_flight[message.id]
         same_id.remove(message)
         if not same_id:
