@@ -7,6 +7,7 @@ when it ends.
 from __future__ import annotations
 
 import asyncio
+from asyncio.tasks import _unregister_task  # pyright: ignore[reportPrivateUsage]
 from collections.abc import Awaitable, Callable, Coroutine
 from logging import DEBUG, WARNING, getLogger
 from time import monotonic
@@ -188,4 +189,6 @@ class Connection:
             _, left = await asyncio.wait(self._tasks, timeout=self._options.handler_deadline)
             for task in left:
                 _logger.error("A handler did not end when it was cancelled: %r", task)
+                # Or `asyncio.run` would wait for it for ever.
+                _unregister_task(task)
         await self._outbox.close(self._options.flush_deadline)
