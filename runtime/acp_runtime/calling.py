@@ -43,6 +43,7 @@ class Caller:
         flow: is told who waits for the peer.
         lanes: the queues of notifications, which come before the answers of their sessions.
         outbox: where lines go.
+        calls: those that have no answer yet.
         called: told of each call after it was sent.
         turn_cancelled: told of each session whose turn this side has cancelled.
         stop: ends the connection.
@@ -54,6 +55,7 @@ class Caller:
         flow: Flow,
         lanes: Lanes,
         outbox: Outbox,
+        calls: Calls,
         called: Callable[[], None],
         turn_cancelled: Callable[[str], None],
         stop: Callable[[ConnectionClosed], None],
@@ -62,10 +64,10 @@ class Caller:
         self._flow = flow
         self._lanes = lanes
         self._outbox = outbox
+        self._calls = calls
         self._called = called
         self._turn_cancelled = turn_cancelled
         self._stop = stop
-        self._calls = Calls()
         self._closed: ConnectionClosed | None = None
         self._loop = asyncio.get_running_loop()
         self._log = Throttle(_logger)
@@ -110,10 +112,6 @@ class Caller:
         self._send_notification(method, params)
         if self._outbox.is_full:
             await self._drain()
-
-    def is_owed(self) -> bool:
-        """Whether the peer owes an answer."""
-        return self._calls.waiting
 
     def close(self, reason: ConnectionClosed) -> None:
         """No answer will come anymore. Notifications may still be sent."""

@@ -47,7 +47,7 @@ class _Missing:
 
     Attributes:
         capability: for the method itself; None if nothing is missing.
-        content: for what is in its params, as in `Method.content`: by attribute, then by tag, which is empty if anything
+        content: for what is in its params, by attribute, then by tag (see `Method.content`), which is empty if anything
             there needs it.
     """
 

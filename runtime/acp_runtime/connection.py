@@ -7,18 +7,19 @@ when it ends.
 from __future__ import annotations
 
 import asyncio
+from asyncio.tasks import _unregister_task  # pyright: ignore[reportPrivateUsage]
 from collections.abc import Awaitable, Callable, Coroutine
 from logging import DEBUG, WARNING, getLogger
 from time import monotonic
 from typing import Any, TypeAlias
 
 from acp_runtime.calling import Caller
+from acp_runtime.calls import Calls
 from acp_runtime.conduct import Conduct
 from acp_runtime.decoding import Decoder
 from acp_runtime.dispatch import Dispatcher
 from acp_runtime.errors import ConnectionClosed
 from acp_runtime.failures import error_answer
-from acp_runtime.flow import Flow
 from acp_runtime.lanes import Lanes
 from acp_runtime.logs import Throttle, printable
 from acp_runtime.messages import IncomingNotification, IncomingRequest, IncomingResponse, Refused
@@ -69,7 +70,9 @@ class Connection:
         self._garbage: bytes = b""
         self._decoder = Decoder(side.requests, side.notifications)
         self._outbox = Outbox(writer, options, self._write_failed)
-        self._flow = Flow(options, lambda: self._inbox.go_on())
+        self._calls = Calls()
+        self._inbox = Inbox(source, options, self._outbox, self._calls, self._receive)
+        self._flow = self._inbox.flow
         self._lanes = Lanes(self._spawn, self._flow, options.high_water_messages)
         conduct = Conduct(side.profile, options)
         self._caller = Caller(
@@ -77,15 +80,23 @@ class Connection:
             self._flow,
             self._lanes,
             self._outbox,
-            called=lambda: self._inbox.go_on(),
-            turn_cancelled=lambda session: self._dispatcher.answer_permissions(session),
+            self._calls,
+            called=self._inbox.go_on,
+            turn_cancelled=self._turn_cancelled,
             stop=self.stop,
         )
         self.remote: Any = side.remote(self._caller)
         self._dispatcher = Dispatcher(
-            side, factory(self.remote), conduct, self._flow, self._lanes, self._outbox, self._spawn, options
+            side,
+            factory(self.remote),
+            conduct,
+            self._flow,
+            self._lanes,
+            self._outbox,
+            self._spawn,
+            self._decoder.decode,
+            options,
         )
-        self._inbox = Inbox(source, options, self._flow, self._outbox, self._receive, self._caller.is_owed)
         source.start(self._inbox)
 
     async def run(self) -> ConnectionClosed:
@@ -115,22 +126,23 @@ class Connection:
             self._stop.set_result(reason)
 
     def _receive(self, lines: list[bytes]) -> None:
+        on_frame, decode = self._options.on_frame, self._decoder.decode
         for line in lines:
-            if self._options.on_frame is not None:
-                self._options.on_frame("in", line, monotonic())
-            message = self._decoder.decode(line)
+            if on_frame is not None:
+                on_frame("in", line, monotonic())
+            message = decode(line)
             if isinstance(message, IncomingNotification):
-                self._dispatcher.notification(message, len(line))
+                self._dispatcher.notification(message, line)
             elif isinstance(message, IncomingRequest):
                 self._dispatcher.request(message, len(line))
             elif isinstance(message, IncomingResponse):
                 self._caller.answered(message)
             elif isinstance(message, Refused):
                 self._refused(message, line)
-                continue
             else:
                 self._log.log(DEBUG, "ignored", "Ignored a notification: %s", message.reason)
-            self._understood = True
+            if not self._understood:
+                self._understood = not isinstance(message, Refused)
 
     def _refused(self, message: Refused, line: bytes) -> None:
         """Answer what can't be handled. What an agent prints before its first message is reported once (a banner)."""
@@ -140,6 +152,9 @@ class Connection:
             self._garbage = self._garbage or line[:200]
             self._log.log(WARNING, "garbage", "The peer sent a line that is not JSON: %s", line[:200])
         self._outbox.answer(error_answer(message.id, message.error))
+
+    def _turn_cancelled(self, session: str) -> None:
+        self._dispatcher.answer_permissions(session)
 
     def _spawn(
         self, coroutine: Coroutine[Any, Any, Any], ended: Callable[[asyncio.Task[Any]], None]
@@ -174,4 +189,6 @@ class Connection:
             _, left = await asyncio.wait(self._tasks, timeout=self._options.handler_deadline)
             for task in left:
                 _logger.error("A handler did not end when it was cancelled: %r", task)
+                # Or `asyncio.run` would wait for it for ever.
+                _unregister_task(task)
         await self._outbox.close(self._options.flush_deadline)

@@ -31,7 +31,7 @@ from acp_runtime.messages import (
 )
 from acp_runtime.methods import AnyMethod, Notification, Request
 
-_N, _I = b"NI"
+_N = ord("N")
 _field = core_schema.typed_dict_field
 
 
@@ -125,8 +125,8 @@ class Decoder:
 
     def decode(self, line: bytes) -> Message:
         """What a line is. Never raises."""
-        # A letter is found twenty times as fast as a word.
-        if ((_N in line and b"NaN" in line) or (_I in line and b"Infinity" in line)) and not _is_json(line):
+        # A letter is found twenty times as fast as a word, and a word by its rare first letter from behind.
+        if ((_N in line and line.rfind(b"NaN") >= 0) or line.rfind(b"Infinity") >= 0) and not _is_json(line):
             return Refused(None, ParseError())
         try:
             message: Any = self._validate(line)

@@ -21,7 +21,7 @@ from acp_runtime.failures import error_answer, wire_error
 from acp_runtime.flow import Flow, activity
 from acp_runtime.lanes import Lanes, Spawn
 from acp_runtime.logs import Throttle
-from acp_runtime.messages import IncomingNotification, IncomingRequest, RequestId
+from acp_runtime.messages import IncomingNotification, IncomingRequest, Message, RequestId
 from acp_runtime.methods import AnyMethod, Notification, Request
 from acp_runtime.options import Options
 from acp_runtime.outbox import Outbox
@@ -62,6 +62,7 @@ class Dispatcher:
         lanes: the queues of notifications.
         outbox: where answers go.
         spawn: creates a task that the connection owns, and tells of its end.
+        decode: understands a line.
         options: of the connection.
     """
 
@@ -74,8 +75,10 @@ class Dispatcher:
         lanes: Lanes,
         outbox: Outbox,
         spawn: Spawn,
+        decode: Callable[[bytes], Message],
         options: Options,
     ) -> None:
+        self._decode = decode
         self._side = side
         self._handler = handler
         self._conduct = conduct
@@ -110,8 +113,8 @@ class Dispatcher:
         self._flow.start_runner()
         message.task = self._spawn(self._handle(message, method, handle), partial(self._ended, message))
 
-    def notification(self, message: IncomingNotification, size: int) -> None:
-        """Put a notification of `size` bytes behind those of its session."""
+    def notification(self, message: IncomingNotification, line: bytes) -> None:
+        """Put a notification behind those of its session. `line` is what it was made of."""
         taken = self._taken.get(message.method)
         if taken is None:
             message.handle = partial(self._handler.ext_notification, message.method)
@@ -123,8 +126,11 @@ class Dispatcher:
             self._log.log(WARNING, "refused", "Ignored %s: it came before initialize", message.method)
             return
         message.default = self._default
-        self._flow.arrive(message, size)
-        self._lanes.put(session_of(message.params), message)
+        session = session_of(message.params)
+        if self._flow.arrive(message, len(line)):
+            # Reading can't always pause: what comes in a flood is kept as it came, which takes a tenth of the memory.
+            message.handle, message.params = partial(self._handle_line, message.handle), line
+        self._lanes.put(session, message)
 
     def answer_permissions(self, session: str) -> None:
         """Answer what the agent asks the user in a session whose turn this side has cancelled (rule 21)."""
@@ -134,6 +140,10 @@ class Dispatcher:
                 message.answered = True
                 self._outbox.answer(result_line(message.id, build_result(method, _CANCELLED_PERMISSION)))
                 _cancel(message)
+
+    async def _handle_line(self, handle: Callable[[Any], Awaitable[Any]], line: bytes) -> None:
+        message: Any = self._decode(line)
+        await handle(message.params)
 
     async def _handle(
         self, message: IncomingRequest, method: Request[Any, Any] | None, handle: Callable[[Any], Awaitable[Any]]
@@ -153,6 +163,8 @@ class Dispatcher:
         self._finish(message, self._error(message, error or asyncio.CancelledError()))
 
     def _finish(self, message: IncomingRequest, line: bytes) -> None:
+        # The task's context holds the message: together they would wait for Python's garbage collector.
+        message.task = None
         same_id = self._in_flight[message.id]
         same_id.remove(message)
         if not same_id:

@@ -15,6 +15,7 @@ import socket
 import stat
 from collections import deque
 from collections.abc import Callable
+from functools import partial
 
 from acp_runtime.streams import Receiver
 
@@ -130,15 +131,21 @@ class FdWriter:
             raise self._error
         if not self._open:
             raise BrokenPipeError("The descriptor is closed.")
-        idle = not self._kept
-        self._kept.append(memoryview(data))
-        self._size += len(data)
-        if idle:
+        if self._kept:
+            self._keep(memoryview(data))
+            return
+        try:
+            written = self._put(data)
+        except OSError as error:
+            self._error = error
+            raise
+        if written < len(data):
+            self._keep(memoryview(data)[written:])
             self._push()
+            if self._error is not None:
+                raise self._error
             if self._kept:
                 self._loop.add_writer(self._fd, self._on_room)
-        if self._error is not None:
-            raise self._error
 
     async def drain(self) -> None:
         """Wait while too much is unwritten."""
@@ -165,6 +172,10 @@ class FdWriter:
             waiter: asyncio.Future[None] = self._loop.create_future()
             self._waiting.append(waiter)
             await waiter
+
+    def _keep(self, data: memoryview) -> None:
+        self._kept.append(data)
+        self._size += len(data)
 
     def _on_room(self) -> None:
         self._push()
@@ -198,29 +209,31 @@ class FdWriter:
         self._waiting.clear()
 
 
-def _writer_of(fd: int, shared: bool) -> Callable[[memoryview], int]:
+def _writer_of(fd: int, shared: bool) -> Callable[[bytes | memoryview], int]:
     """What writes some bytes and gives their number, 0 if there is no room."""
     if not shared:
         os.set_blocking(fd, False)
-        return lambda data: _or_zero(lambda: os.write(fd, data))
+        return partial(_write, fd)
     if stat.S_ISSOCK(os.fstat(fd).st_mode):
-        return lambda data: _or_zero(lambda: _send(fd, data))
+        return partial(_send, fd)
     room = select.poll()
     room.register(fd, select.POLLOUT)
-    return lambda data: _or_zero(lambda: os.write(fd, data[: select.PIPE_BUF])) if room.poll(0) else 0
+    return lambda data: _write(fd, data[: select.PIPE_BUF]) if room.poll(0) else 0
 
 
-def _send(fd: int, data: memoryview) -> int:
+def _write(fd: int, data: bytes | memoryview) -> int:
+    try:
+        return os.write(fd, data)
+    except (BlockingIOError, InterruptedError):
+        return 0
+
+
+def _send(fd: int, data: bytes | memoryview) -> int:
     """Write to a socket that may be in blocking mode, without blocking and without changing its mode."""
     end = socket.socket(fileno=fd)
     try:
         return end.send(data, socket.MSG_DONTWAIT)
-    finally:
-        end.detach()
-
-
-def _or_zero(write: Callable[[], int]) -> int:
-    try:
-        return write()
     except (BlockingIOError, InterruptedError):
         return 0
+    finally:
+        end.detach()

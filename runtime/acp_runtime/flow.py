@@ -67,13 +67,14 @@ class Flow:
         self._blocked = 0
         self._paused = False
 
-    def arrive(self, which: Activity, size: int) -> None:
-        """A message of `size` bytes has arrived that will be handled."""
+    def arrive(self, which: Activity, size: int) -> bool:
+        """A message of `size` bytes has arrived that will be handled. Whether the high-water mark is reached."""
         which.waiting = 0
         which.done = False
         which.weight = weight = size + _MODEL
         self._messages += 1
         self._weight += weight
+        return self._messages >= self._most or self._weight >= self._heaviest
 
     def leave(self, which: Activity) -> None:
         """A message has been handled; what its handler left behind no longer counts as waiting."""

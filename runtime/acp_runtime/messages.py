@@ -2,8 +2,8 @@
 
 An id is echoed exactly as it came, so it stays what JSON says: a string, an integer of any size, or null.
 
-Requests and notifications are made by pydantic-core, which sets their first attributes; the others are set when they are
-handed to a handler. Each is the only object that its handling costs, since it counts as the handler's `Activity`.
+Requests and notifications are made by pydantic-core, which sets their first attributes; the others are set when a
+handler is to have them. Each is the only object that its handling costs, since it counts as the handler's `Activity`.
 """
 
 from __future__ import annotations

@@ -18,7 +18,8 @@ class Options:
 
     Attributes:
         max_message_bytes: a longer incoming line closes the connection with `MessageTooLarge`, before it is all read.
-        high_water_messages: reading pauses while this many incoming messages are being handled or wait for it.
+        high_water_messages: reading pauses while this many incoming messages are being handled or wait for it. What
+            cancels one of so many requests waits behind them, too.
         high_water_bytes: reading pauses while incoming messages that take this much memory are being handled or wait.
         flood_factor: while every handler waits for the peer reading can't pause, since the answers come behind
             everything else; the connection closes when what waits takes this many times `high_water_bytes`.

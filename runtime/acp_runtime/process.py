@@ -16,9 +16,9 @@ import sys
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
 
 from acp_runtime.errors import ConnectionClosed
+from acp_runtime.exits import exited
 from acp_runtime.options import Options
 from acp_runtime.stderr import Stderr
 from acp_runtime.stdio import open_reader, open_writer
@@ -36,7 +36,6 @@ SAFE_ENVIRONMENT = (
 # How long to wait for what a process that closed its stdout still has to say: its exit code and its last words.
 _LAST_WORDS = 1.0
 _POLL_FIRST, _POLL_LAST = 0.001, 0.05
-_POLL_IDLE = 0.25
 
 
 class Process:
@@ -48,13 +47,19 @@ class Process:
     """
 
     def __init__(
-        self, popen: subprocess.Popen[bytes], stdin: int, stdout: int, stderr: int | None, options: Options
+        self,
+        popen: subprocess.Popen[bytes],
+        stdin: int,
+        stdout: int,
+        stderr: int | None,
+        sink: Stderr,
+        options: Options,
     ) -> None:
         self._popen = popen
         self._options = options
         self.stdout = open_reader(stdout)
         self.stdin: ByteWriter = open_writer(stdin, shared=False)
-        self._stderr = Stderr(options)
+        self._stderr = sink
         self._stderr_source = None if stderr is None else open_reader(stderr)
         if self._stderr_source is not None:
             self._stderr_source.start(self._stderr)
@@ -74,13 +79,14 @@ class Process:
         """A process while the block lasts; it and all it started are gone afterwards.
 
         Raises:
-            OSError: if the command can't start; names it.
+            OSError: if the command can't start, or the file for its stderr can't be opened; names it.
         """
-        process = cls(*_popen(command, args, cwd, environment(env), options.stderr != "inherit"), options)
-        try:
-            yield process
-        finally:
-            await finish(process._end())
+        with Stderr(options) as sink:
+            process = cls(*_popen(command, args, cwd, environment(env), options.stderr != "inherit"), sink, options)
+            try:
+                yield process
+            finally:
+                await finish(process._end())
 
     async def why_closed(self, reason: ConnectionClosed) -> ConnectionClosed:
         """Add the exit code and the end of stderr to the reason why a connection ended."""
@@ -92,8 +98,7 @@ class Process:
 
     async def _end_stdout_with_it(self) -> None:
         """Notice the end of the process also when something that it has started holds its pipes."""
-        while self._popen.poll() is None:
-            await asyncio.sleep(_POLL_IDLE)
+        await exited(self._popen)
         self.stdout.end()
 
     async def _end(self) -> None:
@@ -114,7 +119,6 @@ class Process:
         if self._stderr_source is not None:
             await asyncio.wait({self._stderr.over}, timeout=0.1)
             self._stderr_source.close()
-        self._stderr.ended(None)
 
     async def _exited(self, deadline: float) -> bool:
         return await _until(lambda: self._popen.poll() is not None, deadline)

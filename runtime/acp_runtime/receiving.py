@@ -11,6 +11,7 @@ from collections import deque
 from collections.abc import Callable
 from contextvars import copy_context
 
+from acp_runtime.calls import Calls
 from acp_runtime.errors import ConnectionClosed
 from acp_runtime.flow import Flow
 from acp_runtime.framing import LineReader
@@ -29,12 +30,12 @@ class Inbox:
     Args:
         source: where the bytes come from.
         options: of the connection.
-        flow: says how much is being handled.
         outbox: says how much the peer leaves unread.
+        calls: those that the peer owes an answer to.
         take: understands lines and sees to them.
-        is_owed: whether the peer owes an answer.
 
     Attributes:
+        flow: says how much is being handled; reading pauses if that is too much.
         over: why nothing more comes, once that is so.
     """
 
@@ -42,16 +43,14 @@ class Inbox:
         self,
         source: ByteSource,
         options: Options,
-        flow: Flow,
         outbox: Outbox,
+        calls: Calls,
         take: Callable[[list[bytes]], None],
-        is_owed: Callable[[], bool],
     ) -> None:
         self._source = source
-        self._flow = flow
         self._outbox = outbox
+        self._calls = calls
         self._take = take
-        self._is_owed = is_owed
         self._limit = options.unread_answer_bytes
         self._factor = options.flood_factor
         self._cut = LineReader(options.max_message_bytes)
@@ -63,6 +62,7 @@ class Inbox:
         self._loop = asyncio.get_running_loop()
         # Not that of whoever makes reading go on: what is read has nothing to do with them.
         self._context = copy_context()
+        self.flow: Flow = Flow(options, self.go_on)
         self.over: asyncio.Future[ConnectionClosed] = self._loop.create_future()
 
     def received(self, data: bytes, /) -> None:
@@ -109,7 +109,7 @@ class Inbox:
             return
         if self._must_pause():
             self._pause()
-        elif self._flow.flooded or self._outbox.has_unread_answers(self._limit * self._factor):
+        elif self.flow.flooded or self._outbox.has_unread_answers(self._limit * self._factor):
             self._end(ConnectionClosed("The peer sent more than can be handled while it owed answers."))
         elif lines:
             self._pause()
@@ -139,11 +139,11 @@ class Inbox:
             self.over.set_exception(reason)
 
     def _must_pause(self) -> bool:
-        return self._flow.pause() or self._waits_for_the_peer_to_read()
+        return self.flow.pause() or self._waits_for_the_peer_to_read()
 
     def _waits_for_the_peer_to_read(self) -> bool:
         # A peer that owes an answer may be waiting likewise, for this side to read what it has answered.
-        if not self._outbox.has_unread_answers(self._limit) or self._is_owed() or self._outbox.broken:
+        if not self._outbox.has_unread_answers(self._limit) or self._calls.waiting or self._outbox.broken:
             return False
         if self._draining is None:
             self._draining = self._loop.create_task(self._drain(), context=self._context)

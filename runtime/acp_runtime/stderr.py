@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable
 from logging import getLogger
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, Self
 
 from acp_runtime.options import Options
 
@@ -18,6 +18,9 @@ class Stderr:
 
     Args:
         options: where it goes, and how much of it is kept.
+
+    Raises:
+        OSError: if the file can't be opened; names it.
 
     Attributes:
         tail: the last bytes of it.
@@ -36,6 +39,13 @@ class Stderr:
         self.tail = bytearray()
         self.over: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._file is not None:
+            self._file.close()
+
     def received(self, data: bytes, /) -> None:
         """Keep and hand on some bytes."""
         self.tail += data
@@ -51,7 +61,5 @@ class Stderr:
 
     def ended(self, error: OSError | None, /) -> None:
         """That was all."""
-        if self._file is not None:
-            self._file.close()
         if not self.over.done():
             self.over.set_result(None)

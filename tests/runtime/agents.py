@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import signal
 import subprocess
@@ -22,6 +23,7 @@ from acp_bindings.v1 import (
     SessionUpdateAgentMessageChunk,
     serve_stdio,
 )
+from acp_runtime import Options
 
 
 class Echo(Agent):
@@ -97,6 +99,16 @@ class Parent(Echo):
         return child.pid
 
 
+class Stubborn(Echo):
+    """Is never through with a prompt, whoever cancels it."""
+
+    async def session_prompt(self, request: PromptRequest, /) -> PromptResponse:
+        await super().session_prompt(request)
+        while True:
+            with contextlib.suppress(asyncio.CancelledError):
+                await asyncio.Event().wait()
+
+
 def deaf() -> None:
     """Ignores EOF and SIGTERM."""
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
@@ -105,10 +117,10 @@ def deaf() -> None:
         signal.pause()
 
 
-AGENTS = {"echo": Echo, "printing": Printing, "dying": Dying, "noisy": Noisy, "parent": Parent}
+AGENTS = {"echo": Echo, "printing": Printing, "dying": Dying, "noisy": Noisy, "parent": Parent, "stubborn": Stubborn}
 
 if __name__ == "__main__":
     print("before it serves")  # noqa: T201
     if sys.argv[1] == "deaf":
         deaf()
-    asyncio.run(serve_stdio(AGENTS[sys.argv[1]]))
+    asyncio.run(serve_stdio(AGENTS[sys.argv[1]], options=Options(handler_deadline=0.2)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 import sys
 from typing import Any
@@ -19,6 +20,7 @@ from acp_bindings.v1 import (
 )
 from acp_runtime import AuthenticationRequired, RequestError
 from acp_runtime.failures import explain
+from acp_runtime.messages import IncomingRequest
 from tests.runtime.peer import Link, PlainAgent, PlainClient, calling, prompt, serving, update
 
 
@@ -286,3 +288,18 @@ async def test_rule_14_what_a_subclass_does_not_implement_is_answered_method_not
 ) -> None:
     async with serving(link) as peer:
         assert (await peer.call(method, params))["error"]["code"] == -32601
+
+
+async def test_what_was_handled_is_freed_without_the_garbage_collector(link: Link) -> None:
+    async with serving(link) as peer:
+        gc.collect()
+        gc.disable()
+        try:
+            for number in range(20):
+                await peer.send(prompt(number))
+                await peer.receive()
+            await peer.until_quiet()
+            left = [each for each in gc.get_objects() if isinstance(each, IncomingRequest)]
+        finally:
+            gc.enable()
+    assert left == []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextvars import ContextVar
 from typing import Any
 
 import pytest
@@ -17,8 +18,10 @@ from acp_bindings.v1 import (
     connect_streams,
     serve_streams,
 )
+from acp_bindings.v1.connect import AGENT_SIDE
 from acp_runtime import ConnectionClosed, Options
-from tests.runtime.peer import Link, PlainAgent, PlainClient, calling, line, prompt, serving
+from acp_runtime.connection import Connection
+from tests.runtime.peer import LINKS, Link, Peer, PlainAgent, PlainClient, calling, line, prompt, serving
 
 
 async def test_rule_22_pending_calls_fail_when_the_peer_closes(link: Link) -> None:
@@ -171,6 +174,36 @@ async def test_the_hook_sees_every_frame_with_its_direction_and_time(link: Link)
         answer = await peer.receive_line()
     assert [frame[:2] for frame in frames[-2:]] == [("in", raw.rstrip()), ("out", answer)]
     assert frames[-2][2] <= frames[-1][2]
+
+
+async def test_a_hook_that_raises_ends_the_connection_with_its_error() -> None:
+    def fail(*frame: Any) -> None:
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        async with connect_in_process(PlainAgent, PlainClient, options=Options(on_frame=fail)) as agent:
+            await agent.initialize(protocol_version=1)
+    source, writer, peer_source, peer_writer, _ = await LINKS["memory"]()
+    peer = Peer(peer_source, peer_writer)
+    connection = Connection(AGENT_SIDE, PlainAgent, source, writer, Options(on_frame=fail))
+    await peer.send(prompt(1))
+    with pytest.raises(ZeroDivisionError):
+        await connection.run()
+
+
+async def test_a_handler_does_not_see_the_context_of_a_caller_in_the_same_process() -> None:
+    class Looking(PlainAgent):
+        async def session_prompt(self, request: PromptRequest, /) -> PromptResponse:
+            seen.append(variable.get("nothing"))
+            return await super().session_prompt(request)
+
+    seen: list[str] = []
+    variable: ContextVar[str] = ContextVar("variable")
+    async with connect_in_process(Looking, PlainClient) as agent:
+        await agent.initialize(protocol_version=1)
+        variable.set("the caller's")
+        await agent.session_prompt(session_id="s", prompt=[])
+    assert seen == ["nothing"]
 
 
 async def test_options_that_close_at_once_have_no_effect_on_an_open_connection() -> None:

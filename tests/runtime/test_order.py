@@ -17,7 +17,9 @@ from acp_bindings.v1 import (
     SessionUpdateAgentMessageChunk,
     connect_in_process,
 )
+from acp_bindings.v1.connect import CLIENT_SIDE
 from acp_runtime import ConnectionClosed, Options
+from acp_runtime.connection import Connection
 from tests.runtime.peer import Link, Peer, PlainAgent, PlainClient, calling, line, prompt, serving, update
 
 
@@ -173,6 +175,28 @@ async def test_rule_16_updates_of_a_session_that_is_still_being_created_come_aft
         assert seen == ["created new", "new 1", "new 2", "new 3"]
 
 
+async def test_rule_16_updates_that_were_kept_come_before_later_ones_once_this_side_uses_their_session(
+    link: Link,
+) -> None:
+    class Recording(PlainClient):
+        async def session_update(self, notification: SessionNotification, /) -> None:
+            handled.append(text_of(notification))
+
+    handled: list[str] = []
+    async with calling(link, Recording) as (agent, peer):
+        created = asyncio.create_task(agent.session_new(cwd="/", mcp_servers=[]))
+        creation = (await peer.receive())["id"]
+        await peer.send(update("other", "1"))
+        await peer.until_quiet()
+        prompted = asyncio.create_task(agent.session_prompt(session_id="other", prompt=[]))
+        turn = (await peer.receive())["id"]
+        await peer.send(update("other", "2"), {"id": turn, "result": {"stopReason": "end_turn"}})
+        await prompted
+        assert handled == ["1", "2"]
+        await peer.send({"id": creation, "result": {"sessionId": "new"}})
+        await created
+
+
 async def test_rule_16_updates_are_not_kept_for_good_when_the_session_is_not_created(link: Link) -> None:
     async with calling(link) as (agent, peer):
         task = asyncio.create_task(agent.session_new(cwd="/", mcp_servers=[]))
@@ -264,6 +288,37 @@ async def test_rule_18_a_paused_reader_does_not_deadlock_with_handlers_that_call
             await peer.send({"id": (await peer.receive())["id"], "result": {}})
         await done.wait()
         assert [text_of(each) for each in clients[0].updates] == [str(n) for n in range(50)]
+
+
+async def test_rule_18_updates_beyond_the_high_water_mark_are_kept_as_they_came(link: Link) -> None:
+    class Asking(PlainClient):
+        async def session_update(self, notification: SessionNotification, /) -> None:
+            await self.agent.session_set_mode(session_id="s", mode_id="m")
+            handled.append(text_of(notification))
+            if len(handled) == 20:
+                done.set()
+
+    handled: list[str] = []
+    done = asyncio.Event()
+    source, writer, peer_source, peer_writer, close = await link()
+    connection = Connection(CLIENT_SIDE, Asking, source, writer, Options(guards="off", high_water_messages=5))
+    running = asyncio.create_task(connection.run())
+    peer = Peer(peer_source, peer_writer)
+    await peer.send(*(update("s", str(n)) for n in range(20)), {"id": "quiet", "method": "quiet"})
+    asked = [await peer.receive(), await peer.receive()]
+    waiting: Any = connection._lanes._lanes["s"]
+    assert [type(each.params) for each in waiting] == [SessionNotification] * 4 + [bytes] * 16
+    mode = next(each["id"] for each in asked if each["id"] != "quiet")
+    for _ in range(19):
+        await peer.send({"id": mode, "result": {}})
+        mode = (await peer.receive())["id"]
+    await peer.send({"id": mode, "result": {}})
+    await done.wait()
+    assert handled == [str(n) for n in range(20)]
+    await peer.end()
+    await running
+    await peer.stop()
+    close()
 
 
 async def test_rule_18_a_flood_while_every_handler_waits_closes_the_connection(link: Link) -> None:

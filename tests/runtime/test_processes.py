@@ -100,6 +100,25 @@ async def test_rule_23_stderr_can_go_to_a_callable_or_a_file(tmp_path: Path) -> 
     assert (tmp_path / "log").read_bytes() == b"hello"
 
 
+async def test_rule_23_stderr_is_drained_although_the_callable_for_it_raises(caplog: pytest.LogCaptureFixture) -> None:
+    def fail(chunk: bytes) -> None:
+        raise ZeroDivisionError
+
+    async with spawned("noisy", stderr=fail) as agent:
+        await opened(agent)
+        assert (await agent.session_prompt(session_id="s1", prompt=[])).stop_reason == "end_turn"
+    assert [record.message for record in caplog.records if "stderr" in record.message] == [
+        "Handing on the agent's stderr failed; the rest of it is not handed on."
+    ]
+
+
+async def test_rule_23_a_file_for_stderr_that_cannot_be_opened_is_an_error_and_nothing_starts(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match="no-such-folder"):
+        async with script(f"open({str(tmp_path / 'started')!r}, 'w')", stderr=tmp_path / "no-such-folder" / "log"):
+            pass
+    assert not (tmp_path / "started").exists()
+
+
 async def test_rule_23_only_a_safe_part_of_the_environment_is_inherited(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SOME_API_KEY", "hunter2")
     command = (sys.executable, "-m", "tests.runtime.agents", "echo")

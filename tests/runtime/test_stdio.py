@@ -167,6 +167,17 @@ def test_rule_24_eof_ends_it_with_exit_code_0() -> None:
     assert b"Traceback" not in err
 
 
+def test_rule_24_a_handler_that_no_cancellation_ends_does_not_keep_the_process_alive() -> None:
+    process = piped("stubborn")
+    say(process, OPENING)
+    hear(process.stdout)
+    say(process, prompt(1))
+    hear(process.stdout)
+    _, err = close(process)
+    assert process.returncode == 0
+    assert b"A handler did not end when it was cancelled" in err
+
+
 def test_a_message_of_20_megabytes_comes_through_a_pipe_whole() -> None:
     process = piped("echo")
     out, _ = process.communicate(OPENING + line({"id": 1, "method": "_large", "params": 20_000_000}), timeout=60)

@@ -144,7 +144,7 @@ async def test_every_prompt_has_one_answer_on_the_wire_however_it_is_cancelled(
 
 def assert_nothing_is_kept(connection: Connection) -> None:
     """Of what has ended there is no call, request, task or queue left, and nothing that counts against the marks."""
-    assert not connection._caller._calls._waiting
+    assert not connection._calls._waiting
     assert not connection._dispatcher._in_flight
     assert not connection._tasks
     assert not connection._lanes._lanes
