@@ -1,8 +1,8 @@
 """Lines into messages: a validator for whole frames first, and an explanation of what it refused second.
 
 The validator is one tagged union of all methods, told apart by `method`; answers have no method, so the union falls
-back to `jsonrpc` and finds them under "2.0". pydantic-core does all of it in one pass, up to the message object itself,
-and no part of a message is a dict on the way. Only what it refuses is decoded as plain JSON, to say why.
+back to `jsonrpc` and finds them under "2.0". pydantic-core does all of it in one pass and no part of a message but its
+frame is a dict on the way. Only what it refuses is decoded as plain JSON, to say why.
 
 Knows the methods one side handles, and nothing of connections, sessions or tasks.
 """
@@ -47,7 +47,7 @@ _ID = core_schema.nullable_schema(
 )
 
 # Refuses whatever there is: a notification has no id, not even null.
-_NO_ID = core_schema.with_default_schema(core_schema.is_instance_schema(_Nothing), default=None)
+_NO_ID = core_schema.is_instance_schema(_Nothing)
 
 # Null stays None, everything else becomes True without being built. In a union, so that absent stays absent.
 _PRESENT = core_schema.union_schema(
@@ -84,20 +84,13 @@ class _Frames:
 
     def _frame(self, method: AnyMethod, handler: GetCoreSchemaHandler) -> CoreSchema:
         is_request = isinstance(method, Request)
-        message = IncomingRequest if is_request else IncomingNotification
-        schemas = {
-            "jsonrpc": core_schema.literal_schema(["2.0"]),
-            "id": _ID if is_request else _NO_ID,
-            "method": core_schema.str_schema(),
-            "params": handler.generate_schema(params_type(method)),
+        fields = {
+            "jsonrpc": _field(core_schema.literal_schema(["2.0"])),
+            "id": _field(_ID if is_request else _NO_ID, required=is_request),
+            "method": _field(core_schema.str_schema()),
+            "params": _field(handler.generate_schema(params_type(method))),
         }
-        kept = ["id", "method", "params"] if is_request else ["method", "params"]
-        fields = [
-            core_schema.dataclass_field(name, schema, kw_only=True, init_only=name not in kept)
-            for name, schema in schemas.items()
-        ]
-        arguments = core_schema.dataclass_args_schema(message.__name__, fields, extra_behavior="ignore")
-        return core_schema.dataclass_schema(message, arguments, kept, slots=True)
+        return core_schema.typed_dict_schema(fields, extra_behavior="ignore")
 
 
 class Decoder:
@@ -129,10 +122,16 @@ class Decoder:
         if ((_N in line and line.rfind(b"NaN") >= 0) or line.rfind(b"Infinity") >= 0) and not _is_json(line):
             return Refused(None, ParseError())
         try:
-            message: Any = self._validate(line)
+            frame = self._validate(line)
         except ValidationError as error:
             return self._explain(line, error)
-        return _response(message, line) if message.__class__ is dict else message
+        method = frame.get("method")
+        if method is None:
+            return _response(frame, line)
+        # What is valid has an id if and only if its method is a request's (rule 11).
+        if "id" in frame:
+            return IncomingRequest(frame["id"], method, frame["params"])
+        return IncomingNotification(method, frame["params"])
 
     def _build(self, methods: Mapping[str, AnyMethod]) -> None:
         adapter: TypeAdapter[Any] = TypeAdapter(Annotated[Any, _Frames(methods)])

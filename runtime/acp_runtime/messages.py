@@ -2,8 +2,8 @@
 
 An id is echoed exactly as it came, so it stays what JSON says: a string, an integer of any size, or null.
 
-Requests and notifications are made by pydantic-core, which sets their first attributes; the others are set when a
-handler is to have them. Each is the only object that its handling costs, since it counts as the handler's `Activity`.
+A request or a notification is the only object that its handling costs, since it counts as the handler's `Activity`.
+What the decoder doesn't know of it is set when a handler is to have it.
 """
 
 from __future__ import annotations
