@@ -14,7 +14,7 @@ from functools import cache
 from typing import Annotated, Any
 
 from pydantic import GetCoreSchemaHandler, TypeAdapter, ValidationError
-from pydantic_core import core_schema, from_json, to_json
+from pydantic_core import SchemaValidator, core_schema, from_json, to_json
 from pydantic_core.core_schema import CoreSchema
 
 from acp_runtime.errors import InvalidParams, InvalidRequest, MethodNotFound, ParseError
@@ -70,6 +70,13 @@ _RESPONSE = core_schema.typed_dict_schema(
     extra_behavior="ignore",
 )
 
+# What a message is about, and nothing of what is in it.
+_METHOD = SchemaValidator(
+    core_schema.typed_dict_schema(
+        {"method": _field(core_schema.str_schema(strict=True), required=False)}, extra_behavior="ignore"
+    )
+)
+
 
 class _Frames:
     """The type of a frame: the union described at the top of this module."""
@@ -121,6 +128,8 @@ class Decoder:
         # A letter is found twenty times as fast as a word, and a word by its rare first letter from behind.
         if ((_N in line and line.rfind(b"NaN") >= 0) or line.rfind(b"Infinity") >= 0) and not _is_json(line):
             return Refused(None, ParseError())
+        if not self._built:
+            self._build_first(line)
         try:
             frame = self._validate(line)
         except ValidationError as error:
@@ -132,6 +141,15 @@ class Decoder:
         if "id" in frame:
             return IncomingRequest(frame["id"], method, frame["params"])
         return IncomingNotification(method, frame["params"])
+
+    def _build_first(self, line: bytes) -> None:
+        """Build the method of the first message alone, so that `initialize` is answered soon."""
+        try:
+            method = _METHOD.validate_json(line).get("method")
+        except ValidationError:
+            return
+        if method in self._single:
+            self._build({method: self._single[method]})
 
     def _build(self, methods: Mapping[str, AnyMethod]) -> None:
         adapter: TypeAdapter[Any] = TypeAdapter(Annotated[Any, _Frames(methods)])
@@ -155,10 +173,8 @@ class Decoder:
         method = frame.get("method")
         if frame.get("jsonrpc") != "2.0" or not isinstance(method, str) or not _is_id(frame.get("id")):
             return Refused(None, InvalidRequest())
-        known = self._single.get(method)
-        if known is not None and method not in self._built:
-            # The first method alone, so that `initialize` is answered soon, then all.
-            self._build(self._single if self._built else {method: known})
+        if method in self._single and method not in self._built:
+            self._build(self._single)
             return self.decode(line)
         return self._explain_message(frame, method, error)
 

@@ -20,8 +20,7 @@ class LineReader:
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
-        self._parts: list[bytes] = []
-        self._size = 0
+        self._kept = bytearray()
         self.too_large: MessageTooLarge | None = None
 
     def feed(self, chunk: bytes) -> list[bytes]:
@@ -29,9 +28,12 @@ class LineReader:
 
         Those before one that is over the limit, if `too_large` is set afterwards.
         """
+        if b"\n" not in chunk:
+            self._keep(chunk)
+            return []
         ends = chunk.split(b"\n")
         last = ends.pop()
-        if ends and self._parts:
+        if self._kept:
             self._keep(ends[0])
             ends[0] = self._take()
         if last:
@@ -48,14 +50,13 @@ class LineReader:
         return [line] if line else []
 
     def _keep(self, part: bytes) -> None:
-        self._size += len(part)
-        self._parts.append(part)
-        if self._size > self._limit:
+        self._kept += part
+        if len(self._kept) > self._limit:
             self._refuse()
 
     def _take(self) -> bytes:
-        line = b"".join(self._parts)
-        self._parts, self._size = [], 0
+        line = bytes(self._kept)
+        self._kept = bytearray()
         return _bare(line)
 
     def _within_limit(self, ends: list[bytes]) -> list[bytes]:
@@ -66,7 +67,7 @@ class LineReader:
         return ends
 
     def _refuse(self) -> None:
-        self._parts, self._size = [], 0
+        self._kept = bytearray()
         self.too_large = MessageTooLarge(f"The peer sent a message of more than {self._limit} bytes.")
 
 
