@@ -10,7 +10,7 @@ from codegen.diff.findings import Finding
 from codegen.diff.report import compare
 from codegen.diff.sources import Side
 from tests.codegen.build import STRING, Schema, model, part_of, ref
-from tests.diff.cases import around, holds
+from tests.diff.cases.case import around, holds
 from tests.diff.test_verdicts import side
 
 BASE = around("request", model())

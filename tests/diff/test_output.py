@@ -19,7 +19,7 @@ from codegen.diff.render.markdown import LIMIT
 from codegen.diff.rules import RULES
 from codegen.pins import sha256
 from tests.codegen.build import STRING, Schema, acp_schema, model, write_schema
-from tests.diff.cases import around, holds, may
+from tests.diff.cases.case import around, holds, may
 
 BEFORE, AFTER = around("request", model()), around("request", holds(STRING))
 SCHEMA = json.loads(Path(machine.__file__).with_name("report.schema.json").read_text("utf-8"))

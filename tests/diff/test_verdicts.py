@@ -18,7 +18,8 @@ from codegen.diff.verdicts import BREAKING
 from codegen.names import pascal
 from codegen.regen import regenerate, understand
 from tests.codegen.build import Schema, acp_schema, write_schema
-from tests.diff.cases import CASES, Case
+from tests.diff.cases import CASES
+from tests.diff.cases.case import Case
 
 _PARSER = Path(__file__).with_name("parse_all.py")
 _IDS = [f"{case.name} in {case.place}" for case in CASES]
