@@ -62,7 +62,7 @@ def read_side(where: str, repository: Path) -> Side:
         _extract(where, repository, Path(extracted))
         side = _read_folder(Path(extracted) / _SCHEMA, where)
         table = tomllib.loads((Path(extracted) / _METHODS).read_text("utf-8"))
-    return replace(side, profiles={name: _with_table(name, each, table) for name, each in side.profiles.items()})
+    return replace(side, profiles={name: with_table(name, each, table) for name, each in side.profiles.items()})
 
 
 def _read_folder(folder: Path, label: str) -> Side:
@@ -104,7 +104,7 @@ def _git(arguments: list[str], repository: Path, failure: str) -> bytes:
     return done.stdout
 
 
-def _with_table(profile: str, snapshot: Snapshot, table: dict[str, Any]) -> Snapshot:
+def with_table(profile: str, snapshot: Snapshot, table: dict[str, Any]) -> Snapshot:
     """A profile with what `methods.toml` said at that commit. What it didn't list is as it is listed today."""
     sides = table.get(profile[:2], {})
     methods = [_with_entry(each, sides.get(each.side, {}).get(each.wire)) for each in snapshot.schema.methods]
@@ -114,4 +114,6 @@ def _with_table(profile: str, snapshot: Snapshot, table: dict[str, Any]) -> Snap
 def _with_entry(method: Method, entry: dict[str, Any] | None) -> Method:
     if entry is None:
         return method
-    return replace(method, capability=entry.get("capability"), baseline=entry.get("baseline", False))
+    said = entry.get("content", {})
+    content = tuple((part, said.get(part, capability)) for part, capability in method.content)
+    return replace(method, capability=entry.get("capability"), baseline=entry.get("baseline", False), content=content)

@@ -31,6 +31,11 @@ def inline(tag: str) -> Schema:
     return model(["type", "text"], type={"type": "string", "const": tag}, text=STRING)
 
 
+def says(tag: str) -> Schema:
+    """A member that wraps `Text` and has a text of its own."""
+    return tagged("type", tag, "Text", properties={"type": {"type": "string", "const": tag}, "text": STRING})
+
+
 def _blocks(old: Schema, new: Schema) -> dict[str, Any]:
     return {"old_extra": {**TEXT, "Block": old}, "new_extra": {**TEXT, "Block": new}}
 
@@ -241,8 +246,20 @@ CASES = [
         "SSSRS",
         {"x": {"type": "a", "text": "t"}},
         {"x": {"type": "a", "text": "t"}},
-        also=("property-moved",),
         old_extra={**TEXT, "Block": {**union("a"), "oneOf": [inline("a"), tagged("type", "k", "Text")]}},
         new_extra={**TEXT, "Block": union("a")},
+    ),
+    Case(
+        "member's own property moves to what it wraps",
+        "result",
+        BLOCK,
+        BLOCK,
+        "property-moved",
+        "SSSSS",
+        {"x": {"type": "a", "text": "t"}},
+        {"x": {"type": "a", "text": "t"}},
+        also=("property-optional-added",),
+        old_extra={"Text": model(), "Block": {**union("a"), "oneOf": [says("a"), tagged("type", "k", "Text")]}},
+        new_extra={"Text": model(text=STRING), "Block": union("a")},
     ),
 ]
