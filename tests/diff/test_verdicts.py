@@ -102,6 +102,21 @@ def test_the_finding_says_which_way_the_messages_go(case: Case) -> None:
             assert finding.flow == case.flow
 
 
+NAMES = {
+    "optional renamed": ["SessionNotification.working_dir", "SessionNotification.work_dir"],
+    "definition renamed": ["Sort", "Kind"],
+    "open union's member removed": ["Block", "BlockB"],
+    "union's member retagged": ["Block", "BlockC", "BlockB"],
+    "union opened": ["Block", "BlockOther"],
+}
+
+
+@pytest.mark.parametrize(("name", "expected"), NAMES.items(), ids=NAMES)
+def test_a_finding_has_the_python_names_of_both_sides(name: str, expected: list[str]) -> None:
+    (finding,) = findings(next(case for case in CASES if case.name == name))
+    assert list(finding.symbols) == [f"acp_bindings.v1.{each}" for each in expected]
+
+
 @pytest.mark.parametrize(
     "case", [case for case in CASES if case.place != "alone"], ids=lambda case: f"{case.name} in {case.place}"
 )
