@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from codegen.diff.failures import UserCode
 from codegen.diff.findings import Finding
 from codegen.diff.report import Report
 from codegen.diff.verdicts import TITLES, Verdict
@@ -51,7 +52,14 @@ def summary(report: Report) -> str:
     others = [each for each in report.findings if each.reports_only]
     docs = sum(report.docs_only.values())
     counts = f"Stable: {_counts(stable)}. Unstable and drafts: {_counts(others)}."
-    return f"{counts} {docs} descriptions. Recommended version bump: {report.bump}."
+    return f"{counts} {docs} descriptions. Recommended version bump: {report.bump}.{_user_code(report.user_code)}"
+
+
+def _user_code(checked: UserCode | None) -> str:
+    if checked is None:
+        return ""
+    alarm = f", {len(checked.unpredicted)} of them not predicted by any finding" if checked.unpredicted else ""
+    return f" User code: {checked.failures} failures in {checked.files} files{alarm}."
 
 
 def _counts(findings: list[Finding]) -> str:

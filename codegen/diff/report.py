@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from codegen.diff.accepted import Acceptance, apply
 from codegen.diff.comparison import Comparison, merged
 from codegen.diff.definitions import compare_definitions
+from codegen.diff.failures import Failure, UserCode
 from codegen.diff.findings import BOTH, Finding
 from codegen.diff.messages import compare_messages
 from codegen.diff.methods import compare_methods
@@ -29,6 +30,7 @@ class Report:
         findings: in the order of profiles; within one, methods, then messages, then definitions.
         docs_only: descriptions that changed, by profile.
         profiles: those that were compared.
+        user_code: what was found in user code; None if none was checked.
     """
 
     base: str
@@ -36,6 +38,12 @@ class Report:
     findings: tuple[Finding, ...]
     docs_only: dict[str, int]
     profiles: tuple[str, ...]
+    user_code: UserCode | None = None
+
+    @property
+    def unpredicted(self) -> tuple[Failure, ...]:
+        """What user code fails with and no finding says: with any of it the report is incomplete."""
+        return self.user_code.unpredicted if self.user_code else ()
 
     @property
     def worst(self) -> Verdict:

@@ -59,7 +59,7 @@ def read_side(where: str, repository: Path) -> Side:
     if where and folder.exists():
         raise SourceError(f"{where} is a file. Give the folder of schemas it is in, or a git ref.")
     with tempfile.TemporaryDirectory(prefix="acp-diff-") as extracted:
-        _extract(where, repository, Path(extracted))
+        extract(where, repository, Path(extracted), _SCHEMA, _METHODS)
         side = _read_folder(Path(extracted) / _SCHEMA, where)
         table = tomllib.loads((Path(extracted) / _METHODS).read_text("utf-8"))
     return replace(side, profiles={name: with_table(name, each, table) for name, each in side.profiles.items()})
@@ -80,16 +80,18 @@ def _read_folder(folder: Path, label: str) -> Side:
     return Side(label, version, profiles)
 
 
-def _extract(ref: str, repository: Path, target: Path) -> None:
+def extract(ref: str, repository: Path, target: Path, *paths: str) -> None:
+    """Put what a git ref has at these paths below a folder.
+
+    Raises:
+        SourceError: there is no such ref, or it lacks one of the paths.
+    """
+    unknown = f"{ref!r} is neither a folder nor a git ref."
     if not ref or ref.startswith("-"):
-        raise SourceError(f"{ref!r} is neither a folder nor a git ref.")
-    _git(
-        ["rev-parse", "--verify", "--quiet", f"{ref}^{{commit}}"],
-        repository,
-        f"{ref!r} is neither a folder nor a git ref.",
-    )
-    missing = f"The commit {ref} has no {_SCHEMA}/ and {_METHODS}, so there is nothing to compare."
-    archive = _git(["archive", "--format=tar", ref, "--", _SCHEMA, _METHODS], repository, missing)
+        raise SourceError(unknown)
+    _git(["rev-parse", "--verify", "--quiet", f"{ref}^{{commit}}"], repository, unknown)
+    missing = f"The commit {ref} doesn't have all of {', '.join(paths)}, so there is nothing to compare."
+    archive = _git(["archive", "--format=tar", ref, "--", *paths], repository, missing)
     with tarfile.open(fileobj=io.BytesIO(archive)) as tar:
         tar.extractall(target, filter="data")
 

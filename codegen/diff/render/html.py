@@ -6,6 +6,7 @@ from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
+from codegen.diff.failures import UNPREDICTED
 from codegen.diff.grouping import by_profile, groups, note, summary
 from codegen.diff.report import Report
 from codegen.diff.verdicts import TITLES, Verdict
@@ -24,6 +25,7 @@ def html(report: Report) -> str:
         summary=summary(report),
         profiles={note(name, found): groups(found) for name, found in by_profile(report).items() if found},
         docs={name: count for name, count in report.docs_only.items() if count},
+        unpredicted=UNPREDICTED,
         titles=TITLES,
         verdicts=[each.word for each in sorted(Verdict, reverse=True)],
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from codegen.diff.failures import UNPREDICTED, Failure
 from codegen.diff.findings import Finding
 from codegen.diff.grouping import by_profile, change, groups, note, summary, unsafe_axes
 from codegen.diff.report import Report
@@ -27,6 +28,8 @@ def markdown(report: Report) -> str:
 
 def _markdown(report: Report, *, with_safe: bool) -> str:
     lines = [f"## Schema: {_cell(report.base)} → {_cell(report.head)}", "", f"**{summary(report)}**"]
+    if report.unpredicted:
+        lines += ["", f"### 🔴 {UNPREDICTED}", "", *(f"- {_failure(each)}" for each in report.unpredicted)]
     for profile, findings in by_profile(report).items():
         docs = report.docs_only[profile]
         if findings or docs:
@@ -57,7 +60,12 @@ def _row(title: str, finding: Finding) -> str:
     sign = f"✅ accepted: {_cell(finding.accepted)}" if finding.accepted else _SIGNS[finding.worst]
     what = f"{_code(finding.subject)}<br>{_cell(finding.sentence)}<br><sub>{_cell(title)} · {finding.flow}</sub>"
     how = f"{_code(change(finding))}<br><sub>{finding.rule} · {finding.fingerprint}</sub>"
-    return f"| {sign} | {what} | {how} | {whom} |"
+    fails = "".join(f"<br>{_failure(each)}" for each in finding.failures)
+    return f"| {sign} | {what} | {how} | {whom}{fails} |"
+
+
+def _failure(failure: Failure) -> str:
+    return f"{_cell(failure.sentence)}<br>{_code(failure.source)}"
 
 
 def _code(text: str) -> str:

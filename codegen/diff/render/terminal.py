@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from codegen.diff.failures import UNPREDICTED, Failure
 from codegen.diff.findings import Finding
 from codegen.diff.grouping import by_profile, change, groups, note, summary, unsafe_axes
 from codegen.diff.report import Report
@@ -23,6 +24,9 @@ def terminal(report: Report, *, colour: bool) -> str:
             lines.append(f"  {_painted(title, _BOLD, colour)}")
             lines += [line for each in members for line in _finding(each, colour)]
         lines += [f"  {words}"] if words else []
+    if report.unpredicted:
+        lines += ["", _painted(UNPREDICTED, _COLOURS[Verdict.BREAKING], colour)]
+        lines += [line for each in report.unpredicted for line in _failure(each, "  ")]
     return "\n".join([*lines, "", summary(report), ""])
 
 
@@ -33,7 +37,12 @@ def _finding(finding: Finding, colour: bool) -> list[str]:
     lines = [f"    {verdict} {finding.subject}: {finding.sentence}", f"             {change(finding)}"]
     lines += [f"             {axes}"] if axes else []
     lines += [f"             accepted: {finding.accepted}"] if finding.accepted else []
+    lines += [line for each in finding.failures for line in _failure(each, "             ")]
     return [line for line in lines if line.strip()] + [f"             {_painted(about, _FAINT, colour)}"]
+
+
+def _failure(failure: Failure, indent: str) -> list[str]:
+    return [f"{indent}{failure.sentence}", f"{indent}    {failure.source}"]
 
 
 def _painted(text: str, code: str, colour: bool) -> str:
