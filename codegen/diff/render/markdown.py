@@ -29,7 +29,8 @@ def markdown(report: Report) -> str:
 def _markdown(report: Report, *, with_safe: bool) -> str:
     lines = [f"## Schema: {_cell(report.base)} → {_cell(report.head)}", "", f"**{summary(report)}**"]
     if report.unpredicted:
-        lines += ["", f"### 🔴 {UNPREDICTED}", "", *(f"- {_failure(each)}" for each in report.unpredicted)]
+        rows = [f"| {_failure(each)} |" for each in report.unpredicted]
+        lines += ["", f"### 🔴 {UNPREDICTED}", "", "| User code |", "|---|", *rows]
     for profile, findings in by_profile(report).items():
         docs = report.docs_only[profile]
         if findings or docs:

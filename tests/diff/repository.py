@@ -1,0 +1,43 @@
+"""A repository like this one, small: one commit of it, and a working tree that goes on from there."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+from codegen.regen import regenerate
+from tests.codegen.build import Schema, acp_schema, write_schema
+from tests.generated.profiles import ROOT
+
+USER_CODE = "user/code"
+DRAFT = "v2/schema.json"
+# What the runtime of the commit has and the one of the working tree hasn't.
+GONE = "GONE"
+
+
+def repository(folder: Path, definitions: Schema, user_code: dict[str, str], draft: Schema | None = None) -> Path:
+    """Commit the schema, what is generated from it, a runtime with `GONE`, and user code; then remove `GONE`."""
+    schema = write_schema(folder / "schema", acp_schema(definitions))
+    if draft:
+        write_schema(schema, acp_schema(draft), DRAFT)
+    regenerate(schema, folder / "generated", pinned=False)
+    (folder / "codegen").mkdir()
+    shutil.copy(ROOT / "codegen/methods.toml", folder / "codegen")
+    shutil.copytree(ROOT / "runtime", folder / "runtime", ignore=shutil.ignore_patterns("__pycache__"))
+    for name, text in user_code.items():
+        path = folder / USER_CODE / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, "utf-8")
+    init = folder / "runtime/acp_runtime/__init__.py"
+    before = init.read_bytes()
+    init.write_bytes(before + f"\n{GONE} = 1\n".encode())
+    commit(folder)
+    init.write_bytes(before)
+    return folder
+
+
+def commit(folder: Path) -> None:
+    """Commit everything in a folder, which becomes a repository."""
+    for command in (["init", "-q"], ["add", "."], ["-c", "user.name=t", "-c", "user.email=t@t", "commit", "-qm", "t"]):
+        subprocess.run(["git", *command], cwd=folder, check=True)
