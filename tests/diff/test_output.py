@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import subprocess
 from collections.abc import Callable
 from html.parser import HTMLParser
 from pathlib import Path
@@ -20,6 +19,7 @@ from codegen.diff.rules import RULES
 from codegen.pins import sha256
 from tests.codegen.build import STRING, Schema, acp_schema, model, write_schema
 from tests.diff.cases.case import around, holds, may
+from tests.diff.repository import commit
 
 BEFORE, AFTER = around("request", model()), around("request", holds(STRING))
 SCHEMA = json.loads(Path(machine.__file__).with_name("report.schema.json").read_text("utf-8"))
@@ -262,8 +262,7 @@ def test_a_git_ref_is_read_with_its_own_schema_and_methods(
     write_schema(repository / "schema", acp_schema(BEFORE))
     (repository / "codegen").mkdir()
     shutil.copy(ROOT / "codegen/methods.toml", repository / "codegen")
-    for command in (["init", "-q"], ["add", "."], ["-c", "user.name=t", "-c", "user.email=t@t", "commit", "-qm", "t"]):
-        subprocess.run(["git", *command], cwd=repository, check=True)
+    commit(repository)
     write_schema(repository / "schema", acp_schema(AFTER))
     monkeypatch.setattr("codegen.diff.command.REPOSITORY", repository)
     assert main(["diff", "--base", "HEAD", "--head", str(repository / "schema"), "--fail-on", "breaking"]) == 1

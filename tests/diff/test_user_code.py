@@ -71,7 +71,8 @@ AFTER = definitions(
     Sort=enum("x", "y"),
     Tone=enum("low", "high", opened=True),
     Mood=enum("good", "bad", "odd"),
-    **request("session/request_permission", "Ask", "client"),
+    AskRequest=part_of("session/request_permission", "client", model(["what"], what=STRING)),
+    AskResponse=part_of("session/request_permission", "client", model(["answer"], answer=STRING)),
 )
 
 CODE = {
