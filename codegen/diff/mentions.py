@@ -12,8 +12,6 @@ from collections.abc import Iterator
 
 from codegen.diff.checker import Problem
 
-_DECORATED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-
 
 def mentions(problem: Problem, tree: ast.Module) -> Iterator[set[str]]:
     """The names, the closest first.
@@ -24,7 +22,7 @@ def mentions(problem: Problem, tree: ast.Module) -> Iterator[set[str]]:
     yield set(_said(problem))
     around = [each for each in ast.walk(tree) if isinstance(each, ast.stmt) and _holds(each, problem.line)]
     if not around:
-        return  # it is about a comment
+        return  # a comment, or a decorator
     statement = around[-1]
     functions = [each for each in around if isinstance(each, (ast.FunctionDef, ast.AsyncFunctionDef))]
     yield set(_written(statement))
@@ -48,19 +46,14 @@ def imported_profiles(tree: ast.Module, package: str) -> set[str]:
 
 
 def _holds(statement: ast.stmt, line: int) -> bool:
-    decorators = statement.decorator_list if isinstance(statement, _DECORATED) else []
-    first = min(each.lineno for each in (statement, *decorators))
-    return first <= line <= (statement.end_lineno or first)
+    return statement.lineno <= line <= (statement.end_lineno or statement.lineno)
 
 
 def _said(problem: Problem) -> Iterator[str]:
-    """What a message quotes. Of a union it is the member that fails; None fails for what stands before the dot."""
+    """What a message quotes, and the parameters that it proposes."""
     quoted = re.findall(r'"([^"]*)"', problem.message.split("; maybe ")[0])
-    if problem.kind == "union-attr":
-        quoted = [] if quoted[:1] == ["None"] else [*quoted[:1], *quoted[-1:]]
     for text in quoted:
         yield from (name for word in re.findall(r"\w+", text) for name in (word, f".{word}"))
-        yield from re.findall(r"'[^']*'", text)
     if problem.kind == "call-overload":
         yield from (f".{name}" for name in re.findall(r"(\w+):", problem.hint))
 
@@ -90,20 +83,14 @@ def _own(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def _written(statement: ast.stmt) -> Iterator[str]:
-    """The names in a statement."""
+    """The names in a statement that a message may leave out."""
     for node in _own(statement):
         match node:
             case ast.Name(id=name):
                 yield name
-            case ast.Attribute(attr=name) | ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
-                yield f".{name}"
-            case ast.keyword(arg=str(name)):
+            case ast.Attribute(attr=name):
                 yield f".{name}"
             case ast.MatchClass(kwd_attrs=names):
                 yield from (f".{name}" for name in names)
-            case ast.alias(name=name):
-                yield from name.split(".")
-            case ast.Constant(value=str(text)):
-                yield repr(text)
             case _:
                 pass

@@ -51,8 +51,6 @@ class Predictions:
         return candidates if best else []
 
     def _fit(self, finding: Finding, names: set[str]) -> int:
-        if finding.rule.startswith("enum-") and repr(finding.after or finding.before) in names:
-            return _EXACTLY
         return max(self._fit_of_symbol(finding, each.split(".")[1:], names) for each in finding.symbols)
 
     def _fit_of_symbol(self, finding: Finding, symbol: list[str], names: set[str]) -> int:

@@ -11,16 +11,19 @@ from tests.codegen.build import Schema, acp_schema, write_schema
 from tests.generated.profiles import ROOT
 
 USER_CODE = "user/code"
-DRAFT = "v2/schema.json"
+DRAFT_FILE = "v2/schema.json"
 # What the runtime of the commit has and the one of the working tree hasn't.
 GONE = "GONE"
 
 
 def repository(folder: Path, definitions: Schema, user_code: dict[str, str], draft: Schema | None = None) -> Path:
-    """Commit the schema, what is generated from it, a runtime with `GONE`, and user code; then remove `GONE`."""
+    """Commit the schema, what is generated from it, a runtime with `GONE`, and user code.
+
+    Then the runtime of the working tree loses `GONE` and gets an error of its own, which is none of user code.
+    """
     schema = write_schema(folder / "schema", acp_schema(definitions))
     if draft:
-        write_schema(schema, acp_schema(draft), DRAFT)
+        write_schema(schema, acp_schema(draft), DRAFT_FILE)
     regenerate(schema, folder / "generated", pinned=False)
     (folder / "codegen").mkdir()
     shutil.copy(ROOT / "codegen/methods.toml", folder / "codegen")
@@ -33,7 +36,7 @@ def repository(folder: Path, definitions: Schema, user_code: dict[str, str], dra
     before = init.read_bytes()
     init.write_bytes(before + f"\n{GONE} = 1\n".encode())
     commit(folder)
-    init.write_bytes(before)
+    init.write_bytes(before + b'\nWRONG: int = "text"\n')
     return folder
 
 
