@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from codegen.diff.findings import Finding
 from codegen.diff.shapes import shape_of
 from codegen.diff.sources import Side
 from codegen.diff.verdicts import Verdict
-from codegen.ir import Model
+from codegen.ir import Model, Schema
 from codegen.names import method_name
 
 # How well a finding fits: a property whose class is mentioned too, or what holds it, fits better than its name alone.
@@ -21,17 +21,15 @@ class Predictions:
 
     Args:
         findings: all of them.
-        sides: base and head; their properties say where a definition without a name in the code comes from.
+        sides: base and head; their schemas say how code gets at a definition that it doesn't name.
     """
 
     def __init__(self, findings: Iterable[Finding], *sides: Side) -> None:
         self._findings = [each for each in findings if _breaks_python(each)]
         self._holders: dict[str, set[str]] = defaultdict(set[str])
         for profile, snapshot in (item for side in sides for item in side.profiles.items()):
-            for model in snapshot.schema.definitions.values():
-                for each in model.fields if isinstance(model, Model) else ():
-                    for name in shape_of(each.type.annotation).names():
-                        self._holders[f"{profile}.{name}"].add(f".{each.name}")
+            for name, holder in _holders(snapshot.schema):
+                self._holders[f"{profile}.{name}"].add(holder)
 
     def of(self, mentions: Iterable[set[str]], profiles: set[str]) -> list[Finding]:
         """The findings in these profiles that fit what is mentioned, the closest first.
@@ -61,6 +59,18 @@ class Predictions:
             return _EXACTLY
         is_whole_profile = len(symbol) == 1  # one that the module imports
         return _PARTLY if is_whole_profile or self._holders.get(".".join(symbol), set()) & names else _NOT
+
+
+def _holders(schema: Schema) -> Iterator[tuple[str, str]]:
+    """Definitions, and by what name code gets at each without its own: a property, a class that derives from it."""
+    for model in schema.definitions.values():
+        if not isinstance(model, Model):
+            continue
+        yield from ((name, f".{each.name}") for each in model.fields for name in shape_of(each.type.annotation).names())
+        base = model.base
+        while base is not None:
+            yield base, model.name
+            base = schema.model(base).base
 
 
 def _breaks_python(finding: Finding) -> bool:
