@@ -7,23 +7,19 @@ import subprocess
 from pathlib import Path
 
 from codegen.regen import regenerate
-from tests.codegen.build import Schema, acp_schema, write_schema
 from tests.generated.profiles import ROOT
 
 USER_CODE = "user/code"
-DRAFT_FILE = "v2/schema.json"
 # What the runtime of the commit has and the one of the working tree hasn't.
 GONE = "GONE"
 
 
-def repository(folder: Path, definitions: Schema, user_code: dict[str, str], draft: Schema | None = None) -> Path:
-    """Commit the schema, what is generated from it, a runtime with `GONE`, and user code.
+def repository(folder: Path, schema: Path, user_code: dict[str, str]) -> Path:
+    """Commit the schemas, what is generated from them, a runtime with `GONE`, and user code.
 
     Then the runtime of the working tree loses `GONE` and gets an error of its own, which is none of user code.
     """
-    schema = write_schema(folder / "schema", acp_schema(definitions))
-    if draft:
-        write_schema(schema, acp_schema(draft), DRAFT_FILE)
+    shutil.copytree(schema, folder / "schema")
     regenerate(schema, folder / "generated", pinned=False)
     (folder / "codegen").mkdir()
     shutil.copy(ROOT / "codegen/methods.toml", folder / "codegen")

@@ -23,18 +23,29 @@ from codegen.diff.report import Report, compare
 from codegen.diff.sources import read_side
 from codegen.diff.user_code import check_user_code
 from tests.codegen.build import acp_schema, write_schema
+from tests.diff.artifacts import schemas_of
 from tests.diff.cases.user_code import AFTER, BEFORE, CODE, DRAFT
-from tests.diff.repository import DRAFT_FILE, USER_CODE, repository
+from tests.diff.everything import everything
+from tests.diff.repository import USER_CODE, repository
 from tests.diff.test_output import SCHEMA
+
+
+def before(folder: Path) -> Path:
+    return write_schema(folder / "schema", acp_schema(BEFORE))
 
 
 @pytest.fixture(scope="module")
 def report(tmp_path_factory: pytest.TempPathFactory) -> Report:
-    folder = repository(tmp_path_factory.mktemp("repository"), BEFORE, CODE, DRAFT)
-    (folder / "schema" / DRAFT_FILE).unlink()
-    write_schema(folder / "schema", acp_schema(AFTER))
-    base, head = read_side("HEAD", folder), read_side(str(folder / "schema"), folder)
-    return check_user_code(USER_CODE, compare(base, head, []), base, head, folder)
+    folder = tmp_path_factory.mktemp("schemas")
+    before, after = (write_schema(folder / each, acp_schema(made)) for each, made in (("old", BEFORE), ("new", AFTER)))
+    write_schema(before, acp_schema(DRAFT), "v2/schema.json")
+    return checked(repository(folder / "repository", before, CODE), after)
+
+
+def checked(folder: Path, head: Path) -> Report:
+    """The report on what a repository has committed, compared with a folder of schemas."""
+    sides = read_side("HEAD", folder), read_side(str(head), folder)
+    return check_user_code(USER_CODE, compare(*sides, []), *sides, folder)
 
 
 def marked() -> set[tuple[str, int, str]]:
@@ -101,13 +112,29 @@ def test_a_report_without_user_code_says_nothing_of_it(report: Report) -> None:
     assert "User code" not in terminal(plain, colour=False) + markdown(plain) + html(plain) + github(plain)
 
 
+# Everything of a release
+
+
+@pytest.mark.parametrize("pair", [("1.7.0", "1.8.0"), ("1.8.0", "1.9.0")], ids="..".join)
+def test_whatever_fails_in_code_that_uses_everything_of_a_release_is_predicted(
+    pair: tuple[str, str], tmp_path: Path
+) -> None:
+    old, new = map(schemas_of, pair)
+    profiles = read_side(str(old), tmp_path).profiles
+    code = {f"{name}_.py": everything(name, snapshot.schema) for name, snapshot in profiles.items()}
+    found = checked(repository(tmp_path / "repository", old, code), new)
+    assert found.user_code is not None
+    assert found.user_code.failures > 5
+    assert found.unpredicted == ()
+
+
 # The command
 
 
 def test_an_unpredicted_failure_fails_though_nothing_changed_in_the_schema(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    folder = repository(tmp_path, BEFORE, {"runtime.py": CODE["runtime.py"]})
+    folder = repository(tmp_path / "repository", before(tmp_path), {"runtime.py": CODE["runtime.py"]})
     monkeypatch.setattr("codegen.diff.command.REPOSITORY", folder)
     arguments = ["diff", "--base", "HEAD", "--head", str(folder / "schema"), "--fail-on", "breaking"]
     assert main(arguments) == 0
@@ -137,7 +164,7 @@ def test_user_code_that_cannot_be_checked_is_one_sentence(
     name: str,
     expected: str,
 ) -> None:
-    home = repository(tmp_path, BEFORE, {name: "def" if name == "broken.py" else "X = 1\n"})
+    home = repository(tmp_path / "repository", before(tmp_path), {name: "def" if name == "broken.py" else "X = 1\n"})
     monkeypatch.setattr("codegen.diff.command.REPOSITORY", home)
     code = main(["diff", "--base", "HEAD", "--head", str(home / "schema"), "--user-code", folder])
     out, err = capsys.readouterr()
@@ -146,6 +173,6 @@ def test_user_code_that_cannot_be_checked_is_one_sentence(
 
 
 def test_a_folder_has_no_user_code_as_of_the_base(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    folder = str(write_schema(tmp_path, acp_schema(BEFORE)))
+    folder = str(before(tmp_path))
     assert main(["diff", "--base", folder, "--head", folder, "--user-code", USER_CODE]) == 2
     assert "Give a git ref as base." in capsys.readouterr().err
