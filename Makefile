@@ -6,16 +6,18 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help regen check diff fetch test lint demo bench-quick lock clean
+.PHONY: help regen check diff fetch test lint demo bench-quick build check-dist lock clean
 
 help: ## List what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-12s %s\n", $$1, $$2 }'
 
+# Nothing of this goes to stdout, where a report may be on its way to a file.
 $(READY): requirements.txt pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed, found " + sys.version)'
-	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --requirement requirements.txt
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation --no-deps --editable .
+	@echo "Creating $(VENV) from requirements.txt" >&2
+	@$(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --requirement requirements.txt
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation --no-deps --editable .
 	@touch $@
 
 regen: $(READY) ## Write generated/ from the pinned schema
@@ -27,17 +29,21 @@ check: $(READY) ## Print how generated/ differs from what the schema gives, exit
 diff: $(READY) ## Say what differs from another schema, for whom: make diff BASE=<git ref or folder> [HEAD=<same>] [USER_CODE=<folder>]
 	@$(BIN)/python -m codegen diff --base "$(BASE)" $(if $(HEAD),--head "$(HEAD)") $(if $(FORMAT),--format "$(FORMAT)") $(if $(FAIL_ON),--fail-on "$(FAIL_ON)") $(if $(USER_CODE),--user-code "$(USER_CODE)")
 
-fetch: $(READY) ## Pin another schema: make fetch FROM=npm:@agentclientprotocol/sdk@<version> or FROM=<folder>
-	$(BIN)/python -m codegen fetch "$(FROM)"
+# The environment has FROM and TAG as they were given. $(FROM) would be expanded by make, whatever is in it.
+fetch: $(READY) ## Pin another schema: make fetch FROM=npm:@agentclientprotocol/sdk@<version>, github:<tag> or <folder>
+	$(BIN)/python -m codegen fetch "$$FROM"
 
 test: $(READY) ## Run the tests
 	$(BIN)/python -m pytest -q
 
-lint: $(READY) ## Check style and types of everything hand-written, and the types of what is generated
+lint: $(READY) ## Check style and types of everything hand-written, the types of what is generated, and the workflows
 	$(BIN)/python -m ruff check .
 	$(BIN)/python -m ruff format --check .
 	$(BIN)/python -m mypy
 	$(BIN)/python -m pyright
+	$(BIN)/zizmor --quiet --offline --persona pedantic .github
+	$(BIN)/check-jsonschema --quiet --builtin-schema vendor.github-workflows .github/workflows/*.yml
+	$(BIN)/check-jsonschema --quiet --builtin-schema vendor.dependabot .github/dependabot.yml
 
 demo: $(READY) ## Show the terminal client talking to the fuller example agent
 	$(BIN)/python examples/terminal_client.py --yes --say "hello from the demo" --say "read $(CURDIR)/README.md" --say "count 5" \
@@ -45,6 +51,15 @@ demo: $(READY) ## Show the terminal client talking to the fuller example agent
 
 bench-quick: $(READY) ## Measure what importing costs, against bare pydantic
 	$(BIN)/python -m benchmarks.startup
+
+build: $(READY) ## Write the sdist and the wheel to dist/
+	rm -rf dist
+	$(BIN)/python -m build --no-isolation
+
+check-dist: ## Check dist/ where nothing else is installed: make check-dist [TAG=v<version>] [PYTHON=python3.14]
+	$(PYTHON) -m venv --clear build/bare
+	build/bare/bin/python -m pip install --quiet --disable-pip-version-check dist/*.whl
+	build/bare/bin/python -I tests/published.py "$$TAG"
 
 lock: $(READY) ## Write requirements.txt anew from pyproject.toml
 	$(BIN)/python -m pip install --quiet uv

@@ -12,6 +12,7 @@ from codegen.diff import command as diff
 from codegen.errors import FetchError, SchemaError
 from codegen.fetch import fetch
 from codegen.regen import check, regenerate
+from codegen.sources import SOURCES
 
 ROOT = Path(__file__).resolve().parent.parent
 SCHEMA = ROOT / "schema"
@@ -76,7 +77,7 @@ def _parser() -> argparse.ArgumentParser:
         command.set_defaults(run=run)
     text = "pin the schemas of another release"
     command = commands.add_parser("fetch", help=text, description=text)
-    command.add_argument("source", help="npm:<package>@<version or tag>, a folder or a file")
+    command.add_argument("source", help=SOURCES)
     command.add_argument("--schema", type=Path, default=SCHEMA, help="folder of schemas (default: schema/)")
     command.set_defaults(run=_fetch)
     diff.add_options(commands.add_parser("diff", help=diff.TEXT, description=diff.TEXT), SCHEMA)

@@ -23,7 +23,9 @@ def replace_folder(folder: Path, files: Mapping[str, bytes]) -> None:
             old.rename(folder)
         raise
     finally:
-        shutil.rmtree(staging, ignore_errors=True)
+        # Without the folder, `old` is the only copy: a second interrupt came before it was back.
+        if folder.exists() or not old.exists():
+            shutil.rmtree(staging, ignore_errors=True)
 
 
 def write_files(folder: Path, files: Mapping[str, bytes]) -> None:

@@ -44,7 +44,7 @@ def load(folder: Path, *, pinned: bool) -> list[Pinned]:
         raise SchemaError("", f"There is no schema in {folder.name}/. `make fetch FROM=npm:...` brings one.")
     pins: dict[str, Any] = {"source": "", "version": "", "files": {}}
     if pinned or (folder / PINS).is_file():
-        pins = _read_pins(folder / PINS)
+        pins = read_pins(folder / PINS)
         _check_same_files(set(files.values()), set(pins["files"]))
     found: list[Pinned] = []
     for name, file in files.items():
@@ -55,11 +55,14 @@ def load(folder: Path, *, pinned: bool) -> list[Pinned]:
             raise SchemaError(
                 "", f"The SHA-256 is {found_hash}, pinned is {expected}. Restore the file or fetch it again.", file
             )
-        found.append(Pinned(Profile(name, file, expected, pins["source"], pins["version"]), content))
+        # A file that stayed when others were fetched says itself where it is from.
+        origin = pins | pins["files"].get(file, {})
+        found.append(Pinned(Profile(name, file, expected, origin["source"], origin["version"]), content))
     return found
 
 
-def _read_pins(path: Path) -> dict[str, Any]:
+def read_pins(path: Path) -> dict[str, Any]:
+    """What PINNED.json says: `source`, `version` and `files`, of the types they have to be."""
     try:
         pins = parse_json(path.read_bytes())
     except FileNotFoundError as error:
@@ -75,6 +78,8 @@ def _read_pins(path: Path) -> dict[str, Any]:
     for file, entry in files.items():
         if not is_object(entry) or not isinstance(entry.get("sha256"), str):
             raise SchemaError(f"/files/{escape(file)}", "Expected an object with a `sha256`.", PINS)
+        if not all(isinstance(entry.get(key, ""), str) for key in ("source", "version")):
+            raise SchemaError(f"/files/{escape(file)}", "Expected `source` and `version` to be strings.", PINS)
     return pins
 
 

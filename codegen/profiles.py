@@ -67,6 +67,11 @@ def find_files(folder: Path) -> dict[str, str]:
     }
 
 
+def places_of(version: int) -> tuple[str, ...]:
+    """Where the schemas of a version of the protocol may be."""
+    return tuple(place for name, places in _PLACES.items() if name[1] == str(version) for place in places)
+
+
 def file_of(name: str) -> str:
     """Where the schema of a profile is in this repository."""
     return f"schema/{_PLACES[name][0]}"

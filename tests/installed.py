@@ -10,9 +10,12 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NoReturn
 
-import pytest
-
 PEERS = Path(__file__).resolve().parents[1] / ".venv" / "peers"
+
+# What the interop tests and the benchmarks run against.
+PYTHON_SDK = "agent-client-protocol==0.12.1"
+TYPESCRIPT_SDK = "@agentclientprotocol/sdk@2.4.0"
+ZOD = "zod@4.6.7"
 
 _SECONDS = 180
 _NO_NETWORK = (
@@ -27,9 +30,29 @@ class UnavailableError(Exception):
 
 def skip(what: str, reason: UnavailableError) -> NoReturn:
     """Skip a test that needs a peer; where all peers have to be there (`.ci/run`), fail it."""
+    import pytest  # benchmarks install peers, too
+
     if os.environ.get("ACP_PEERS") == "required":
         pytest.fail(f"{what}: {reason}.")
     pytest.skip(f"{what}: {reason}.")
+
+
+def python_sdk() -> Path:
+    """The virtual environment of the official Python SDK.
+
+    Raises:
+        UnavailableError: there is no network.
+    """
+    return pypi_package(PYTHON_SDK.replace("==", "@"), PYTHON_SDK)
+
+
+def typescript_sdk() -> Path:
+    """The folder of the official TypeScript SDK, in which `node_modules` is.
+
+    Raises:
+        UnavailableError: there is no node, no npm or no network.
+    """
+    return npm_package(TYPESCRIPT_SDK.rpartition("/")[2], TYPESCRIPT_SDK, ZOD)
 
 
 def npm_package(name: str, *packages: str) -> Path:

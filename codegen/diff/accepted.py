@@ -4,22 +4,20 @@
     fingerprint = "0123456789ab"
     reason = "no peer in the wild sends it"
 
-An entry belongs to one upgrade. One that fits no finding of an upgrade is an error: it is left over from another, or
-what it was about has changed since.
+An entry belongs to one upgrade, and is in the head of its comparison. One that fits no finding is stale: it is left
+over from another upgrade, or what it was about has changed since. Where nothing changed there is no upgrade and so
+nothing to be stale about: the entries of the last one are still there, and do no harm until the next.
 """
 
 from __future__ import annotations
 
 import tomllib
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 from codegen.diff.findings import Finding
-from codegen.diff.sources import SourceError
+from codegen.diff.sources import ACCEPTED, SourceError
 from codegen.nodes import is_array, is_object
-
-FILE = "accepted.toml"
 
 
 @dataclass(frozen=True)
@@ -30,35 +28,35 @@ class Acceptance:
     reason: str
 
 
-def read_accepted(path: Path) -> list[Acceptance]:
-    """The acceptances of a file; none if there is no such file.
+def read_accepted(content: bytes) -> list[Acceptance]:
+    """The acceptances of an accepted.toml; none if it is empty.
 
     Raises:
         SourceError: it isn't what such a file looks like.
     """
-    if not path.is_file():
-        return []
     try:
-        entries: Any = tomllib.loads(path.read_text("utf-8"))
+        entries: Any = tomllib.loads(content.decode("utf-8"))
     except ValueError as error:
-        raise SourceError(f"{path.name} is not TOML: {error}.") from error
+        raise SourceError(f"{ACCEPTED} is not TOML: {error}.") from error
     listed: Any = entries.get("accepted", [])
     if set(entries) - {"accepted"} or not is_array(listed):
-        raise SourceError(f"{path.name} has something else than [[accepted]] tables.")
-    return [_entry(each, path.name) for each in listed]
+        raise SourceError(f"{ACCEPTED} has something else than [[accepted]] tables.")
+    return [_entry(each) for each in listed]
 
 
-def _entry(entry: Any, file: str) -> Acceptance:
+def _entry(entry: Any) -> Acceptance:
     texts = is_object(entry) and all(isinstance(each, str) and each.strip() for each in entry.values())
     if not texts or set(entry) != {"fingerprint", "reason"}:
-        raise SourceError(f"{file}: an entry has a fingerprint and a reason, both texts. Found {entry!r}.")
+        raise SourceError(f"{ACCEPTED}: an entry has a fingerprint and a reason, both texts. Found {entry!r}.")
     return Acceptance(entry["fingerprint"], entry["reason"])
 
 
 def apply(accepted: list[Acceptance], findings: list[Finding]) -> tuple[Finding, ...]:
     """The findings with the reasons for which they were accepted."""
     reasons = {each.fingerprint: each.reason for each in accepted}
-    stale = reasons.keys() - {each.fingerprint for each in findings}
-    if stale:
-        raise SourceError(f"{FILE} accepts {', '.join(sorted(stale))}, and there is no such finding. Remove it.")
     return tuple(replace(each, accepted=reasons.get(each.fingerprint, "")) for each in findings)
+
+
+def stale(accepted: list[Acceptance], findings: list[Finding]) -> tuple[str, ...]:
+    """The fingerprints that no finding has."""
+    return tuple(sorted({each.fingerprint for each in accepted} - {each.fingerprint for each in findings}))

@@ -8,14 +8,14 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from codegen.diff.accepted import FILE, read_accepted
+from codegen.diff.accepted import read_accepted
 from codegen.diff.render.github import github
 from codegen.diff.render.html import html
 from codegen.diff.render.machine import machine
 from codegen.diff.render.markdown import markdown
 from codegen.diff.render.terminal import terminal
 from codegen.diff.report import Report, compare
-from codegen.diff.sources import SourceError, read_side
+from codegen.diff.sources import ACCEPTED, SourceError, read_side
 from codegen.diff.user_code import check_user_code
 from codegen.diff.verdicts import Verdict
 
@@ -44,9 +44,6 @@ def add_options(parser: argparse.ArgumentParser, schema: Path) -> None:
         help="exit with 1 if the stable profile has such a finding, or no finding predicts what user code fails with",
     )
     parser.add_argument(
-        "--accepted", type=Path, default=schema / FILE, help=f"findings that are accepted (default: schema/{FILE})"
-    )
-    parser.add_argument(
         "--user-code",
         metavar="FOLDER",
         help="type-check the code in this folder as of the base, a git ref, with the head",
@@ -58,19 +55,27 @@ def run(options: argparse.Namespace) -> int:
     """Compare and print.
 
     Returns:
-        0, or 1 if a finding is as bad as `--fail-on` says or the report is incomplete, or 2 if a side can't be read.
+        0, or 1 if a finding is as bad as `--fail-on` says or the report is incomplete, or 2 if a side can't be read or
+        an acceptance is stale.
     """
     try:
         base, head = read_side(options.base, REPOSITORY), read_side(options.head, REPOSITORY)
-        report = compare(base, head, read_accepted(options.accepted))
+        report = compare(base, head, read_accepted(head.accepted))
         if options.user_code:
             report = check_user_code(options.user_code, report, base, head, REPOSITORY)
     except SourceError as error:
-        print(f"codegen: {error}", file=sys.stderr)
-        return 2
+        return _fail(str(error))
     print(_FORMATS[options.format](report), end="")
+    if report.stale:
+        which = ", ".join(report.stale)
+        return _fail(f"{ACCEPTED} accepts {which}, which is no finding here. Remove what belongs to another upgrade.")
     threshold = _THRESHOLDS[options.fail_on]
     return int(threshold is not None and (report.worst >= threshold or bool(report.unpredicted)))
+
+
+def _fail(sentence: str) -> int:
+    print(f"codegen: {sentence}", file=sys.stderr)
+    return 2
 
 
 def _has_colour() -> bool:

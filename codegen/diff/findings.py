@@ -80,3 +80,7 @@ class Finding:
     def readers(self) -> tuple[str, ...]:
         """The roles whose code reads it."""
         return {TO_AGENT: ("agent",), TO_CLIENT: ("client",), BOTH: ("agent", "client")}.get(self.flow, ())
+
+    def doers(self, axis: str) -> tuple[str, ...]:
+        """The roles whose code an axis is about; none on the wire, and where no message says who it is."""
+        return {"build": self.writers, "read": self.readers, "implement": self.readers}.get(axis, ())

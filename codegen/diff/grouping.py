@@ -1,14 +1,21 @@
-"""Findings in the order and the groups a reviewer reads them in: the worst first, by method."""
+"""What all formats say alike: findings in the order and the groups a reviewer reads them in, and what they come to."""
 
 from __future__ import annotations
 
-from codegen.diff.failures import UserCode
-from codegen.diff.findings import Finding
-from codegen.diff.report import Report
+from codegen.diff.findings import BOTH, NOWHERE, TO_AGENT, TO_CLIENT, Finding
+from codegen.diff.report import STABLE, Report
 from codegen.diff.verdicts import TITLES, Verdict
 
+REPORTED_ONLY = "Unstable profiles and drafts are reported only: they promise nothing, and never fail a check."
+WORST_FIRST = sorted(Verdict, reverse=True)
+FLOWS = {TO_AGENT: "client -> agent", TO_CLIENT: "agent -> client", BOTH: "both ways", NOWHERE: "never sent"}
 # With more methods than this a definition is shared, and listed once under its own name.
 _FEW = 2
+_HEADLINES = {
+    Verdict.BREAKING: "The stable profile breaks.",
+    Verdict.RISKY: "Nothing in the stable profile breaks, but something is risky.",
+    Verdict.SAFE: "Everything in the stable profile is safe.",
+}
 
 
 def groups(findings: list[Finding]) -> dict[str, list[Finding]]:
@@ -23,8 +30,11 @@ def heading(finding: Finding) -> str:
     """The methods a finding is about; of a definition that many share, or none has, the definition."""
     if 0 < len(finding.methods) <= _FEW:
         return ", ".join(finding.methods)
-    count = f"in {len(finding.methods)} methods" if finding.methods else "in no method"
-    return f"{finding.place} ({count})"
+    if finding.place == finding.profile:
+        return "The whole profile"
+    if finding.methods:
+        return f"{finding.place} (in {len(finding.methods)} methods)"
+    return f"{finding.place} ({'in no method' if finding.flow == NOWHERE else 'in the envelope'})"
 
 
 def by_profile(report: Report) -> dict[str, list[Finding]]:
@@ -33,10 +43,14 @@ def by_profile(report: Report) -> dict[str, list[Finding]]:
 
 
 def unsafe_axes(finding: Finding) -> dict[str, Verdict]:
-    """The axes that are not safe, by their titles."""
-    return {
-        TITLES[axis]: verdict for axis, verdict in finding.verdicts.by_axis().items() if verdict is not Verdict.SAFE
-    }
+    """The axes that are not safe by their titles, and whose code they are about, the worst first."""
+    axes = sorted(finding.verdicts.by_axis().items(), key=lambda axis: -axis[1])
+    return {_title(finding, axis): verdict for axis, verdict in axes if verdict is not Verdict.SAFE}
+
+
+def _title(finding: Finding, axis: str) -> str:
+    doers = " and ".join(f"{role}s" for role in finding.doers(axis))
+    return f"{TITLES[axis]} by {doers}" if doers else TITLES[axis]
 
 
 def change(finding: Finding) -> str:
@@ -46,28 +60,53 @@ def change(finding: Finding) -> str:
     return f"- {finding.before}" if finding.before else f"+ {finding.after}" if finding.after else ""
 
 
+def headline(report: Report) -> str:
+    """What a reviewer has to know first, in a sentence about the stable profile alone."""
+    stable = [each for each in report.findings if not each.reports_only]
+    if not report.findings:
+        return "Only descriptions changed." if any(report.docs_only.values()) else "Nothing changed."
+    if not stable:
+        return "Nothing in the stable profile changed."
+    if report.worst is Verdict.SAFE and any(each.worst is not Verdict.SAFE for each in stable):
+        return "Everything in the stable profile is safe or accepted."
+    return _HEADLINES[report.worst]
+
+
 def summary(report: Report) -> str:
     """The report in one line. What only reports is counted apart, because nothing follows from it."""
-    stable = [each for each in report.findings if not each.reports_only]
-    others = [each for each in report.findings if each.reports_only]
+    stable = counted([each for each in report.findings if not each.reports_only])
+    others = counted([each for each in report.findings if each.reports_only])
     docs = sum(report.docs_only.values())
-    counts = f"Stable: {_counts(stable)}. Unstable and drafts: {_counts(others)}."
-    return f"{counts} {docs} descriptions. Recommended version bump: {report.bump}.{_user_code(report.user_code)}"
+    found = [f"Stable: {stable or 'nothing'}.", f"Unstable and drafts: {others or 'nothing'}."]
+    words = [f"{number(docs, 'description')} changed."] if docs else []
+    bump = f"Recommended version bump: {report.bump}."
+    parts = [headline(report), *(found if report.findings else []), *words, bump, user_code(report)]
+    return " ".join(filter(None, parts))
 
 
-def _user_code(checked: UserCode | None) -> str:
+def user_code(report: Report) -> str:
+    """What came of user code, in a sentence; empty if none was checked."""
+    checked = report.user_code
     if checked is None:
         return ""
-    alarm = f", {len(checked.unpredicted)} of them not predicted by any finding" if checked.unpredicted else ""
-    return f" User code: {checked.failures} failures in {checked.files} files{alarm}."
+    alarm = f", {len(checked.unpredicted)} that no finding predicts" if checked.unpredicted else ""
+    return f"User code: {number(checked.failures, 'failure')} in {number(checked.files, 'file')}{alarm}."
 
 
-def _counts(findings: list[Finding]) -> str:
-    found = [(sum(each.worst is verdict for each in findings), verdict) for verdict in sorted(Verdict, reverse=True)]
-    return ", ".join(f"{count} {verdict.word}" for count, verdict in found if count) or "nothing"
+def counts(findings: list[Finding]) -> dict[Verdict, int]:
+    """How many findings have each verdict, the worst first."""
+    return {verdict: sum(each.worst is verdict for each in findings) for verdict in WORST_FIRST}
 
 
-def note(profile: str, findings: list[Finding]) -> str:
-    """What a profile's heading says beside its name."""
-    draft = any(each.reports_only for each in findings)
-    return f"{profile}, reported only: unstable or a draft" if draft else profile
+def counted(findings: list[Finding]) -> str:
+    """The counts in words, without those that are none."""
+    return ", ".join(f"{count} {verdict.word}" for verdict, count in counts(findings).items() if count)
+
+
+def number(count: int, what: str) -> str:
+    return f"{count or 'no'} {what}{'' if count == 1 else 's'}"
+
+
+def note(profile: str) -> str:
+    """A profile as headings have it."""
+    return profile if profile == STABLE else f"{profile} (reported only)"

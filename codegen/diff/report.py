@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from codegen.diff.accepted import Acceptance, apply
+from codegen.diff.accepted import Acceptance, apply, stale
 from codegen.diff.comparison import Comparison, merged
 from codegen.diff.definitions import compare_definitions
 from codegen.diff.failures import Failure, UserCode
@@ -30,6 +30,7 @@ class Report:
         findings: in the order of profiles; within one, methods, then messages, then definitions.
         docs_only: descriptions that changed, by profile.
         profiles: those that were compared.
+        stale: the fingerprints that are accepted and that no finding has.
         user_code: what was found in user code; None if none was checked.
     """
 
@@ -38,6 +39,7 @@ class Report:
     findings: tuple[Finding, ...]
     docs_only: dict[str, int]
     profiles: tuple[str, ...]
+    stale: tuple[str, ...] = ()
     user_code: UserCode | None = None
 
     @property
@@ -61,19 +63,15 @@ class Report:
 
 
 def compare(base: Side, head: Side, accepted: list[Acceptance]) -> Report:
-    """Compare two sides.
-
-    Raises:
-        SourceError: an acceptance fits no finding.
-    """
+    """Compare two sides. `accepted` is what a maintainer has accepted of what is found."""
     findings: list[Finding] = []
     docs: dict[str, int] = {}
     names = list(dict.fromkeys((*base.profiles, *head.profiles)))
     for name in names:
         found, docs[name] = _compare_profile(name, base, head)
         findings += [replace(each, reports_only=name != STABLE) for each in found]
-    changed = any(findings) or any(docs.values())
-    return Report(_label(base), _label(head), apply(accepted, findings) if changed else (), docs, tuple(names))
+    left = stale(accepted, findings) if any(findings) or any(docs.values()) else ()
+    return Report(_label(base), _label(head), apply(accepted, findings), docs, tuple(names), left)
 
 
 def _label(side: Side) -> str:

@@ -18,6 +18,8 @@ from codegen.regen import understand
 
 # What of a git ref says something about its protocol.
 _SCHEMA, _METHODS = "schema", "codegen/methods.toml"
+# What a maintainer has accepted, beside the schemas it is about.
+ACCEPTED = "accepted.toml"
 
 
 class SourceError(Exception):
@@ -31,11 +33,13 @@ class Side:
     Attributes:
         label: what the user called it.
         version: the release of its schema, where that is known.
+        accepted: its accepted.toml; empty if it has none.
     """
 
     label: str
     version: str
     profiles: dict[str, Snapshot]
+    accepted: bytes = b""
 
 
 @dataclass(frozen=True)
@@ -55,14 +59,20 @@ def read_side(where: str, repository: Path) -> Side:
     """
     folder = Path(where)
     if where and folder.is_dir():
-        return _read_folder(folder / _SCHEMA if (folder / _SCHEMA).is_dir() else folder, where)
+        return _read_folder(folder / _SCHEMA if (folder / _SCHEMA).is_dir() else folder, _called(where, repository))
     if where and folder.exists():
         raise SourceError(f"{where} is a file. Give the folder of schemas it is in, or a git ref.")
     with tempfile.TemporaryDirectory(prefix="acp-diff-") as extracted:
         extract(where, repository, Path(extracted), _SCHEMA, _METHODS)
         side = _read_folder(Path(extracted) / _SCHEMA, where)
-        table = tomllib.loads((Path(extracted) / _METHODS).read_text("utf-8"))
+        table = _table(Path(extracted) / _METHODS, where)
     return replace(side, profiles={name: with_table(name, each, table) for name, each in side.profiles.items()})
+
+
+def _called(where: str, repository: Path) -> str:
+    """A folder as the user gave it, without what only this machine knows if it is in the repository."""
+    folder = Path(where).resolve()
+    return f"{folder.relative_to(repository).as_posix()}/" if folder.is_relative_to(repository) else where
 
 
 def _read_folder(folder: Path, label: str) -> Side:
@@ -73,11 +83,12 @@ def _read_folder(folder: Path, label: str) -> Side:
             each.profile.name: Snapshot(each.profile.file, each.schema, understand(each.schema, each.profile.table))
             for each in found
         }
+        accepted = (folder / ACCEPTED).read_bytes() if (folder / ACCEPTED).is_file() else b""
     except SchemaError as error:
         raise SourceError(f"{label} can't be read: {error}") from error
     except OSError as error:
         raise SourceError(f"{label} can't be read: {error.strerror}.") from error
-    return Side(label, version, profiles)
+    return Side(label, version, profiles, accepted)
 
 
 def extract(ref: str, repository: Path, target: Path, *paths: str) -> None:
@@ -94,6 +105,13 @@ def extract(ref: str, repository: Path, target: Path, *paths: str) -> None:
     archive = _git(["archive", "--format=tar", ref, "--", *paths], repository, missing)
     with tarfile.open(fileobj=io.BytesIO(archive)) as tar:
         tar.extractall(target, filter="data")
+
+
+def _table(path: Path, label: str) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text("utf-8"))
+    except ValueError as error:
+        raise SourceError(f"{label} can't be read: {_METHODS} is not TOML: {error}.") from error
 
 
 def _git(arguments: list[str], repository: Path, failure: str) -> bytes:

@@ -18,6 +18,7 @@ from acp_runtime.errors import (
     RequestCancelled,
     RequestError,
     ResourceNotFound,
+    UnsupportedProtocolVersion,
 )
 from acp_runtime.methods import SchemaSource
 from acp_runtime.model import Model
@@ -44,4 +45,5 @@ __all__ = [
     "RequestError",
     "ResourceNotFound",
     "SchemaSource",
+    "UnsupportedProtocolVersion",
 ]

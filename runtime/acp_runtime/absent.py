@@ -19,6 +19,8 @@ class _Absent:
     """Stands for a value that wasn't given. It validates as nothing, so its field is left out of the instance."""
 
 
+_STAND_IN = _Absent()
+
 _ABSENT_IS_LEFT_OUT = core_schema.chain_schema(
     [
         core_schema.custom_error_schema(
@@ -31,20 +33,36 @@ _ABSENT_IS_LEFT_OUT = core_schema.chain_schema(
 )
 
 
+# What is sure to refuse the stand-in, and quickly.
+_PLAIN = frozenset({"str", "int", "float", "bool", "none", "list", "dict", "literal"})
+
+
 def leave_out_when_absent(schema: Any) -> CoreSchema:
     """Of an optional field that is absent keep nothing, so that however a message is dumped, absent stays absent."""
-    if schema["type"] != "default":
+    if schema["type"] != "default" or not {"default", "default_factory"} & schema.keys():
         return cast("CoreSchema", schema)
+    value = schema["schema"]
+    if value["type"] == "default" and value.get("on_error") == "omit" and _refuses_the_stand_in(value["schema"]):
+        # What doesn't validate is left out anyway.
+        return core_schema.with_default_schema(
+            value["schema"], default=_STAND_IN, validate_default=True, on_error="omit"
+        )
     # The stand-in first: a type that admits anything would take it for a value.
-    absent = first_match([("<absent>", _ABSENT_IS_LEFT_OUT), ("<value>", schema["schema"])])
-    return core_schema.with_default_schema(absent, default=_Absent(), validate_default=True)
+    absent = first_match([("<absent>", _ABSENT_IS_LEFT_OUT), ("<value>", value)])
+    return core_schema.with_default_schema(absent, default=_STAND_IN, validate_default=True)
+
+
+def _refuses_the_stand_in(schema: Any) -> bool:
+    if schema["type"] == "nullable":
+        return _refuses_the_stand_in(schema["schema"])
+    return schema["type"] in _PLAIN
 
 
 def with_plain_defaults(schema: Any) -> CoreSchema:
     """A model's schema for describing it: the stand-in for an absent value can't be shown as JSON."""
-    if schema["type"] != "model":
+    if schema["type"] != "model" or schema["schema"]["type"] != "model-fields":
         return cast("CoreSchema", schema)
-    fields = schema["schema"]["json_schema"]
+    fields = schema["schema"]
     plain = {
         name: {**field, "schema": _with_plain_default(field["schema"])} for name, field in fields["fields"].items()
     }

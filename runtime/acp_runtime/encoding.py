@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 from pydantic_core import to_json
@@ -16,7 +17,7 @@ def request_line(id: int, method: str, params: Any) -> bytes:
     Raises:
         PydanticSerializationError: if the params are not JSON.
     """
-    return b'{"jsonrpc":"2.0","id":%d,"method":%b%b}\n' % (id, to_json(method), _params(params))
+    return b'{"jsonrpc":"2.0","id":%d,%b%b' % (id, _method(method), _params(params))
 
 
 def notification_line(method: str, params: Any) -> bytes:
@@ -25,7 +26,7 @@ def notification_line(method: str, params: Any) -> bytes:
     Raises:
         PydanticSerializationError: if the params are not JSON.
     """
-    return b'{"jsonrpc":"2.0","method":%b%b}\n' % (to_json(method), _params(params))
+    return b'{"jsonrpc":"2.0",' + _method(method) + _params(params)
 
 
 def result_line(id: RequestId, result: Any) -> bytes:
@@ -62,5 +63,10 @@ def dump(value: Any) -> bytes:
     return line
 
 
+@lru_cache(1024)
+def _method(method: str) -> bytes:
+    return b'"method":' + to_json(method)
+
+
 def _params(params: Any) -> bytes:
-    return b"" if params is None else b',"params":' + dump(params)
+    return b"}\n" if params is None else b',"params":' + dump(params) + b"}\n"

@@ -109,6 +109,13 @@ class ResourceNotFound(_Coded):
     default_message = "Resource not found"
 
 
+class UnsupportedProtocolVersion(_Coded):
+    """-32022: the agent has no version of the protocol at or below the one asked for (version 2)."""
+
+    default_code = -32022
+    default_message = "Unsupported protocol version"
+
+
 _BY_CODE: dict[int, type[RequestError]] = {
     **{
         cls.default_code: cls
@@ -120,6 +127,7 @@ _BY_CODE: dict[int, type[RequestError]] = {
             RequestCancelled,
             AuthenticationRequired,
             ResourceNotFound,
+            UnsupportedProtocolVersion,
         )
     },
     -32601: MethodNotFound,

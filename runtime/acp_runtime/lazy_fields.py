@@ -1,17 +1,21 @@
 """Model classes that cost next to nothing until they are used.
 
-A profile has hundreds of models, a process uses a few dozen. Most of what pydantic does when a class is created
-is to evaluate its annotations; here the annotations of a generated class are put aside and evaluated when its
-schema is first built, or its fields are first asked for. A class of anybody else is pydantic's as usual.
+A profile has hundreds of models, a process uses a few dozen. A class statement of a generated module makes a bare class
+and puts aside what pydantic would do with it, which happens when something is first asked of the class; its
+annotations are evaluated later still, when its schema is first built or its fields are asked for. A class of anybody
+else is pydantic's as usual.
 
 What is relied on: that `from __future__ import annotations` leaves strings in a class body's `__annotations__`, that
-pydantic collects fields from there, and that `__pydantic_fields__` is where they are kept.
+pydantic collects fields from there, that `__pydantic_fields__` is where they are kept, and that pydantic's metaclass
+gets the class it works on from the next metaclass in line.
 """
 
 from __future__ import annotations
 
 import sys
+from abc import ABCMeta
 from copy import copy
+from threading import RLock
 from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel
@@ -22,31 +26,74 @@ if TYPE_CHECKING:
 else:
     ModelMetaclass = type(BaseModel)
 
-_PUT_ASIDE = "__acp_declared__"
+_BARE, _PUT_ASIDE = "__acp_bare__", "__acp_declared__"
+
+# What can be asked of a bare class: all that unions, generic aliases and subclasses ask for.
+_ASKED = frozenset({"__bases__", "__class__", "__module__", "__mro__", "__name__", "__qualname__"})
+
+_finishing = RLock()
 
 
-class LazyFieldsMeta(ModelMetaclass):
+class _BareFirst(ABCMeta):
+    """Next in line after pydantic's metaclass: gives it the bare class if there is one, instead of a new one."""
+
+    def __new__(mcs, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **keywords: Any) -> Any:
+        bare: type | None = namespace.pop(_BARE, None)
+        if bare is None:
+            return super().__new__(mcs, name, bases, namespace, **keywords)
+        for key, value in namespace.items():
+            type.__setattr__(bare, key, value)
+        return bare
+
+
+class LazyFieldsMeta(ModelMetaclass, _BareFirst):
     """The metaclass of models. A module whose classes are to be lazy says so with `__lazy_fields__ = True`."""
 
     def __new__(mcs, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **keywords: Any) -> type:
-        """Create a class, and put its annotations aside if its module asks for it."""
+        """Create a class; a bare one if its module asks for it."""
         module = sys.modules.get(namespace.get("__module__", ""))
-        declared: dict[str, tuple[str, Any]] | None = None
-        if getattr(module, "__lazy_fields__", False):
+        if getattr(module, "__lazy_fields__", False) and not keywords:
             annotations = namespace.pop("__annotations__", {})
             declared = {key: (text, namespace.pop(key, ...)) for key, text in annotations.items()}
-        else:
-            for base in bases:
-                collect_fields(base)
-        cls = super().__new__(mcs, name, bases, namespace, **keywords)
-        if declared is not None:
-            type.__setattr__(cls, _PUT_ASIDE, declared)
-        return cls
+            return type.__new__(_Bare, name, bases, {**namespace, _PUT_ASIDE: declared})
+        for base in bases:
+            collect_fields(base)
+        return super().__new__(mcs, name, bases, namespace, **keywords)
 
     @property
     def model_fields(cls) -> dict[str, FieldInfo]:
         """The fields by attribute name, inherited ones first."""
         return collect_fields(cls)
+
+
+class _Bare(LazyFieldsMeta):
+    """The metaclass of a class of which nothing has been asked yet."""
+
+    def __getattribute__(cls, name: str) -> Any:
+        if name not in _ASKED:
+            _finish(cls)
+        return type.__getattribute__(cls, name)
+
+
+_in_progress: set[Any] = set()
+
+
+def _finish(cls: Any) -> None:
+    """Have pydantic do what it does with a new class."""
+    with _finishing:
+        if type(cls) is not _Bare or cls in _in_progress:
+            return
+        _in_progress.add(cls)
+        try:
+            namespace = {**type.__getattribute__(cls, "__dict__"), _BARE: cls}
+            for key in ("__dict__", "__weakref__"):
+                namespace.pop(key, None)
+            ModelMetaclass.__new__(
+                LazyFieldsMeta, cls.__name__, cls.__bases__, namespace, __pydantic_reset_parent_namespace__=False
+            )
+            type.__setattr__(cls, "__class__", LazyFieldsMeta)
+        finally:
+            _in_progress.discard(cls)
 
 
 def collect_fields(cls: Any) -> dict[str, FieldInfo]:

@@ -7,7 +7,6 @@ parsing never calls back into Python. Leniency is on the JSON side only; Python'
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Annotated, Any, Final, TypeAlias, get_args, get_origin
 
 from pydantic import BaseModel, GetCoreSchemaHandler, ValidationError
@@ -117,7 +116,6 @@ class OtherThan:
         return value
 
 
-@dataclass(frozen=True)
 class ByTag:
     """A union whose members are told apart by the constant in one field, then by order.
 
@@ -128,7 +126,8 @@ class ByTag:
         attribute: the Python name of the field that holds the tag.
     """
 
-    attribute: str
+    def __init__(self, attribute: str) -> None:
+        self.attribute = attribute
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         from acp_runtime.model import wire_name

@@ -1,16 +1,15 @@
 """What a method of the protocol is: its name, its params and result, who handles it, what unlocks it.
 
 The tables of methods are generated, one per profile; they name their models instead of holding them, so that
-importing a table builds no model.
+importing a table builds no model. Nothing here is a dataclass: making one takes half a millisecond of every start.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
 from types import ModuleType
-from typing import Any, Generic, Literal, TypeAlias, TypeVar
+from typing import Any, Final, Generic, Literal, NamedTuple, TypeAlias, TypeVar
 
 P = TypeVar("P")
 R = TypeVar("R")
@@ -19,8 +18,7 @@ Role: TypeAlias = Literal["agent", "client"]
 Side: TypeAlias = Literal["agent", "client", "both", "protocol", "proxy"]
 
 
-@dataclass(frozen=True)
-class SchemaSource:
+class SchemaSource(NamedTuple):
     """Where the schema of a profile came from: its source, version and file, and the SHA-256 of that file."""
 
     source: str
@@ -50,12 +48,10 @@ class Profile:
         return f"Profile({self.package!r}, {self.protocol_version})"
 
 
-# eq=False: a method is itself and no other, and hashing it must not look at its fields for every message.
-@dataclass(frozen=True, eq=False)
 class Method:
     """What requests and notifications have in common.
 
-    Attributes:
+    Args:
         profile: the version of the protocol it belongs to.
         wire: its name on the wire, such as `session/new`.
         name: its name in Python: of the handler, and of the proxy's method.
@@ -66,24 +62,51 @@ class Method:
         content: what in its params needs a capability of its own: a field, or `<field>.<tag>`, and the path likewise.
     """
 
-    profile: Profile
-    wire: str
-    name: str
-    params: str
-    side: Side
-    capability: str | None = None
-    baseline: bool = False
-    content: tuple[tuple[str, str], ...] = ()
+    def __init__(
+        self,
+        profile: Profile,
+        wire: str,
+        name: str,
+        params: str,
+        side: Side,
+        *,
+        capability: str | None = None,
+        baseline: bool = False,
+        content: tuple[tuple[str, str], ...] = (),
+    ) -> None:
+        self.profile: Final = profile
+        self.wire: Final = wire
+        self.name: Final = name
+        self.params: Final = params
+        self.side: Final = side
+        self.capability: Final = capability
+        self.baseline: Final = baseline
+        self.content: Final = content
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.wire!r})"
 
 
-@dataclass(frozen=True, eq=False)
 class Request(Method, Generic[P, R]):
     """A method that is answered. `result` is the name of the model of its result."""
 
-    result: str = ""
+    def __init__(
+        self,
+        profile: Profile,
+        wire: str,
+        name: str,
+        params: str,
+        side: Side,
+        *,
+        result: str,
+        capability: str | None = None,
+        baseline: bool = False,
+        content: tuple[tuple[str, str], ...] = (),
+    ) -> None:
+        super().__init__(profile, wire, name, params, side, capability=capability, baseline=baseline, content=content)
+        self.result: Final = result
 
 
-@dataclass(frozen=True, eq=False)
 class Notification(Method, Generic[P]):
     """A method that is not answered."""
 

@@ -18,12 +18,13 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar, cast, dataclass_transform
 from pydantic import BaseModel, Field, GetCoreSchemaHandler, GetJsonSchemaHandler
 from pydantic.alias_generators import to_camel
 from pydantic.json_schema import JsonSchemaValue
-from pydantic_core import core_schema, to_json
+from pydantic_core import to_json
 from pydantic_core.core_schema import CoreSchema
 
 from acp_runtime.absent import leave_out_when_absent, with_plain_defaults
-from acp_runtime.first_errors import stop_at_first_error
+from acp_runtime.constructors import BUILD, constructor_of, declare
 from acp_runtime.lazy_fields import collect_fields
+from acp_runtime.views import as_wire
 
 T = TypeVar("T", bound=str)
 
@@ -42,10 +43,6 @@ def tag(value: T) -> T:
     It is constant, required on the wire and filled in by the constructor.
     """
     return cast("T", Field(default=..., json_schema_extra={"x-tag": True, "const": value}))
-
-
-class _Keywords(dict[str, Any]):
-    """What a constructor was called with. From Python nothing else becomes a model, not even a dict that would do."""
 
 
 if TYPE_CHECKING:
@@ -79,13 +76,8 @@ class Model(
 
     def __init__(self, /, **data: Any) -> None:
         cls = type(self)
-        cls.__pydantic_validator__.validate_python(
-            _Keywords(_tags(cls), **data),
-            self_instance=self,
-            extra="allow" if issubclass(cls, OpenModel) else "forbid",
-            by_alias=False,
-            by_name=True,
-        )
+        build = cls.__dict__.get(BUILD) or constructor_of(cls, is_open=issubclass(cls, OpenModel))
+        build(data, self_instance=self)
 
     # Tells pydantic that parsing need not go through `__init__`.
     __init__.__pydantic_base_init__ = True  # type: ignore[attr-defined]  # pyright: ignore[reportFunctionMemberAccess]
@@ -95,12 +87,12 @@ class Model(
         collect_fields(cls)
         schema = handler(source)
         model: Any = handler.resolve_ref_schema(schema)
-        if model["schema"]["type"] == "model-fields":
+        # pydantic hands out what it was given here before. What has validators round it is somebody else's class.
+        if model["schema"]["type"] == "model-fields" and "metadata" not in model["schema"]:
+            declare(cls, model)
             for field in model["schema"]["fields"].values():
-                stop_at_first_error(field["schema"])
-                field["schema"] = leave_out_when_absent(field["schema"])
-            from_python = [core_schema.is_instance_schema(_Keywords, cls_repr=cls.__name__), model["schema"]]
-            model["schema"] = core_schema.json_or_python_schema(model["schema"], core_schema.chain_schema(from_python))
+                field["schema"] = leave_out_when_absent(as_wire(field["schema"]))
+            model["schema"]["metadata"] = {"acp": "as on the wire"}
         return schema
 
     @classmethod
@@ -132,13 +124,3 @@ class OpenModel(Model):
 
     The payload is in `model_extra` under its wire names; the constructor takes it as further keywords.
     """
-
-
-def _tags(cls: type[Model]) -> dict[str, Any]:
-    """The constant tags of a class by attribute, worked out when its first instance is built."""
-    tags: dict[str, Any] | None = cls.__dict__.get("_tag_values")
-    if tags is None:
-        extras = {name: field.json_schema_extra for name, field in cls.model_fields.items()}
-        tags = {name: extra["const"] for name, extra in extras.items() if isinstance(extra, dict) and "x-tag" in extra}
-        type.__setattr__(cls, "_tag_values", tags)
-    return tags

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Mapping, Sequence
 from functools import cache
-from typing import Any, ClassVar, Final, Protocol, TypeGuard, TypeVar
+from typing import Any, ClassVar, Final, Protocol, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
@@ -24,8 +24,6 @@ class _Unset:
     def __repr__(self) -> str:
         return "UNSET"
 
-
-_NO_SEQUENCES = frozenset({str, bytes, int, float, bool, dict, list, type(None)})
 
 UNSET: Final[Any] = _Unset()
 
@@ -100,11 +98,12 @@ class Remote:
         """Send a notification that the schema doesn't know, by its name on the wire, with the leading underscore."""
         await self._channel.ext_notification(method, params)
 
-    async def _call(self, method: Request[P, R], /, **keywords: Any) -> R:
-        return await self._channel.request(method, _build(method, keywords))
+    # Not coroutines themselves: every one of them costs each message some time.
+    def _call(self, method: Request[P, R], /, **keywords: Any) -> Awaitable[R]:
+        return self._channel.request(method, _build(method, keywords))
 
-    async def _notify(self, method: Notification[P], /, **keywords: Any) -> None:
-        await self._channel.notify(method, _build(method, keywords))
+    def _notify(self, method: Notification[P], /, **keywords: Any) -> Awaitable[None]:
+        return self._channel.notify(method, _build(method, keywords))
 
     async def _request_with(self, request: Model) -> Any:
         return await self._channel.request(_method_of(request, self.requests), request)
@@ -115,10 +114,13 @@ class Remote:
 
 def _build(method: AnyMethod, keywords: dict[str, Any]) -> Any:
     """The params of a call. Of a union, the member that the keywords are the fields of."""
-    given = {name: _as_list(value) for name, value in keywords.items() if value is not UNSET}
-    leaves = _params_of(method)
+    given = {
+        name: list(value) if _becomes_list(value.__class__) else value
+        for name, value in keywords.items()
+        if value is not UNSET
+    }
     failed: ValidationError | None = None
-    for leaf in leaves:
+    for leaf in _params_of(method):
         try:
             return leaf(**given)
         except ValidationError as error:
@@ -133,16 +135,10 @@ def _params_of(method: AnyMethod) -> list[type[BaseModel]]:
     return leaves_of(getattr(method.profile.models, method.params))
 
 
-def _as_list(value: Any) -> Any:
-    """Models hold lists; a caller may pass any sequence."""
-    # Asking an abstract class takes longer than all the rest of a call.
-    if type(value) in _NO_SEQUENCES or hasattr(value, "model_fields_set"):
-        return value
-    return list(value) if _is_sequence(value) else value
-
-
-def _is_sequence(value: Any) -> TypeGuard[Sequence[Any]]:
-    return isinstance(value, Sequence) and not isinstance(value, (str, bytes))
+@cache
+def _becomes_list(cls: type[Any]) -> bool:
+    """Whether to make a list of instances of a class: models hold lists, and a caller may pass any sequence."""
+    return issubclass(cls, Sequence) and not issubclass(cls, (list, str, bytes))
 
 
 def _method_of(params: Model, methods: Mapping[str, Any]) -> Any:

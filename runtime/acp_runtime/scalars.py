@@ -8,7 +8,6 @@ an integer an integer, so that nothing is lost in a round trip. String formats a
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Annotated, Any, TypeAlias
 
 from pydantic import GetCoreSchemaHandler
@@ -16,12 +15,12 @@ from pydantic_core import PydanticCustomError, core_schema
 from pydantic_core.core_schema import CoreSchema
 
 
-@dataclass(frozen=True)
 class Integer:
     """A whole number from `minimum` to `maximum`, both inclusive."""
 
-    minimum: int | None = None
-    maximum: int | None = None
+    def __init__(self, minimum: int | None = None, maximum: int | None = None) -> None:
+        self.minimum = minimum
+        self.maximum = maximum
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         strict = core_schema.int_schema(strict=True, ge=self.minimum, le=self.maximum)
@@ -41,12 +40,12 @@ def _whole(value: Any) -> int:
     return int(value)
 
 
-@dataclass(frozen=True)
 class Number:
     """A finite number from `minimum` to `maximum`, both inclusive."""
 
-    minimum: float | None = None
-    maximum: float | None = None
+    def __init__(self, minimum: float | None = None, maximum: float | None = None) -> None:
+        self.minimum = minimum
+        self.maximum = maximum
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         low = None if self.minimum is None else math.ceil(self.minimum)

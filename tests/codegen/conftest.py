@@ -11,8 +11,10 @@ from types import ModuleType
 
 import pytest
 
+from codegen.__main__ import main
 from codegen.regen import regenerate
 from tests.codegen.build import Schema, acp_schema, write_schema
+from tests.codegen.fetching import OLD
 from tests.codegen.npm import why_not
 from tests.runtime.conftest import pytest_pyfunc_call  # noqa: F401
 
@@ -42,6 +44,17 @@ def npm() -> None:
     """Skips a test where npm or the network is missing."""
     if why_not():
         pytest.skip(why_not())
+
+
+@pytest.fixture
+def target(tmp_path: Path) -> Path:
+    """A pinned folder: a stable and an unstable schema of version 1, a licence and a file of someone else's."""
+    folder = write_schema(tmp_path / "here/schema", OLD, "v1/schema.json")
+    write_schema(folder, OLD, "v1/schema.unstable.json")
+    (folder / "LICENSE").write_text("the old licence", "utf-8")
+    (folder / "notes.md").write_text("kept", "utf-8")
+    assert main(["fetch", str(folder), "--schema", str(folder)]) == 0
+    return folder
 
 
 def _forget() -> None:

@@ -47,7 +47,9 @@ def mutations(schema: Schema) -> Iterator[Mutation]:
         node = _at(schema, path)
         for operator in OPERATORS:
             for kind, changed in operator(node):
-                if changed == node or (kind, place) in MEANS_NOTHING or _is_inherited(kind, node, schema):
+                if changed == node or (kind, place) in MEANS_NOTHING:
+                    continue
+                if _is_said_twice(kind, node) or _is_inherited(kind, node, schema):
                     continue
                 yield Mutation(kind, place, _pointer(path), _replaced(schema, path, changed))
     yield from _of_definitions(schema)
@@ -64,6 +66,11 @@ def sample(schema: Schema, variation: int) -> list[Mutation]:
             kinds[mutation.kind][mutation.place].append(mutation)
     chosen = [[*places.values()][variation % len(places)] for places in kinds.values()]
     return [group[(variation + 1) * 7919 % len(group)] for group in chosen]
+
+
+def _is_said_twice(kind: str, node: Schema) -> bool:
+    """Whether a dropped title is also what the description begins with, which is what readers are shown."""
+    return kind in ("drop title", "rename title") and node.get("description", "").startswith(f"**{node['title']}**")
 
 
 def _is_inherited(kind: str, node: Schema, schema: Schema) -> bool:

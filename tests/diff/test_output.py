@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Callable
-from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,6 @@ import pytest
 
 from codegen.__main__ import ROOT, main
 from codegen.diff.render import machine
-from codegen.diff.render.markdown import LIMIT
 from codegen.diff.rules import RULES
 from codegen.pins import sha256
 from tests.codegen.build import STRING, Schema, acp_schema, model, write_schema
@@ -22,6 +20,7 @@ from tests.diff.cases.case import around, holds, may
 from tests.diff.repository import commit
 
 BEFORE, AFTER = around("request", model()), around("request", holds(STRING))
+STALE = "000000000000"
 SCHEMA = json.loads(Path(machine.__file__).with_name("report.schema.json").read_text("utf-8"))
 Run = Callable[..., tuple[int, str, str]]
 
@@ -32,7 +31,7 @@ def run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Run:
 
     def compare(*options: str, base: str = "base", head: str = "head") -> tuple[int, str, str]:
         sides = ["--base", str(tmp_path / base), "--head", str(tmp_path / head)]
-        code = main(["diff", *sides, "--accepted", str(tmp_path / "accepted.toml"), *options])
+        code = main(["diff", *sides, *options])
         captured = capsys.readouterr()
         return code, captured.out, captured.err
 
@@ -105,27 +104,8 @@ def test_the_terminal_has_colour_only_where_it_is_one(run: Run) -> None:
     _, out, _ = run()
     assert "\x1b" not in out
     assert "session/new" in out
+    assert "The stable profile breaks." in out
     assert "Recommended version bump: major." in out
-
-
-@pytest.mark.usefixtures("folders")
-def test_the_markdown_is_a_table_with_a_row_a_finding(run: Run) -> None:
-    _, out, _ = run("--format", "markdown")
-    rows = [line for line in out.splitlines() if line.startswith("|")]
-    assert len(rows) == 3
-    assert all(line.replace("\\|", "").count("|") == 5 for line in rows)
-
-
-@pytest.mark.parametrize(("count", "expected"), [(500, "500 safe changes, left out"), (0, "The rest is left out")])
-def test_the_markdown_is_never_longer_than_a_comment_may_be(
-    run: Run, tmp_path: Path, count: int, expected: str
-) -> None:
-    safe = {f"optional{index}": STRING for index in range(count)}
-    needed = {f"needed{index}": STRING for index in range(0 if count else 400)}
-    write(tmp_path, BEFORE, around("request", model(list(needed) or None, **safe, **needed)))
-    _, out, _ = run("--format", "markdown")
-    assert len(out) <= LIMIT
-    assert expected in out
 
 
 @pytest.mark.usefixtures("folders")
@@ -136,29 +116,18 @@ def test_an_annotation_is_one_line_on_the_file_of_the_schema(run: Run) -> None:
     assert last.startswith("::notice::")
 
 
-class Page(HTMLParser):
-    """What a page has: its findings and everything it would fetch."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.findings = 0
-        self.fetched: list[str] = []
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.findings += tag == "article"
-        self.fetched += [value or "" for name, value in attrs if name in ("src", "href")]
-
-
 @pytest.mark.usefixtures("folders")
-def test_the_page_has_every_finding_and_fetches_nothing(run: Run) -> None:
-    page = Page()
-    page.feed(run("--format", "html")[1])
-    assert (page.findings, page.fetched) == (1, [])
+@pytest.mark.parametrize(("name", "start"), [("markdown", "Schema: "), ("html", "<!doctype html>")])
+def test_a_report_for_others_is_printed_alone(run: Run, name: str, start: str) -> None:
+    code, out, err = run("--format", name)
+    assert (code, err) == (0, "")
+    assert out.startswith(start)
 
 
-def test_text_of_the_schema_is_no_markup_in_the_page(run: Run, tmp_path: Path) -> None:
-    write(tmp_path, BEFORE, around("request", holds({"type": "string", "const": "<script>alert(1)</script>"})))
-    assert "<script>alert" not in run("--format", "html")[1]
+def test_a_folder_of_the_repository_is_called_as_it_is_everywhere(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["diff", "--base", str(ROOT / "schema")]) == 0
+    sides = capsys.readouterr().out.splitlines()[0].split(" -> ")
+    assert [each.split()[0] for each in sides] == ["schema/", "schema/"]
 
 
 # Acceptances
@@ -167,34 +136,58 @@ def test_text_of_the_schema_is_no_markup_in_the_page(run: Run, tmp_path: Path) -
 @pytest.mark.usefixtures("folders")
 def test_an_accepted_finding_no_longer_fails_and_says_why(run: Run, tmp_path: Path) -> None:
     fingerprint = report(run)["findings"][0]["fingerprint"]
-    (tmp_path / "accepted.toml").write_text(f'[[accepted]]\nfingerprint = "{fingerprint}"\nreason = "nobody has it"\n')
+    accept(tmp_path / "head", fingerprint)
     code, out, _ = run("--fail-on", "risky")
     assert code == 0
     assert "accepted: nobody has it" in out
 
 
+def accept(folder: Path, fingerprint: str) -> None:
+    text = f'[[accepted]]\nfingerprint = "{fingerprint}"\nreason = "nobody has it"\n'
+    (folder / "accepted.toml").write_text(text, "utf-8")
+
+
 BAD_ACCEPTANCES = {
-    "stale": '[[accepted]]\nfingerprint = "000000000000"\nreason = "gone"\n',
     "without a reason": '[[accepted]]\nfingerprint = "000000000000"\n',
     "with an empty reason": '[[accepted]]\nfingerprint = "000000000000"\nreason = " "\n',
     "with other keys": "accept = 1\n",
     "not TOML": "[[accepted\n",
+    "no text": "\x00",
 }
 
 
 @pytest.mark.usefixtures("folders")
 @pytest.mark.parametrize("text", BAD_ACCEPTANCES.values(), ids=BAD_ACCEPTANCES)
-def test_an_acceptance_that_fits_nothing_is_an_error(run: Run, tmp_path: Path, text: str) -> None:
-    (tmp_path / "accepted.toml").write_text(text)
+def test_acceptances_that_cannot_be_read_are_one_sentence(run: Run, tmp_path: Path, text: str) -> None:
+    (tmp_path / "head/accepted.toml").write_text(text)
     code, out, err = run()
     assert (code, out, len(err.splitlines())) == (2, "", 1)
     assert "accepted.toml" in err
 
 
-def test_acceptances_are_not_looked_at_where_nothing_changed(run: Run, tmp_path: Path) -> None:
+@pytest.mark.parametrize("after", [AFTER, around("request", {**model(), "description": "More words."})])
+@pytest.mark.parametrize("threshold", ["breaking", "never"])
+def test_an_acceptance_that_fits_no_finding_of_an_upgrade_is_an_error_after_the_report(
+    run: Run, tmp_path: Path, after: Schema, threshold: str
+) -> None:
+    write(tmp_path, BEFORE, after)
+    accept(tmp_path / "head", STALE)
+    code, out, err = run("--fail-on", threshold)
+    assert (code, len(err.splitlines())) == (2, 1)
+    assert f"accepted.toml accepts {STALE}" in err
+    assert "Recommended version bump" in out
+
+
+def test_where_nothing_changed_what_the_last_upgrade_accepted_is_no_error(run: Run, tmp_path: Path) -> None:
     write(tmp_path, BEFORE, BEFORE)
-    (tmp_path / "accepted.toml").write_text(BAD_ACCEPTANCES["stale"])
-    assert run()[0] == 0
+    accept(tmp_path / "head", STALE)
+    assert run("--fail-on", "breaking")[0] == 0
+
+
+@pytest.mark.usefixtures("folders")
+def test_acceptances_are_those_of_the_head(run: Run, tmp_path: Path) -> None:
+    accept(tmp_path / "base", STALE)
+    assert run() == (0, run()[1], "")
 
 
 def test_a_fingerprint_does_not_depend_on_where_in_the_schema_something_stands(run: Run, tmp_path: Path) -> None:
@@ -267,6 +260,31 @@ def test_a_git_ref_is_read_with_its_own_schema_and_methods(
     monkeypatch.setattr("codegen.diff.command.REPOSITORY", repository)
     assert main(["diff", "--base", "HEAD", "--head", str(repository / "schema"), "--fail-on", "breaking"]) == 1
     assert "property-required-added" in capsys.readouterr().out
+    accept(repository / "schema", STALE)
+    commit(repository)
+    (repository / "schema/accepted.toml").unlink()
+    assert main(["diff", "--base", "HEAD~", "--head", "HEAD"]) == 2
+    assert f"accepts {STALE}" in capsys.readouterr().err
+
+
+def test_a_ref_whose_methods_cannot_be_read_is_one_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_schema(tmp_path / "schema", acp_schema(BEFORE))
+    (tmp_path / "codegen").mkdir()
+    (tmp_path / "codegen/methods.toml").write_text("<<<<<<< HEAD\n", "utf-8")
+    commit(tmp_path)
+    monkeypatch.setattr("codegen.diff.command.REPOSITORY", tmp_path)
+    assert main(["diff", "--base", "HEAD"]) == 2
+    assert "HEAD can't be read: codegen/methods.toml is not TOML" in capsys.readouterr().err
+
+
+def test_a_machine_without_git_is_told_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path / "empty"))
+    assert main(["diff", "--base", "HEAD"]) == 2
+    assert "git is needed" in capsys.readouterr().err
 
 
 def test_every_rule_has_a_sentence_and_an_id_of_plain_words() -> None:

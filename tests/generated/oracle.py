@@ -7,9 +7,15 @@ Leniency is worked out here from the three `x-deserialize-*` keywords, independe
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, TypeAlias
 
-from jsonschema import Draft202012Validator, FormatChecker  # type: ignore[import-untyped]
+from jsonschema import (  # type: ignore[import-untyped]
+    Draft202012Validator,
+    FormatChecker,
+    ValidationError,
+    validators,
+)
 
 Json: TypeAlias = Any
 
@@ -27,7 +33,18 @@ INTEGER_RANGES = {
 
 
 class EmptyInstead(list[Any]):
-    """The empty array that a required key is read as once its value was given up. It is valid, and isn't dumped."""
+    """The empty array that a required key is read as once its value was given up.
+
+    It is valid whatever the array's least number of items, as for upstream's SDKs, and isn't dumped.
+    """
+
+
+def _min_items(_: Any, least: int, value: Json, __: Any) -> Iterator[ValidationError]:
+    if isinstance(value, list) and len(value) < least and not isinstance(value, EmptyInstead):
+        yield ValidationError(f"{value!r} has fewer than {least} items")
+
+
+_Validator = validators.extend(Draft202012Validator, {"minItems": _min_items})
 
 
 def integer_formats() -> FormatChecker:
@@ -47,7 +64,7 @@ class Oracle:
 
     def __init__(self, schema: dict[str, Json]) -> None:
         self.schema = schema
-        self._root = Draft202012Validator(schema, format_checker=integer_formats())
+        self._root = _Validator(schema, format_checker=integer_formats())
         self._validators: dict[int, Any] = {}
 
     def is_valid(self, schema: dict[str, Json], value: Json) -> bool:

@@ -43,7 +43,13 @@ def read_when_absent(schema: Any) -> Any:
     """What the schema says an absent field means, as JSON."""
     if "default" in schema:
         return schema["default"]
-    return [] if schema.get("type") == "array" else None
+    match schema.get("type"):
+        case "array":
+            return []
+        case "object":
+            return {}
+        case _:
+            return None
 
 
 def test_a_field_that_gives_way_reads_as_its_default_or_empty_or_none(profile: Profile) -> None:

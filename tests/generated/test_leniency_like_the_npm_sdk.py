@@ -37,8 +37,8 @@ def _formats(schema: Any) -> set[str]:
 
 def _is_no_64_bit_integer(schema: Any, value: Any) -> bool:
     ranges = [INTEGER_RANGES[name] for name in _formats(schema) & {"int64", "uint64"}]
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    return is_number and any(value != int(value) or not low <= value <= high for low, high in ranges)
+    is_integer = isinstance(value, int | float) and not isinstance(value, bool) and value == int(value)
+    return is_integer and any(value > high or (low and value < low) for low, high in ranges)
 
 
 def _is_no_uri(schema: Any, value: Any) -> bool:
@@ -56,8 +56,8 @@ def _is_no_date_time(schema: Any, value: Any) -> bool:
 
 EXCEPTIONS = {
     "64-bit integers": KnownDifference(
-        "The schema's int64 and uint64 are any `number` to the npm SDK, because JavaScript has no such integers: it "
-        "takes fractions and what is out of range. We take what the schema says, and salvage the rest.",
+        "The schema's int64 and uint64 are any whole `number` to the npm SDK, because JavaScript has no such integers: "
+        "it takes what is out of range, but for less than nothing. We take what the schema says, and salvage the rest.",
         _is_no_64_bit_integer,
     ),
     "URIs": KnownDifference(

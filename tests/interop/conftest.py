@@ -10,25 +10,20 @@ from typing import Any
 
 import pytest
 
-from tests.installed import UnavailableError, npm_package, pypi_package, python_in, skip
+from tests.installed import UnavailableError, python_in, python_sdk, skip, typescript_sdk
 from tests.interop.kept import close_all
 from tests.interop.their_client import Command
 
 DEADLINE = 30.0
-PYTHON_SDK = "agent-client-protocol==0.12.1"
-TYPESCRIPT_SDK = "@agentclientprotocol/sdk@2.0.0"
-ZOD = "zod@4.6.7"
 PEERS = Path(__file__).with_name("peers")
 
 
 def _python_sdk(script: str) -> Command:
-    folder = pypi_package(PYTHON_SDK.replace("==", "@"), PYTHON_SDK)
-    return [str(python_in(folder)), str(PEERS / f"python_{script}.py")]
+    return [str(python_in(python_sdk())), str(PEERS / f"python_{script}.py")]
 
 
 def _typescript_sdk(script: str) -> Command:
-    folder = npm_package(TYPESCRIPT_SDK.rpartition("/")[2], TYPESCRIPT_SDK, ZOD)
-    return ["node", str(PEERS / f"typescript_{script}.mjs"), str(folder)]
+    return ["node", str(PEERS / f"typescript_{script}.mjs"), str(typescript_sdk())]
 
 
 SDKS: dict[str, Callable[[str], Command]] = {"python": _python_sdk, "typescript": _typescript_sdk}

@@ -72,9 +72,10 @@ async def test_a_turn_in_every_profile(profile: str) -> None:
     async with acp.connect_in_process(agent_of(acp), client_of(acp, notes)) as agent:
         assert (await agent.initialize(**opening(acp))).protocol_version == acp.PROTOCOL_VERSION
         session = await agent.session_new(cwd="/", mcp_servers=[])
-        await agent.session_prompt(session_id=session.session_id, prompt=[acp.ContentBlockText(text="hi")])
+        prompt = [acp.ContentBlockText(text="hi")]
+        await agent.session_prompt(session_id=session.session_id, prompt=prompt)
         assert notes == [{"sessionId": "s1", "n": 1}]
-        request = acp.PromptRequest(session_id="s1", prompt=[])
+        request = acp.PromptRequest(session_id="s1", prompt=prompt)
         assert type(await agent.request(request)) is acp.PromptResponse
 
 

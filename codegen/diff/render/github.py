@@ -13,14 +13,15 @@ _LEVELS = {Verdict.BREAKING: "error", Verdict.RISKY: "warning"}
 
 
 def github(report: Report) -> str:
-    """One line a finding that isn't safe, one a failure of user code, and one for all.
+    """One line a failure that no finding predicts, a finding that isn't safe, a failure beside it, and one for all.
 
-    What only reports, or was accepted, is a notice. A failure that a finding predicts is a warning, any other an error.
+    The alarm comes first, because GitHub shows ten errors of a step. What only reports, or was accepted, is a notice.
+    A failure that a finding predicts is a warning, any other an error.
     """
     unsafe = [each for each in report.findings if each.worst is not Verdict.SAFE]
     failures = [_failure("warning", _title(each), failure) for each in unsafe for failure in each.failures]
     alarms = [_failure("error", UNPREDICTED, failure) for failure in report.unpredicted]
-    lines = [*map(_annotation, unsafe), *failures, *alarms, f"::notice::{_data(summary(report))}"]
+    lines = [*alarms, *map(_annotation, unsafe), *failures, f"::notice::{_data(summary(report))}"]
     return "".join(f"{line}\n" for line in lines)
 
 

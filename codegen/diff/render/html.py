@@ -2,30 +2,96 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
+import re
+from difflib import SequenceMatcher
 from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup, escape
 
 from codegen.diff.failures import UNPREDICTED
-from codegen.diff.grouping import by_profile, groups, note, summary
+from codegen.diff.findings import NOWHERE, Finding
+from codegen.diff.grouping import (
+    FLOWS,
+    REPORTED_ONLY,
+    WORST_FIRST,
+    by_profile,
+    counts,
+    groups,
+    headline,
+    note,
+    unsafe_axes,
+    user_code,
+)
 from codegen.diff.report import Report
-from codegen.diff.verdicts import TITLES, Verdict
 
-_TEMPLATE = "report.html.jinja"
+_FOLDER = Path(__file__).parent
+_TEMPLATE, _SCRIPT = "report.html.jinja", "report.js"
+_VERDICTS = [each.word for each in WORST_FIRST]
+_FILTERS = (
+    ("verdict", "Verdict", dict(zip(_VERDICTS, _VERDICTS, strict=True))),
+    ("role", "For", {"agent": "agents", "client": "clients"}),
+    ("code", "Whose code", {"builds": "builds it", "reads": "reads it"}),
+)
+# Only where user code was checked.
+_FAILING = ("user", "User code", {"fails": "fails", "passes": "passes"})
+# The axes that matter to code that moves to the new bindings: what it builds goes to old peers too, and what it reads
+# comes from them.
+_CODE = {"builds": ("old_peer", "build"), "reads": ("new_peer", "read", "implement")}
 
 
 def html(report: Report) -> str:
     """The report as one page of HTML."""
-    folder = FileSystemLoader(Path(__file__).parent)
     environment = Environment(
-        loader=folder, undefined=StrictUndefined, autoescape=True, trim_blocks=True, lstrip_blocks=True
+        loader=FileSystemLoader(_FOLDER),
+        undefined=StrictUndefined,
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
     )
+    script = (_FOLDER / _SCRIPT).read_text("utf-8")
     return environment.get_template(_TEMPLATE).render(
         report=report,
-        summary=summary(report),
-        profiles={note(name, found): groups(found) for name, found in by_profile(report).items() if found},
-        docs={name: count for name, count in report.docs_only.items() if count},
+        headline=headline(report),
+        user_code=user_code(report),
         unpredicted=UNPREDICTED,
-        titles=TITLES,
-        verdicts=[each.word for each in sorted(Verdict, reverse=True)],
+        profiles={name: (groups(found), counts(found)) for name, found in by_profile(report).items()},
+        verdicts=_VERDICTS,
+        filters=(*_FILTERS, _FAILING) if report.user_code else _FILTERS,
+        flows=FLOWS,
+        note=note,
+        drafts=REPORTED_ONLY if any(each.reports_only for each in report.findings) else "",
+        sides=_sides,
+        axes=unsafe_axes,
+        judged=_judged,
+        script=Markup(script),
+        digest=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
     )
+
+
+def _judged(finding: Finding) -> dict[str, str]:
+    """The verdict for each role's code that builds it or reads it, without code that does neither."""
+    verdicts, does = finding.verdicts.by_axis(), {"builds": finding.writers, "reads": finding.readers}
+    return {
+        f"{role}-{code}": max(verdicts[axis] for axis in axes).word
+        for role in ("agent", "client")
+        for code, axes in _CODE.items()
+        if role in does[code] or finding.flow == NOWHERE
+    }
+
+
+def _sides(before: str, after: str) -> tuple[Markup, Markup]:
+    """Both texts, and in each the words marked that the other hasn't."""
+    old, new = (re.findall(r"\w+|\s+|.", text) for text in (before, after))
+    left, right = Markup(), Markup()
+    for kind, start, end, first, last in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        same = kind == "equal" or not before or not after
+        left += _marked("".join(old[start:end]), "" if same else "del")
+        right += _marked("".join(new[first:last]), "" if same else "ins")
+    return left, right
+
+
+def _marked(text: str, tag: str) -> Markup:
+    return Markup(f"<{tag}>{escape(text)}</{tag}>") if text and tag else escape(text)

@@ -1,79 +1,178 @@
-"""For a pull request's comment and a workflow's summary: a table a profile, what is safe folded away."""
+"""For a pull request, a workflow's summary and a commit's message: a list a method, what is safe folded away.
+
+It is read raw in `git log`, so it has no wide tables; and no line starts with `#`, which git takes for a comment.
+"""
 
 from __future__ import annotations
 
+import re
+from bisect import bisect_right
+from dataclasses import replace
+
 from codegen.diff.failures import UNPREDICTED, Failure
 from codegen.diff.findings import Finding
-from codegen.diff.grouping import by_profile, change, groups, note, summary, unsafe_axes
+from codegen.diff.grouping import (
+    FLOWS,
+    REPORTED_ONLY,
+    WORST_FIRST,
+    by_profile,
+    change,
+    counted,
+    counts,
+    groups,
+    headline,
+    note,
+    number,
+    unsafe_axes,
+    user_code,
+)
 from codegen.diff.report import Report
 from codegen.diff.verdicts import Verdict
 
-# Characters in a comment on GitHub.
-LIMIT = 65_536
-_CUT = "\nThe rest is left out for length; the other formats have it.\n"
-_SIGNS = {Verdict.BREAKING: "🔴 breaking", Verdict.RISKY: "🟡 risky", Verdict.SAFE: "🟢 safe"}
-_HEAD = ["| | What | Change | For whom |", "|---|---|---|---|"]
+# A comment on GitHub has room for 65,536 characters. The rest is for what a workflow writes around it.
+LIMIT = 64_000
+# More lines than this that no finding predicts say nothing new: the others come after everything else.
+_ALARMS = 20
+_SIGNS = {Verdict.BREAKING: "🔴", Verdict.RISKY: "🟡", Verdict.SAFE: "🟢"}
+_BREAK = "  \n  "
+# A finding, a line of user code beside it, or a line that no finding predicts.
+_Part = tuple[Finding | None, Failure | None]
 
 
 def markdown(report: Report) -> str:
-    """The report as GitHub's Markdown, without what is safe, and then cut, if it is too long for a comment."""
-    text = _markdown(report, with_safe=True)
-    if len(text) > LIMIT:
-        text = _markdown(report, with_safe=False)
-    if len(text) <= LIMIT:
-        return text
-    kept = text[: LIMIT - len(_CUT)].rsplit("\n", 1)[0]
-    return f"{kept}\n{_CUT}"
+    """The report as GitHub's Markdown. What it is too long for is counted: what is safe and what is unstable first."""
+    order = _order(report)
+    fitting = bisect_right(
+        range(len(order) + 1), LIMIT, key=lambda count: len(_text(report, _cut(report, order[:count])))
+    )
+    return _text(report, _cut(report, order[: max(fitting - 1, 0)]))
 
 
-def _markdown(report: Report, *, with_safe: bool) -> str:
-    lines = [f"## Schema: {_cell(report.base)} → {_cell(report.head)}", "", f"**{summary(report)}**"]
-    if report.unpredicted:
-        rows = [f"| {_failure(each)} |" for each in report.unpredicted]
-        lines += ["", f"### 🔴 {UNPREDICTED}", "", "| User code |", "|---|", *rows]
-    for profile, findings in by_profile(report).items():
-        docs = report.docs_only[profile]
-        if findings or docs:
-            lines += ["", f"### {note(profile, findings)}"]
-            lines += _tables(findings, with_safe)
-            lines += ["", f"{docs} descriptions changed."] if docs else []
-    return "\n".join([*lines, ""])
+def _order(report: Report) -> list[_Part]:
+    """What may be left out, the most important first."""
+    alarms: list[_Part] = [(None, each) for each in report.unpredicted]
+    found = [(each, failure) for each in report.findings for failure in (None, *each.failures)]
+    return [*alarms[:_ALARMS], *sorted(found, key=_rank), *alarms[_ALARMS:]]
 
 
-def _tables(findings: list[Finding], with_safe: bool) -> list[str]:
-    unsafe = [each for each in findings if each.worst is not Verdict.SAFE]
-    safe = [each for each in findings if each.worst is Verdict.SAFE]
-    lines = ["", *_table(unsafe)] if unsafe else []
-    if safe and not with_safe:
-        lines += ["", f"{len(safe)} safe changes, left out here for length."]
-    elif safe:
-        lines += ["", f"<details><summary>{len(safe)} safe changes</summary>", "", *_table(safe), "", "</details>"]
-    return lines
+def _rank(part: tuple[Finding, Failure | None]) -> tuple[bool, bool, bool, int]:
+    finding, failure = part
+    return finding.worst is Verdict.SAFE, finding.reports_only, failure is not None, -finding.worst
 
 
-def _table(findings: list[Finding]) -> list[str]:
-    rows = [_row(title, each) for title, members in groups(findings).items() for each in members]
-    return [*_HEAD, *rows]
+def _cut(report: Report, order: list[_Part]) -> Report:
+    """The report with these parts alone."""
+    kept = set(order)
+    findings = tuple(
+        replace(each, failures=tuple(failure for failure in each.failures if (each, failure) in kept))
+        for each in report.findings
+        if (each, None) in kept
+    )
+    alarms = tuple(each for each in report.unpredicted if (None, each) in kept)
+    return replace(
+        report, findings=findings, user_code=report.user_code and replace(report.user_code, unpredicted=alarms)
+    )
 
 
-def _row(title: str, finding: Finding) -> str:
-    whom = "<br>".join(f"{axis}: {verdict.word}" for axis, verdict in unsafe_axes(finding).items())
-    sign = f"✅ accepted: {_cell(finding.accepted)}" if finding.accepted else _SIGNS[finding.worst]
-    what = f"{_code(finding.subject)}<br>{_cell(finding.sentence)}<br><sub>{_cell(title)} · {finding.flow}</sub>"
-    how = f"{_code(change(finding))}<br><sub>{finding.rule} · {finding.fingerprint}</sub>"
-    fails = "".join(f"<br>{_failure(each)}" for each in finding.failures)
-    return f"| {sign} | {what} | {how} | {whom}{fails} |"
+def _text(report: Report, cut: Report) -> str:
+    """The report with what it is cut to, and the number of what is left out."""
+    blocks = [
+        _underlined(f"Schema: {_plain(report.base)} → {_plain(report.head)}"),
+        f"**{headline(report)} Recommended version bump: {report.bump}.**",
+        user_code(report),
+        *_alarm(report, cut),
+        _overview(report),
+        _left_out(report, cut, _everything(report)),
+    ]
+    for profile in report.profiles:
+        blocks += _profile(profile, _only(report, profile), _only(cut, profile))
+    return "\n\n".join(filter(None, blocks)) + "\n"
+
+
+def _everything(report: Report) -> str:
+    options = f"USER_CODE={report.user_code.folder} " if report.user_code else ""
+    return f" `make diff BASE=<the same base> {options}FORMAT=html > report.html` has everything."
+
+
+def _only(report: Report, profile: str) -> Report:
+    return replace(report, findings=tuple(by_profile(report)[profile]), user_code=None)
+
+
+def _alarm(report: Report, cut: Report) -> list[str]:
+    if not report.unpredicted:
+        return []
+    lines = "\n".join(f"- {_failure(each)}" for each in cut.unpredicted)
+    left_out = _left_out(replace(report, findings=()), replace(cut, findings=()))
+    return [_underlined(f"{_SIGNS[Verdict.BREAKING]} {UNPREDICTED}"), lines, left_out]
+
+
+def _overview(report: Report) -> str:
+    """A table of counts: a row for each profile in which anything changed."""
+    rows = [
+        "| " + " | ".join([profile, *map(str, counts(found).values()), str(report.docs_only[profile])]) + " |"
+        for profile, found in by_profile(report).items()
+        if found or report.docs_only[profile]
+    ]
+    titles = [f"{_SIGNS[verdict]} {verdict.word}" for verdict in WORST_FIRST]
+    head = f"| Profile | {' | '.join(titles)} | docs |\n|---|--:|--:|--:|--:|"
+    drafts = f"\n\n{REPORTED_ONLY}" if any(each.reports_only for each in report.findings) else ""
+    return "\n".join([head, *rows]) + drafts if rows else ""
+
+
+def _profile(name: str, report: Report, cut: Report) -> list[str]:
+    safe = [each for each in cut.findings if each.worst is Verdict.SAFE]
+    blocks = _groups([each for each in cut.findings if each.worst is not Verdict.SAFE])
+    if safe:
+        blocks += [f"<details><summary>{len(safe)} safe</summary>", *_groups(safe), "</details>"]
+    return [_underlined(note(name)), *blocks, _left_out(report, cut)] if report.findings else []
+
+
+def _left_out(report: Report, cut: Report, instead: str = "") -> str:
+    shown = set(cut.findings)
+    lines = len(_failures(report) - _failures(cut))
+    missing = [
+        counted([each for each in report.findings if each not in shown]),
+        f"{number(lines, 'line')} of user code" if lines else "",
+    ]
+    return f"> Left out for length: {', '.join(filter(None, missing))}.{instead}" if any(missing) else ""
+
+
+def _failures(report: Report) -> set[Failure]:
+    return {*report.unpredicted, *(failure for each in report.findings for failure in each.failures)}
+
+
+def _groups(findings: list[Finding]) -> list[str]:
+    return [f"**{_plain(title)}**\n\n" + "\n".join(map(_item, members)) for title, members in groups(findings).items()]
+
+
+def _item(finding: Finding) -> str:
+    if finding.worst is Verdict.SAFE:
+        return f"- {_code(finding.subject)}: {finding.sentence} {_code(change(finding))}".rstrip()
+    verdict = f"{_SIGNS[finding.worst]} **{finding.worst.word}**"
+    axes = "; ".join(f"{title}: {verdict.word}" for title, verdict in unsafe_axes(finding).items())
+    about = f"{FLOWS[finding.flow]}, `{finding.rule}`, `{finding.fingerprint}`"
+    accepted = f"✅ accepted: {_plain(finding.accepted)}" if finding.accepted else ""
+    lines = [f"{verdict} {_code(finding.subject)}: {finding.sentence}", _code(change(finding)), accepted, axes, about]
+    return f"- {_BREAK.join([*filter(None, lines), *map(_failure, finding.failures)])}"
 
 
 def _failure(failure: Failure) -> str:
-    return f"{_cell(failure.sentence)}<br>{_code(failure.source)}"
+    return f"fails: {_code(failure.sentence)}{_BREAK}{_code(failure.source)}"
+
+
+def _underlined(text: str) -> str:
+    return f"{text}\n{'-' * max(len(text), 4)}"
 
 
 def _code(text: str) -> str:
-    """Code in a cell of a table. Backticks of its own and pipes would end it."""
-    return f"`{text.replace('`', chr(39)).replace('|', chr(92) + '|')}`" if text else ""
+    """Code on one line, in more backticks than it has itself."""
+    if not text:
+        return ""
+    ticks = "`" * (max(map(len, re.findall("`+", text)), default=0) + 1)
+    space = " " if len(ticks) > 1 else ""
+    return f"{ticks}{space}{' '.join(text.split())}{space}{ticks}"
 
 
-def _cell(text: str) -> str:
-    escaped = text.replace("&", "&amp;").replace("<", "&lt;").replace("|", "\\|")
-    return " ".join(escaped.split())
+def _plain(text: str) -> str:
+    """Text on one line that opens no markup but what ends with it."""
+    return " ".join(re.sub(r"([\\`*\[<&])", r"\\\1", text).split())

@@ -1,44 +1,44 @@
-"""For a person at a terminal: grouped by method, the worst first."""
+"""For a person at a terminal: grouped by method, the worst first, what is safe in one line each."""
 
 from __future__ import annotations
 
 from codegen.diff.failures import UNPREDICTED, Failure
 from codegen.diff.findings import Finding
-from codegen.diff.grouping import by_profile, change, groups, note, summary, unsafe_axes
+from codegen.diff.grouping import FLOWS, by_profile, change, groups, note, number, summary, unsafe_axes
 from codegen.diff.report import Report
 from codegen.diff.verdicts import Verdict
 
 _COLOURS = {Verdict.BREAKING: "31", Verdict.RISKY: "33", Verdict.SAFE: "32"}
 _BOLD, _FAINT = "1", "2"
+_INDENT = " " * 13
 
 
 def terminal(report: Report, *, colour: bool) -> str:
     """The report as lines of text. `colour`: with ANSI colours."""
     lines = [f"{report.base} -> {report.head}"]
-    for profile, findings in by_profile(report).items():
-        words = f"{report.docs_only[profile]} descriptions changed" if report.docs_only[profile] else ""
-        if not findings and not words:
-            continue
-        lines += ["", _painted(note(profile, findings), _BOLD, colour)]
-        for title, members in groups(findings).items():
-            lines.append(f"  {_painted(title, _BOLD, colour)}")
-            lines += [line for each in members for line in _finding(each, colour)]
-        lines += [f"  {words}"] if words else []
     if report.unpredicted:
         lines += ["", _painted(UNPREDICTED, _COLOURS[Verdict.BREAKING], colour)]
         lines += [line for each in report.unpredicted for line in _failure(each, "  ")]
+    for profile, findings in by_profile(report).items():
+        docs = report.docs_only[profile]
+        lines += ["", _painted(note(profile), _BOLD, colour)] if findings or docs else []
+        for title, members in groups(findings).items():
+            lines.append(f"  {_painted(title, _BOLD, colour)}")
+            lines += [line for each in members for line in _finding(each, colour)]
+        lines += [f"  {number(docs, 'description')} changed"] if docs else []
     return "\n".join([*lines, "", summary(report), ""])
 
 
 def _finding(finding: Finding, colour: bool) -> list[str]:
     verdict = _painted(f"{finding.worst.word:<8}", _COLOURS[finding.worst], colour)
+    first = f"    {verdict} {finding.subject}: {finding.sentence}"
+    if finding.worst is Verdict.SAFE:
+        return [f"{first} {_painted(change(finding), _FAINT, colour)}".rstrip()]
     axes = "; ".join(f"{title}: {each.word}" for title, each in unsafe_axes(finding).items())
-    about = f"{finding.rule}  {finding.flow}  #{finding.fingerprint}"
-    lines = [f"    {verdict} {finding.subject}: {finding.sentence}", f"             {change(finding)}"]
-    lines += [f"             {axes}"] if axes else []
-    lines += [f"             accepted: {finding.accepted}"] if finding.accepted else []
-    lines += [line for each in finding.failures for line in _failure(each, "             ")]
-    return [line for line in lines if line.strip()] + [f"             {_painted(about, _FAINT, colour)}"]
+    about = _painted(f"{finding.rule}, {FLOWS[finding.flow]}, #{finding.fingerprint}", _FAINT, colour)
+    accepted = f"accepted: {finding.accepted}" if finding.accepted else ""
+    lines = [f"{_INDENT}{each}" for each in (change(finding), axes, accepted, about) if each]
+    return [first, *lines, *(line for each in finding.failures for line in _failure(each, _INDENT))]
 
 
 def _failure(failure: Failure, indent: str) -> list[str]:
@@ -46,4 +46,4 @@ def _failure(failure: Failure, indent: str) -> list[str]:
 
 
 def _painted(text: str, code: str, colour: bool) -> str:
-    return f"\x1b[{code}m{text}\x1b[0m" if colour else text
+    return f"\x1b[{code}m{text}\x1b[0m" if colour and text else text

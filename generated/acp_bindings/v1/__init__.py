@@ -260,10 +260,10 @@ if TYPE_CHECKING:
     )
 
 SCHEMA: Final = SchemaSource(
-    source="npm:@agentclientprotocol/sdk@2.0.0",
-    version="2.0.0",
+    source="npm:@agentclientprotocol/sdk@2.4.0",
+    version="2.4.0",
     file="v1/schema.json",
-    sha256="4bcd1d2051ff7ed379bd9b234fb9b09c5ab9245478698e9fab805bd9b52a33a6",
+    sha256="0d0b1ca83c4872e5473f68926a894c7a8203b59b118e2a79bfe43dd76fbcbc1a",
 )
 """The upstream schema this package was generated from."""
 

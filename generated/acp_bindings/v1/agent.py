@@ -69,7 +69,7 @@ class Agent(Handler):
 
         Sent by the client to establish connection and negotiate capabilities.
 
-        See protocol docs: [Initialization](https://agentclientprotocol.com/protocol/initialization)
+        See protocol docs: [Initialization](https://agentclientprotocol.com/protocol/v1/initialization)
         """
 
     async def authenticate(self, request: AuthenticateRequest, /) -> AuthenticateResponse:
@@ -100,7 +100,7 @@ class Agent(Handler):
 
         Request parameters for creating a new session.
 
-        See protocol docs: [Creating a Session](https://agentclientprotocol.com/protocol/session-setup#creating-a-session)
+        See protocol docs: [Creating a Session](https://agentclientprotocol.com/protocol/v1/session-setup#creating-a-session)
         """
 
     async def session_load(self, request: LoadSessionRequest, /) -> LoadSessionResponse:
@@ -110,7 +110,7 @@ class Agent(Handler):
 
         Only available if the Agent supports the `loadSession` capability.
 
-        See protocol docs: [Loading Sessions](https://agentclientprotocol.com/protocol/session-setup#loading-sessions)
+        See protocol docs: [Loading Sessions](https://agentclientprotocol.com/protocol/v1/session-setup#loading-sessions)
 
         Unlocked by `agentCapabilities.loadSession` in the peer's `initialize` message.
         """
@@ -191,7 +191,7 @@ class Agent(Handler):
 
         Contains the user's message and any additional context.
 
-        See protocol docs: [User Message](https://agentclientprotocol.com/protocol/prompt-turn#1-user-message)
+        See protocol docs: [User Message](https://agentclientprotocol.com/protocol/v1/prompt-turn#1-user-message)
         """
 
     async def session_cancel(self, notification: CancelNotification, /) -> None:
@@ -199,7 +199,7 @@ class Agent(Handler):
 
         Notification to cancel ongoing operations for a session.
 
-        See protocol docs: [Cancellation](https://agentclientprotocol.com/protocol/prompt-turn#cancellation)
+        See protocol docs: [Cancellation](https://agentclientprotocol.com/protocol/v1/prompt-turn#cancellation)
         """
         await self._unhandled(methods.SESSION_CANCEL, notification)
 
@@ -208,7 +208,7 @@ class Agent(Handler):
 
         Notification to cancel an ongoing request.
 
-        See protocol docs: [Cancellation](https://agentclientprotocol.com/protocol/cancellation)
+        See protocol docs: [Cancellation](https://agentclientprotocol.com/protocol/v1/cancellation)
         """
         await self._unhandled(methods.CANCEL_REQUEST, notification)
 
@@ -275,7 +275,7 @@ class RemoteAgent(Remote):
 
         Sent by the client to establish connection and negotiate capabilities.
 
-        See protocol docs: [Initialization](https://agentclientprotocol.com/protocol/initialization)
+        See protocol docs: [Initialization](https://agentclientprotocol.com/protocol/v1/initialization)
         """
         return await self._call(
             methods.INITIALIZE,
@@ -328,7 +328,7 @@ class RemoteAgent(Remote):
 
         Request parameters for creating a new session.
 
-        See protocol docs: [Creating a Session](https://agentclientprotocol.com/protocol/session-setup#creating-a-session)
+        See protocol docs: [Creating a Session](https://agentclientprotocol.com/protocol/v1/session-setup#creating-a-session)
         """
         return await self._call(
             methods.SESSION_NEW,
@@ -353,7 +353,7 @@ class RemoteAgent(Remote):
 
         Only available if the Agent supports the `loadSession` capability.
 
-        See protocol docs: [Loading Sessions](https://agentclientprotocol.com/protocol/session-setup#loading-sessions)
+        See protocol docs: [Loading Sessions](https://agentclientprotocol.com/protocol/v1/session-setup#loading-sessions)
 
         Unlocked by `agentCapabilities.loadSession` in the peer's `initialize` message.
         """
@@ -502,7 +502,7 @@ class RemoteAgent(Remote):
 
         Contains the user's message and any additional context.
 
-        See protocol docs: [User Message](https://agentclientprotocol.com/protocol/prompt-turn#1-user-message)
+        See protocol docs: [User Message](https://agentclientprotocol.com/protocol/v1/prompt-turn#1-user-message)
         """
         return await self._call(
             methods.SESSION_PROMPT, session_id=session_id, prompt=prompt, meta=meta
@@ -518,7 +518,7 @@ class RemoteAgent(Remote):
 
         Notification to cancel ongoing operations for a session.
 
-        See protocol docs: [Cancellation](https://agentclientprotocol.com/protocol/prompt-turn#cancellation)
+        See protocol docs: [Cancellation](https://agentclientprotocol.com/protocol/v1/prompt-turn#cancellation)
         """
         await self._notify(methods.SESSION_CANCEL, session_id=session_id, meta=meta)
 
@@ -532,6 +532,6 @@ class RemoteAgent(Remote):
 
         Notification to cancel an ongoing request.
 
-        See protocol docs: [Cancellation](https://agentclientprotocol.com/protocol/cancellation)
+        See protocol docs: [Cancellation](https://agentclientprotocol.com/protocol/v1/cancellation)
         """
         await self._notify(methods.CANCEL_REQUEST, request_id=request_id, meta=meta)

@@ -96,7 +96,7 @@ class Client(Handler):
 
         Sent when the agent needs authorization before performing a sensitive operation.
 
-        See protocol docs: [Requesting Permission](https://agentclientprotocol.com/protocol/tool-calls#requesting-permission)
+        See protocol docs: [Requesting Permission](https://agentclientprotocol.com/protocol/v1/tool-calls#requesting-permission)
         """
 
     async def terminal_create(self, request: CreateTerminalRequest, /) -> CreateTerminalResponse:
@@ -169,7 +169,7 @@ class Client(Handler):
 
         Used to stream real-time progress and results during prompt processing.
 
-        See protocol docs: [Agent Reports Output](https://agentclientprotocol.com/protocol/prompt-turn#3-agent-reports-output)
+        See protocol docs: [Agent Reports Output](https://agentclientprotocol.com/protocol/v1/prompt-turn#3-agent-reports-output)
         """
 
     async def elicitation_complete(self, notification: CompleteElicitationNotification, /) -> None:
@@ -186,7 +186,7 @@ class Client(Handler):
 
         Notification to cancel an ongoing request.
 
-        See protocol docs: [Cancellation](https://agentclientprotocol.com/protocol/cancellation)
+        See protocol docs: [Cancellation](https://agentclientprotocol.com/protocol/v1/cancellation)
         """
         await self._unhandled(methods.CANCEL_REQUEST, notification)
 
@@ -313,7 +313,7 @@ class RemoteClient(Remote):
 
         Sent when the agent needs authorization before performing a sensitive operation.
 
-        See protocol docs: [Requesting Permission](https://agentclientprotocol.com/protocol/tool-calls#requesting-permission)
+        See protocol docs: [Requesting Permission](https://agentclientprotocol.com/protocol/v1/tool-calls#requesting-permission)
         """
         return await self._call(
             methods.SESSION_REQUEST_PERMISSION,
@@ -511,7 +511,7 @@ class RemoteClient(Remote):
 
         Used to stream real-time progress and results during prompt processing.
 
-        See protocol docs: [Agent Reports Output](https://agentclientprotocol.com/protocol/prompt-turn#3-agent-reports-output)
+        See protocol docs: [Agent Reports Output](https://agentclientprotocol.com/protocol/v1/prompt-turn#3-agent-reports-output)
         """
         await self._notify(methods.SESSION_UPDATE, session_id=session_id, update=update, meta=meta)
 
@@ -539,6 +539,6 @@ class RemoteClient(Remote):
 
         Notification to cancel an ongoing request.
 
-        See protocol docs: [Cancellation](https://agentclientprotocol.com/protocol/cancellation)
+        See protocol docs: [Cancellation](https://agentclientprotocol.com/protocol/v1/cancellation)
         """
         await self._notify(methods.CANCEL_REQUEST, request_id=request_id, meta=meta)

@@ -43,7 +43,7 @@ Upon receiving this notification, the receiver:
   - Valid response with appropriate data (partial results or cancellation marker)
   - Error response with code `-32800` (Cancelled)
 
-See protocol docs: [Cancellation](https://agentclientprotocol.com/protocol/cancellation)
+See protocol docs: [Cancellation](https://agentclientprotocol.com/protocol/v1/cancellation)
 """
 
 from __future__ import annotations

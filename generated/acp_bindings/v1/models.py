@@ -7,7 +7,7 @@ The _meta property is reserved by ACP to allow clients and agents to attach addi
 metadata to their interactions. Implementations MUST NOT make assumptions about values at
 these keys.
 
-See protocol docs: [Extensibility](https://agentclientprotocol.com/protocol/extensibility)
+See protocol docs: [Extensibility](https://agentclientprotocol.com/protocol/v1/extensibility)
 
 The _meta property is reserved by ACP to allow clients and agents to attach additional
 metadata to their interactions. Implementations MUST NOT make assumptions about values at
@@ -15,7 +15,7 @@ these keys.
 
 Optional. Omitted and `null` are equivalent and mean no metadata.
 
-See protocol docs: [Extensibility](https://agentclientprotocol.com/protocol/extensibility)
+See protocol docs: [Extensibility](https://agentclientprotocol.com/protocol/v1/extensibility)
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 from acp_runtime.markers import (
     ByTag,
     DefaultOnError,
+    DefaultOnNull,
     FirstMatch,
     NotNull,
     OtherThan,
@@ -88,14 +89,14 @@ class AgentRequest(Model):
     Only available if the client advertises the `fs.writeTextFile` capability.
     Allows the agent to create or modify files within the client's environment.
 
-    See protocol docs: [Client](https://agentclientprotocol.com/protocol/overview#client)
+    See protocol docs: [Client](https://agentclientprotocol.com/protocol/v1/overview#client)
 
     `ReadTextFileRequest`: Reads content from a text file in the client's file system.
 
     Only available if the client advertises the `fs.readTextFile` capability.
     Allows the agent to access file contents within the client's environment.
 
-    See protocol docs: [Client](https://agentclientprotocol.com/protocol/overview#client)
+    See protocol docs: [Client](https://agentclientprotocol.com/protocol/v1/overview#client)
 
     `RequestPermissionRequest`: Requests permission from the user for a tool call operation.
 
@@ -104,9 +105,9 @@ class AgentRequest(Model):
     to the user and return their decision.
 
     If the client cancels the prompt turn via `session/cancel`, it MUST
-    respond to this request with `RequestPermissionOutcome::Cancelled`.
+    respond to this request with the `cancelled` outcome.
 
-    See protocol docs: [Requesting Permission](https://agentclientprotocol.com/protocol/tool-calls#requesting-permission)
+    See protocol docs: [Requesting Permission](https://agentclientprotocol.com/protocol/v1/tool-calls#requesting-permission)
 
     `CreateTerminalRequest`: Executes a command in a new terminal
 
@@ -116,19 +117,19 @@ class AgentRequest(Model):
     to get the current output, wait for exit, and kill the command.
 
     The `TerminalId` can also be used to embed the terminal in a tool call
-    by using the `ToolCallContent::Terminal` variant.
+    by using `terminal` tool call content.
 
     The Agent is responsible for releasing the terminal by using the `terminal/release`
     method.
 
-    See protocol docs: [Terminals](https://agentclientprotocol.com/protocol/terminals)
+    See protocol docs: [Terminals](https://agentclientprotocol.com/protocol/v1/terminals)
 
     `TerminalOutputRequest`: Gets the terminal output and exit status
 
     Returns the current content in the terminal without waiting for the command to exit.
     If the command has already exited, the exit status is included.
 
-    See protocol docs: [Terminals](https://agentclientprotocol.com/protocol/terminals)
+    See protocol docs: [Terminals](https://agentclientprotocol.com/protocol/v1/terminals)
 
     `ReleaseTerminalRequest`: Releases a terminal
 
@@ -141,11 +142,11 @@ class AgentRequest(Model):
     The `terminal/kill` method can be used to terminate the command without releasing
     the terminal, allowing the Agent to call `terminal/output` and other methods.
 
-    See protocol docs: [Terminals](https://agentclientprotocol.com/protocol/terminals)
+    See protocol docs: [Terminals](https://agentclientprotocol.com/protocol/v1/terminals)
 
     `WaitForTerminalExitRequest`: Waits for the terminal command to exit and return its exit status
 
-    See protocol docs: [Terminals](https://agentclientprotocol.com/protocol/terminals)
+    See protocol docs: [Terminals](https://agentclientprotocol.com/protocol/v1/terminals)
 
     `KillTerminalRequest`: Kills the terminal command without releasing the terminal
 
@@ -158,11 +159,11 @@ class AgentRequest(Model):
 
     Note: Call `terminal/release` when `TerminalId` is no longer needed.
 
-    See protocol docs: [Terminals](https://agentclientprotocol.com/protocol/terminals)
+    See protocol docs: [Terminals](https://agentclientprotocol.com/protocol/v1/terminals)
 
     `CreateElicitationRequest`: Requests structured user input via a form or URL.
 
-    See protocol docs: [Elicitation](https://agentclientprotocol.com/protocol/elicitation)
+    See protocol docs: [Elicitation](https://agentclientprotocol.com/protocol/v1/elicitation)
 
     `ExtMethodRequest`: Handles extension method requests from the agent.
 
@@ -170,7 +171,7 @@ class AgentRequest(Model):
     Extension methods provide a way to add custom functionality while maintaining
     protocol compatibility.
 
-    See protocol docs: [Extensibility](https://agentclientprotocol.com/protocol/extensibility)
+    See protocol docs: [Extensibility](https://agentclientprotocol.com/protocol/v1/extensibility)
     """
 
 
@@ -214,10 +215,10 @@ class WriteTextFileRequest(Model):
 SessionId: TypeAlias = str
 """A unique identifier for a conversation session between a client and agent.
 
-Sessions maintain their own context, conversation history, and state,
-allowing multiple independent interactions with the same agent.
+Each session has its own context, conversation history, and state, so one
+agent can run several independent sessions.
 
-See protocol docs: [Session ID](https://agentclientprotocol.com/protocol/session-setup#session-id)
+See protocol docs: [Session ID](https://agentclientprotocol.com/protocol/v1/session-setup#session-id)
 """
 
 
@@ -247,7 +248,7 @@ class RequestPermissionRequest(Model):
 
     Sent when the agent needs authorization before performing a sensitive operation.
 
-    See protocol docs: [Requesting Permission](https://agentclientprotocol.com/protocol/tool-calls#requesting-permission)
+    See protocol docs: [Requesting Permission](https://agentclientprotocol.com/protocol/v1/tool-calls#requesting-permission)
     """
 
     session_id: SessionId
@@ -268,7 +269,7 @@ class ToolCallUpdate(Model):
     Used to report progress and results as tools execute. All fields except
     the tool call ID are optional - only changed fields need to be included.
 
-    See protocol docs: [Updating](https://agentclientprotocol.com/protocol/tool-calls#updating)
+    See protocol docs: [Updating](https://agentclientprotocol.com/protocol/v1/tool-calls#updating)
     """
 
     tool_call_id: ToolCallId
@@ -317,7 +318,7 @@ ToolKind: TypeAlias = Literal[
 Tool kinds help clients choose appropriate icons and optimize how they
 display tool execution progress.
 
-See protocol docs: [Creating](https://agentclientprotocol.com/protocol/tool-calls#creating)
+See protocol docs: [Creating](https://agentclientprotocol.com/protocol/v1/tool-calls#creating)
 
 `read`: Reading files or data.
 
@@ -346,7 +347,7 @@ ToolCallStatus: TypeAlias = Literal["pending", "in_progress", "completed", "fail
 
 Tool calls progress through different statuses during their lifecycle.
 
-See protocol docs: [Status](https://agentclientprotocol.com/protocol/tool-calls#status)
+See protocol docs: [Status](https://agentclientprotocol.com/protocol/v1/tool-calls#status)
 
 `pending`: The tool call hasn't started running yet because the input is either
 streaming or we're awaiting approval.
@@ -377,14 +378,14 @@ class Diff(Model):
 
     Shows changes to files in a format suitable for display in the client UI.
 
-    See protocol docs: [Content](https://agentclientprotocol.com/protocol/tool-calls#content)
+    See protocol docs: [Content](https://agentclientprotocol.com/protocol/v1/tool-calls#content)
     """
 
     path: str
     """The absolute file path being modified."""
 
     old_text: Annotated[str | None, DefaultOnError] = None
-    """The original content (None for new files)."""
+    """The original content (omitted or `null` for new files)."""
 
     new_text: str
     """The new content after modification."""
@@ -403,7 +404,7 @@ class Terminal(Model):
 
     The terminal must be added before calling `terminal/release`.
 
-    See protocol docs: [Terminal](https://agentclientprotocol.com/protocol/terminals)
+    See protocol docs: [Terminal](https://agentclientprotocol.com/protocol/v1/terminals)
     """
 
     terminal_id: TerminalId
@@ -424,7 +425,7 @@ ToolCallContent: TypeAlias = Annotated[
 Tool calls can produce different types of content including
 standard content blocks (text, images) or file diffs.
 
-See protocol docs: [Content](https://agentclientprotocol.com/protocol/tool-calls#content)
+See protocol docs: [Content](https://agentclientprotocol.com/protocol/v1/tool-calls#content)
 """
 
 
@@ -570,18 +571,15 @@ ContentBlock: TypeAlias = Annotated[
 ]
 """Content blocks represent displayable information in the Agent Client Protocol.
 
-They provide a structured way to handle various types of user-facing content—whether
-it's text from language models, images for analysis, or embedded resources for context.
-
 Content blocks appear in:
 - User prompts sent via `session/prompt`
 - Language model output streamed through `session/update` notifications
 - Progress updates and results from tool calls
 
-This structure is compatible with the Model Context Protocol (MCP), enabling
-agents to seamlessly forward content from MCP tool outputs without transformation.
+This structure is compatible with the Model Context Protocol (MCP), so agents can
+forward content from MCP tool outputs without transformation.
 
-See protocol docs: [Content](https://agentclientprotocol.com/protocol/content)
+See protocol docs: [Content](https://agentclientprotocol.com/protocol/v1/content)
 """
 
 
@@ -660,14 +658,14 @@ class ToolCallLocation(Model):
     Enables clients to implement "follow-along" features that track
     which files the agent is working with in real-time.
 
-    See protocol docs: [Following the Agent](https://agentclientprotocol.com/protocol/tool-calls#following-the-agent)
+    See protocol docs: [Following the Agent](https://agentclientprotocol.com/protocol/v1/tool-calls#following-the-agent)
     """
 
     path: str
     """The absolute file path being accessed or modified."""
 
     line: Annotated[Uint32 | None, DefaultOnError] = None
-    """Optional line number within the file."""
+    """Optional 1-based line number within the file."""
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
 
@@ -717,10 +715,10 @@ class CreateTerminalRequest(Model):
     command: str
     """The command to execute."""
 
-    args: list[str] = []
+    args: Annotated[list[str], DefaultOnNull] = []
     """Array of command arguments."""
 
-    env: list[EnvVariable] = []
+    env: Annotated[list[EnvVariable], DefaultOnNull] = []
     """Environment variables for the command."""
 
     cwd: str | None = None
@@ -803,7 +801,7 @@ class KillTerminalRequest(Model):
 class ElicitationSessionScope(Model):
     """Session-scoped elicitation, optionally tied to a specific tool call.
 
-    When `tool_call_id` is set, the elicitation is tied to a specific tool call.
+    When `toolCallId` is set, the elicitation is tied to a specific tool call.
     This is useful when an agent receives an elicitation from an MCP server
     during a tool call and needs to redirect it to the user.
     """
@@ -1296,8 +1294,8 @@ ElicitationPropertySchema: TypeAlias = Annotated[
 """Property schema for elicitation form fields.
 
 Each variant corresponds to a JSON Schema `"type"` value.
-Single-select enums use the `String` variant with `enum` or `oneOf` set.
-Multi-select enums use the `Array` variant.
+Single-select enums use `type: "string"` with `enum` or `oneOf` set.
+Multi-select enums use `type: "array"`.
 """
 
 
@@ -1374,6 +1372,8 @@ MultiSelectItems: TypeAlias = Annotated[
 """Items for a multi-select (array) property schema.
 
 `titled`: Titled multi-select items with human-readable labels.
+
+As in MCP, titled items omit `type` and are identified by `anyOf`.
 """
 
 
@@ -1386,7 +1386,7 @@ ExtRequest: TypeAlias = Any
 Extension methods provide a way to add custom functionality while maintaining
 protocol compatibility.
 
-See protocol docs: [Extensibility](https://agentclientprotocol.com/protocol/extensibility)
+See protocol docs: [Extensibility](https://agentclientprotocol.com/protocol/v1/extensibility)
 """
 
 
@@ -1464,7 +1464,7 @@ class InitializeResponse(Model):
 
     Contains the negotiated protocol version and agent capabilities.
 
-    See protocol docs: [Initialization](https://agentclientprotocol.com/protocol/initialization)
+    See protocol docs: [Initialization](https://agentclientprotocol.com/protocol/v1/initialization)
     """
 
     protocol_version: ProtocolVersion
@@ -1515,7 +1515,7 @@ class AgentCapabilities(Model):
     Advertised during initialization to inform the client about
     available features and content types.
 
-    See protocol docs: [Agent Capabilities](https://agentclientprotocol.com/protocol/initialization#agent-capabilities)
+    See protocol docs: [Agent Capabilities](https://agentclientprotocol.com/protocol/v1/initialization#agent-capabilities)
     """
 
     load_session: Annotated[bool, DefaultOnError] = False
@@ -1547,8 +1547,8 @@ class AgentCapabilities(Model):
 class PromptCapabilities(Model):
     """Prompt capabilities supported by the agent in `session/prompt` requests.
 
-    Baseline agent functionality requires support for [`ContentBlock::Text`]
-    and [`ContentBlock::ResourceLink`] in prompt requests.
+    Baseline agent functionality requires support for `text`
+    and `resource_link` content blocks in prompt requests.
 
     Other variants must be explicitly opted in to.
     Capabilities for different types of content in prompt requests.
@@ -1556,19 +1556,19 @@ class PromptCapabilities(Model):
     Indicates which content types beyond the baseline (text and resource links)
     the agent can process.
 
-    See protocol docs: [Prompt Capabilities](https://agentclientprotocol.com/protocol/initialization#prompt-capabilities)
+    See protocol docs: [Prompt Capabilities](https://agentclientprotocol.com/protocol/v1/initialization#prompt-capabilities)
     """
 
     image: Annotated[bool, DefaultOnError] = False
-    """Agent supports [`ContentBlock::Image`]."""
+    """Agent supports `image` content blocks."""
 
     audio: Annotated[bool, DefaultOnError] = False
-    """Agent supports [`ContentBlock::Audio`]."""
+    """Agent supports `audio` content blocks."""
 
     embedded_context: Annotated[bool, DefaultOnError] = False
     """Agent supports embedded context in `session/prompt` requests.
 
-    When enabled, the Client is allowed to include [`ContentBlock::Resource`]
+    When enabled, the Client is allowed to include `resource` content blocks
     in prompt requests for pieces of context that are referenced in the message.
     """
 
@@ -1579,10 +1579,10 @@ class McpCapabilities(Model):
     """MCP capabilities supported by the agent"""
 
     http: Annotated[bool, DefaultOnError] = False
-    """Agent supports [`McpServer::Http`]."""
+    """Agent supports `http` MCP servers."""
 
     sse: Annotated[bool, DefaultOnError] = False
-    """Agent supports [`McpServer::Sse`]."""
+    """Agent supports `sse` MCP servers."""
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
 
@@ -1594,9 +1594,9 @@ class SessionCapabilities(Model):
 
     Optionally, they **MAY** support other session methods and notifications by specifying additional capabilities.
 
-    Note: `session/load` is still handled by the top-level `load_session` capability. This will be unified in future versions of the protocol.
+    Note: `session/load` is still handled by the top-level `loadSession` capability. This will be unified in future versions of the protocol.
 
-    See protocol docs: [Session Capabilities](https://agentclientprotocol.com/protocol/initialization#session-capabilities)
+    See protocol docs: [Session Capabilities](https://agentclientprotocol.com/protocol/v1/initialization#session-capabilities)
     """
 
     list: Annotated[SessionListCapabilities | None, DefaultOnError] = None
@@ -1720,7 +1720,7 @@ class AuthMethodTerminal(Model):
     The client runs the configured agent program as a separate interactive
     process for the user to authenticate via a TUI. Agents MUST advertise this
     method only when the client enabled its terminal authentication capability.
-    A zero exit status signals success; any other termination signals failure.
+    A zero exit status signals success. Any other termination signals failure.
     The client MUST NOT pass this method to `authenticate`.
     """
 
@@ -1731,12 +1731,12 @@ class AuthMethodTerminal(Model):
     """Human-readable name of the authentication method."""
 
     description: Annotated[str | None, DefaultOnError] = None
-    """Optional description providing more details about this authentication method."""
+    """Optional human-readable description of this authentication method."""
 
-    args: list[str] = []
+    args: Annotated[list[str], DefaultOnNull] = []
     """Additional arguments to append to the configured agent invocation for terminal auth."""
 
-    env: dict[str, str] = {}
+    env: Annotated[dict[str, str], DefaultOnNull] = {}
     """Additional environment variables to set on the configured agent invocation for terminal auth.
     These values override same-named variables in the base launch configuration.
     """
@@ -1758,7 +1758,7 @@ class AuthMethodAgent(Model):
     """Human-readable name of the authentication method."""
 
     description: Annotated[str | None, DefaultOnError] = None
-    """Optional description providing more details about this authentication method."""
+    """Optional human-readable description of this authentication method."""
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
 
@@ -1787,11 +1787,11 @@ class Implementation(Model):
 
     name: str
     """Intended for programmatic or logical use, but can be used as a display
-    name fallback if title isn’t present.
+    name fallback if title isn't present.
     """
 
     title: Annotated[str | None, DefaultOnError] = None
-    """Intended for UI and end-user contexts — optimized to be human-readable
+    """Intended for UI and end-user contexts and optimized to be human-readable
     and easily understood.
 
     If not provided, the name should be used for display.
@@ -1820,7 +1820,7 @@ class LogoutResponse(Model):
 class NewSessionResponse(Model):
     """Response from creating a new session.
 
-    See protocol docs: [Creating a Session](https://agentclientprotocol.com/protocol/session-setup#creating-a-session)
+    See protocol docs: [Creating a Session](https://agentclientprotocol.com/protocol/v1/session-setup#creating-a-session)
     """
 
     session_id: SessionId
@@ -1832,7 +1832,7 @@ class NewSessionResponse(Model):
     modes: Annotated[SessionModeState | None, DefaultOnError] = None
     """Initial mode state if supported by the Agent
 
-    See protocol docs: [Session Modes](https://agentclientprotocol.com/protocol/session-modes)
+    See protocol docs: [Session Modes](https://agentclientprotocol.com/protocol/v1/session-modes)
     """
 
     config_options: Annotated[
@@ -1862,7 +1862,7 @@ SessionModeId: TypeAlias = str
 class SessionMode(Model):
     """A mode the agent can operate in.
 
-    See protocol docs: [Session Modes](https://agentclientprotocol.com/protocol/session-modes)
+    See protocol docs: [Session Modes](https://agentclientprotocol.com/protocol/v1/session-modes)
     """
 
     id: SessionModeId
@@ -2022,7 +2022,7 @@ class LoadSessionResponse(Model):
     modes: Annotated[SessionModeState | None, DefaultOnError] = None
     """Initial mode state if supported by the Agent
 
-    See protocol docs: [Session Modes](https://agentclientprotocol.com/protocol/session-modes)
+    See protocol docs: [Session Modes](https://agentclientprotocol.com/protocol/v1/session-modes)
     """
 
     config_options: Annotated[
@@ -2085,7 +2085,7 @@ class ResumeSessionResponse(Model):
     modes: Annotated[SessionModeState | None, DefaultOnError] = None
     """Initial mode state if supported by the Agent
 
-    See protocol docs: [Session Modes](https://agentclientprotocol.com/protocol/session-modes)
+    See protocol docs: [Session Modes](https://agentclientprotocol.com/protocol/v1/session-modes)
     """
 
     config_options: Annotated[
@@ -2120,7 +2120,7 @@ class SetSessionConfigOptionResponse(Model):
 class PromptResponse(Model):
     """Response from processing a user prompt.
 
-    See protocol docs: [Check for Completion](https://agentclientprotocol.com/protocol/prompt-turn#4-check-for-completion)
+    See protocol docs: [Check for Completion](https://agentclientprotocol.com/protocol/v1/prompt-turn#4-check-for-completion)
     """
 
     stop_reason: StopReason
@@ -2134,7 +2134,7 @@ StopReason: TypeAlias = Literal[
 ]
 """Reasons why an agent stops processing a prompt turn.
 
-See protocol docs: [Stop Reasons](https://agentclientprotocol.com/protocol/prompt-turn#stop-reasons)
+See protocol docs: [Stop Reasons](https://agentclientprotocol.com/protocol/v1/prompt-turn#stop-reasons)
 
 `end_turn`: The turn ended successfully.
 
@@ -2157,11 +2157,11 @@ response to confirm successful cancellation.
 
 
 ExtResponse: TypeAlias = Any
-"""Allows for sending an arbitrary response to an [`ExtRequest`] that is not part of the ACP spec.
+"""Allows for sending an arbitrary response to an extension request that is not part of the ACP spec.
 Extension methods provide a way to add custom functionality while maintaining
 protocol compatibility.
 
-See protocol docs: [Extensibility](https://agentclientprotocol.com/protocol/extensibility)
+See protocol docs: [Extensibility](https://agentclientprotocol.com/protocol/v1/extensibility)
 """
 
 
@@ -2195,8 +2195,9 @@ ErrorCode: TypeAlias = (
 )
 """Predefined error codes for common JSON-RPC and ACP-specific errors.
 
-These codes follow the JSON-RPC 2.0 specification for standard errors
-and use the reserved range (-32000 to -32099) for protocol-specific errors.
+Standard errors use the JSON-RPC 2.0 codes. ACP-specific errors use the JSON-RPC
+server-error range (-32000 to -32099), and request cancellation uses -32800 from the
+range LSP reserves (-32899 to -32800).
 
 `-32700`: **Parse error**: Invalid JSON was received by the server.
 An error occurred on the server while parsing the JSON text.
@@ -2208,14 +2209,13 @@ An error occurred on the server while parsing the JSON text.
 `-32602`: **Invalid params**: Invalid method parameter(s).
 
 `-32603`: **Internal error**: Internal JSON-RPC error.
-Reserved for implementation-defined server errors.
 
 `-32800`: **Request cancelled**: Execution of the method was aborted either due to a cancellation request from the caller or
 because of resource constraints or shutdown.
 
 `-32000`: **Authentication required**: Authentication is required before this operation can be performed.
 
-`-32002`: **Resource not found**: A given resource, such as a file, was not found.
+`-32002`: **Resource not found**: A given resource, such as a session or file, was not found.
 
 `Other`: Other undefined error code.
 """
@@ -2255,11 +2255,11 @@ class AgentNotification(Model):
     sending a `session/cancel` notification, as the agent may send final
     updates before responding with the cancelled stop reason.
 
-    See protocol docs: [Agent Reports Output](https://agentclientprotocol.com/protocol/prompt-turn#3-agent-reports-output)
+    See protocol docs: [Agent Reports Output](https://agentclientprotocol.com/protocol/v1/prompt-turn#3-agent-reports-output)
 
     `CompleteElicitationNotification`: Notification that a URL-based elicitation has completed.
 
-    See protocol docs: [Elicitation](https://agentclientprotocol.com/protocol/elicitation#url-completion)
+    See protocol docs: [Elicitation](https://agentclientprotocol.com/protocol/v1/elicitation#url-completion)
 
     `ExtNotification`: Handles extension notifications from the agent.
 
@@ -2267,7 +2267,7 @@ class AgentNotification(Model):
     Extension notifications provide a way to send one-way messages for custom functionality
     while maintaining protocol compatibility.
 
-    See protocol docs: [Extensibility](https://agentclientprotocol.com/protocol/extensibility)
+    See protocol docs: [Extensibility](https://agentclientprotocol.com/protocol/v1/extensibility)
     """
 
 
@@ -2276,7 +2276,7 @@ class SessionNotification(Model):
 
     Used to stream real-time progress and results during prompt processing.
 
-    See protocol docs: [Agent Reports Output](https://agentclientprotocol.com/protocol/prompt-turn#3-agent-reports-output)
+    See protocol docs: [Agent Reports Output](https://agentclientprotocol.com/protocol/v1/prompt-turn#3-agent-reports-output)
     """
 
     session_id: SessionId
@@ -2328,7 +2328,7 @@ class ToolCall(Model):
     Tool calls are actions that the agent executes on behalf of the language model,
     such as reading files, executing code, or fetching data from external sources.
 
-    See protocol docs: [Tool Calls](https://agentclientprotocol.com/protocol/tool-calls)
+    See protocol docs: [Tool Calls](https://agentclientprotocol.com/protocol/v1/tool-calls)
     """
 
     tool_call_id: ToolCallId
@@ -2388,7 +2388,7 @@ class Plan(Model):
     Agents report plans to clients to provide visibility into their execution strategy.
     Plans can evolve during execution as the agent discovers new requirements or completes tasks.
 
-    See protocol docs: [Agent Plan](https://agentclientprotocol.com/protocol/agent-plan)
+    See protocol docs: [Agent Plan](https://agentclientprotocol.com/protocol/v1/agent-plan)
     """
 
     entries: Annotated[list[PlanEntry], SkipInvalidItems, DefaultOnError]
@@ -2403,7 +2403,7 @@ class Plan(Model):
 
 class SessionUpdatePlan(Plan):
     """The agent's execution plan for complex tasks.
-    See protocol docs: [Agent Plan](https://agentclientprotocol.com/protocol/agent-plan)
+    See protocol docs: [Agent Plan](https://agentclientprotocol.com/protocol/v1/agent-plan)
     """
 
     session_update: Literal["plan"] = tag("plan")
@@ -2425,7 +2425,7 @@ class SessionUpdateAvailableCommandsUpdate(AvailableCommandsUpdate):
 class CurrentModeUpdate(Model):
     """The current mode of the session has changed
 
-    See protocol docs: [Session Modes](https://agentclientprotocol.com/protocol/session-modes)
+    See protocol docs: [Session Modes](https://agentclientprotocol.com/protocol/v1/session-modes)
     """
 
     current_mode_id: SessionModeId
@@ -2455,7 +2455,7 @@ class SessionInfoUpdate(Model):
     """Update to session metadata. All fields are optional to support partial updates.
 
     Agents send this notification to update session information like title or custom metadata.
-    This allows clients to display dynamic session names and track session state changes.
+    Clients can use it to keep session titles and state current.
     """
 
     title: Annotated[str | None, DefaultOnError] = None
@@ -2500,7 +2500,7 @@ class Notice(Model):
     Notices are live events rather than session history. Agents must not rely on
     a notice being received, displayed, or seen by the user.
     Agents MUST only send notices when the Client advertised
-    [`ClientSessionCapabilities::notices`]. Otherwise, Agents may use an agent
+    the `session.notices` Client capability. Otherwise, Agents may use an agent
     message when the information should still be surfaced to the user.
 
     See RFD: [Session Notices](https://agentclientprotocol.com/rfds/session-notices)
@@ -2529,7 +2529,7 @@ class SessionUpdateNotice(Notice):
     """Information for the user that is not part of session history.
 
     Agents MUST only send this update when the Client advertised
-    [`ClientSessionCapabilities::notices`].
+    the `session.notices` Client capability.
     """
 
     session_update: Literal["notice"] = tag("notice")
@@ -2539,7 +2539,7 @@ class CompactionUpdate(Model):
     """A context compaction upsert. The first notification fixes the compaction's
     timeline position. Later updates with the same ID patch that entity in place.
     Agents MUST only send this update when the Client advertised
-    [`ClientSessionCapabilities::compaction`].
+    the `session.compaction` Client capability.
 
     `summary`, `error`, and `_meta` have patch semantics: omission leaves the
     stored value unchanged, `null` clears it, and a concrete value replaces it.
@@ -2566,7 +2566,7 @@ class SessionUpdateCompactionUpdate(CompactionUpdate):
     """A context compaction has been created or updated.
 
     Agents MUST only send this update when the Client advertised
-    [`ClientSessionCapabilities::compaction`].
+    the `session.compaction` Client capability.
     """
 
     session_update: Literal["compaction_update"] = tag("compaction_update")
@@ -2576,7 +2576,7 @@ class CompactionSummaryChunk(Model):
     """A content block appended to a compaction's summary. A first-seen ID creates
     an in-progress compaction. Chunks append in receive order.
     Agents MUST only send this update when the Client advertised
-    [`ClientSessionCapabilities::compaction`].
+    the `session.compaction` Client capability.
     """
 
     compaction_id: CompactionId
@@ -2593,7 +2593,7 @@ class SessionUpdateCompactionSummaryChunk(CompactionSummaryChunk):
     """A content block appended to a context compaction's retained summary.
 
     Agents MUST only send this update when the Client advertised
-    [`ClientSessionCapabilities::compaction`].
+    the `session.compaction` Client capability.
     """
 
     session_update: Literal["compaction_summary_chunk"] = tag("compaction_summary_chunk")
@@ -2620,7 +2620,7 @@ SessionUpdate: TypeAlias = Annotated[
 
 These updates provide real-time feedback about the agent's progress.
 
-See protocol docs: [Agent Reports Output](https://agentclientprotocol.com/protocol/prompt-turn#3-agent-reports-output)
+See protocol docs: [Agent Reports Output](https://agentclientprotocol.com/protocol/v1/prompt-turn#3-agent-reports-output)
 """
 
 
@@ -2633,7 +2633,7 @@ class PlanEntry(Model):
 
     Represents a task or goal that the assistant intends to accomplish
     as part of fulfilling the user's request.
-    See protocol docs: [Plan Entries](https://agentclientprotocol.com/protocol/agent-plan#plan-entries)
+    See protocol docs: [Plan Entries](https://agentclientprotocol.com/protocol/v1/agent-plan#plan-entries)
     """
 
     content: str
@@ -2655,7 +2655,7 @@ PlanEntryPriority: TypeAlias = Literal["high", "medium", "low"]
 
 Used to indicate the relative importance or urgency of different
 tasks in the execution plan.
-See protocol docs: [Plan Entries](https://agentclientprotocol.com/protocol/agent-plan#plan-entries)
+See protocol docs: [Plan Entries](https://agentclientprotocol.com/protocol/v1/agent-plan#plan-entries)
 
 `high`: High priority task - critical to the overall goal.
 
@@ -2669,7 +2669,7 @@ PlanEntryStatus: TypeAlias = Literal["pending", "in_progress", "completed"]
 """Status of a plan entry in the execution flow.
 
 Tracks the lifecycle of each task from planning through completion.
-See protocol docs: [Plan Entries](https://agentclientprotocol.com/protocol/agent-plan#plan-entries)
+See protocol docs: [Plan Entries](https://agentclientprotocol.com/protocol/v1/agent-plan#plan-entries)
 
 `pending`: The task has not started yet.
 
@@ -2717,7 +2717,9 @@ class Cost(Model):
     """Total cumulative cost for session."""
 
     currency: str
-    """ISO 4217 currency code (e.g., "USD", "EUR")."""
+    """Unit of `amount`: an ISO 4217 currency code (e.g., "USD", "EUR") for money, or another
+    unit such as "credits".
+    """
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
 
@@ -2770,11 +2772,11 @@ class CompleteElicitationNotification(Model):
 
 
 ExtNotification: TypeAlias = Any
-"""Allows the Agent to send an arbitrary notification that is not part of the ACP spec.
+"""Allows either side to send an arbitrary notification that is not part of the ACP spec.
 Extension notifications provide a way to send one-way messages for custom functionality
 while maintaining protocol compatibility.
 
-See protocol docs: [Extensibility](https://agentclientprotocol.com/protocol/extensibility)
+See protocol docs: [Extensibility](https://agentclientprotocol.com/protocol/v1/extensibility)
 """
 
 
@@ -2827,7 +2829,7 @@ class ClientRequest(Model):
 
     The agent should respond with its supported protocol version and capabilities.
 
-    See protocol docs: [Initialization](https://agentclientprotocol.com/protocol/initialization)
+    See protocol docs: [Initialization](https://agentclientprotocol.com/protocol/v1/initialization)
 
     `AuthenticateRequest`: Authenticates the client using the specified authentication method.
 
@@ -2836,9 +2838,9 @@ class ClientRequest(Model):
     initialization and whose type defines the `authenticate` flow.
 
     After successful authentication, the client can proceed to create sessions with
-    `new_session` without receiving an `auth_required` error.
+    `session/new` without receiving an `auth_required` (`-32000`) error.
 
-    See protocol docs: [Initialization](https://agentclientprotocol.com/protocol/initialization)
+    See protocol docs: [Initialization](https://agentclientprotocol.com/protocol/v1/initialization)
 
     `LogoutRequest`: Logs out of the current authenticated state.
 
@@ -2854,9 +2856,9 @@ class ClientRequest(Model):
     - Connect to any specified MCP servers
     - Return a unique session ID for future requests
 
-    May return an `auth_required` error if the agent requires authentication.
+    May return an `auth_required` (`-32000`) error if the agent requires authentication.
 
-    See protocol docs: [Session Setup](https://agentclientprotocol.com/protocol/session-setup)
+    See protocol docs: [Session Setup](https://agentclientprotocol.com/protocol/v1/session-setup)
 
     `LoadSessionRequest`: Loads an existing session to resume a previous conversation.
 
@@ -2867,7 +2869,7 @@ class ClientRequest(Model):
     - Connect to the specified MCP servers
     - Stream the entire conversation history back to the client via notifications
 
-    See protocol docs: [Loading Sessions](https://agentclientprotocol.com/protocol/session-setup#loading-sessions)
+    See protocol docs: [Loading Sessions](https://agentclientprotocol.com/protocol/v1/session-setup#loading-sessions)
 
     `ListSessionsRequest`: Lists existing sessions known to the agent.
 
@@ -2905,7 +2907,7 @@ class ClientRequest(Model):
     This method can be called at any time during a session, whether the Agent is
     idle or actively generating a response.
 
-    See protocol docs: [Session Modes](https://agentclientprotocol.com/protocol/session-modes)
+    See protocol docs: [Session Modes](https://agentclientprotocol.com/protocol/v1/session-modes)
 
     `SetSessionConfigOptionRequest`: Sets the current value for a session configuration option.
 
@@ -2919,14 +2921,14 @@ class ClientRequest(Model):
     - Executes any requested tool calls
     - Returns when the turn is complete with a stop reason
 
-    See protocol docs: [Prompt Turn](https://agentclientprotocol.com/protocol/prompt-turn)
+    See protocol docs: [Prompt Turn](https://agentclientprotocol.com/protocol/v1/prompt-turn)
 
     `ExtMethodRequest`: Handles extension method requests from the client.
 
     Extension methods provide a way to add custom functionality while maintaining
     protocol compatibility.
 
-    See protocol docs: [Extensibility](https://agentclientprotocol.com/protocol/extensibility)
+    See protocol docs: [Extensibility](https://agentclientprotocol.com/protocol/v1/extensibility)
     """
 
 
@@ -2935,7 +2937,7 @@ class InitializeRequest(Model):
 
     Sent by the client to establish connection and negotiate capabilities.
 
-    See protocol docs: [Initialization](https://agentclientprotocol.com/protocol/initialization)
+    See protocol docs: [Initialization](https://agentclientprotocol.com/protocol/v1/initialization)
     """
 
     protocol_version: ProtocolVersion
@@ -2965,7 +2967,7 @@ class ClientCapabilities(Model):
     Advertised during initialization to inform the agent about
     available features and methods.
 
-    See protocol docs: [Client Capabilities](https://agentclientprotocol.com/protocol/initialization#client-capabilities)
+    See protocol docs: [Client Capabilities](https://agentclientprotocol.com/protocol/v1/initialization#client-capabilities)
     """
 
     fs: Annotated[FileSystemCapabilities, DefaultOnError] = Field(
@@ -3007,7 +3009,7 @@ class ClientCapabilities(Model):
 class FileSystemCapabilities(Model):
     """File system capabilities that a client may support.
 
-    See protocol docs: [FileSystem](https://agentclientprotocol.com/protocol/initialization#filesystem)
+    See protocol docs: [FileSystem](https://agentclientprotocol.com/protocol/v1/initialization#filesystem)
     """
 
     read_text_file: Annotated[bool, DefaultOnError] = False
@@ -3024,7 +3026,7 @@ class ClientSessionCapabilities(Model):
 
     compaction: Annotated[CompactionCapabilities | None, DefaultOnError] = None
     """Support for ID-addressed context compaction updates. Omitted or `null`
-    means unsupported; `{}` advertises the complete compaction contract.
+    means unsupported. `{}` advertises the complete compaction contract.
     """
 
     config_options: Annotated[SessionConfigOptionsCapabilities | None, DefaultOnError] = None
@@ -3159,13 +3161,13 @@ class LogoutRequest(Model):
 class NewSessionRequest(Model):
     """Request parameters for creating a new session.
 
-    See protocol docs: [Creating a Session](https://agentclientprotocol.com/protocol/session-setup#creating-a-session)
+    See protocol docs: [Creating a Session](https://agentclientprotocol.com/protocol/v1/session-setup#creating-a-session)
     """
 
     cwd: str
     """The working directory for this session. Must be an absolute path."""
 
-    additional_directories: list[str] = []
+    additional_directories: Annotated[list[str], DefaultOnNull] = []
     """Additional workspace roots for this session. Each path must be absolute.
 
     These expand the session's filesystem scope without changing `cwd`, which
@@ -3173,7 +3175,7 @@ class NewSessionRequest(Model):
     additional roots are activated for the new session.
     """
 
-    mcp_servers: list[McpServer]
+    mcp_servers: Annotated[list[McpServer], DefaultOnNull]
     """List of MCP (Model Context Protocol) servers the agent should connect to."""
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
@@ -3188,7 +3190,7 @@ class McpServerHttp(Model):
     url: str
     """URL to the MCP server."""
 
-    headers: list[HttpHeader]
+    headers: Annotated[list[HttpHeader], DefaultOnNull]
     """HTTP headers to set when making requests to the MCP server."""
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
@@ -3204,7 +3206,7 @@ class McpServerSse(Model):
     url: str
     """URL to the MCP server."""
 
-    headers: list[HttpHeader]
+    headers: Annotated[list[HttpHeader], DefaultOnNull]
     """HTTP headers to set when making requests to the MCP server."""
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
@@ -3220,10 +3222,10 @@ class McpServerStdio(Model):
     command: str
     """Absolute path to the MCP server executable."""
 
-    args: list[str]
+    args: Annotated[list[str], DefaultOnNull]
     """Command-line arguments to pass to the MCP server."""
 
-    env: list[EnvVariable]
+    env: Annotated[list[EnvVariable], DefaultOnNull]
     """Environment variables to set when launching the MCP server."""
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
@@ -3235,7 +3237,7 @@ McpServer: TypeAlias = Annotated[McpServerHttp | McpServerSse | McpServerStdio, 
 MCP servers provide tools and context that the agent can use when
 processing prompts.
 
-See protocol docs: [MCP Servers](https://agentclientprotocol.com/protocol/session-setup#mcp-servers)
+See protocol docs: [MCP Servers](https://agentclientprotocol.com/protocol/v1/session-setup#mcp-servers)
 
 `stdio`: Stdio transport configuration
 
@@ -3260,16 +3262,16 @@ class LoadSessionRequest(Model):
 
     Only available if the Agent supports the `loadSession` capability.
 
-    See protocol docs: [Loading Sessions](https://agentclientprotocol.com/protocol/session-setup#loading-sessions)
+    See protocol docs: [Loading Sessions](https://agentclientprotocol.com/protocol/v1/session-setup#loading-sessions)
     """
 
-    mcp_servers: list[McpServer]
+    mcp_servers: Annotated[list[McpServer], DefaultOnNull]
     """List of MCP servers to connect to for this session."""
 
     cwd: str
     """The working directory for this session. Must be an absolute path."""
 
-    additional_directories: list[str] = []
+    additional_directories: Annotated[list[str], DefaultOnNull] = []
     """Additional workspace roots to activate for this session. Each path must be absolute.
 
     When omitted or empty, no additional roots are activated. When non-empty,
@@ -3326,7 +3328,7 @@ class ResumeSessionRequest(Model):
     cwd: str
     """The working directory for this session. Must be an absolute path."""
 
-    additional_directories: list[str] = []
+    additional_directories: Annotated[list[str], DefaultOnNull] = []
     """Additional workspace roots to activate for this session. Each path must be absolute.
 
     When omitted or empty, no additional roots are activated. When non-empty,
@@ -3335,7 +3337,7 @@ class ResumeSessionRequest(Model):
     the request `cwd` matches the session's `cwd`.
     """
 
-    mcp_servers: list[McpServer] = []
+    mcp_servers: Annotated[list[McpServer], DefaultOnNull] = []
     """List of MCP servers to connect to for this session."""
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
@@ -3385,7 +3387,7 @@ class SetSessionConfigOptionRequestBoolean(Model):
 
 
 class SetSessionConfigOptionRequestValueId(Model):
-    """A [`SessionConfigValueId`] string value.
+    """A `SessionConfigValueId` string value.
 
     This is the default when `type` is absent on the wire. Unknown `type`
     values with string payloads also gracefully deserialize into this
@@ -3414,7 +3416,7 @@ class PromptRequest(Model):
 
     Contains the user's message and any additional context.
 
-    See protocol docs: [User Message](https://agentclientprotocol.com/protocol/prompt-turn#1-user-message)
+    See protocol docs: [User Message](https://agentclientprotocol.com/protocol/v1/prompt-turn#1-user-message)
     """
 
     session_id: SessionId
@@ -3423,15 +3425,15 @@ class PromptRequest(Model):
     prompt: list[ContentBlock]
     """The blocks of content that compose the user's message.
 
-    As a baseline, the Agent MUST support [`ContentBlock::Text`] and [`ContentBlock::ResourceLink`],
-    while other variants are optionally enabled via [`PromptCapabilities`].
+    As a baseline, the Agent MUST support `text` and `resource_link` content blocks,
+    while other variants are optionally enabled via `PromptCapabilities`.
 
-    The Client MUST adapt its interface according to [`PromptCapabilities`].
+    The Client MUST adapt its interface according to `PromptCapabilities`.
 
     The client MAY include referenced pieces of context as either
-    [`ContentBlock::Resource`] or [`ContentBlock::ResourceLink`].
+    `resource` or `resource_link` content blocks.
 
-    When available, [`ContentBlock::Resource`] is preferred
+    When available, `resource` is preferred
     as it avoids extra round-trips and allows the message to include
     pieces of context from sources the agent may not have access to.
     """
@@ -3528,9 +3530,9 @@ class RequestPermissionOutcomeCancelled(Model):
 
     When a client sends a `session/cancel` notification to cancel an ongoing
     prompt turn, it MUST respond to all pending `session/request_permission`
-    requests with this `Cancelled` outcome.
+    requests with this `cancelled` outcome.
 
-    See protocol docs: [Cancellation](https://agentclientprotocol.com/protocol/prompt-turn#cancellation)
+    See protocol docs: [Cancellation](https://agentclientprotocol.com/protocol/v1/prompt-turn#cancellation)
     """
 
     outcome: Literal["cancelled"] = tag("cancelled")
@@ -3677,7 +3679,7 @@ CreateElicitationResponse: TypeAlias = Annotated[
 
 
 ElicitationContentValue: TypeAlias = Annotated[str | Int64 | Double | bool | list[str], FirstMatch]
-"""Allowed wire representations for [`ElicitationContentValue`].
+"""Allowed wire representations for `ElicitationContentValue`.
 
 `String`: String value accepted in elicitation response content.
 
@@ -3718,23 +3720,23 @@ class ClientNotification(Model):
     - Stop all language model requests as soon as possible
     - Abort all tool call invocations in progress
     - Send any pending `session/update` notifications
-    - Respond to the original `session/prompt` request with `StopReason::Cancelled`
+    - Respond to the original `session/prompt` request with the `cancelled` stop reason
 
-    See protocol docs: [Cancellation](https://agentclientprotocol.com/protocol/prompt-turn#cancellation)
+    See protocol docs: [Cancellation](https://agentclientprotocol.com/protocol/v1/prompt-turn#cancellation)
 
     `ExtNotification`: Handles extension notifications from the client.
 
     Extension notifications provide a way to send one-way messages for custom functionality
     while maintaining protocol compatibility.
 
-    See protocol docs: [Extensibility](https://agentclientprotocol.com/protocol/extensibility)
+    See protocol docs: [Extensibility](https://agentclientprotocol.com/protocol/v1/extensibility)
     """
 
 
 class CancelNotification(Model):
     """Notification to cancel ongoing operations for a session.
 
-    See protocol docs: [Cancellation](https://agentclientprotocol.com/protocol/prompt-turn#cancellation)
+    See protocol docs: [Cancellation](https://agentclientprotocol.com/protocol/v1/prompt-turn#cancellation)
     """
 
     session_id: SessionId
@@ -3746,7 +3748,7 @@ class CancelNotification(Model):
 class CancelRequestNotification(Model):
     """Notification to cancel an ongoing request.
 
-    See protocol docs: [Cancellation](https://agentclientprotocol.com/protocol/cancellation)
+    See protocol docs: [Cancellation](https://agentclientprotocol.com/protocol/v1/cancellation)
     """
 
     request_id: RequestId

@@ -16,9 +16,13 @@ if TYPE_CHECKING:
     from acp_runtime.methods import Notification, Request
 
     from .models import (
+        ArchiveSessionRequest,
+        ArchiveSessionResponse,
         AuthenticateRequest,
         AuthenticateResponse,
         AuthMethodId,
+        AuthStatusRequest,
+        AuthStatusResponse,
         CancelNotification,
         CancelRequestNotification,
         ClientCapabilities,
@@ -32,6 +36,8 @@ if TYPE_CHECKING:
         ForkSessionRequest,
         ForkSessionResponse,
         Implementation,
+        InitializeProxyRequest,
+        InitializeProxyResponse,
         InitializeRequest,
         InitializeResponse,
         ListProvidersRequest,
@@ -53,13 +59,19 @@ if TYPE_CHECKING:
         PromptResponse,
         ProtocolVersion,
         ProviderId,
+        ProxySuccessorNotification,
+        ProxySuccessorRequest,
+        ProxySuccessorResponse,
         RequestId,
         ResumeSessionRequest,
         ResumeSessionResponse,
+        SessionArchiveFilter,
         SessionConfigId,
         SessionConfigValueId,
         SessionId,
         SessionModeId,
+        SessionStatusRequest,
+        SessionStatusResponse,
         SetProviderRequest,
         SetProviderResponse,
         SetSessionConfigOptionRequest,
@@ -68,7 +80,11 @@ if TYPE_CHECKING:
         SetSessionConfigOptionResponse,
         SetSessionModeRequest,
         SetSessionModeResponse,
+        SetSessionTitleRequest,
+        SetSessionTitleResponse,
         SystemPrompt,
+        UnarchiveSessionRequest,
+        UnarchiveSessionResponse,
     )
 
 
@@ -83,7 +99,7 @@ class Agent(Handler):
 
         Sent by the client to establish connection and negotiate capabilities.
 
-        See protocol docs: [Initialization](https://agentclientprotocol.com/protocol/initialization)
+        See protocol docs: [Initialization](https://agentclientprotocol.com/protocol/v1/draft/initialization)
         """
 
     async def authenticate(self, request: AuthenticateRequest, /) -> AuthenticateResponse:
@@ -151,13 +167,31 @@ class Agent(Handler):
         """
         raise MethodNotFound("logout")
 
+    async def auth_status(self, request: AuthStatusRequest, /) -> AuthStatusResponse:
+        """Handle `auth/status`.
+
+        **UNSTABLE**
+
+        This capability is not part of the spec yet, and may be removed or changed at any point.
+
+        Request parameters for the `auth/status` method.
+
+        Queries the agent's current authentication state without changing it.
+
+        Agents MUST NOT reject it with `auth_required` (`-32000`), since Clients call it to learn
+        whether authentication is required.
+
+        Unlocked by `agentCapabilities.auth.status` in the peer's `initialize` message.
+        """
+        raise MethodNotFound("auth/status")
+
     @abstractmethod
     async def session_new(self, request: NewSessionRequest, /) -> NewSessionResponse:
         """Handle `session/new`.
 
         Request parameters for creating a new session.
 
-        See protocol docs: [Creating a Session](https://agentclientprotocol.com/protocol/session-setup#creating-a-session)
+        See protocol docs: [Creating a Session](https://agentclientprotocol.com/protocol/v1/draft/session-setup#creating-a-session)
         """
 
     async def session_load(self, request: LoadSessionRequest, /) -> LoadSessionResponse:
@@ -167,7 +201,7 @@ class Agent(Handler):
 
         Only available if the Agent supports the `loadSession` capability.
 
-        See protocol docs: [Loading Sessions](https://agentclientprotocol.com/protocol/session-setup#loading-sessions)
+        See protocol docs: [Loading Sessions](https://agentclientprotocol.com/protocol/v1/draft/session-setup#loading-sessions)
 
         Unlocked by `agentCapabilities.loadSession` in the peer's `initialize` message.
         """
@@ -212,6 +246,91 @@ class Agent(Handler):
         Unlocked by `agentCapabilities.sessionCapabilities.fork` in the peer's `initialize` message.
         """
         raise MethodNotFound("session/fork")
+
+    async def session_archive(self, request: ArchiveSessionRequest, /) -> ArchiveSessionResponse:
+        """Handle `session/archive`.
+
+        **UNSTABLE**
+
+        This capability is not part of the spec yet, and may be removed or changed at any point.
+
+        Request parameters for archiving a session.
+
+        Only available if the Agent supports the `sessionCapabilities.archive` capability.
+
+        Archiving hides the session from default `session/list` results. It keeps the session ID
+        and saved history. If the session is active, the Agent MUST cancel any ongoing work and
+        free the session's resources as if `session/close` had been called, then archive it.
+        Archiving an archived session succeeds. A session that does not exist gets `-32002`.
+
+        Unlocked by `agentCapabilities.sessionCapabilities.archive` in the peer's `initialize` message.
+        """
+        raise MethodNotFound("session/archive")
+
+    async def session_unarchive(
+        self, request: UnarchiveSessionRequest, /
+    ) -> UnarchiveSessionResponse:
+        """Handle `session/unarchive`.
+
+        **UNSTABLE**
+
+        This capability is not part of the spec yet, and may be removed or changed at any point.
+
+        Request parameters for unarchiving a session.
+
+        Only available if the Agent supports the `sessionCapabilities.archive` capability.
+
+        Unarchiving returns the session to default `session/list` results with the same ID and
+        saved history. It never loads or resumes the session. Clients that want to continue an
+        archived session SHOULD unarchive it before calling `session/load` or `session/resume`.
+        Unarchiving a session that is not archived succeeds. A session that does not exist
+        gets `-32002`.
+
+        Unlocked by `agentCapabilities.sessionCapabilities.archive` in the peer's `initialize` message.
+        """
+        raise MethodNotFound("session/unarchive")
+
+    async def session_status(self, request: SessionStatusRequest, /) -> SessionStatusResponse:
+        """Handle `session/status`.
+
+        **UNSTABLE**
+
+        This capability is not part of the spec yet, and may be removed or changed at any point.
+
+        Request parameters for checking the status of a session.
+
+        Only available if the Agent supports the `sessionCapabilities.status` capability.
+
+        `session/status` MUST NOT have side effects. The Agent does not load, resume, create,
+        close, or change the session, and does not attach the requesting connection to it.
+        A session the Agent does not know gets `-32002` with the requested `sessionId` in `data`.
+
+        Unlocked by `agentCapabilities.sessionCapabilities.status` in the peer's `initialize` message.
+        """
+        raise MethodNotFound("session/status")
+
+    async def session_set_title(
+        self, request: SetSessionTitleRequest, /
+    ) -> SetSessionTitleResponse:
+        """Handle `session/set_title`.
+
+        **UNSTABLE**
+
+        This capability is not part of the spec yet, and may be removed or changed at any point.
+
+        Request parameters for setting the title of a session.
+
+        Only available if the Agent supports the `sessionCapabilities.title` capability.
+
+        The session does not need to be active on the connection. Any session the Agent would
+        return from `session/list` can be retitled. A session that does not exist gets `-32002`.
+
+        The Agent responds only after it has stored the title. After a successful response, the
+        Agent SHOULD NOT replace the title with one it generates automatically.
+
+        Unlocked by `agentCapabilities.sessionCapabilities.title` in the peer's `initialize` message.
+        """
+        raise MethodNotFound("session/set_title")
 
     async def session_resume(self, request: ResumeSessionRequest, /) -> ResumeSessionResponse:
         """Handle `session/resume`.
@@ -266,7 +385,7 @@ class Agent(Handler):
 
         Contains the user's message and any additional context.
 
-        See protocol docs: [User Message](https://agentclientprotocol.com/protocol/prompt-turn#1-user-message)
+        See protocol docs: [User Message](https://agentclientprotocol.com/protocol/v1/draft/prompt-turn#1-user-message)
         """
 
     async def session_cancel(self, notification: CancelNotification, /) -> None:
@@ -274,7 +393,7 @@ class Agent(Handler):
 
         Notification to cancel ongoing operations for a session.
 
-        See protocol docs: [Cancellation](https://agentclientprotocol.com/protocol/prompt-turn#cancellation)
+        See protocol docs: [Cancellation](https://agentclientprotocol.com/protocol/v1/draft/prompt-turn#cancellation)
         """
         await self._unhandled(methods.SESSION_CANCEL, notification)
 
@@ -288,7 +407,7 @@ class Agent(Handler):
         Notification parameters for `mcp/message`.
 
         Sent by the provider to the consumer for an active request (including
-        subscription acknowledgements and updates); the outer envelope has no `id`.
+        subscription acknowledgements and updates). The outer envelope has no `id`.
 
         Unlocked by `agentCapabilities.mcpCapabilities.acp` in the peer's `initialize` message.
         """
@@ -299,9 +418,73 @@ class Agent(Handler):
 
         Notification to cancel an ongoing request.
 
-        See protocol docs: [Cancellation](https://agentclientprotocol.com/protocol/cancellation)
+        See protocol docs: [Cancellation](https://agentclientprotocol.com/protocol/v1/draft/cancellation)
         """
         await self._unhandled(methods.CANCEL_REQUEST, notification)
+
+    async def proxy_initialize(self, request: InitializeProxyRequest, /) -> InitializeProxyResponse:
+        """Handle `proxy/initialize`.
+
+        **UNSTABLE**
+
+        This capability is not part of the spec yet, and may be removed or changed at any point.
+
+        Request parameters for `proxy/initialize`.
+
+        A conductor sends `proxy/initialize` instead of `initialize` to every component that has a
+        successor, which tells the component to run as a proxy. The params and the response are
+        the same as for `initialize`. A conductor sends `initialize` to the final agent.
+
+        The params carry the protocol version the conductor selected: the client's requested
+        version, unless the conductor supports only a lower one. Before answering successfully,
+        the proxy MUST forward an `initialize` request to its successor through `proxy/successor`.
+
+        See the [Proxy Chains RFD](https://agentclientprotocol.com/rfds/proxy-chains).
+        """
+        raise MethodNotFound("proxy/initialize")
+
+    async def proxy_successor(self, request: ProxySuccessorRequest, /) -> ProxySuccessorResponse:
+        """Handle `proxy/successor`.
+
+        **UNSTABLE**
+
+        This capability is not part of the spec yet, and may be removed or changed at any point.
+
+        Parameters of a `proxy/successor` request.
+
+        A proxy sends it to forward a message to its successor, and the conductor sends it to
+        deliver a message from the successor to the proxy. The envelope wraps one request: `method`
+        and `params` are the wrapped request's method and params.
+
+        The result or error of the wrapped request is returned unchanged, as the same JSON value,
+        as the result or error of the `proxy/successor` request. Errors the conductor returns
+        itself, for example because the successor has exited, are not wrapped results.
+
+        To cancel it, the sender sends `$/cancel_request` with the ID of this `proxy/successor`
+        request on the same connection. Cancellation is never forwarded to another hop.
+
+        See the [Proxy Chains RFD](https://agentclientprotocol.com/rfds/proxy-chains).
+        """
+        raise MethodNotFound("proxy/successor")
+
+    async def proxy_successor_notification(
+        self, notification: ProxySuccessorNotification, /
+    ) -> None:
+        """Handle `proxy/successor`.
+
+        **UNSTABLE**
+
+        This capability is not part of the spec yet, and may be removed or changed at any point.
+
+        Parameters of a `proxy/successor` notification.
+
+        A proxy sends it to forward a message to its successor, and the conductor sends it to
+        deliver a message from the successor to the proxy. The envelope wraps one notification: `method`
+        and `params` are the wrapped notification's method and params.
+
+        See the [Proxy Chains RFD](https://agentclientprotocol.com/rfds/proxy-chains).
+        """
+        await self._unhandled(methods.PROXY_SUCCESSOR_NOTIFICATION, notification)
 
 
 class RemoteAgent(Remote):
@@ -323,6 +506,8 @@ class RemoteAgent(Remote):
     @overload
     async def request(self, request: LogoutRequest, /) -> LogoutResponse: ...
     @overload
+    async def request(self, request: AuthStatusRequest, /) -> AuthStatusResponse: ...
+    @overload
     async def request(self, request: NewSessionRequest, /) -> NewSessionResponse: ...
     @overload
     async def request(self, request: LoadSessionRequest, /) -> LoadSessionResponse: ...
@@ -332,6 +517,14 @@ class RemoteAgent(Remote):
     async def request(self, request: DeleteSessionRequest, /) -> DeleteSessionResponse: ...
     @overload
     async def request(self, request: ForkSessionRequest, /) -> ForkSessionResponse: ...
+    @overload
+    async def request(self, request: ArchiveSessionRequest, /) -> ArchiveSessionResponse: ...
+    @overload
+    async def request(self, request: UnarchiveSessionRequest, /) -> UnarchiveSessionResponse: ...
+    @overload
+    async def request(self, request: SessionStatusRequest, /) -> SessionStatusResponse: ...
+    @overload
+    async def request(self, request: SetSessionTitleRequest, /) -> SetSessionTitleResponse: ...
     @overload
     async def request(self, request: ResumeSessionRequest, /) -> ResumeSessionResponse: ...
     @overload
@@ -348,6 +541,10 @@ class RemoteAgent(Remote):
     ) -> SetSessionConfigOptionResponse: ...
     @overload
     async def request(self, request: PromptRequest, /) -> PromptResponse: ...
+    @overload
+    async def request(self, request: InitializeProxyRequest, /) -> InitializeProxyResponse: ...
+    @overload
+    async def request(self, request: ProxySuccessorRequest, /) -> ProxySuccessorResponse: ...
     async def request(self, request: Any, /) -> Any:
         """Send a ready-made request and wait for its result."""
         return await self._request_with(request)
@@ -358,6 +555,8 @@ class RemoteAgent(Remote):
     async def notify(self, notification: MessageMcpNotification, /) -> None: ...
     @overload
     async def notify(self, notification: CancelRequestNotification, /) -> None: ...
+    @overload
+    async def notify(self, notification: ProxySuccessorNotification, /) -> None: ...
     async def notify(self, notification: Any, /) -> None:
         """Send a ready-made notification."""
         await self._notify_with(notification)
@@ -376,7 +575,7 @@ class RemoteAgent(Remote):
 
         Sent by the client to establish connection and negotiate capabilities.
 
-        See protocol docs: [Initialization](https://agentclientprotocol.com/protocol/initialization)
+        See protocol docs: [Initialization](https://agentclientprotocol.com/protocol/v1/draft/initialization)
         """
         return await self._call(
             methods.INITIALIZE,
@@ -482,6 +681,28 @@ class RemoteAgent(Remote):
         """
         return await self._call(methods.LOGOUT, meta=meta)
 
+    async def auth_status(
+        self,
+        *,
+        meta: dict[str, Any] | None = UNSET,
+    ) -> AuthStatusResponse:
+        """Call `auth/status`.
+
+        **UNSTABLE**
+
+        This capability is not part of the spec yet, and may be removed or changed at any point.
+
+        Request parameters for the `auth/status` method.
+
+        Queries the agent's current authentication state without changing it.
+
+        Agents MUST NOT reject it with `auth_required` (`-32000`), since Clients call it to learn
+        whether authentication is required.
+
+        Unlocked by `agentCapabilities.auth.status` in the peer's `initialize` message.
+        """
+        return await self._call(methods.AUTH_STATUS, meta=meta)
+
     async def session_new(
         self,
         *,
@@ -495,7 +716,7 @@ class RemoteAgent(Remote):
 
         Request parameters for creating a new session.
 
-        See protocol docs: [Creating a Session](https://agentclientprotocol.com/protocol/session-setup#creating-a-session)
+        See protocol docs: [Creating a Session](https://agentclientprotocol.com/protocol/v1/draft/session-setup#creating-a-session)
         """
         return await self._call(
             methods.SESSION_NEW,
@@ -522,7 +743,7 @@ class RemoteAgent(Remote):
 
         Only available if the Agent supports the `loadSession` capability.
 
-        See protocol docs: [Loading Sessions](https://agentclientprotocol.com/protocol/session-setup#loading-sessions)
+        See protocol docs: [Loading Sessions](https://agentclientprotocol.com/protocol/v1/draft/session-setup#loading-sessions)
 
         Unlocked by `agentCapabilities.loadSession` in the peer's `initialize` message.
         """
@@ -541,6 +762,7 @@ class RemoteAgent(Remote):
         *,
         cwd: str | None = UNSET,
         cursor: str | None = UNSET,
+        archived: SessionArchiveFilter | None = UNSET,
         meta: dict[str, Any] | None = UNSET,
     ) -> ListSessionsResponse:
         """Call `session/list`.
@@ -551,7 +773,9 @@ class RemoteAgent(Remote):
 
         Unlocked by `agentCapabilities.sessionCapabilities.list` in the peer's `initialize` message.
         """
-        return await self._call(methods.SESSION_LIST, cwd=cwd, cursor=cursor, meta=meta)
+        return await self._call(
+            methods.SESSION_LIST, cwd=cwd, cursor=cursor, archived=archived, meta=meta
+        )
 
     async def session_delete(
         self,
@@ -602,6 +826,110 @@ class RemoteAgent(Remote):
             mcp_servers=mcp_servers,
             system_prompt=system_prompt,
             meta=meta,
+        )
+
+    async def session_archive(
+        self,
+        *,
+        session_id: SessionId,
+        meta: dict[str, Any] | None = UNSET,
+    ) -> ArchiveSessionResponse:
+        """Call `session/archive`.
+
+        **UNSTABLE**
+
+        This capability is not part of the spec yet, and may be removed or changed at any point.
+
+        Request parameters for archiving a session.
+
+        Only available if the Agent supports the `sessionCapabilities.archive` capability.
+
+        Archiving hides the session from default `session/list` results. It keeps the session ID
+        and saved history. If the session is active, the Agent MUST cancel any ongoing work and
+        free the session's resources as if `session/close` had been called, then archive it.
+        Archiving an archived session succeeds. A session that does not exist gets `-32002`.
+
+        Unlocked by `agentCapabilities.sessionCapabilities.archive` in the peer's `initialize` message.
+        """
+        return await self._call(methods.SESSION_ARCHIVE, session_id=session_id, meta=meta)
+
+    async def session_unarchive(
+        self,
+        *,
+        session_id: SessionId,
+        meta: dict[str, Any] | None = UNSET,
+    ) -> UnarchiveSessionResponse:
+        """Call `session/unarchive`.
+
+        **UNSTABLE**
+
+        This capability is not part of the spec yet, and may be removed or changed at any point.
+
+        Request parameters for unarchiving a session.
+
+        Only available if the Agent supports the `sessionCapabilities.archive` capability.
+
+        Unarchiving returns the session to default `session/list` results with the same ID and
+        saved history. It never loads or resumes the session. Clients that want to continue an
+        archived session SHOULD unarchive it before calling `session/load` or `session/resume`.
+        Unarchiving a session that is not archived succeeds. A session that does not exist
+        gets `-32002`.
+
+        Unlocked by `agentCapabilities.sessionCapabilities.archive` in the peer's `initialize` message.
+        """
+        return await self._call(methods.SESSION_UNARCHIVE, session_id=session_id, meta=meta)
+
+    async def session_status(
+        self,
+        *,
+        session_id: SessionId,
+        meta: dict[str, Any] | None = UNSET,
+    ) -> SessionStatusResponse:
+        """Call `session/status`.
+
+        **UNSTABLE**
+
+        This capability is not part of the spec yet, and may be removed or changed at any point.
+
+        Request parameters for checking the status of a session.
+
+        Only available if the Agent supports the `sessionCapabilities.status` capability.
+
+        `session/status` MUST NOT have side effects. The Agent does not load, resume, create,
+        close, or change the session, and does not attach the requesting connection to it.
+        A session the Agent does not know gets `-32002` with the requested `sessionId` in `data`.
+
+        Unlocked by `agentCapabilities.sessionCapabilities.status` in the peer's `initialize` message.
+        """
+        return await self._call(methods.SESSION_STATUS, session_id=session_id, meta=meta)
+
+    async def session_set_title(
+        self,
+        *,
+        session_id: SessionId,
+        title: str,
+        meta: dict[str, Any] | None = UNSET,
+    ) -> SetSessionTitleResponse:
+        """Call `session/set_title`.
+
+        **UNSTABLE**
+
+        This capability is not part of the spec yet, and may be removed or changed at any point.
+
+        Request parameters for setting the title of a session.
+
+        Only available if the Agent supports the `sessionCapabilities.title` capability.
+
+        The session does not need to be active on the connection. Any session the Agent would
+        return from `session/list` can be retitled. A session that does not exist gets `-32002`.
+
+        The Agent responds only after it has stored the title. After a successful response, the
+        Agent SHOULD NOT replace the title with one it generates automatically.
+
+        Unlocked by `agentCapabilities.sessionCapabilities.title` in the peer's `initialize` message.
+        """
+        return await self._call(
+            methods.SESSION_SET_TITLE, session_id=session_id, title=title, meta=meta
         )
 
     async def session_resume(
@@ -709,7 +1037,7 @@ class RemoteAgent(Remote):
 
         Contains the user's message and any additional context.
 
-        See protocol docs: [User Message](https://agentclientprotocol.com/protocol/prompt-turn#1-user-message)
+        See protocol docs: [User Message](https://agentclientprotocol.com/protocol/v1/draft/prompt-turn#1-user-message)
         """
         return await self._call(
             methods.SESSION_PROMPT, session_id=session_id, prompt=prompt, meta=meta
@@ -725,7 +1053,7 @@ class RemoteAgent(Remote):
 
         Notification to cancel ongoing operations for a session.
 
-        See protocol docs: [Cancellation](https://agentclientprotocol.com/protocol/prompt-turn#cancellation)
+        See protocol docs: [Cancellation](https://agentclientprotocol.com/protocol/v1/draft/prompt-turn#cancellation)
         """
         await self._notify(methods.SESSION_CANCEL, session_id=session_id, meta=meta)
 
@@ -747,7 +1075,7 @@ class RemoteAgent(Remote):
         Notification parameters for `mcp/message`.
 
         Sent by the provider to the consumer for an active request (including
-        subscription acknowledgements and updates); the outer envelope has no `id`.
+        subscription acknowledgements and updates). The outer envelope has no `id`.
 
         Unlocked by `agentCapabilities.mcpCapabilities.acp` in the peer's `initialize` message.
         """
@@ -770,6 +1098,95 @@ class RemoteAgent(Remote):
 
         Notification to cancel an ongoing request.
 
-        See protocol docs: [Cancellation](https://agentclientprotocol.com/protocol/cancellation)
+        See protocol docs: [Cancellation](https://agentclientprotocol.com/protocol/v1/draft/cancellation)
         """
         await self._notify(methods.CANCEL_REQUEST, request_id=request_id, meta=meta)
+
+    async def proxy_initialize(
+        self,
+        *,
+        protocol_version: ProtocolVersion,
+        client_capabilities: ClientCapabilities = UNSET,
+        client_info: Implementation | None = UNSET,
+        meta: dict[str, Any] | None = UNSET,
+    ) -> InitializeProxyResponse:
+        """Call `proxy/initialize`.
+
+        **UNSTABLE**
+
+        This capability is not part of the spec yet, and may be removed or changed at any point.
+
+        Request parameters for `proxy/initialize`.
+
+        A conductor sends `proxy/initialize` instead of `initialize` to every component that has a
+        successor, which tells the component to run as a proxy. The params and the response are
+        the same as for `initialize`. A conductor sends `initialize` to the final agent.
+
+        The params carry the protocol version the conductor selected: the client's requested
+        version, unless the conductor supports only a lower one. Before answering successfully,
+        the proxy MUST forward an `initialize` request to its successor through `proxy/successor`.
+
+        See the [Proxy Chains RFD](https://agentclientprotocol.com/rfds/proxy-chains).
+        """
+        return await self._call(
+            methods.PROXY_INITIALIZE,
+            protocol_version=protocol_version,
+            client_capabilities=client_capabilities,
+            client_info=client_info,
+            meta=meta,
+        )
+
+    async def proxy_successor(
+        self,
+        *,
+        method: str,
+        params: Any = UNSET,
+        meta: dict[str, Any] | None = UNSET,
+    ) -> ProxySuccessorResponse:
+        """Call `proxy/successor`.
+
+        **UNSTABLE**
+
+        This capability is not part of the spec yet, and may be removed or changed at any point.
+
+        Parameters of a `proxy/successor` request.
+
+        A proxy sends it to forward a message to its successor, and the conductor sends it to
+        deliver a message from the successor to the proxy. The envelope wraps one request: `method`
+        and `params` are the wrapped request's method and params.
+
+        The result or error of the wrapped request is returned unchanged, as the same JSON value,
+        as the result or error of the `proxy/successor` request. Errors the conductor returns
+        itself, for example because the successor has exited, are not wrapped results.
+
+        To cancel it, the sender sends `$/cancel_request` with the ID of this `proxy/successor`
+        request on the same connection. Cancellation is never forwarded to another hop.
+
+        See the [Proxy Chains RFD](https://agentclientprotocol.com/rfds/proxy-chains).
+        """
+        return await self._call(methods.PROXY_SUCCESSOR, method=method, params=params, meta=meta)
+
+    async def proxy_successor_notification(
+        self,
+        *,
+        method: str,
+        params: Any = UNSET,
+        meta: dict[str, Any] | None = UNSET,
+    ) -> None:
+        """Send `proxy/successor`.
+
+        **UNSTABLE**
+
+        This capability is not part of the spec yet, and may be removed or changed at any point.
+
+        Parameters of a `proxy/successor` notification.
+
+        A proxy sends it to forward a message to its successor, and the conductor sends it to
+        deliver a message from the successor to the proxy. The envelope wraps one notification: `method`
+        and `params` are the wrapped notification's method and params.
+
+        See the [Proxy Chains RFD](https://agentclientprotocol.com/rfds/proxy-chains).
+        """
+        await self._notify(
+            methods.PROXY_SUCCESSOR_NOTIFICATION, method=method, params=params, meta=meta
+        )

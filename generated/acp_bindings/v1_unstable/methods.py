@@ -3,7 +3,7 @@
 
 The messages that carry them, in upstream's words.
 
-`Agent`, `Client`: A message (request, response, or notification) with `"jsonrpc": "2.0"` specified as
+`Agent`, `Client`, `Proxy`: A message (request, response, or notification) with `"jsonrpc": "2.0"` specified as
 [required by JSON-RPC 2.0 Specification][1].
 
 [1]: https://www.jsonrpc.org/specification#compatibility
@@ -43,7 +43,7 @@ Upon receiving this notification, the receiver:
   - Valid response with appropriate data (partial results or cancellation marker)
   - Error response with code `-32800` (Cancelled)
 
-See protocol docs: [Cancellation](https://agentclientprotocol.com/protocol/cancellation)
+See protocol docs: [Cancellation](https://agentclientprotocol.com/protocol/v1/draft/cancellation)
 """
 
 from __future__ import annotations
@@ -55,8 +55,13 @@ from acp_runtime.methods import Notification, Profile, Request
 
 if TYPE_CHECKING:
     from .models import (
+        ArchiveSessionRequest,
+        ArchiveSessionResponse,
         AuthenticateRequest,
         AuthenticateResponse,
+        AuthStatusRequest,
+        AuthStatusResponse,
+        AuthStatusUpdateNotification,
         CancelNotification,
         CancelRequestNotification,
         CloseSessionRequest,
@@ -72,6 +77,8 @@ if TYPE_CHECKING:
         DisableProviderResponse,
         ForkSessionRequest,
         ForkSessionResponse,
+        InitializeProxyRequest,
+        InitializeProxyResponse,
         InitializeRequest,
         InitializeResponse,
         KillTerminalRequest,
@@ -91,6 +98,9 @@ if TYPE_CHECKING:
         NewSessionResponse,
         PromptRequest,
         PromptResponse,
+        ProxySuccessorNotification,
+        ProxySuccessorRequest,
+        ProxySuccessorResponse,
         ReadTextFileRequest,
         ReadTextFileResponse,
         ReleaseTerminalRequest,
@@ -100,14 +110,20 @@ if TYPE_CHECKING:
         ResumeSessionRequest,
         ResumeSessionResponse,
         SessionNotification,
+        SessionStatusRequest,
+        SessionStatusResponse,
         SetProviderRequest,
         SetProviderResponse,
         SetSessionConfigOptionRequest,
         SetSessionConfigOptionResponse,
         SetSessionModeRequest,
         SetSessionModeResponse,
+        SetSessionTitleRequest,
+        SetSessionTitleResponse,
         TerminalOutputRequest,
         TerminalOutputResponse,
+        UnarchiveSessionRequest,
+        UnarchiveSessionResponse,
         WaitForTerminalExitRequest,
         WaitForTerminalExitResponse,
         WriteTextFileRequest,
@@ -230,6 +246,13 @@ ELICITATION_COMPLETE: Final[Notification[CompleteElicitationNotification]] = Not
     "client",
     capability="clientCapabilities.elicitation.url",
 )
+AUTH_STATUS_UPDATE: Final[Notification[AuthStatusUpdateNotification]] = Notification(
+    PROFILE,
+    "auth/status_update",
+    "auth_status_update",
+    "AuthStatusUpdateNotification",
+    "client",
+)
 INITIALIZE: Final[Request[InitializeRequest, InitializeResponse]] = Request(
     PROFILE,
     "initialize",
@@ -283,6 +306,15 @@ LOGOUT: Final[Request[LogoutRequest, LogoutResponse]] = Request(
     "agent",
     result="LogoutResponse",
     capability="agentCapabilities.auth.logout",
+)
+AUTH_STATUS: Final[Request[AuthStatusRequest, AuthStatusResponse]] = Request(
+    PROFILE,
+    "auth/status",
+    "auth_status",
+    "AuthStatusRequest",
+    "agent",
+    result="AuthStatusResponse",
+    capability="agentCapabilities.auth.status",
 )
 SESSION_NEW: Final[Request[NewSessionRequest, NewSessionResponse]] = Request(
     PROFILE,
@@ -343,6 +375,42 @@ SESSION_FORK: Final[Request[ForkSessionRequest, ForkSessionResponse]] = Request(
         ("mcpServers.http", "agentCapabilities.mcpCapabilities.http"),
         ("mcpServers.sse", "agentCapabilities.mcpCapabilities.sse"),
     ),
+)
+SESSION_ARCHIVE: Final[Request[ArchiveSessionRequest, ArchiveSessionResponse]] = Request(
+    PROFILE,
+    "session/archive",
+    "session_archive",
+    "ArchiveSessionRequest",
+    "agent",
+    result="ArchiveSessionResponse",
+    capability="agentCapabilities.sessionCapabilities.archive",
+)
+SESSION_UNARCHIVE: Final[Request[UnarchiveSessionRequest, UnarchiveSessionResponse]] = Request(
+    PROFILE,
+    "session/unarchive",
+    "session_unarchive",
+    "UnarchiveSessionRequest",
+    "agent",
+    result="UnarchiveSessionResponse",
+    capability="agentCapabilities.sessionCapabilities.archive",
+)
+SESSION_STATUS: Final[Request[SessionStatusRequest, SessionStatusResponse]] = Request(
+    PROFILE,
+    "session/status",
+    "session_status",
+    "SessionStatusRequest",
+    "agent",
+    result="SessionStatusResponse",
+    capability="agentCapabilities.sessionCapabilities.status",
+)
+SESSION_SET_TITLE: Final[Request[SetSessionTitleRequest, SetSessionTitleResponse]] = Request(
+    PROFILE,
+    "session/set_title",
+    "session_set_title",
+    "SetSessionTitleRequest",
+    "agent",
+    result="SetSessionTitleResponse",
+    capability="agentCapabilities.sessionCapabilities.title",
 )
 SESSION_RESUME: Final[Request[ResumeSessionRequest, ResumeSessionResponse]] = Request(
     PROFILE,
@@ -421,6 +489,29 @@ CANCEL_REQUEST: Final[Notification[CancelRequestNotification]] = Notification(
     "CancelRequestNotification",
     "protocol",
 )
+PROXY_INITIALIZE: Final[Request[InitializeProxyRequest, InitializeProxyResponse]] = Request(
+    PROFILE,
+    "proxy/initialize",
+    "proxy_initialize",
+    "InitializeProxyRequest",
+    "proxy",
+    result="InitializeProxyResponse",
+)
+PROXY_SUCCESSOR: Final[Request[ProxySuccessorRequest, ProxySuccessorResponse]] = Request(
+    PROFILE,
+    "proxy/successor",
+    "proxy_successor",
+    "ProxySuccessorRequest",
+    "proxy",
+    result="ProxySuccessorResponse",
+)
+PROXY_SUCCESSOR_NOTIFICATION: Final[Notification[ProxySuccessorNotification]] = Notification(
+    PROFILE,
+    "proxy/successor",
+    "proxy_successor_notification",
+    "ProxySuccessorNotification",
+    "proxy",
+)
 
 
 AGENT_REQUESTS: Final[Mapping[str, Request[Any, Any]]] = {
@@ -430,16 +521,23 @@ AGENT_REQUESTS: Final[Mapping[str, Request[Any, Any]]] = {
     "providers/set": PROVIDERS_SET,
     "providers/disable": PROVIDERS_DISABLE,
     "logout": LOGOUT,
+    "auth/status": AUTH_STATUS,
     "session/new": SESSION_NEW,
     "session/load": SESSION_LOAD,
     "session/list": SESSION_LIST,
     "session/delete": SESSION_DELETE,
     "session/fork": SESSION_FORK,
+    "session/archive": SESSION_ARCHIVE,
+    "session/unarchive": SESSION_UNARCHIVE,
+    "session/status": SESSION_STATUS,
+    "session/set_title": SESSION_SET_TITLE,
     "session/resume": SESSION_RESUME,
     "session/close": SESSION_CLOSE,
     "session/set_mode": SESSION_SET_MODE,
     "session/set_config_option": SESSION_SET_CONFIG_OPTION,
     "session/prompt": SESSION_PROMPT,
+    "proxy/initialize": PROXY_INITIALIZE,
+    "proxy/successor": PROXY_SUCCESSOR,
 }
 """Requests that an agent handles, by their names on the wire."""
 
@@ -447,6 +545,7 @@ AGENT_NOTIFICATIONS: Final[Mapping[str, Notification[Any]]] = {
     "session/cancel": SESSION_CANCEL,
     "mcp/message": MCP_MESSAGE_NOTIFICATION,
     "$/cancel_request": CANCEL_REQUEST,
+    "proxy/successor": PROXY_SUCCESSOR_NOTIFICATION,
 }
 """Notifications that an agent handles, by their names on the wire."""
 
@@ -461,12 +560,16 @@ CLIENT_REQUESTS: Final[Mapping[str, Request[Any, Any]]] = {
     "terminal/kill": TERMINAL_KILL,
     "elicitation/create": ELICITATION_CREATE,
     "mcp/message": MCP_MESSAGE,
+    "proxy/initialize": PROXY_INITIALIZE,
+    "proxy/successor": PROXY_SUCCESSOR,
 }
 """Requests that a client handles, by their names on the wire."""
 
 CLIENT_NOTIFICATIONS: Final[Mapping[str, Notification[Any]]] = {
     "session/update": SESSION_UPDATE,
     "elicitation/complete": ELICITATION_COMPLETE,
+    "auth/status_update": AUTH_STATUS_UPDATE,
     "$/cancel_request": CANCEL_REQUEST,
+    "proxy/successor": PROXY_SUCCESSOR_NOTIFICATION,
 }
 """Notifications that a client handles, by their names on the wire."""

@@ -7,7 +7,7 @@ The _meta property is reserved by ACP to allow clients and agents to attach addi
 metadata to their interactions. Implementations MUST NOT make assumptions about values at
 these keys.
 
-See protocol docs: [Extensibility](https://agentclientprotocol.com/protocol/extensibility)
+See protocol docs: [Extensibility](https://agentclientprotocol.com/protocol/v1/draft/extensibility)
 
 The _meta property is reserved by ACP to allow clients and agents to attach additional
 metadata to their interactions. Implementations MUST NOT make assumptions about values at
@@ -15,14 +15,14 @@ these keys.
 
 Optional. Omitted and `null` are equivalent and mean no metadata.
 
-See protocol docs: [Extensibility](https://agentclientprotocol.com/protocol/extensibility)
+See protocol docs: [Extensibility](https://agentclientprotocol.com/protocol/v1/draft/extensibility)
 
 The _meta property is reserved by ACP to allow clients and agents to attach additional
 metadata to their interactions. Implementations MUST NOT make assumptions about values at
 these keys.
 
-See protocol docs: [Extensibility](https://agentclientprotocol.com/protocol/extensibility)
-Omitted means unchanged; `null` removes the metadata.
+See protocol docs: [Extensibility](https://agentclientprotocol.com/protocol/v1/draft/extensibility)
+Omitted means unchanged. `null` removes the metadata.
 
 The _meta property is reserved by ACP to allow clients and agents to attach additional
 metadata to their interactions. Implementations MUST NOT make assumptions about values at
@@ -30,7 +30,7 @@ these keys.
 
 The _meta property is reserved by ACP for additional metadata.
 Implementations MUST NOT make assumptions about values at these keys.
-Optional; omitted and `null` mean no metadata for this state snapshot.
+Optional. Omitted and `null` mean no metadata for this state snapshot.
 """
 
 from __future__ import annotations
@@ -40,6 +40,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 from acp_runtime.markers import (
     ByTag,
     DefaultOnError,
+    DefaultOnNull,
     FirstMatch,
     NoTag,
     NotNull,
@@ -105,14 +106,14 @@ class AgentRequest(Model):
     Only available if the client advertises the `fs.writeTextFile` capability.
     Allows the agent to create or modify files within the client's environment.
 
-    See protocol docs: [Client](https://agentclientprotocol.com/protocol/overview#client)
+    See protocol docs: [Client](https://agentclientprotocol.com/protocol/v1/draft/overview#client)
 
     `ReadTextFileRequest`: Reads content from a text file in the client's file system.
 
     Only available if the client advertises the `fs.readTextFile` capability.
     Allows the agent to access file contents within the client's environment.
 
-    See protocol docs: [Client](https://agentclientprotocol.com/protocol/overview#client)
+    See protocol docs: [Client](https://agentclientprotocol.com/protocol/v1/draft/overview#client)
 
     `RequestPermissionRequest`: Requests permission from the user for a tool call operation.
 
@@ -121,9 +122,9 @@ class AgentRequest(Model):
     to the user and return their decision.
 
     If the client cancels the prompt turn via `session/cancel`, it MUST
-    respond to this request with `RequestPermissionOutcome::Cancelled`.
+    respond to this request with the `cancelled` outcome.
 
-    See protocol docs: [Requesting Permission](https://agentclientprotocol.com/protocol/tool-calls#requesting-permission)
+    See protocol docs: [Requesting Permission](https://agentclientprotocol.com/protocol/v1/draft/tool-calls#requesting-permission)
 
     `CreateTerminalRequest`: Executes a command in a new terminal
 
@@ -133,19 +134,19 @@ class AgentRequest(Model):
     to get the current output, wait for exit, and kill the command.
 
     The `TerminalId` can also be used to embed the terminal in a tool call
-    by using the `ToolCallContent::Terminal` variant.
+    by using `terminal` tool call content.
 
     The Agent is responsible for releasing the terminal by using the `terminal/release`
     method.
 
-    See protocol docs: [Terminals](https://agentclientprotocol.com/protocol/terminals)
+    See protocol docs: [Terminals](https://agentclientprotocol.com/protocol/v1/draft/terminals)
 
     `TerminalOutputRequest`: Gets the terminal output and exit status
 
     Returns the current content in the terminal without waiting for the command to exit.
     If the command has already exited, the exit status is included.
 
-    See protocol docs: [Terminals](https://agentclientprotocol.com/protocol/terminals)
+    See protocol docs: [Terminals](https://agentclientprotocol.com/protocol/v1/draft/terminals)
 
     `ReleaseTerminalRequest`: Releases a terminal
 
@@ -158,11 +159,11 @@ class AgentRequest(Model):
     The `terminal/kill` method can be used to terminate the command without releasing
     the terminal, allowing the Agent to call `terminal/output` and other methods.
 
-    See protocol docs: [Terminals](https://agentclientprotocol.com/protocol/terminals)
+    See protocol docs: [Terminals](https://agentclientprotocol.com/protocol/v1/draft/terminals)
 
     `WaitForTerminalExitRequest`: Waits for the terminal command to exit and return its exit status
 
-    See protocol docs: [Terminals](https://agentclientprotocol.com/protocol/terminals)
+    See protocol docs: [Terminals](https://agentclientprotocol.com/protocol/v1/draft/terminals)
 
     `KillTerminalRequest`: Kills the terminal command without releasing the terminal
 
@@ -175,11 +176,11 @@ class AgentRequest(Model):
 
     Note: Call `terminal/release` when `TerminalId` is no longer needed.
 
-    See protocol docs: [Terminals](https://agentclientprotocol.com/protocol/terminals)
+    See protocol docs: [Terminals](https://agentclientprotocol.com/protocol/v1/draft/terminals)
 
     `CreateElicitationRequest`: Requests structured user input via a form or URL.
 
-    See protocol docs: [Elicitation](https://agentclientprotocol.com/protocol/elicitation)
+    See protocol docs: [Elicitation](https://agentclientprotocol.com/protocol/v1/draft/elicitation)
 
     `MessageMcpRequest`: **UNSTABLE**
 
@@ -193,7 +194,7 @@ class AgentRequest(Model):
     Extension methods provide a way to add custom functionality while maintaining
     protocol compatibility.
 
-    See protocol docs: [Extensibility](https://agentclientprotocol.com/protocol/extensibility)
+    See protocol docs: [Extensibility](https://agentclientprotocol.com/protocol/v1/draft/extensibility)
     """
 
 
@@ -237,10 +238,10 @@ class WriteTextFileRequest(Model):
 SessionId: TypeAlias = str
 """A unique identifier for a conversation session between a client and agent.
 
-Sessions maintain their own context, conversation history, and state,
-allowing multiple independent interactions with the same agent.
+Each session has its own context, conversation history, and state, so one
+agent can run several independent sessions.
 
-See protocol docs: [Session ID](https://agentclientprotocol.com/protocol/session-setup#session-id)
+See protocol docs: [Session ID](https://agentclientprotocol.com/protocol/v1/draft/session-setup#session-id)
 """
 
 
@@ -270,7 +271,7 @@ class RequestPermissionRequest(Model):
 
     Sent when the agent needs authorization before performing a sensitive operation.
 
-    See protocol docs: [Requesting Permission](https://agentclientprotocol.com/protocol/tool-calls#requesting-permission)
+    See protocol docs: [Requesting Permission](https://agentclientprotocol.com/protocol/v1/draft/tool-calls#requesting-permission)
     """
 
     session_id: SessionId
@@ -291,7 +292,7 @@ class ToolCallUpdate(Model):
     Used to report progress and results as tools execute. All fields except
     the tool call ID are optional - only changed fields need to be included.
 
-    See protocol docs: [Updating](https://agentclientprotocol.com/protocol/tool-calls#updating)
+    See protocol docs: [Updating](https://agentclientprotocol.com/protocol/v1/draft/tool-calls#updating)
     """
 
     tool_call_id: ToolCallId
@@ -340,7 +341,7 @@ ToolKind: TypeAlias = Literal[
 Tool kinds help clients choose appropriate icons and optimize how they
 display tool execution progress.
 
-See protocol docs: [Creating](https://agentclientprotocol.com/protocol/tool-calls#creating)
+See protocol docs: [Creating](https://agentclientprotocol.com/protocol/v1/draft/tool-calls#creating)
 
 `read`: Reading files or data.
 
@@ -369,7 +370,7 @@ ToolCallStatus: TypeAlias = Literal["pending", "in_progress", "completed", "fail
 
 Tool calls progress through different statuses during their lifecycle.
 
-See protocol docs: [Status](https://agentclientprotocol.com/protocol/tool-calls#status)
+See protocol docs: [Status](https://agentclientprotocol.com/protocol/v1/draft/tool-calls#status)
 
 `pending`: The tool call hasn't started running yet because the input is either
 streaming or we're awaiting approval.
@@ -400,14 +401,14 @@ class Diff(Model):
 
     Shows changes to files in a format suitable for display in the client UI.
 
-    See protocol docs: [Content](https://agentclientprotocol.com/protocol/tool-calls#content)
+    See protocol docs: [Content](https://agentclientprotocol.com/protocol/v1/draft/tool-calls#content)
     """
 
     path: str
     """The absolute file path being modified."""
 
     old_text: Annotated[str | None, DefaultOnError] = None
-    """The original content (None for new files)."""
+    """The original content (omitted or `null` for new files)."""
 
     new_text: str
     """The new content after modification."""
@@ -426,7 +427,7 @@ class Terminal(Model):
 
     The terminal must be added before calling `terminal/release`.
 
-    See protocol docs: [Terminal](https://agentclientprotocol.com/protocol/terminals)
+    See protocol docs: [Terminal](https://agentclientprotocol.com/protocol/v1/draft/terminals)
     """
 
     terminal_id: TerminalId
@@ -447,7 +448,7 @@ ToolCallContent: TypeAlias = Annotated[
 Tool calls can produce different types of content including
 standard content blocks (text, images) or file diffs.
 
-See protocol docs: [Content](https://agentclientprotocol.com/protocol/tool-calls#content)
+See protocol docs: [Content](https://agentclientprotocol.com/protocol/v1/draft/tool-calls#content)
 """
 
 
@@ -593,18 +594,15 @@ ContentBlock: TypeAlias = Annotated[
 ]
 """Content blocks represent displayable information in the Agent Client Protocol.
 
-They provide a structured way to handle various types of user-facing content—whether
-it's text from language models, images for analysis, or embedded resources for context.
-
 Content blocks appear in:
 - User prompts sent via `session/prompt`
 - Language model output streamed through `session/update` notifications
 - Progress updates and results from tool calls
 
-This structure is compatible with the Model Context Protocol (MCP), enabling
-agents to seamlessly forward content from MCP tool outputs without transformation.
+This structure is compatible with the Model Context Protocol (MCP), so agents can
+forward content from MCP tool outputs without transformation.
 
-See protocol docs: [Content](https://agentclientprotocol.com/protocol/content)
+See protocol docs: [Content](https://agentclientprotocol.com/protocol/v1/draft/content)
 """
 
 
@@ -683,14 +681,14 @@ class ToolCallLocation(Model):
     Enables clients to implement "follow-along" features that track
     which files the agent is working with in real-time.
 
-    See protocol docs: [Following the Agent](https://agentclientprotocol.com/protocol/tool-calls#following-the-agent)
+    See protocol docs: [Following the Agent](https://agentclientprotocol.com/protocol/v1/draft/tool-calls#following-the-agent)
     """
 
     path: str
     """The absolute file path being accessed or modified."""
 
     line: Annotated[Uint32 | None, DefaultOnError] = None
-    """Optional line number within the file."""
+    """Optional 1-based line number within the file."""
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
 
@@ -740,10 +738,10 @@ class CreateTerminalRequest(Model):
     command: str
     """The command to execute."""
 
-    args: list[str] = []
+    args: Annotated[list[str], DefaultOnNull] = []
     """Array of command arguments."""
 
-    env: list[EnvVariable] = []
+    env: Annotated[list[EnvVariable], DefaultOnNull] = []
     """Environment variables for the command."""
 
     cwd: str | None = None
@@ -826,7 +824,7 @@ class KillTerminalRequest(Model):
 class ElicitationSessionScope(Model):
     """Session-scoped elicitation, optionally tied to a specific tool call.
 
-    When `tool_call_id` is set, the elicitation is tied to a specific tool call.
+    When `toolCallId` is set, the elicitation is tied to a specific tool call.
     This is useful when an agent receives an elicitation from an MCP server
     during a tool call and needs to redirect it to the user.
     """
@@ -1319,8 +1317,8 @@ ElicitationPropertySchema: TypeAlias = Annotated[
 """Property schema for elicitation form fields.
 
 Each variant corresponds to a JSON Schema `"type"` value.
-Single-select enums use the `String` variant with `enum` or `oneOf` set.
-Multi-select enums use the `Array` variant.
+Single-select enums use `type: "string"` with `enum` or `oneOf` set.
+Multi-select enums use `type: "array"`.
 """
 
 
@@ -1397,6 +1395,8 @@ MultiSelectItems: TypeAlias = Annotated[
 """Items for a multi-select (array) property schema.
 
 `titled`: Titled multi-select items with human-readable labels.
+
+As in MCP, titled items omit `type` and are identified by `anyOf`.
 """
 
 
@@ -1459,7 +1459,7 @@ ExtRequest: TypeAlias = Any
 Extension methods provide a way to add custom functionality while maintaining
 protocol compatibility.
 
-See protocol docs: [Extensibility](https://agentclientprotocol.com/protocol/extensibility)
+See protocol docs: [Extensibility](https://agentclientprotocol.com/protocol/v1/draft/extensibility)
 """
 
 
@@ -1476,11 +1476,16 @@ class AgentResponseResult(Model):
         | SetProviderResponse
         | DisableProviderResponse
         | LogoutResponse
+        | AuthStatusResponse
         | NewSessionResponse
         | LoadSessionResponse
         | ListSessionsResponse
         | DeleteSessionResponse
         | ForkSessionResponse
+        | ArchiveSessionResponse
+        | UnarchiveSessionResponse
+        | SessionStatusResponse
+        | SetSessionTitleResponse
         | ResumeSessionResponse
         | CloseSessionResponse
         | SetSessionModeResponse
@@ -1503,6 +1508,8 @@ class AgentResponseResult(Model):
 
     `LogoutResponse`: Successful result returned for a `logout` request.
 
+    `AuthStatusResponse`: Successful result returned for an `auth/status` request.
+
     `NewSessionResponse`: Successful result returned for a `session/new` request.
 
     `LoadSessionResponse`: Successful result returned for a `session/load` request.
@@ -1512,6 +1519,14 @@ class AgentResponseResult(Model):
     `DeleteSessionResponse`: Successful result returned for a `session/delete` request.
 
     `ForkSessionResponse`: Successful result returned for a `session/fork` request.
+
+    `ArchiveSessionResponse`: Successful result returned for a `session/archive` request.
+
+    `UnarchiveSessionResponse`: Successful result returned for a `session/unarchive` request.
+
+    `SessionStatusResponse`: Successful result returned for a `session/status` request.
+
+    `SetSessionTitleResponse`: Successful result returned for a `session/set_title` request.
 
     `ResumeSessionResponse`: Successful result returned for a `session/resume` request.
 
@@ -1549,7 +1564,7 @@ class InitializeResponse(Model):
 
     Contains the negotiated protocol version and agent capabilities.
 
-    See protocol docs: [Initialization](https://agentclientprotocol.com/protocol/initialization)
+    See protocol docs: [Initialization](https://agentclientprotocol.com/protocol/v1/draft/initialization)
     """
 
     protocol_version: ProtocolVersion
@@ -1600,7 +1615,7 @@ class AgentCapabilities(Model):
     Advertised during initialization to inform the client about
     available features and content types.
 
-    See protocol docs: [Agent Capabilities](https://agentclientprotocol.com/protocol/initialization#agent-capabilities)
+    See protocol docs: [Agent Capabilities](https://agentclientprotocol.com/protocol/v1/draft/initialization#agent-capabilities)
     """
 
     load_session: Annotated[bool, DefaultOnError] = False
@@ -1643,8 +1658,8 @@ class AgentCapabilities(Model):
 class PromptCapabilities(Model):
     """Prompt capabilities supported by the agent in `session/prompt` requests.
 
-    Baseline agent functionality requires support for [`ContentBlock::Text`]
-    and [`ContentBlock::ResourceLink`] in prompt requests.
+    Baseline agent functionality requires support for `text`
+    and `resource_link` content blocks in prompt requests.
 
     Other variants must be explicitly opted in to.
     Capabilities for different types of content in prompt requests.
@@ -1652,19 +1667,19 @@ class PromptCapabilities(Model):
     Indicates which content types beyond the baseline (text and resource links)
     the agent can process.
 
-    See protocol docs: [Prompt Capabilities](https://agentclientprotocol.com/protocol/initialization#prompt-capabilities)
+    See protocol docs: [Prompt Capabilities](https://agentclientprotocol.com/protocol/v1/draft/initialization#prompt-capabilities)
     """
 
     image: Annotated[bool, DefaultOnError] = False
-    """Agent supports [`ContentBlock::Image`]."""
+    """Agent supports `image` content blocks."""
 
     audio: Annotated[bool, DefaultOnError] = False
-    """Agent supports [`ContentBlock::Audio`]."""
+    """Agent supports `audio` content blocks."""
 
     embedded_context: Annotated[bool, DefaultOnError] = False
     """Agent supports embedded context in `session/prompt` requests.
 
-    When enabled, the Client is allowed to include [`ContentBlock::Resource`]
+    When enabled, the Client is allowed to include `resource` content blocks
     in prompt requests for pieces of context that are referenced in the message.
     """
 
@@ -1675,17 +1690,17 @@ class McpCapabilities(Model):
     """MCP capabilities supported by the agent"""
 
     http: Annotated[bool, DefaultOnError] = False
-    """Agent supports [`McpServer::Http`]."""
+    """Agent supports `http` MCP servers."""
 
     sse: Annotated[bool, DefaultOnError] = False
-    """Agent supports [`McpServer::Sse`]."""
+    """Agent supports `sse` MCP servers."""
 
     acp: Annotated[bool, DefaultOnError] = False
     """**UNSTABLE**
 
     This capability is not part of the spec yet, and may be removed or changed at any point.
 
-    Agent supports [`McpServer::Acp`].
+    Agent supports `acp` MCP servers.
     """
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
@@ -1698,9 +1713,9 @@ class SessionCapabilities(Model):
 
     Optionally, they **MAY** support other session methods and notifications by specifying additional capabilities.
 
-    Note: `session/load` is still handled by the top-level `load_session` capability. This will be unified in future versions of the protocol.
+    Note: `session/load` is still handled by the top-level `loadSession` capability. This will be unified in future versions of the protocol.
 
-    See protocol docs: [Session Capabilities](https://agentclientprotocol.com/protocol/initialization#session-capabilities)
+    See protocol docs: [Session Capabilities](https://agentclientprotocol.com/protocol/v1/draft/initialization#session-capabilities)
     """
 
     list: Annotated[SessionListCapabilities | None, DefaultOnError] = None
@@ -1751,6 +1766,43 @@ class SessionCapabilities(Model):
 
     Optional. Omitted or `null` both mean the agent does not advertise support.
     Supplying `{}` means the agent supports forking sessions.
+    """
+
+    archive: Annotated[SessionArchiveCapabilities | None, DefaultOnError] = None
+    """**UNSTABLE**
+
+    This capability is not part of the spec yet, and may be removed or changed at any point.
+
+    Whether the agent supports `session/archive` and `session/unarchive`.
+
+    Optional. Omitted or `null` both mean the agent does not advertise support.
+    Supplying `{}` means the agent supports both methods, the `archived` filter on
+    `session/list`, and `SessionInfo.archived`. Agents that advertise it MUST also advertise `sessionCapabilities.list`.
+    """
+
+    status: Annotated[SessionStatusCapabilities | None, DefaultOnError] = None
+    """**UNSTABLE**
+
+    This capability is not part of the spec yet, and may be removed or changed at any point.
+
+    Whether the agent supports `session/status`.
+
+    Optional. Omitted or `null` both mean the agent does not advertise support.
+    Supplying `{}` means the agent supports checking session status.
+    """
+
+    title: Annotated[SessionTitleCapabilities | None, DefaultOnError] = None
+    """**UNSTABLE**
+
+    This capability is not part of the spec yet, and may be removed or changed at any point.
+
+    Whether the agent supports `session/set_title`.
+
+    Agents report titles through `session/list` and `session_info_update` without this
+    capability. It only advertises that Clients can set titles.
+
+    Optional. Omitted or `null` both mean the agent does not advertise support.
+    Supplying `{}` means the agent supports setting session titles.
     """
 
     resume: Annotated[SessionResumeCapabilities | None, DefaultOnError] = None
@@ -1869,6 +1921,47 @@ class SessionForkCapabilities(Model):
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
 
 
+class SessionArchiveCapabilities(Model):
+    """**UNSTABLE**
+
+    This capability is not part of the spec yet, and may be removed or changed at any point.
+
+    Capabilities for `session/archive` and `session/unarchive`.
+
+    Supplying `{}` means the agent supports both methods, the `archived` filter on
+    `session/list`, and `SessionInfo.archived`.
+    """
+
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+
+
+class SessionStatusCapabilities(Model):
+    """**UNSTABLE**
+
+    This capability is not part of the spec yet, and may be removed or changed at any point.
+
+    Capabilities for the `session/status` method.
+
+    Supplying `{}` means the agent supports checking session status.
+    """
+
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+
+
+class SessionTitleCapabilities(Model):
+    """**UNSTABLE**
+
+    This capability is not part of the spec yet, and may be removed or changed at any point.
+
+    Capabilities for Client-set session titles.
+
+    Supplying `{}` means the agent supports `session/set_title`. Agents report titles
+    through `session/list` and `session_info_update` without this capability.
+    """
+
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+
+
 class SessionResumeCapabilities(Model):
     """Capabilities for the `session/resume` method.
 
@@ -1890,11 +1983,35 @@ class SessionCloseCapabilities(Model):
 class AgentAuthCapabilities(Model):
     """Authentication-related capabilities supported by the agent."""
 
+    status: Annotated[AuthStatusCapabilities | None, DefaultOnError] = None
+    """**UNSTABLE**
+
+    This capability is not part of the spec yet, and may be removed or changed at any point.
+
+    Whether the agent supports the `auth/status` method.
+
+    Optional. Omitted or `null` both mean the agent does not advertise support.
+    Supplying `{}` means the agent supports the `auth/status` method.
+    """
+
     logout: Annotated[LogoutCapabilities | None, DefaultOnError] = None
     """Whether the agent supports the logout method.
 
     Optional. Omitted or `null` both mean the agent does not advertise support.
     Supplying `{}` means the agent supports the logout method.
+    """
+
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+
+
+class AuthStatusCapabilities(Model):
+    """**UNSTABLE**
+
+    This capability is not part of the spec yet, and may be removed or changed at any point.
+
+    Auth status capabilities supported by the agent.
+
+    Supplying `{}` means the agent supports the `auth/status` method.
     """
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
@@ -1928,7 +2045,7 @@ class AuthMethodTerminal(Model):
     The client runs the configured agent program as a separate interactive
     process for the user to authenticate via a TUI. Agents MUST advertise this
     method only when the client enabled its terminal authentication capability.
-    A zero exit status signals success; any other termination signals failure.
+    A zero exit status signals success. Any other termination signals failure.
     The client MUST NOT pass this method to `authenticate`.
     """
 
@@ -1939,12 +2056,12 @@ class AuthMethodTerminal(Model):
     """Human-readable name of the authentication method."""
 
     description: Annotated[str | None, DefaultOnError] = None
-    """Optional description providing more details about this authentication method."""
+    """Optional human-readable description of this authentication method."""
 
-    args: list[str] = []
+    args: Annotated[list[str], DefaultOnNull] = []
     """Additional arguments to append to the configured agent invocation for terminal auth."""
 
-    env: dict[str, str] = {}
+    env: Annotated[dict[str, str], DefaultOnNull] = {}
     """Additional environment variables to set on the configured agent invocation for terminal auth.
     These values override same-named variables in the base launch configuration.
     """
@@ -1966,7 +2083,7 @@ class AuthMethodAgent(Model):
     """Human-readable name of the authentication method."""
 
     description: Annotated[str | None, DefaultOnError] = None
-    """Optional description providing more details about this authentication method."""
+    """Optional human-readable description of this authentication method."""
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
 
@@ -1995,11 +2112,11 @@ class Implementation(Model):
 
     name: str
     """Intended for programmatic or logical use, but can be used as a display
-    name fallback if title isn’t present.
+    name fallback if title isn't present.
     """
 
     title: Annotated[str | None, DefaultOnError] = None
-    """Intended for UI and end-user contexts — optimized to be human-readable
+    """Intended for UI and end-user contexts and optimized to be human-readable
     and easily understood.
 
     If not provided, the name should be used for display.
@@ -2140,10 +2257,107 @@ class LogoutResponse(Model):
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
 
 
+class AuthStatusResponse(Model):
+    """**UNSTABLE**
+
+    This capability is not part of the spec yet, and may be removed or changed at any point.
+
+    Response to the `auth/status` method.
+    """
+
+    state: AuthState
+    """Whether the agent can start sessions without the user signing in first.
+
+    This is the only field clients should act on. Clients MUST treat values they
+    do not recognize as `unknown`.
+    """
+
+    accounts: Annotated[list[AuthAccount], SkipInvalidItems, DefaultOnError] = []
+    """The accounts the agent has configured, for display.
+
+    Optional. Omitted and empty are equivalent and mean no accounts are reported.
+    Agents that hold credentials for several providers or accounts SHOULD list each
+    of them and mark the ones in effect with `active`.
+    """
+
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+
+
+AuthState: TypeAlias = Literal["authenticated", "unauthenticated", "not_required", "unknown"] | str
+"""**UNSTABLE**
+
+This capability is not part of the spec yet, and may be removed or changed at any point.
+
+The agent's overall authentication state.
+
+`authenticated`: Credentials are configured. This does not guarantee that they are valid.
+
+`unauthenticated`: The user needs to sign in. This includes credentials that are missing,
+expired, or known to be invalid.
+
+`not_required`: No authentication is needed, for example because the agent uses a local model.
+
+`unknown`: The agent cannot currently determine the state.
+
+`other`: Custom or future authentication state.
+
+Values beginning with `_` are reserved for implementation-specific
+extensions. Unknown values that do not begin with `_` are reserved for
+future ACP variants.
+"""
+
+
+class AuthAccount(Model):
+    """**UNSTABLE**
+
+    This capability is not part of the spec yet, and may be removed or changed at any point.
+
+    An account or credential the agent has configured, such as a signed-in user
+    account or an API key.
+
+    All fields are display information only. Clients MUST NOT use them as stable
+    account identifiers, and SHOULD NOT log them or send them elsewhere, such as to
+    telemetry.
+    """
+
+    label: str
+    """Human-readable name for the account, suitable for display on its own,
+    for example `Claude Max`, `OpenAI API key`, or `Vertex AI`.
+    """
+
+    active: Annotated[bool | None, DefaultOnError] = None
+    """Whether the agent currently uses this account by default.
+
+    Several accounts MAY be active, for example one per provider.
+
+    Optional. Omitted and `null` are equivalent and mean the agent does not indicate whether this account is in effect.
+    """
+
+    name: Annotated[str | None, DefaultOnError] = None
+    """Display name of the user, such as a username or full name.
+
+    Optional. Omitted and `null` are equivalent and mean no name is reported.
+    """
+
+    email: Annotated[str | None, DefaultOnError] = None
+    """Email address of the user.
+
+    Optional. Omitted and `null` are equivalent and mean no email is reported.
+    """
+
+    organization: Annotated[str | None, DefaultOnError] = None
+    """Display name of the organization, team, or workspace the account is using.
+
+    Optional. Omitted and `null` are equivalent and mean no organization is reported.
+    """
+
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+
+
 class NewSessionResponse(Model):
     """Response from creating a new session.
 
-    See protocol docs: [Creating a Session](https://agentclientprotocol.com/protocol/session-setup#creating-a-session)
+    See protocol docs: [Creating a Session](https://agentclientprotocol.com/protocol/v1/draft/session-setup#creating-a-session)
     """
 
     session_id: SessionId
@@ -2155,7 +2369,7 @@ class NewSessionResponse(Model):
     modes: Annotated[SessionModeState | None, DefaultOnError] = None
     """Initial mode state if supported by the Agent
 
-    See protocol docs: [Session Modes](https://agentclientprotocol.com/protocol/session-modes)
+    See protocol docs: [Session Modes](https://agentclientprotocol.com/protocol/v1/draft/session-modes)
     """
 
     config_options: Annotated[
@@ -2185,7 +2399,7 @@ SessionModeId: TypeAlias = str
 class SessionMode(Model):
     """A mode the agent can operate in.
 
-    See protocol docs: [Session Modes](https://agentclientprotocol.com/protocol/session-modes)
+    See protocol docs: [Session Modes](https://agentclientprotocol.com/protocol/v1/draft/session-modes)
     """
 
     id: SessionModeId
@@ -2345,7 +2559,7 @@ class LoadSessionResponse(Model):
     modes: Annotated[SessionModeState | None, DefaultOnError] = None
     """Initial mode state if supported by the Agent
 
-    See protocol docs: [Session Modes](https://agentclientprotocol.com/protocol/session-modes)
+    See protocol docs: [Session Modes](https://agentclientprotocol.com/protocol/v1/draft/session-modes)
     """
 
     config_options: Annotated[
@@ -2393,6 +2607,17 @@ class SessionInfo(Model):
     updated_at: Annotated[str | None, DefaultOnError] = None
     """ISO 8601 timestamp of last activity"""
 
+    archived: Annotated[bool | None, DefaultOnError] = None
+    """**UNSTABLE**
+
+    This capability is not part of the spec yet, and may be removed or changed at any point.
+
+    Whether the session is archived.
+
+    Optional. Omitted and `null` are equivalent and mean the archive state is not reported.
+    Agents that advertise the `sessionCapabilities.archive` capability MUST include it on every listed session.
+    """
+
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
 
 
@@ -2416,7 +2641,7 @@ class ForkSessionResponse(Model):
     modes: Annotated[SessionModeState | None, DefaultOnError] = None
     """Initial mode state if supported by the Agent
 
-    See protocol docs: [Session Modes](https://agentclientprotocol.com/protocol/session-modes)
+    See protocol docs: [Session Modes](https://agentclientprotocol.com/protocol/v1/draft/session-modes)
     """
 
     config_options: Annotated[
@@ -2427,13 +2652,100 @@ class ForkSessionResponse(Model):
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
 
 
+class ArchiveSessionResponse(Model):
+    """**UNSTABLE**
+
+    This capability is not part of the spec yet, and may be removed or changed at any point.
+
+    Response from archiving a session.
+    """
+
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+
+
+class UnarchiveSessionResponse(Model):
+    """**UNSTABLE**
+
+    This capability is not part of the spec yet, and may be removed or changed at any point.
+
+    Response from unarchiving a session.
+    """
+
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+
+
+class SessionStatusResponse(Model):
+    """**UNSTABLE**
+
+    This capability is not part of the spec yet, and may be removed or changed at any point.
+
+    Response from checking the status of a session.
+
+    The result is a snapshot. A session reported `open` may be closed or evicted before
+    the Client's next request.
+    """
+
+    status: SessionStatus
+    """Whether the Agent has the session in memory.
+
+    Required. Clients MUST treat a value they do not recognize as `saved`.
+    """
+
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+
+
+SessionStatus: TypeAlias = Literal["open", "saved"] | str
+"""**UNSTABLE**
+
+This capability is not part of the spec yet, and may be removed or changed at any point.
+
+Whether the Agent has a session in memory, as reported by `session/status`.
+
+`open`: The Agent has the session in memory, for any connection.
+
+This does not mean the requesting connection is attached to it. A Client that did
+not create or resume the session on its own connection MUST still call
+`session/load` or `session/resume` before sending `session/prompt` or expecting
+`session/update` notifications.
+
+`saved`: The Agent knows the session and can resume it, but does not have it in memory.
+
+The Client can call `session/load` or `session/resume` to start it.
+
+`other`: Custom or future session status.
+
+Values beginning with `_` are reserved for implementation-specific
+extensions. Unknown values that do not begin with `_` are reserved for
+future ACP variants. Clients MUST treat a value they do not recognize as
+`saved`.
+"""
+
+
+class SetSessionTitleResponse(Model):
+    """**UNSTABLE**
+
+    This capability is not part of the spec yet, and may be removed or changed at any point.
+
+    Response from setting the title of a session.
+    """
+
+    title: str
+    """The title the Agent stored.
+
+    This differs from the requested title if the Agent normalized it. Clients SHOULD
+    display this value rather than the one they sent.
+    """
+
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+
+
 class ResumeSessionResponse(Model):
     """Response from resuming an existing session."""
 
     modes: Annotated[SessionModeState | None, DefaultOnError] = None
     """Initial mode state if supported by the Agent
 
-    See protocol docs: [Session Modes](https://agentclientprotocol.com/protocol/session-modes)
+    See protocol docs: [Session Modes](https://agentclientprotocol.com/protocol/v1/draft/session-modes)
     """
 
     config_options: Annotated[
@@ -2468,7 +2780,7 @@ class SetSessionConfigOptionResponse(Model):
 class PromptResponse(Model):
     """Response from processing a user prompt.
 
-    See protocol docs: [Check for Completion](https://agentclientprotocol.com/protocol/prompt-turn#4-check-for-completion)
+    See protocol docs: [Check for Completion](https://agentclientprotocol.com/protocol/v1/draft/prompt-turn#4-check-for-completion)
     """
 
     stop_reason: StopReason
@@ -2490,7 +2802,7 @@ StopReason: TypeAlias = Literal[
 ]
 """Reasons why an agent stops processing a prompt turn.
 
-See protocol docs: [Stop Reasons](https://agentclientprotocol.com/protocol/prompt-turn#stop-reasons)
+See protocol docs: [Stop Reasons](https://agentclientprotocol.com/protocol/v1/draft/prompt-turn#stop-reasons)
 
 `end_turn`: The turn ended successfully.
 
@@ -2542,11 +2854,11 @@ class Usage(Model):
 
 
 ExtResponse: TypeAlias = Any
-"""Allows for sending an arbitrary response to an [`ExtRequest`] that is not part of the ACP spec.
+"""Allows for sending an arbitrary response to an extension request that is not part of the ACP spec.
 Extension methods provide a way to add custom functionality while maintaining
 protocol compatibility.
 
-See protocol docs: [Extensibility](https://agentclientprotocol.com/protocol/extensibility)
+See protocol docs: [Extensibility](https://agentclientprotocol.com/protocol/v1/draft/extensibility)
 """
 
 
@@ -2580,8 +2892,9 @@ ErrorCode: TypeAlias = (
 )
 """Predefined error codes for common JSON-RPC and ACP-specific errors.
 
-These codes follow the JSON-RPC 2.0 specification for standard errors
-and use the reserved range (-32000 to -32099) for protocol-specific errors.
+Standard errors use the JSON-RPC 2.0 codes. ACP-specific errors use the JSON-RPC
+server-error range (-32000 to -32099), and request cancellation uses -32800 from the
+range LSP reserves (-32899 to -32800).
 
 `-32700`: **Parse error**: Invalid JSON was received by the server.
 An error occurred on the server while parsing the JSON text.
@@ -2593,14 +2906,13 @@ An error occurred on the server while parsing the JSON text.
 `-32602`: **Invalid params**: Invalid method parameter(s).
 
 `-32603`: **Internal error**: Internal JSON-RPC error.
-Reserved for implementation-defined server errors.
 
 `-32800`: **Request cancelled**: Execution of the method was aborted either due to a cancellation request from the caller or
 because of resource constraints or shutdown.
 
 `-32000`: **Authentication required**: Authentication is required before this operation can be performed.
 
-`-32002`: **Resource not found**: A given resource, such as a file, was not found.
+`-32002`: **Resource not found**: A given resource, such as a session or file, was not found.
 
 `Other`: Other undefined error code.
 """
@@ -2617,7 +2929,11 @@ class AgentNotification(Model):
 
     params: (
         Annotated[
-            SessionNotification | CompleteElicitationNotification | ExtNotification, FirstMatch
+            SessionNotification
+            | CompleteElicitationNotification
+            | AuthStatusUpdateNotification
+            | ExtNotification,
+            FirstMatch,
         ]
         | None
     ) = None
@@ -2640,11 +2956,19 @@ class AgentNotification(Model):
     sending a `session/cancel` notification, as the agent may send final
     updates before responding with the cancelled stop reason.
 
-    See protocol docs: [Agent Reports Output](https://agentclientprotocol.com/protocol/prompt-turn#3-agent-reports-output)
+    See protocol docs: [Agent Reports Output](https://agentclientprotocol.com/protocol/v1/draft/prompt-turn#3-agent-reports-output)
 
     `CompleteElicitationNotification`: Notification that a URL-based elicitation has completed.
 
-    See protocol docs: [Elicitation](https://agentclientprotocol.com/protocol/elicitation#url-completion)
+    See protocol docs: [Elicitation](https://agentclientprotocol.com/protocol/v1/draft/elicitation#url-completion)
+
+    `AuthStatusUpdateNotification`: **UNSTABLE**
+
+    This capability is not part of the spec yet, and may be removed or changed at any point.
+
+    Notification that the agent's authentication state changed.
+
+    Only sent by agents that advertise the `auth.status` capability.
 
     `ExtNotification`: Handles extension notifications from the agent.
 
@@ -2652,7 +2976,7 @@ class AgentNotification(Model):
     Extension notifications provide a way to send one-way messages for custom functionality
     while maintaining protocol compatibility.
 
-    See protocol docs: [Extensibility](https://agentclientprotocol.com/protocol/extensibility)
+    See protocol docs: [Extensibility](https://agentclientprotocol.com/protocol/v1/draft/extensibility)
     """
 
 
@@ -2661,7 +2985,7 @@ class SessionNotification(Model):
 
     Used to stream real-time progress and results during prompt processing.
 
-    See protocol docs: [Agent Reports Output](https://agentclientprotocol.com/protocol/prompt-turn#3-agent-reports-output)
+    See protocol docs: [Agent Reports Output](https://agentclientprotocol.com/protocol/v1/draft/prompt-turn#3-agent-reports-output)
     """
 
     session_id: SessionId
@@ -2713,7 +3037,7 @@ class ToolCall(Model):
     Tool calls are actions that the agent executes on behalf of the language model,
     such as reading files, executing code, or fetching data from external sources.
 
-    See protocol docs: [Tool Calls](https://agentclientprotocol.com/protocol/tool-calls)
+    See protocol docs: [Tool Calls](https://agentclientprotocol.com/protocol/v1/draft/tool-calls)
     """
 
     tool_call_id: ToolCallId
@@ -2773,7 +3097,7 @@ class Plan(Model):
     Agents report plans to clients to provide visibility into their execution strategy.
     Plans can evolve during execution as the agent discovers new requirements or completes tasks.
 
-    See protocol docs: [Agent Plan](https://agentclientprotocol.com/protocol/agent-plan)
+    See protocol docs: [Agent Plan](https://agentclientprotocol.com/protocol/v1/draft/agent-plan)
     """
 
     entries: Annotated[list[PlanEntry], SkipInvalidItems, DefaultOnError]
@@ -2788,7 +3112,7 @@ class Plan(Model):
 
 class SessionUpdatePlan(Plan):
     """The agent's execution plan for complex tasks.
-    See protocol docs: [Agent Plan](https://agentclientprotocol.com/protocol/agent-plan)
+    See protocol docs: [Agent Plan](https://agentclientprotocol.com/protocol/v1/draft/agent-plan)
     """
 
     session_update: Literal["plan"] = tag("plan")
@@ -2846,7 +3170,7 @@ class SessionUpdateAvailableCommandsUpdate(AvailableCommandsUpdate):
 class CurrentModeUpdate(Model):
     """The current mode of the session has changed
 
-    See protocol docs: [Session Modes](https://agentclientprotocol.com/protocol/session-modes)
+    See protocol docs: [Session Modes](https://agentclientprotocol.com/protocol/v1/draft/session-modes)
     """
 
     current_mode_id: SessionModeId
@@ -2876,7 +3200,7 @@ class SessionInfoUpdate(Model):
     """Update to session metadata. All fields are optional to support partial updates.
 
     Agents send this notification to update session information like title or custom metadata.
-    This allows clients to display dynamic session names and track session state changes.
+    Clients can use it to keep session titles and state current.
     """
 
     title: Annotated[str | None, DefaultOnError] = None
@@ -2921,7 +3245,7 @@ class Notice(Model):
     Notices are live events rather than session history. Agents must not rely on
     a notice being received, displayed, or seen by the user.
     Agents MUST only send notices when the Client advertised
-    [`ClientSessionCapabilities::notices`]. Otherwise, Agents may use an agent
+    the `session.notices` Client capability. Otherwise, Agents may use an agent
     message when the information should still be surfaced to the user.
 
     See RFD: [Session Notices](https://agentclientprotocol.com/rfds/session-notices)
@@ -2950,7 +3274,7 @@ class SessionUpdateNotice(Notice):
     """Information for the user that is not part of session history.
 
     Agents MUST only send this update when the Client advertised
-    [`ClientSessionCapabilities::notices`].
+    the `session.notices` Client capability.
     """
 
     session_update: Literal["notice"] = tag("notice")
@@ -2960,7 +3284,7 @@ class CompactionUpdate(Model):
     """A context compaction upsert. The first notification fixes the compaction's
     timeline position. Later updates with the same ID patch that entity in place.
     Agents MUST only send this update when the Client advertised
-    [`ClientSessionCapabilities::compaction`].
+    the `session.compaction` Client capability.
 
     `summary`, `error`, and `_meta` have patch semantics: omission leaves the
     stored value unchanged, `null` clears it, and a concrete value replaces it.
@@ -2987,7 +3311,7 @@ class SessionUpdateCompactionUpdate(CompactionUpdate):
     """A context compaction has been created or updated.
 
     Agents MUST only send this update when the Client advertised
-    [`ClientSessionCapabilities::compaction`].
+    the `session.compaction` Client capability.
     """
 
     session_update: Literal["compaction_update"] = tag("compaction_update")
@@ -2997,7 +3321,7 @@ class CompactionSummaryChunk(Model):
     """A content block appended to a compaction's summary. A first-seen ID creates
     an in-progress compaction. Chunks append in receive order.
     Agents MUST only send this update when the Client advertised
-    [`ClientSessionCapabilities::compaction`].
+    the `session.compaction` Client capability.
     """
 
     compaction_id: CompactionId
@@ -3014,7 +3338,7 @@ class SessionUpdateCompactionSummaryChunk(CompactionSummaryChunk):
     """A content block appended to a context compaction's retained summary.
 
     Agents MUST only send this update when the Client advertised
-    [`ClientSessionCapabilities::compaction`].
+    the `session.compaction` Client capability.
     """
 
     session_update: Literal["compaction_summary_chunk"] = tag("compaction_summary_chunk")
@@ -3030,20 +3354,22 @@ class SubagentUpdate(Model):
     Later updates modify the existing association's metadata, not its ownership.
 
     Sent on the immediate parent session. The first update for an unknown
-    [`SubagentUpdate::session_id`] announces the child and MUST be sent
+    `sessionId` announces the child and MUST be sent
     before any live child traffic or live message naming the child as sender
     or recipient. Parents may message and reuse an announced child across
     multiple operations.
-    Child events are delivered automatically on the same connection; no child
+    Child events are delivered automatically on the same connection. No child
     load, resume, or subscription is needed.
 
     Only the subagent session ID is required. Omitted patch fields keep their
-    previous values; `null` clears them. Clearing capabilities disables child
+    previous values. `null` clears them. Clearing capabilities disables child
     mutations. Clearing state leaves current activity unset/unconfirmed: it does
     not imply idle, stop work, or create an `unknown` state snapshot. A concrete
     state replaces the entire previous state object, not the session.
     The title and description provide the parent's display metadata for the
     child. They do not replace the content of individual messages or operations.
+    `cwd` and `additionalDirectories` report where the Agent placed the child.
+    While unset, each inherits the immediate parent's effective value.
     """
 
     session_id: SessionId
@@ -3052,14 +3378,14 @@ class SubagentUpdate(Model):
     title: Annotated[str | None, DefaultOnError] = None
     """The parent's human-readable display title for this child. It need not be unique.
 
-    Omitted means unchanged; `null` clears it. If unset, the Client chooses
+    Omitted means unchanged. `null` clears it. If unset, the Client chooses
     a fallback presentation.
     """
 
     description: Annotated[str | None, DefaultOnError] = None
     """The parent's human-readable description of the child's role or purpose.
 
-    Omitted means unchanged; `null` clears it. If unset, the Client chooses
+    Omitted means unchanged. `null` clears it. If unset, the Client chooses
     a fallback presentation. This is current display metadata, not the
     history of instructions sent to the child.
     """
@@ -3067,7 +3393,7 @@ class SubagentUpdate(Model):
     capabilities: Annotated[SubagentSessionCapabilities | None, DefaultOnError] = None
     """Client-initiated session mutations permitted for this subagent session.
 
-    Omitted means unchanged; `null` clears the capability set and disables
+    Omitted means unchanged. `null` clears the capability set and disables
     child mutations. If never supplied, no session mutations are permitted.
     Read-only operations retain their normal protocol semantics and capability
     requirements. A concrete object replaces the whole capability set.
@@ -3076,10 +3402,29 @@ class SubagentUpdate(Model):
     state: Annotated[StateUpdate | None, DefaultOnError] = None
     """Current state snapshot for the child session.
 
-    Omitted means unchanged; `null` clears the current activity without
+    Omitted means unchanged. `null` clears the current activity without
     asserting idle or sending an `unknown` snapshot. A concrete state
     replaces the previous state object wholesale. If never supplied, the
     current activity is unset/unconfirmed.
+    """
+
+    cwd: str | None = None
+    """The child's working directory. Must be an absolute path.
+
+    Optional and nullable. Omitted means unchanged. `null` clears the
+    reported value. While unset, the child inherits its immediate parent's
+    effective working directory. Clients use this value for the child's
+    root set and as the default terminal working directory.
+    """
+
+    additional_directories: list[str] | None = None
+    """Additional workspace roots for the child. Each path must be absolute.
+
+    Optional and nullable. Omitted means unchanged. `null` clears the
+    reported value. While unset, the child inherits its immediate parent's
+    effective additional directories, independently of `cwd`. A concrete
+    array replaces the whole list. `[]` reports no additional directories.
+    Clients use these values for the child's root set.
     """
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
@@ -3109,18 +3454,40 @@ class SessionMessage(Model):
     """Identifier of this message within the enclosing session's transcript."""
 
     sender_session_id: Annotated[SessionId | None, DefaultOnError] = None
-    """Optional sending session identity; omission or `null` retains a known value."""
+    """The sending session.
+
+    Omitted leaves the stored value unchanged. `null` clears it. A value replaces it.
+    """
 
     recipient_session_id: Annotated[SessionId | None, DefaultOnError] = None
-    """Optional receiving session identity; omission or `null` retains a known value."""
+    """The receiving session.
+
+    Omitted leaves the stored value unchanged. `null` clears it. A value replaces it.
+    """
+
+    sender_message_id: Annotated[MessageId | None, DefaultOnError] = None
+    """On an incoming view, the `messageId` of the same message's outgoing view in the
+    sender's transcript.
+
+    Omitted leaves the stored value unchanged. `null` clears it. A value replaces it. It can arrive
+    after the message starts streaming.
+    """
+
+    recipient_message_id: Annotated[MessageId | None, DefaultOnError] = None
+    """On an outgoing view, the `messageId` of the same message's incoming view in the
+    recipient's transcript.
+
+    Omitted leaves the stored value unchanged. `null` clears it. A value replaces it. It can arrive
+    after the message starts streaming.
+    """
 
     content: Annotated[list[ContentBlock] | None, SkipInvalidItems, DefaultOnError] = None
-    """Omitted leaves content unchanged; `null` or `[]` clears it.
+    """Omitted leaves content unchanged. `null` or `[]` clears it.
     A non-empty array replaces all content.
     """
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
-    """Omitted leaves metadata unchanged; `null` removes it.
+    """Omitted leaves metadata unchanged. `null` removes it.
 
     Implementations MUST NOT make assumptions about values in `_meta`.
     """
@@ -3144,22 +3511,19 @@ class SessionMessageChunk(Model):
     This capability is not part of the spec yet, and may be removed or changed at any point.
 
     A streamed content block of an inter-session message.
+
+    A chunk carries only content. The message's participants and references come from
+    `session_message` upserts, which can arrive before, between, or after its chunks.
     """
 
     message_id: MessageId
     """Identifier of this message within the enclosing session's transcript."""
 
-    sender_session_id: Annotated[SessionId | None, DefaultOnError] = None
-    """Optional sending session identity; omission or `null` retains a known value."""
-
-    recipient_session_id: Annotated[SessionId | None, DefaultOnError] = None
-    """Optional receiving session identity; omission or `null` retains a known value."""
-
     content: ContentBlock
     """A single content block appended to the message."""
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
-    """Optional and nullable chunk-scoped metadata; omitted or `null` means none.
+    """Optional and nullable chunk-scoped metadata. Omitted or `null` means none.
 
     Implementations MUST NOT make assumptions about values in `_meta`.
     """
@@ -3202,7 +3566,7 @@ SessionUpdate: TypeAlias = Annotated[
 
 These updates provide real-time feedback about the agent's progress.
 
-See protocol docs: [Agent Reports Output](https://agentclientprotocol.com/protocol/prompt-turn#3-agent-reports-output)
+See protocol docs: [Agent Reports Output](https://agentclientprotocol.com/protocol/v1/draft/prompt-turn#3-agent-reports-output)
 """
 
 
@@ -3215,7 +3579,7 @@ class PlanEntry(Model):
 
     Represents a task or goal that the assistant intends to accomplish
     as part of fulfilling the user's request.
-    See protocol docs: [Plan Entries](https://agentclientprotocol.com/protocol/agent-plan#plan-entries)
+    See protocol docs: [Plan Entries](https://agentclientprotocol.com/protocol/v1/draft/agent-plan#plan-entries)
     """
 
     content: str
@@ -3237,7 +3601,7 @@ PlanEntryPriority: TypeAlias = Literal["high", "medium", "low"]
 
 Used to indicate the relative importance or urgency of different
 tasks in the execution plan.
-See protocol docs: [Plan Entries](https://agentclientprotocol.com/protocol/agent-plan#plan-entries)
+See protocol docs: [Plan Entries](https://agentclientprotocol.com/protocol/v1/draft/agent-plan#plan-entries)
 
 `high`: High priority task - critical to the overall goal.
 
@@ -3251,7 +3615,7 @@ PlanEntryStatus: TypeAlias = Literal["pending", "in_progress", "completed"]
 """Status of a plan entry in the execution flow.
 
 Tracks the lifecycle of each task from planning through completion.
-See protocol docs: [Plan Entries](https://agentclientprotocol.com/protocol/agent-plan#plan-entries)
+See protocol docs: [Plan Entries](https://agentclientprotocol.com/protocol/v1/draft/agent-plan#plan-entries)
 
 `pending`: The task has not started yet.
 
@@ -3392,7 +3756,9 @@ class Cost(Model):
     """Total cumulative cost for session."""
 
     currency: str
-    """ISO 4217 currency code (e.g., "USD", "EUR")."""
+    """Unit of `amount`: an ISO 4217 currency code (e.g., "USD", "EUR") for money, or another
+    unit such as "credits".
+    """
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
 
@@ -3442,13 +3808,13 @@ class SubagentSessionCapabilities(Model):
 
     Client-initiated session mutations permitted for a specific subagent session.
 
-    A mutation requires an explicit per-child capability; support for the method
+    A mutation requires an explicit per-child capability. Support for the method
     on ordinary sessions does not grant support on a child.
     """
 
     cancel: Annotated[SessionCancelCapabilities | None, DefaultOnError] = None
     """Permits the client to cancel this child's current work without ending
-    the session. Omitted or `null` means unsupported; an object (including
+    the session. Omitted or `null` means unsupported. An object (including
     `{}`) means supported.
     """
 
@@ -3462,7 +3828,7 @@ class SessionCancelCapabilities(Model):
 
     Capability to cancel work in a subagent session without ending that session.
 
-    Supplying `{}` advertises support; an omitted or `null` `cancel` does not.
+    Supplying `{}` advertises support. An omitted or `null` `cancel` does not.
     """
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
@@ -3485,7 +3851,7 @@ class IdleStateUpdateEndTurn(Model):
     usage: Annotated[Usage | None, DefaultOnError] = None
     """**UNSTABLE** Token usage for completed foreground work.
 
-    Optional; omitted or `null` means not reported.
+    Optional. Omitted or `null` means not reported.
     """
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
@@ -3498,7 +3864,7 @@ class IdleStateUpdateMaxTokens(Model):
     usage: Annotated[Usage | None, DefaultOnError] = None
     """**UNSTABLE** Token usage for completed foreground work.
 
-    Optional; omitted or `null` means not reported.
+    Optional. Omitted or `null` means not reported.
     """
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
@@ -3513,7 +3879,7 @@ class IdleStateUpdateMaxTurnRequests(Model):
     usage: Annotated[Usage | None, DefaultOnError] = None
     """**UNSTABLE** Token usage for completed foreground work.
 
-    Optional; omitted or `null` means not reported.
+    Optional. Omitted or `null` means not reported.
     """
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
@@ -3526,7 +3892,7 @@ class IdleStateUpdateRefusal(Model):
     usage: Annotated[Usage | None, DefaultOnError] = None
     """**UNSTABLE** Token usage for completed foreground work.
 
-    Optional; omitted or `null` means not reported.
+    Optional. Omitted or `null` means not reported.
     """
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
@@ -3539,7 +3905,7 @@ class IdleStateUpdateCancelled(Model):
     usage: Annotated[Usage | None, DefaultOnError] = None
     """**UNSTABLE** Token usage for completed foreground work.
 
-    Optional; omitted or `null` means not reported.
+    Optional. Omitted or `null` means not reported.
     """
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
@@ -3568,7 +3934,7 @@ class IdleStateUpdateError(ErrorStopReason):
     usage: Annotated[Usage | None, DefaultOnError] = None
     """**UNSTABLE** Token usage for completed foreground work.
 
-    Optional; omitted or `null` means not reported.
+    Optional. Omitted or `null` means not reported.
     """
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
@@ -3590,7 +3956,7 @@ class IdleStateUpdateOther(OpenModel):
     usage: Annotated[Usage | None, DefaultOnError] = None
     """**UNSTABLE** Token usage for completed foreground work.
 
-    Optional; omitted or `null` means not reported.
+    Optional. Omitted or `null` means not reported.
     """
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
@@ -3603,7 +3969,7 @@ class IdleStateUpdateNone(Model):
     usage: Annotated[Usage | None, DefaultOnError] = None
     """**UNSTABLE** Token usage for completed foreground work.
 
-    Optional; omitted or `null` means not reported.
+    Optional. Omitted or `null` means not reported.
     """
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
@@ -3711,7 +4077,7 @@ class UnknownStateUpdate(Model):
     snapshot normally.
 
     This is not a task outcome or session closure. It does not cancel work, resolve
-    pending requests, or revoke capabilities; capabilities are updated separately.
+    pending requests, or revoke capabilities. Capabilities are updated separately.
     """
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
@@ -3751,8 +4117,8 @@ This capability is not part of the spec yet, and may be removed or changed at an
 
 Current foreground-work state of a reusable child session.
 
-Each update is a whole-object snapshot. Idle does not terminate the child;
-the parent can message it again, transitioning it back to running.
+Each update is a whole-object snapshot. Idle does not terminate the child.
+The parent can message it again, transitioning it back to running.
 Background activity may still emit other session updates while idle.
 """
 
@@ -3766,12 +4132,42 @@ class CompleteElicitationNotification(Model):
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
 
 
+class AuthStatusUpdateNotification(Model):
+    """**UNSTABLE**
+
+    This capability is not part of the spec yet, and may be removed or changed at any point.
+
+    Notification sent by the agent when its authentication status changes.
+
+    Carries the same fields as the `auth/status` response. Agents that advertise the
+    `auth.status` capability MAY send it at any time after `initialize`, and SHOULD only
+    send it when the reported status differs from the last one sent on the connection.
+    """
+
+    state: AuthState
+    """Whether the agent can start sessions without the user signing in first.
+
+    This is the only field clients should act on. Clients MUST treat values they
+    do not recognize as `unknown`.
+    """
+
+    accounts: Annotated[list[AuthAccount], SkipInvalidItems, DefaultOnError] = []
+    """The accounts the agent has configured, for display.
+
+    Optional. Omitted and empty are equivalent and mean no accounts are reported.
+    Agents that hold credentials for several providers or accounts SHOULD list each
+    of them and mark the ones in effect with `active`.
+    """
+
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+
+
 ExtNotification: TypeAlias = Any
-"""Allows the Agent to send an arbitrary notification that is not part of the ACP spec.
+"""Allows either side to send an arbitrary notification that is not part of the ACP spec.
 Extension notifications provide a way to send one-way messages for custom functionality
 while maintaining protocol compatibility.
 
-See protocol docs: [Extensibility](https://agentclientprotocol.com/protocol/extensibility)
+See protocol docs: [Extensibility](https://agentclientprotocol.com/protocol/v1/draft/extensibility)
 """
 
 
@@ -3795,11 +4191,16 @@ class ClientRequest(Model):
             | SetProviderRequest
             | DisableProviderRequest
             | LogoutRequest
+            | AuthStatusRequest
             | NewSessionRequest
             | LoadSessionRequest
             | ListSessionsRequest
             | DeleteSessionRequest
             | ForkSessionRequest
+            | ArchiveSessionRequest
+            | UnarchiveSessionRequest
+            | SessionStatusRequest
+            | SetSessionTitleRequest
             | ResumeSessionRequest
             | CloseSessionRequest
             | SetSessionModeRequest
@@ -3828,7 +4229,7 @@ class ClientRequest(Model):
 
     The agent should respond with its supported protocol version and capabilities.
 
-    See protocol docs: [Initialization](https://agentclientprotocol.com/protocol/initialization)
+    See protocol docs: [Initialization](https://agentclientprotocol.com/protocol/v1/draft/initialization)
 
     `AuthenticateRequest`: Authenticates the client using the specified authentication method.
 
@@ -3837,9 +4238,9 @@ class ClientRequest(Model):
     initialization and whose type defines the `authenticate` flow.
 
     After successful authentication, the client can proceed to create sessions with
-    `new_session` without receiving an `auth_required` error.
+    `session/new` without receiving an `auth_required` (`-32000`) error.
 
-    See protocol docs: [Initialization](https://agentclientprotocol.com/protocol/initialization)
+    See protocol docs: [Initialization](https://agentclientprotocol.com/protocol/v1/draft/initialization)
 
     `ListProvidersRequest`: **UNSTABLE**
 
@@ -3864,6 +4265,15 @@ class ClientRequest(Model):
     After a successful logout, all new sessions will require authentication.
     There is no guarantee about the behavior of already running sessions.
 
+    `AuthStatusRequest`: **UNSTABLE**
+
+    This capability is not part of the spec yet, and may be removed or changed at any point.
+
+    Queries the agent's current authentication state.
+
+    This method is only available if the agent advertises the `auth.status` capability.
+    It MUST NOT change any agent state, and agents MUST NOT reject it with `auth_required`.
+
     `NewSessionRequest`: Creates a new conversation session with the agent.
 
     Sessions represent independent conversation contexts with their own history and state.
@@ -3873,9 +4283,9 @@ class ClientRequest(Model):
     - Connect to any specified MCP servers
     - Return a unique session ID for future requests
 
-    May return an `auth_required` error if the agent requires authentication.
+    May return an `auth_required` (`-32000`) error if the agent requires authentication.
 
-    See protocol docs: [Session Setup](https://agentclientprotocol.com/protocol/session-setup)
+    See protocol docs: [Session Setup](https://agentclientprotocol.com/protocol/v1/draft/session-setup)
 
     `LoadSessionRequest`: Loads an existing session to resume a previous conversation.
 
@@ -3886,7 +4296,7 @@ class ClientRequest(Model):
     - Connect to the specified MCP servers
     - Stream the entire conversation history back to the client via notifications
 
-    See protocol docs: [Loading Sessions](https://agentclientprotocol.com/protocol/session-setup#loading-sessions)
+    See protocol docs: [Loading Sessions](https://agentclientprotocol.com/protocol/v1/draft/session-setup#loading-sessions)
 
     `ListSessionsRequest`: Lists existing sessions known to the agent.
 
@@ -3914,6 +4324,41 @@ class ClientRequest(Model):
     set up with the request's `cwd`, `additionalDirectories`, and `mcpServers`.
     The client can prompt it without calling `session/load` or `session/resume` first.
 
+    `ArchiveSessionRequest`: **UNSTABLE**
+
+    This capability is not part of the spec yet, and may be removed or changed at any point.
+
+    Archives a session, hiding it from default `session/list` results.
+
+    This method is only available if the agent advertises the `sessionCapabilities.archive` capability.
+
+    `UnarchiveSessionRequest`: **UNSTABLE**
+
+    This capability is not part of the spec yet, and may be removed or changed at any point.
+
+    Unarchives a session, returning it to default `session/list` results.
+
+    This method is only available if the agent advertises the `sessionCapabilities.archive` capability.
+
+    `SessionStatusRequest`: **UNSTABLE**
+
+    This capability is not part of the spec yet, and may be removed or changed at any point.
+
+    Checks whether the Agent has a session in memory, without changing it.
+
+    This method is only available if the agent advertises the `sessionCapabilities.status` capability.
+
+    `SetSessionTitleRequest`: **UNSTABLE**
+
+    This capability is not part of the spec yet, and may be removed or changed at any point.
+
+    Sets the title of a session.
+
+    This method is only available if the agent advertises the `sessionCapabilities.title` capability.
+
+    The session does not need to be active on the connection. The agent stores the
+    title and returns the stored title, which may be normalized.
+
     `ResumeSessionRequest`: Resumes an existing session without returning previous messages.
 
     This method is only available if the agent advertises the `sessionCapabilities.resume` capability.
@@ -3940,7 +4385,7 @@ class ClientRequest(Model):
     This method can be called at any time during a session, whether the Agent is
     idle or actively generating a response.
 
-    See protocol docs: [Session Modes](https://agentclientprotocol.com/protocol/session-modes)
+    See protocol docs: [Session Modes](https://agentclientprotocol.com/protocol/v1/draft/session-modes)
 
     `SetSessionConfigOptionRequest`: Sets the current value for a session configuration option.
 
@@ -3954,14 +4399,14 @@ class ClientRequest(Model):
     - Executes any requested tool calls
     - Returns when the turn is complete with a stop reason
 
-    See protocol docs: [Prompt Turn](https://agentclientprotocol.com/protocol/prompt-turn)
+    See protocol docs: [Prompt Turn](https://agentclientprotocol.com/protocol/v1/draft/prompt-turn)
 
     `ExtMethodRequest`: Handles extension method requests from the client.
 
     Extension methods provide a way to add custom functionality while maintaining
     protocol compatibility.
 
-    See protocol docs: [Extensibility](https://agentclientprotocol.com/protocol/extensibility)
+    See protocol docs: [Extensibility](https://agentclientprotocol.com/protocol/v1/draft/extensibility)
     """
 
 
@@ -3970,7 +4415,7 @@ class InitializeRequest(Model):
 
     Sent by the client to establish connection and negotiate capabilities.
 
-    See protocol docs: [Initialization](https://agentclientprotocol.com/protocol/initialization)
+    See protocol docs: [Initialization](https://agentclientprotocol.com/protocol/v1/draft/initialization)
     """
 
     protocol_version: ProtocolVersion
@@ -4000,7 +4445,7 @@ class ClientCapabilities(Model):
     Advertised during initialization to inform the agent about
     available features and methods.
 
-    See protocol docs: [Client Capabilities](https://agentclientprotocol.com/protocol/initialization#client-capabilities)
+    See protocol docs: [Client Capabilities](https://agentclientprotocol.com/protocol/v1/draft/initialization#client-capabilities)
     """
 
     fs: Annotated[FileSystemCapabilities, DefaultOnError] = Field(
@@ -4066,7 +4511,7 @@ class ClientCapabilities(Model):
 class FileSystemCapabilities(Model):
     """File system capabilities that a client may support.
 
-    See protocol docs: [FileSystem](https://agentclientprotocol.com/protocol/initialization#filesystem)
+    See protocol docs: [FileSystem](https://agentclientprotocol.com/protocol/v1/draft/initialization#filesystem)
     """
 
     read_text_file: Annotated[bool, DefaultOnError] = False
@@ -4083,7 +4528,7 @@ class ClientSessionCapabilities(Model):
 
     compaction: Annotated[CompactionCapabilities | None, DefaultOnError] = None
     """Support for ID-addressed context compaction updates. Omitted or `null`
-    means unsupported; `{}` advertises the complete compaction contract.
+    means unsupported. `{}` advertises the complete compaction contract.
     """
 
     config_options: Annotated[SessionConfigOptionsCapabilities | None, DefaultOnError] = None
@@ -4294,16 +4739,32 @@ class LogoutRequest(Model):
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
 
 
+class AuthStatusRequest(Model):
+    """**UNSTABLE**
+
+    This capability is not part of the spec yet, and may be removed or changed at any point.
+
+    Request parameters for the `auth/status` method.
+
+    Queries the agent's current authentication state without changing it.
+
+    Agents MUST NOT reject it with `auth_required` (`-32000`), since Clients call it to learn
+    whether authentication is required.
+    """
+
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+
+
 class NewSessionRequest(Model):
     """Request parameters for creating a new session.
 
-    See protocol docs: [Creating a Session](https://agentclientprotocol.com/protocol/session-setup#creating-a-session)
+    See protocol docs: [Creating a Session](https://agentclientprotocol.com/protocol/v1/draft/session-setup#creating-a-session)
     """
 
     cwd: str
     """The working directory for this session. Must be an absolute path."""
 
-    additional_directories: list[str] = []
+    additional_directories: Annotated[list[str], DefaultOnNull] = []
     """Additional workspace roots for this session. Each path must be absolute.
 
     These expand the session's filesystem scope without changing `cwd`, which
@@ -4311,7 +4772,7 @@ class NewSessionRequest(Model):
     additional roots are activated for the new session.
     """
 
-    mcp_servers: list[McpServer]
+    mcp_servers: Annotated[list[McpServer], DefaultOnNull]
     """List of MCP (Model Context Protocol) servers the agent should connect to."""
 
     system_prompt: SystemPrompt | None = None
@@ -4338,7 +4799,7 @@ class McpServerHttp(Model):
     url: str
     """URL to the MCP server."""
 
-    headers: list[HttpHeader]
+    headers: Annotated[list[HttpHeader], DefaultOnNull]
     """HTTP headers to set when making requests to the MCP server."""
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
@@ -4354,7 +4815,7 @@ class McpServerSse(Model):
     url: str
     """URL to the MCP server."""
 
-    headers: list[HttpHeader]
+    headers: Annotated[list[HttpHeader], DefaultOnNull]
     """HTTP headers to set when making requests to the MCP server."""
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
@@ -4395,10 +4856,10 @@ class McpServerStdio(Model):
     command: str
     """Absolute path to the MCP server executable."""
 
-    args: list[str]
+    args: Annotated[list[str], DefaultOnNull]
     """Command-line arguments to pass to the MCP server."""
 
-    env: list[EnvVariable]
+    env: Annotated[list[EnvVariable], DefaultOnNull]
     """Environment variables to set when launching the MCP server."""
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
@@ -4412,7 +4873,7 @@ McpServer: TypeAlias = Annotated[
 MCP servers provide tools and context that the agent can use when
 processing prompts.
 
-See protocol docs: [MCP Servers](https://agentclientprotocol.com/protocol/session-setup#mcp-servers)
+See protocol docs: [MCP Servers](https://agentclientprotocol.com/protocol/v1/draft/session-setup#mcp-servers)
 
 `stdio`: Stdio transport configuration
 
@@ -4449,19 +4910,20 @@ class SystemPrompt(Model):
     mode: SystemPromptMode
     """How the Agent combines `content` with its own instructions.
 
-    Required on the wire, so every request states its mode. In Rust,
-    [`SystemPrompt::new`] starts it as [`SystemPromptMode::Append`]. Unknown
-    values parse as [`SystemPromptMode::Other`]; Agents MUST return an error
-    for modes they do not support.
+    Required. Agents MUST return an error for a mode they do not support rather than
+    treating it as `append` or `override`.
     """
 
     content: list[ContentBlock]
     """The system prompt content.
 
-    Agents advertising the capability MUST accept [`ContentBlock::Text`].
+    Agents advertising the capability MUST accept `text` content blocks.
     Clients MUST NOT send other content block types until a future
     capability allows them, and Agents MUST return an error for content
     blocks they do not support.
+
+    Clients MUST NOT send an empty array. Agents MAY reject one with
+    `-32602` without creating, loading, resuming, or forking the session.
     """
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
@@ -4474,7 +4936,7 @@ This capability is not part of the spec yet, and may be removed or changed at an
 
 How the Agent combines a client-provided system prompt with its own instructions.
 
-Unknown modes parse as [`SystemPromptMode::Other`] so they can be stored,
+Unknown modes are preserved so they can be stored,
 proxied, or forwarded. An Agent MUST return an error for a mode it does not
 support rather than treating it as `append` or `override`.
 
@@ -4507,16 +4969,16 @@ class LoadSessionRequest(Model):
 
     Only available if the Agent supports the `loadSession` capability.
 
-    See protocol docs: [Loading Sessions](https://agentclientprotocol.com/protocol/session-setup#loading-sessions)
+    See protocol docs: [Loading Sessions](https://agentclientprotocol.com/protocol/v1/draft/session-setup#loading-sessions)
     """
 
-    mcp_servers: list[McpServer]
+    mcp_servers: Annotated[list[McpServer], DefaultOnNull]
     """List of MCP servers to connect to for this session."""
 
     cwd: str
     """The working directory for this session. Must be an absolute path."""
 
-    additional_directories: list[str] = []
+    additional_directories: Annotated[list[str], DefaultOnNull] = []
     """Additional workspace roots to activate for this session. Each path must be absolute.
 
     When omitted or empty, no additional roots are activated. When non-empty,
@@ -4535,7 +4997,7 @@ class LoadSessionRequest(Model):
 
     System-level instructions for the loaded session.
 
-    Optional. Omitted and `null` are equivalent; the Agent may then keep a
+    Optional. Omitted and `null` are equivalent. The Agent may then keep a
     system prompt it stored with the session or use its default instructions.
     Clients MUST only send this when the Agent advertises
     `sessionCapabilities.systemPrompt`, and SHOULD send the same value they used
@@ -4557,7 +5019,43 @@ class ListSessionsRequest(Model):
     cursor: str | None = None
     """Opaque cursor token from a previous response's nextCursor field for cursor-based pagination"""
 
+    archived: SessionArchiveFilter | None = None
+    """**UNSTABLE**
+
+    This capability is not part of the spec yet, and may be removed or changed at any point.
+
+    Filter sessions by archive state.
+
+    Optional. Omitted and `null` are equivalent and mean `exclude`. Only send this when
+    the Agent advertises the `sessionCapabilities.archive` capability. The filter combines with `cwd` and
+    applies before pagination. Clients keep the same value when following `nextCursor`.
+    """
+
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+
+
+SessionArchiveFilter: TypeAlias = Literal["exclude", "include", "only"] | str
+"""**UNSTABLE**
+
+This capability is not part of the spec yet, and may be removed or changed at any point.
+
+Which sessions `session/list` returns based on their archive state.
+
+Unknown values are preserved so they can be stored, proxied, or forwarded. An Agent MUST
+return `-32602` for a value it does not support rather than treating it as `exclude`.
+
+`exclude`: Only sessions that are not archived. This is the default.
+
+`include`: Both archived sessions and sessions that are not archived.
+
+`only`: Only archived sessions.
+
+`other`: Custom or future archive filter.
+
+Values beginning with `_` are reserved for implementation-specific
+extensions. Unknown values that do not begin with `_` are reserved for
+future ACP variants.
+"""
 
 
 class DeleteSessionRequest(Model):
@@ -4591,7 +5089,7 @@ class ForkSessionRequest(Model):
     cwd: str
     """The working directory for this session. Must be an absolute path."""
 
-    additional_directories: list[str] = []
+    additional_directories: Annotated[list[str], DefaultOnNull] = []
     """Additional workspace roots to activate for this session. Each path must be absolute.
 
     When omitted or empty, no additional roots are activated. When non-empty,
@@ -4599,7 +5097,7 @@ class ForkSessionRequest(Model):
     session.
     """
 
-    mcp_servers: list[McpServer] = []
+    mcp_servers: Annotated[list[McpServer], DefaultOnNull] = []
     """List of MCP servers to connect to for this session."""
 
     system_prompt: SystemPrompt | None = None
@@ -4609,11 +5107,105 @@ class ForkSessionRequest(Model):
 
     System-level instructions for the forked session.
 
-    Optional. Omitted and `null` are equivalent; the Agent may then keep a
+    Optional. Omitted and `null` are equivalent. The Agent may then keep a
     system prompt it stored with the source session or use its default
     instructions. Clients MUST only send this when the Agent advertises
     `sessionCapabilities.systemPrompt`, and SHOULD send the same value they used
     for the source session.
+    """
+
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+
+
+class ArchiveSessionRequest(Model):
+    """**UNSTABLE**
+
+    This capability is not part of the spec yet, and may be removed or changed at any point.
+
+    Request parameters for archiving a session.
+
+    Only available if the Agent supports the `sessionCapabilities.archive` capability.
+
+    Archiving hides the session from default `session/list` results. It keeps the session ID
+    and saved history. If the session is active, the Agent MUST cancel any ongoing work and
+    free the session's resources as if `session/close` had been called, then archive it.
+    Archiving an archived session succeeds. A session that does not exist gets `-32002`.
+    """
+
+    session_id: SessionId
+    """The ID of the session to archive."""
+
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+
+
+class UnarchiveSessionRequest(Model):
+    """**UNSTABLE**
+
+    This capability is not part of the spec yet, and may be removed or changed at any point.
+
+    Request parameters for unarchiving a session.
+
+    Only available if the Agent supports the `sessionCapabilities.archive` capability.
+
+    Unarchiving returns the session to default `session/list` results with the same ID and
+    saved history. It never loads or resumes the session. Clients that want to continue an
+    archived session SHOULD unarchive it before calling `session/load` or `session/resume`.
+    Unarchiving a session that is not archived succeeds. A session that does not exist
+    gets `-32002`.
+    """
+
+    session_id: SessionId
+    """The ID of the session to unarchive."""
+
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+
+
+class SessionStatusRequest(Model):
+    """**UNSTABLE**
+
+    This capability is not part of the spec yet, and may be removed or changed at any point.
+
+    Request parameters for checking the status of a session.
+
+    Only available if the Agent supports the `sessionCapabilities.status` capability.
+
+    `session/status` MUST NOT have side effects. The Agent does not load, resume, create,
+    close, or change the session, and does not attach the requesting connection to it.
+    A session the Agent does not know gets `-32002` with the requested `sessionId` in `data`.
+    """
+
+    session_id: SessionId
+    """The ID of the session to check."""
+
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+
+
+class SetSessionTitleRequest(Model):
+    """**UNSTABLE**
+
+    This capability is not part of the spec yet, and may be removed or changed at any point.
+
+    Request parameters for setting the title of a session.
+
+    Only available if the Agent supports the `sessionCapabilities.title` capability.
+
+    The session does not need to be active on the connection. Any session the Agent would
+    return from `session/list` can be retitled. A session that does not exist gets `-32002`.
+
+    The Agent responds only after it has stored the title. After a successful response, the
+    Agent SHOULD NOT replace the title with one it generates automatically.
+    """
+
+    session_id: SessionId
+    """The ID of the session to retitle."""
+
+    title: str
+    """The new title for the session.
+
+    Required and non-null. Omission and explicit `null` are both invalid. The Agent MAY
+    normalize the title before storing it, for example by trimming whitespace or
+    truncating it. The Agent rejects a title that fails its validation, including one
+    that is empty after normalization, with `-32602`.
     """
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
@@ -4634,7 +5226,7 @@ class ResumeSessionRequest(Model):
     cwd: str
     """The working directory for this session. Must be an absolute path."""
 
-    additional_directories: list[str] = []
+    additional_directories: Annotated[list[str], DefaultOnNull] = []
     """Additional workspace roots to activate for this session. Each path must be absolute.
 
     When omitted or empty, no additional roots are activated. When non-empty,
@@ -4643,7 +5235,7 @@ class ResumeSessionRequest(Model):
     the request `cwd` matches the session's `cwd`.
     """
 
-    mcp_servers: list[McpServer] = []
+    mcp_servers: Annotated[list[McpServer], DefaultOnNull] = []
     """List of MCP servers to connect to for this session."""
 
     system_prompt: SystemPrompt | None = None
@@ -4653,7 +5245,7 @@ class ResumeSessionRequest(Model):
 
     System-level instructions for the resumed session.
 
-    Optional. Omitted and `null` are equivalent; the Agent may then keep a
+    Optional. Omitted and `null` are equivalent. The Agent may then keep a
     system prompt it stored with the session or use its default instructions.
     Clients MUST only send this when the Agent advertises
     `sessionCapabilities.systemPrompt`, and SHOULD send the same value they used
@@ -4707,7 +5299,7 @@ class SetSessionConfigOptionRequestBoolean(Model):
 
 
 class SetSessionConfigOptionRequestValueId(Model):
-    """A [`SessionConfigValueId`] string value.
+    """A `SessionConfigValueId` string value.
 
     This is the default when `type` is absent on the wire. Unknown `type`
     values with string payloads also gracefully deserialize into this
@@ -4736,7 +5328,7 @@ class PromptRequest(Model):
 
     Contains the user's message and any additional context.
 
-    See protocol docs: [User Message](https://agentclientprotocol.com/protocol/prompt-turn#1-user-message)
+    See protocol docs: [User Message](https://agentclientprotocol.com/protocol/v1/draft/prompt-turn#1-user-message)
     """
 
     session_id: SessionId
@@ -4745,15 +5337,15 @@ class PromptRequest(Model):
     prompt: list[ContentBlock]
     """The blocks of content that compose the user's message.
 
-    As a baseline, the Agent MUST support [`ContentBlock::Text`] and [`ContentBlock::ResourceLink`],
-    while other variants are optionally enabled via [`PromptCapabilities`].
+    As a baseline, the Agent MUST support `text` and `resource_link` content blocks,
+    while other variants are optionally enabled via `PromptCapabilities`.
 
-    The Client MUST adapt its interface according to [`PromptCapabilities`].
+    The Client MUST adapt its interface according to `PromptCapabilities`.
 
     The client MAY include referenced pieces of context as either
-    [`ContentBlock::Resource`] or [`ContentBlock::ResourceLink`].
+    `resource` or `resource_link` content blocks.
 
-    When available, [`ContentBlock::Resource`] is preferred
+    When available, `resource` is preferred
     as it avoids extra round-trips and allows the message to include
     pieces of context from sources the agent may not have access to.
     """
@@ -4853,9 +5445,9 @@ class RequestPermissionOutcomeCancelled(Model):
 
     When a client sends a `session/cancel` notification to cancel an ongoing
     prompt turn, it MUST respond to all pending `session/request_permission`
-    requests with this `Cancelled` outcome.
+    requests with this `cancelled` outcome.
 
-    See protocol docs: [Cancellation](https://agentclientprotocol.com/protocol/prompt-turn#cancellation)
+    See protocol docs: [Cancellation](https://agentclientprotocol.com/protocol/v1/draft/prompt-turn#cancellation)
     """
 
     outcome: Literal["cancelled"] = tag("cancelled")
@@ -5002,7 +5594,7 @@ CreateElicitationResponse: TypeAlias = Annotated[
 
 
 ElicitationContentValue: TypeAlias = Annotated[str | Int64 | Double | bool | list[str], FirstMatch]
-"""Allowed wire representations for [`ElicitationContentValue`].
+"""Allowed wire representations for `ElicitationContentValue`.
 
 `String`: String value accepted in elicitation response content.
 
@@ -5046,9 +5638,9 @@ inner MCP outcome: an opaque result (including JSON null), or an MCP error.
 Outer ACP errors are reserved for binding and runtime failures.
 
 Both branches require their carrier key. An error must be a non-null object.
-Unknown outer fields are ignored; inner result and error fields are preserved.
-Carrier `_meta` is optional; null or invalid values are treated as absent.
-Senders must include exactly one outcome; receivers prefer `result` if both are present.
+Unknown outer fields are ignored. Inner result and error fields are preserved.
+Carrier `_meta` is optional. Null or invalid values are treated as absent.
+Senders must include exactly one outcome. Receivers prefer `result` if both are present.
 """
 
 
@@ -5057,18 +5649,18 @@ class McpError(OpenModel):
 
     An inner MCP error, distinct from an outer ACP binding or runtime error.
 
-    `code` and `message` are required and non-null. `data` is optional;
-    explicit `null` is preserved separately from an omitted key.
+    `code` and `message` are required and non-null. `data` is optional.
+    Explicit `null` is preserved separately from an omitted key.
     """
 
     code: Int32
-    """Inner MCP error code; never an ACP error code."""
+    """Inner MCP error code. Never an ACP error code."""
 
     message: str
     """Inner MCP error message."""
 
     data: Any = None
-    """Optional error data; explicit null is retained."""
+    """Optional error data. Explicit null is retained."""
 
 
 class ClientNotification(Model):
@@ -5100,9 +5692,9 @@ class ClientNotification(Model):
     - Stop all language model requests as soon as possible
     - Abort all tool call invocations in progress
     - Send any pending `session/update` notifications
-    - Respond to the original `session/prompt` request with `StopReason::Cancelled`
+    - Respond to the original `session/prompt` request with the `cancelled` stop reason
 
-    See protocol docs: [Cancellation](https://agentclientprotocol.com/protocol/prompt-turn#cancellation)
+    See protocol docs: [Cancellation](https://agentclientprotocol.com/protocol/v1/draft/prompt-turn#cancellation)
 
     `MessageMcpNotification`: **UNSTABLE**
 
@@ -5115,14 +5707,14 @@ class ClientNotification(Model):
     Extension notifications provide a way to send one-way messages for custom functionality
     while maintaining protocol compatibility.
 
-    See protocol docs: [Extensibility](https://agentclientprotocol.com/protocol/extensibility)
+    See protocol docs: [Extensibility](https://agentclientprotocol.com/protocol/v1/draft/extensibility)
     """
 
 
 class CancelNotification(Model):
     """Notification to cancel ongoing operations for a session.
 
-    See protocol docs: [Cancellation](https://agentclientprotocol.com/protocol/prompt-turn#cancellation)
+    See protocol docs: [Cancellation](https://agentclientprotocol.com/protocol/v1/draft/prompt-turn#cancellation)
     """
 
     session_id: SessionId
@@ -5139,7 +5731,7 @@ class MessageMcpNotification(Model):
     Notification parameters for `mcp/message`.
 
     Sent by the provider to the consumer for an active request (including
-    subscription acknowledgements and updates); the outer envelope has no `id`.
+    subscription acknowledgements and updates). The outer envelope has no `id`.
     """
 
     server_id: McpServerAcpId
@@ -5163,10 +5755,228 @@ class MessageMcpNotification(Model):
 class CancelRequestNotification(Model):
     """Notification to cancel an ongoing request.
 
-    See protocol docs: [Cancellation](https://agentclientprotocol.com/protocol/cancellation)
+    See protocol docs: [Cancellation](https://agentclientprotocol.com/protocol/v1/draft/cancellation)
     """
 
     request_id: RequestId
     """The ID of the request to cancel."""
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+
+
+class ProxyRequest(Model):
+    """A JSON-RPC request object.
+
+    The wire's envelope; upstream leaves it out of its documentation.
+    """
+
+    id: RequestId
+    """The request id used to correlate the matching response."""
+
+    method: str
+    """The method name to invoke."""
+
+    params: Annotated[InitializeProxyRequest | ProxySuccessorRequest, FirstMatch] | None = None
+    """Method-specific request parameters.
+
+    **UNSTABLE**
+
+    This capability is not part of the spec yet, and may be removed or changed at any point.
+
+    Requests exchanged between a conductor and its proxies.
+
+    A conductor sends `proxy/initialize` and `proxy/successor` to a proxy. A proxy sends
+    `proxy/successor` to its conductor.
+
+    `InitializeProxyRequest`: Initializes a component as a proxy.
+
+    Sent by a conductor to each component that has a successor, instead of `initialize`.
+    The params and response are the same as for `initialize`.
+
+    `ProxySuccessorRequest`: Forwards a request to or from a proxy's successor.
+
+    A proxy sends it to its conductor to forward a request downstream. The conductor sends
+    it to the proxy to deliver a request from the successor. The wrapped request's result
+    or error is returned unchanged.
+    """
+
+
+class InitializeProxyRequest(InitializeRequest):
+    """**UNSTABLE**
+
+    This capability is not part of the spec yet, and may be removed or changed at any point.
+
+    Request parameters for `proxy/initialize`.
+
+    A conductor sends `proxy/initialize` instead of `initialize` to every component that has a
+    successor, which tells the component to run as a proxy. The params and the response are
+    the same as for `initialize`. A conductor sends `initialize` to the final agent.
+
+    The params carry the protocol version the conductor selected: the client's requested
+    version, unless the conductor supports only a lower one. Before answering successfully,
+    the proxy MUST forward an `initialize` request to its successor through `proxy/successor`.
+
+    See the [Proxy Chains RFD](https://agentclientprotocol.com/rfds/proxy-chains).
+    """
+
+
+class ProxySuccessorRequest(Model):
+    """**UNSTABLE**
+
+    This capability is not part of the spec yet, and may be removed or changed at any point.
+
+    Parameters of a `proxy/successor` request.
+
+    A proxy sends it to forward a message to its successor, and the conductor sends it to
+    deliver a message from the successor to the proxy. The envelope wraps one request: `method`
+    and `params` are the wrapped request's method and params.
+
+    The result or error of the wrapped request is returned unchanged, as the same JSON value,
+    as the result or error of the `proxy/successor` request. Errors the conductor returns
+    itself, for example because the successor has exited, are not wrapped results.
+
+    To cancel it, the sender sends `$/cancel_request` with the ID of this `proxy/successor`
+    request on the same connection. Cancellation is never forwarded to another hop.
+
+    See the [Proxy Chains RFD](https://agentclientprotocol.com/rfds/proxy-chains).
+    """
+
+    method: str
+    """Method name of the wrapped request."""
+
+    params: Any = None
+    """Params of the wrapped request, forwarded unchanged.
+
+    Optional. Omitted and `null` are equivalent and mean the wrapped request has no params.
+    When present, it MUST be a JSON object or array, as JSON-RPC requires.
+    The wrapped request's own `_meta` stays inside these params.
+    """
+
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    """Metadata for the `proxy/successor` envelope itself, separate from the wrapped
+    message's `_meta`. It is hop-local: the conductor does not copy it into the message
+    it unwraps.
+
+    The _meta property is reserved by ACP to allow clients and agents to attach additional
+    metadata to their interactions. Implementations MUST NOT make assumptions about values at
+    these keys.
+
+    See protocol docs: [Extensibility](https://agentclientprotocol.com/protocol/v1/draft/extensibility)
+    """
+
+
+class ProxyResponseResult(Model):
+    """A successful JSON-RPC response."""
+
+    id: RequestId
+    """The id of the request this response answers."""
+
+    result: Annotated[InitializeProxyResponse | ProxySuccessorResponse, FirstMatch]
+    """Method-specific response data.
+
+    `InitializeProxyResponse`: Successful result returned for a `proxy/initialize` request.
+
+    `ProxySuccessorResponse`: Successful result returned for a `proxy/successor` request.
+    """
+
+
+class ProxyResponseError(Model):
+    """A failed JSON-RPC response."""
+
+    id: RequestId
+    """The id of the request this response answers."""
+
+    error: Error
+    """Method-specific error data."""
+
+
+ProxyResponse: TypeAlias = Annotated[ProxyResponseResult | ProxyResponseError, FirstMatch]
+"""A JSON-RPC response object.
+
+The wire's envelope; upstream leaves it out of its documentation.
+"""
+
+
+class InitializeProxyResponse(InitializeResponse):
+    """**UNSTABLE**
+
+    This capability is not part of the spec yet, and may be removed or changed at any point.
+
+    Response to `proxy/initialize`.
+
+    The same as the `initialize` response. The proxy builds it from its successor's
+    `initialize` response and answers with the capabilities of the chain from itself onward.
+    It MUST NOT change `protocolVersion`.
+    """
+
+
+ProxySuccessorResponse: TypeAlias = Any
+"""**UNSTABLE**
+
+This capability is not part of the spec yet, and may be removed or changed at any point.
+
+Result of a `proxy/successor` request: the wrapped request's result, forwarded unchanged.
+"""
+
+
+class ProxyNotification(Model):
+    """A JSON-RPC notification object.
+
+    The wire's envelope; upstream leaves it out of its documentation.
+    """
+
+    method: str
+    """The notification method name."""
+
+    params: ProxySuccessorNotification | None = None
+    """Method-specific notification parameters.
+
+    **UNSTABLE**
+
+    This capability is not part of the spec yet, and may be removed or changed at any point.
+
+    Notifications exchanged between a conductor and its proxies.
+
+    `ProxySuccessorNotification`: Forwards a notification to or from a proxy's successor.
+
+    A proxy sends it to its conductor to forward a notification downstream. The conductor
+    sends it to the proxy to deliver a notification from the successor.
+    """
+
+
+class ProxySuccessorNotification(Model):
+    """**UNSTABLE**
+
+    This capability is not part of the spec yet, and may be removed or changed at any point.
+
+    Parameters of a `proxy/successor` notification.
+
+    A proxy sends it to forward a message to its successor, and the conductor sends it to
+    deliver a message from the successor to the proxy. The envelope wraps one notification: `method`
+    and `params` are the wrapped notification's method and params.
+
+    See the [Proxy Chains RFD](https://agentclientprotocol.com/rfds/proxy-chains).
+    """
+
+    method: str
+    """Method name of the wrapped notification."""
+
+    params: Any = None
+    """Params of the wrapped notification, forwarded unchanged.
+
+    Optional. Omitted and `null` are equivalent and mean the wrapped notification has no params.
+    When present, it MUST be a JSON object or array, as JSON-RPC requires.
+    The wrapped notification's own `_meta` stays inside these params.
+    """
+
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    """Metadata for the `proxy/successor` envelope itself, separate from the wrapped
+    message's `_meta`. It is hop-local: the conductor does not copy it into the message
+    it unwraps.
+
+    The _meta property is reserved by ACP to allow clients and agents to attach additional
+    metadata to their interactions. Implementations MUST NOT make assumptions about values at
+    these keys.
+
+    See protocol docs: [Extensibility](https://agentclientprotocol.com/protocol/v1/draft/extensibility)
+    """

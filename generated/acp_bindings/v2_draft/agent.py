@@ -20,6 +20,10 @@ if TYPE_CHECKING:
         AuthMethodId,
         CancelRequestNotification,
         CancelSessionNotification,
+        CancelTerminalRequest,
+        CancelTerminalResponse,
+        CancelToolCallRequest,
+        CancelToolCallResponse,
         ClientCapabilities,
         CloseSessionRequest,
         CloseSessionResponse,
@@ -54,6 +58,8 @@ if TYPE_CHECKING:
         SetSessionConfigOptionRequestId,
         SetSessionConfigOptionRequestOther,
         SetSessionConfigOptionResponse,
+        TerminalId,
+        ToolCallId,
     )
 
 
@@ -78,8 +84,8 @@ class Agent(Handler):
 
         Specifies which authentication method to use.
 
-        Agents MUST support this method when their `initialize` response advertised
-        at least one valid authentication method. Clients MUST NOT call this method
+        Agents MUST support this method when their `initialize` response included
+        a non-empty `authMethods` list. Clients MUST NOT call this method
         when `authMethods` was omitted or empty.
 
         Unlocked by `authMethods` in the peer's `initialize` message.
@@ -93,8 +99,8 @@ class Agent(Handler):
 
         Terminates the current authenticated session.
 
-        Agents MUST support this method when their `initialize` response advertised
-        at least one valid authentication method. Clients MUST NOT call this method
+        Agents MUST support this method when their `initialize` response included
+        a non-empty `authMethods` list. Clients MUST NOT call this method
         when `authMethods` was omitted or empty.
 
         Unlocked by `authMethods` in the peer's `initialize` message.
@@ -149,17 +155,21 @@ class Agent(Handler):
 
         Request parameters for closing an active session.
 
-        The agent **must** cancel any ongoing work related to the session (treat it
-        as if `session/cancel` was called) and then free up any resources associated
-        with the session.
+        The Agent MUST cancel any ongoing work related to the session as if `session/cancel`
+        was called, then free the resources associated with the session. Unlike `session/cancel`,
+        closing also stops the session's background work. After the close response, the Agent
+        sends no other messages for the session on that connection.
+
+        Closing a session that does not exist or is not active SHOULD succeed, and Clients SHOULD
+        treat a `-32002` response as a successful close.
 
         When closing cancels active foreground work, the Agent MUST send the final
         updates for that work and the idle `state_update` with `stopReason: "cancelled"`
         before responding successfully to `session/close`. Closing an idle session
         does not itself require another idle update.
 
-        Closing may also cancel pending `session/prompt` requests, including queued
-        prompts. If closing prevents a prompt's user message from being inserted, the
+        Closing also cancels pending `session/prompt` requests whose messages have not
+        been inserted, including held prompts. If closing prevents a prompt's user message from being inserted, the
         Agent MUST answer that request with `-32800` (Request Cancelled). If the message
         has already been inserted, the Agent MUST respond successfully with its
         `messageId`. Prompt responses need not precede the close response.
@@ -168,12 +178,55 @@ class Agent(Handler):
         """
         raise MethodNotFound("session/close")
 
+    async def tool_call_cancel(self, request: CancelToolCallRequest, /) -> CancelToolCallResponse:
+        """Handle `tool_call/cancel`.
+
+        Request parameters for cancelling one tool call.
+
+        Clients MUST NOT send it unless the tool call currently advertises `capabilities.cancel`.
+
+        The Agent responds once it has accepted the cancellation. The response does not mean
+        the work has stopped. The Agent confirms it with a `tool_call_update` to a final
+        status: normally `cancelled`, or `completed` or `failed` if the work finished first.
+
+        The Agent responds with `-32602` if the tool call is unknown, already final, or not
+        cancellable. Cancelling a tool call does not change the foreground state by itself.
+
+        See protocol docs: [Cancelling Tool Calls](https://agentclientprotocol.com/protocol/v2/tool-calls#cancelling-tool-calls)
+        """
+        raise MethodNotFound("tool_call/cancel")
+
+    async def terminal_cancel(self, request: CancelTerminalRequest, /) -> CancelTerminalResponse:
+        """Handle `terminal/cancel`.
+
+        Request parameters for cancelling one terminal.
+
+        Clients MUST NOT send it unless the terminal currently advertises `capabilities.cancel`.
+
+        The Agent responds once it has accepted the cancellation. The response does not mean
+        the work has stopped. The Agent confirms it with a `terminal_update` that sets
+        `exitStatus`. Cancelling stops the process but does not release the terminal, and does
+        not change the status of a tool call that references it.
+
+        The Agent responds with `-32602` if the terminal is unknown, has already exited, or is not
+        cancellable. Cancelling a terminal does not change the foreground state by itself.
+
+        See protocol docs: [Cancelling Terminals](https://agentclientprotocol.com/protocol/v2/tool-calls#cancelling-terminals)
+        """
+        raise MethodNotFound("terminal/cancel")
+
     async def session_set_config_option(
         self, request: SetSessionConfigOptionRequest, /
     ) -> SetSessionConfigOptionResponse:
         """Handle `session/set_config_option`.
 
         Request parameters for setting a session configuration option.
+
+        Agents MUST support this method for any session where they advertise config options.
+        Agents MUST reject an unknown `configId` or invalid value with `-32602` and leave the
+        configuration unchanged.
+
+        See protocol docs: [Session Config Options](https://agentclientprotocol.com/protocol/v2/session-config-options#setting-a-config-option)
         """
         raise MethodNotFound("session/set_config_option")
 
@@ -193,7 +246,7 @@ class Agent(Handler):
     async def session_cancel(self, notification: CancelSessionNotification, /) -> None:
         """Handle `session/cancel`.
 
-        Notification to cancel ongoing operations for a session.
+        Notification to cancel a session's foreground work and its prompts not yet inserted.
 
         See protocol docs: [Cancellation](https://agentclientprotocol.com/protocol/v2/prompt-lifecycle#cancellation)
 
@@ -233,6 +286,10 @@ class RemoteAgent(Remote):
     async def request(self, request: ResumeSessionRequest, /) -> ResumeSessionResponse: ...
     @overload
     async def request(self, request: CloseSessionRequest, /) -> CloseSessionResponse: ...
+    @overload
+    async def request(self, request: CancelToolCallRequest, /) -> CancelToolCallResponse: ...
+    @overload
+    async def request(self, request: CancelTerminalRequest, /) -> CancelTerminalResponse: ...
     @overload
     async def request(
         self, request: SetSessionConfigOptionRequestId, /
@@ -295,8 +352,8 @@ class RemoteAgent(Remote):
 
         Specifies which authentication method to use.
 
-        Agents MUST support this method when their `initialize` response advertised
-        at least one valid authentication method. Clients MUST NOT call this method
+        Agents MUST support this method when their `initialize` response included
+        a non-empty `authMethods` list. Clients MUST NOT call this method
         when `authMethods` was omitted or empty.
 
         Unlocked by `authMethods` in the peer's `initialize` message.
@@ -314,8 +371,8 @@ class RemoteAgent(Remote):
 
         Terminates the current authenticated session.
 
-        Agents MUST support this method when their `initialize` response advertised
-        at least one valid authentication method. Clients MUST NOT call this method
+        Agents MUST support this method when their `initialize` response included
+        a non-empty `authMethods` list. Clients MUST NOT call this method
         when `authMethods` was omitted or empty.
 
         Unlocked by `authMethods` in the peer's `initialize` message.
@@ -416,17 +473,21 @@ class RemoteAgent(Remote):
 
         Request parameters for closing an active session.
 
-        The agent **must** cancel any ongoing work related to the session (treat it
-        as if `session/cancel` was called) and then free up any resources associated
-        with the session.
+        The Agent MUST cancel any ongoing work related to the session as if `session/cancel`
+        was called, then free the resources associated with the session. Unlike `session/cancel`,
+        closing also stops the session's background work. After the close response, the Agent
+        sends no other messages for the session on that connection.
+
+        Closing a session that does not exist or is not active SHOULD succeed, and Clients SHOULD
+        treat a `-32002` response as a successful close.
 
         When closing cancels active foreground work, the Agent MUST send the final
         updates for that work and the idle `state_update` with `stopReason: "cancelled"`
         before responding successfully to `session/close`. Closing an idle session
         does not itself require another idle update.
 
-        Closing may also cancel pending `session/prompt` requests, including queued
-        prompts. If closing prevents a prompt's user message from being inserted, the
+        Closing also cancels pending `session/prompt` requests whose messages have not
+        been inserted, including held prompts. If closing prevents a prompt's user message from being inserted, the
         Agent MUST answer that request with `-32800` (Request Cancelled). If the message
         has already been inserted, the Agent MUST respond successfully with its
         `messageId`. Prompt responses need not precede the close response.
@@ -434,6 +495,59 @@ class RemoteAgent(Remote):
         Unlocked by `capabilities.session` in the peer's `initialize` message.
         """
         return await self._call(methods.SESSION_CLOSE, session_id=session_id, meta=meta)
+
+    async def tool_call_cancel(
+        self,
+        *,
+        session_id: SessionId,
+        tool_call_id: ToolCallId,
+        meta: dict[str, Any] | None = UNSET,
+    ) -> CancelToolCallResponse:
+        """Call `tool_call/cancel`.
+
+        Request parameters for cancelling one tool call.
+
+        Clients MUST NOT send it unless the tool call currently advertises `capabilities.cancel`.
+
+        The Agent responds once it has accepted the cancellation. The response does not mean
+        the work has stopped. The Agent confirms it with a `tool_call_update` to a final
+        status: normally `cancelled`, or `completed` or `failed` if the work finished first.
+
+        The Agent responds with `-32602` if the tool call is unknown, already final, or not
+        cancellable. Cancelling a tool call does not change the foreground state by itself.
+
+        See protocol docs: [Cancelling Tool Calls](https://agentclientprotocol.com/protocol/v2/tool-calls#cancelling-tool-calls)
+        """
+        return await self._call(
+            methods.TOOL_CALL_CANCEL, session_id=session_id, tool_call_id=tool_call_id, meta=meta
+        )
+
+    async def terminal_cancel(
+        self,
+        *,
+        session_id: SessionId,
+        terminal_id: TerminalId,
+        meta: dict[str, Any] | None = UNSET,
+    ) -> CancelTerminalResponse:
+        """Call `terminal/cancel`.
+
+        Request parameters for cancelling one terminal.
+
+        Clients MUST NOT send it unless the terminal currently advertises `capabilities.cancel`.
+
+        The Agent responds once it has accepted the cancellation. The response does not mean
+        the work has stopped. The Agent confirms it with a `terminal_update` that sets
+        `exitStatus`. Cancelling stops the process but does not release the terminal, and does
+        not change the status of a tool call that references it.
+
+        The Agent responds with `-32602` if the terminal is unknown, has already exited, or is not
+        cancellable. Cancelling a terminal does not change the foreground state by itself.
+
+        See protocol docs: [Cancelling Terminals](https://agentclientprotocol.com/protocol/v2/tool-calls#cancelling-terminals)
+        """
+        return await self._call(
+            methods.TERMINAL_CANCEL, session_id=session_id, terminal_id=terminal_id, meta=meta
+        )
 
     @overload
     async def session_set_config_option(
@@ -469,6 +583,12 @@ class RemoteAgent(Remote):
         """Call `session/set_config_option`.
 
         Request parameters for setting a session configuration option.
+
+        Agents MUST support this method for any session where they advertise config options.
+        Agents MUST reject an unknown `configId` or invalid value with `-32602` and leave the
+        configuration unchanged.
+
+        See protocol docs: [Session Config Options](https://agentclientprotocol.com/protocol/v2/session-config-options#setting-a-config-option)
         """
         return await self._call(methods.SESSION_SET_CONFIG_OPTION, **keywords)
 
@@ -501,7 +621,7 @@ class RemoteAgent(Remote):
     ) -> None:
         """Send `session/cancel`.
 
-        Notification to cancel ongoing operations for a session.
+        Notification to cancel a session's foreground work and its prompts not yet inserted.
 
         See protocol docs: [Cancellation](https://agentclientprotocol.com/protocol/v2/prompt-lifecycle#cancellation)
 

@@ -3,14 +3,12 @@
 
 The messages that carry them, in upstream's words.
 
-`Agent`, `Client`, each of `AgentBatchCall`, each of `ClientBatchCall`: A message (request, response, or notification) with `"jsonrpc": "2.0"` specified as
+`Agent`, `Client`: A message (request, response, or notification) with `"jsonrpc": "2.0"` specified as
 [required by JSON-RPC 2.0 Specification][1].
 
 [1]: https://www.jsonrpc.org/specification#compatibility
 
-`AgentBatchCall`, `AgentBatchResponse`, `ClientBatchCall`, `ClientBatchResponse`: A non-empty JSON-RPC 2.0 batch message.
-
-each of `AgentBatchResponse`, each of `ClientBatchResponse`, `ProtocolLevel`: A message (request, response, or notification) with `"jsonrpc": "2.0"` specified as
+`ProtocolLevel`: A message (request, response, or notification) with `"jsonrpc": "2.0"` specified as
 [required by JSON-RPC 2.0 Specification][1].
 
 [1]: https://www.jsonrpc.org/specification#compatibility
@@ -41,9 +39,13 @@ Upon receiving this notification, the receiver:
 
 1. MAY cancel the corresponding request activity and all nested activities
 2. MAY send any pending notifications.
-3. MUST send one of these responses for the original request:
-  - Valid response with appropriate data (partial results or cancellation marker)
-  - Error response with code `-32800` (Cancelled)
+3. MUST still send a response for the original request. If the request already finished
+   or is not cancelled, that is its normal response. If it is cancelled, it is either the
+   method's defined cancellation result (for example an inserted `session/prompt`, or a
+   `cancelled` permission outcome) or an error with code `-32800` (Request Cancelled).
+
+Receivers MUST ignore this notification for an unknown or already-answered request ID,
+and MUST NOT send a second response for it.
 
 See protocol docs: [Cancellation](https://agentclientprotocol.com/protocol/v2/cancellation)
 """
@@ -59,6 +61,10 @@ if TYPE_CHECKING:
     from .models import (
         CancelRequestNotification,
         CancelSessionNotification,
+        CancelTerminalRequest,
+        CancelTerminalResponse,
+        CancelToolCallRequest,
+        CancelToolCallResponse,
         CloseSessionRequest,
         CloseSessionResponse,
         CompleteElicitationNotification,
@@ -213,6 +219,22 @@ SESSION_CLOSE: Final[Request[CloseSessionRequest, CloseSessionResponse]] = Reque
     result="CloseSessionResponse",
     capability="capabilities.session",
 )
+TOOL_CALL_CANCEL: Final[Request[CancelToolCallRequest, CancelToolCallResponse]] = Request(
+    PROFILE,
+    "tool_call/cancel",
+    "tool_call_cancel",
+    "CancelToolCallRequest",
+    "agent",
+    result="CancelToolCallResponse",
+)
+TERMINAL_CANCEL: Final[Request[CancelTerminalRequest, CancelTerminalResponse]] = Request(
+    PROFILE,
+    "terminal/cancel",
+    "terminal_cancel",
+    "CancelTerminalRequest",
+    "agent",
+    result="CancelTerminalResponse",
+)
 SESSION_SET_CONFIG_OPTION: Final[
     Request[SetSessionConfigOptionRequest, SetSessionConfigOptionResponse]
 ] = Request(
@@ -264,6 +286,8 @@ AGENT_REQUESTS: Final[Mapping[str, Request[Any, Any]]] = {
     "session/delete": SESSION_DELETE,
     "session/resume": SESSION_RESUME,
     "session/close": SESSION_CLOSE,
+    "tool_call/cancel": TOOL_CALL_CANCEL,
+    "terminal/cancel": TERMINAL_CANCEL,
     "session/set_config_option": SESSION_SET_CONFIG_OPTION,
     "session/prompt": SESSION_PROMPT,
 }

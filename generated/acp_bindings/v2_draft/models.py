@@ -4,65 +4,24 @@
 Of `meta`, which is `_meta` on the wire, upstream says:
 
 The _meta property is reserved by ACP to allow clients and agents to attach additional
-metadata to their interactions. Implementations MUST NOT make assumptions about values at
-these keys.
+metadata to their interactions. Omitted and `null` are equivalent and mean no metadata.
+Implementations MUST NOT assign meaning to keys they do not recognize.
 
 See protocol docs: [Extensibility](https://agentclientprotocol.com/protocol/v2/extensibility)
 
 The _meta property is reserved by ACP to allow clients and agents to attach additional
-metadata to their interactions. Implementations MUST NOT make assumptions about values at
-these keys. Omitted and `null` are equivalent and mean no subject metadata was provided.
-
-See protocol docs: [Extensibility](https://agentclientprotocol.com/protocol/v2/extensibility)
-
-The _meta property is reserved by ACP to allow clients and agents to attach additional
-metadata to their interactions. Omitted leaves the stored metadata unchanged; `null`
+metadata to their interactions. Omitted leaves the stored metadata unchanged. `null`
 clears it. An object patches the stored metadata by top-level key: keys it omits are
 unchanged, a key set to `null` is removed, and any other value replaces that key's
 stored value without merging nested objects. Beyond this patch rule, implementations
-MUST NOT make assumptions about values at these keys.
+MUST NOT assign meaning to keys they do not recognize.
 
 See protocol docs: [Metadata Patches](https://agentclientprotocol.com/protocol/v2/extensibility#metadata-patches)
 
 The _meta property is reserved by ACP to allow clients and agents to attach additional
-metadata to their interactions. Implementations MUST NOT make assumptions about values at
-these keys. This metadata is scoped to the content reference. Omitted
-and `null` are equivalent and mean no item metadata was provided.
-
-See protocol docs: [Extensibility](https://agentclientprotocol.com/protocol/v2/extensibility)
-
-The _meta property is reserved by ACP to allow clients and agents to attach additional
-metadata to their interactions. Implementations MUST NOT make assumptions about values at
-these keys.
-
-Optional. Omitted and `null` are equivalent and mean no metadata.
-
-See protocol docs: [Extensibility](https://agentclientprotocol.com/protocol/v2/extensibility)
-
-The _meta property is reserved by ACP to allow clients and agents to attach additional
-metadata to their interactions. Implementations MUST NOT make assumptions about values at
-these keys. This field is chunk-scoped.
-
-See protocol docs: [Extensibility](https://agentclientprotocol.com/protocol/v2/extensibility)
-
-The _meta property is reserved by ACP to allow clients and agents to attach additional
-metadata to their interactions. Implementations MUST NOT make assumptions about values at
-these keys. This field is chunk-scoped. Omitted and `null` are
-equivalent and mean no chunk metadata was provided.
-
-See protocol docs: [Extensibility](https://agentclientprotocol.com/protocol/v2/extensibility)
-
-The _meta property is reserved by ACP to allow clients and agents to attach additional
-metadata to their interactions. Implementations MUST NOT make assumptions about values at
-these keys. This metadata is scoped to the replacement snapshot. Omitted
-and `null` are equivalent and mean no snapshot metadata was provided.
-
-See protocol docs: [Extensibility](https://agentclientprotocol.com/protocol/v2/extensibility)
-
-The _meta property is reserved by ACP to allow clients and agents to attach additional
-metadata to their interactions. Implementations MUST NOT make assumptions about values at
-these keys. This metadata is scoped to the exit information. Omitted
-and `null` are equivalent and mean no exit metadata was provided.
+metadata to their interactions. Omitted and `null` are equivalent and mean no metadata.
+Implementations MUST NOT assign meaning to keys they do not recognize.
+This metadata is scoped to the chunk and does not patch stored metadata.
 
 See protocol docs: [Extensibility](https://agentclientprotocol.com/protocol/v2/extensibility)
 """
@@ -74,6 +33,8 @@ from typing import Annotated, Any, Literal, TypeAlias
 from acp_runtime.markers import (
     ByTag,
     DefaultOnError,
+    DefaultOnNull,
+    ExactlyOne,
     FirstMatch,
     NoTag,
     OtherThan,
@@ -130,8 +91,9 @@ class AgentRequest(Model):
     a potentially sensitive operation. The client should present the options
     to the user and return their decision.
 
-    If the client cancels active session work via `session/cancel`, it MUST
-    respond to this request with `RequestPermissionOutcome::Cancelled`.
+    After `session/cancel`, the agent stops waiting for requests of the cancelled
+    foreground work and SHOULD cancel them with `$/cancel_request`. The client
+    answers a cancelled request with the `cancelled` outcome.
 
     See protocol docs: [Requesting Permission](https://agentclientprotocol.com/protocol/v2/tool-calls#requesting-permission)
 
@@ -149,22 +111,16 @@ class AgentRequest(Model):
     """
 
 
-RequestId: TypeAlias = Int64 | str | None
-"""JSON RPC Request Id
+RequestId: TypeAlias = Int64 | str
+"""A JSON-RPC request ID: a string or an integer. Unlike base JSON-RPC, it MUST NOT be `null`.
 
-An identifier established by the Client that MUST contain a String, Number, or NULL value if included. If it is not included it is assumed to be a notification. The value SHOULD normally not be Null \\[1\\] and Numbers SHOULD NOT contain fractional parts \\[2\\]
+The receiver MUST reply with the same value in the response. Each side chooses IDs for its own
+requests, so the same ID can be in use in both directions. A sender MUST NOT reuse an ID while
+a request with it is still awaiting a response.
 
-The Server MUST reply with the same value in the Response object if included. This member is used to correlate the context between the two objects.
+`Number`: A numeric request ID.
 
-\\[1\\] The use of Null as a value for the id member in a Request object is discouraged, because this specification uses a value of Null for Responses with an unknown id. Also, because JSON-RPC 1.0 uses an id value of Null for Notifications this could cause confusion in handling.
-
-\\[2\\] Fractional parts may be problematic, since many decimal fractions cannot be represented exactly as binary fractions.
-
-`Null`: The JSON-RPC `null` request id.
-
-`Number`: A numeric JSON-RPC request id.
-
-`Str`: A string JSON-RPC request id.
+`Str`: A string request ID.
 """
 
 
@@ -190,14 +146,14 @@ class RequestPermissionRequest(Model):
     """Optional human-readable explanation of why permission is needed.
 
     This text is specific to the permission prompt and does not update any
-    subject's displayed content. Omitted or `null` both mean no separate
+    subject's displayed content. Omitted and `null` are equivalent and mean no separate
     permission description was provided.
     """
 
     subject: RequestPermissionSubject | None = None
     """Optional structured context about the operation requiring permission.
 
-    Omitted or `null` both mean no structured subject was provided.
+    Omitted and `null` are equivalent and mean no structured subject was provided.
     """
 
     options: Annotated[list[PermissionOption], Field(min_length=1)]
@@ -211,8 +167,8 @@ class RequestPermissionRequest(Model):
 SessionId: TypeAlias = str
 """A unique identifier for a conversation session between a client and agent.
 
-Sessions maintain their own context, conversation history, and state,
-allowing multiple independent interactions with the same agent.
+Each session has its own context, conversation history, and state, so one
+agent can run several independent sessions.
 
 See protocol docs: [Session ID](https://agentclientprotocol.com/protocol/v2/session-setup#session-id)
 """
@@ -222,7 +178,14 @@ class ToolCallPermissionSubject(Model):
     """Permission request details for a tool call."""
 
     tool_call: ToolCallUpdate
-    """Details about the tool call requiring permission."""
+    """Details about the tool call requiring permission.
+
+    Clients apply this to their stored tool call exactly like a `tool_call_update`
+    notification, in the order it was received, before showing the prompt. A first-seen
+    `toolCallId` creates the tool call.
+    """
+
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
 
 
 class RequestPermissionSubjectToolCall(ToolCallPermissionSubject):
@@ -292,13 +255,13 @@ class ToolCallUpdate(Model):
     Tool calls are actions that the agent executes on behalf of the language model,
     such as reading files, executing code, or fetching data from external sources.
 
-    Only [`ToolCallUpdate::tool_call_id`] is required. Other fields have patch semantics:
+    Only `toolCallId` is required. Other fields have patch semantics:
     omitted fields leave the existing tool call value unchanged, `null` clears or
     unsets the value, and concrete values replace the previous value. For
     collection fields, concrete arrays replace the previous collection, and both
     `null` and `[]` clear the collection. A concrete `_meta` object instead
     patches the stored metadata by top-level key. When a client receives a tool
-    call ID it has not seen before, omitted fields use client defaults.
+    call ID it has not seen before, omitted fields start at their protocol defaults.
 
     See protocol docs: [Tool Calls](https://agentclientprotocol.com/protocol/v2/tool-calls)
     """
@@ -316,15 +279,26 @@ class ToolCallUpdate(Model):
     """
 
     title: Annotated[str | None, DefaultOnError] = None
-    """Human-readable title describing what the tool is doing."""
+    """Human-readable title describing what the tool is doing.
+
+    Omission leaves the title unchanged, `null` unsets it, and a string replaces it.
+    A new tool call starts without a title.
+    """
 
     kind: Annotated[ToolKind | None, DefaultOnError] = None
     """The category of tool being invoked.
     Helps clients choose appropriate icons and UI treatment.
+
+    Omission leaves the kind unchanged, `null` resets it to `other`, and a value replaces it.
+    A new tool call starts as `other`.
     """
 
     status: Annotated[ToolCallStatus | None, DefaultOnError] = None
-    """Current execution status of the tool call."""
+    """Current execution status of the tool call.
+
+    Omission leaves the status unchanged, `null` resets it to `pending`, and a value
+    replaces it. A new tool call starts as `pending`.
+    """
 
     content: Annotated[list[ToolCallContent] | None, SkipInvalidItems, DefaultOnError] = None
     """Content produced by the tool call."""
@@ -339,6 +313,13 @@ class ToolCallUpdate(Model):
 
     raw_output: Annotated[Any, DefaultOnError] = None
     """Raw output returned by the tool."""
+
+    capabilities: Annotated[ToolCallCapabilities | None, DefaultOnError] = None
+    """Client-initiated controls this tool call currently supports, such as cancellation.
+
+    Omission leaves the capabilities unchanged, `null` clears them, and an object replaces
+    the whole previous value. A new tool call starts with none.
+    """
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
 
@@ -367,7 +348,7 @@ ToolKind: TypeAlias = (
 Tool kinds help clients choose appropriate icons and optimize how they
 display tool execution progress.
 
-See protocol docs: [Creating](https://agentclientprotocol.com/protocol/v2/tool-calls#creating)
+See protocol docs: [Reporting](https://agentclientprotocol.com/protocol/v2/tool-calls#reporting)
 
 `read`: Reading files or data.
 
@@ -385,7 +366,7 @@ See protocol docs: [Creating](https://agentclientprotocol.com/protocol/v2/tool-c
 
 `fetch`: Retrieving external data.
 
-`switch_mode`: Switching the current session mode.
+`switch_mode`: Changing the session's mode, a [config option](https://agentclientprotocol.com/protocol/v2/session-config-options) with the `mode` category.
 
 `other`: Other tool types (default).
 
@@ -393,12 +374,12 @@ See protocol docs: [Creating](https://agentclientprotocol.com/protocol/v2/tool-c
 
 Values beginning with `_` are reserved for implementation-specific
 extensions. Unknown values that do not begin with `_` are reserved for
-future ACP variants.
+future ACP variants. Clients display an unrecognized kind as `other`.
 """
 
 
 ToolCallStatus: TypeAlias = (
-    Literal["pending", "in_progress", "completed", "failed", "cancelled"] | str
+    Literal["pending", "in_progress", "paused", "completed", "failed", "cancelled"] | str
 )
 """Execution status of a tool call.
 
@@ -406,10 +387,13 @@ Tool calls progress through different statuses during their lifecycle.
 
 See protocol docs: [Status](https://agentclientprotocol.com/protocol/v2/tool-calls#status)
 
-`pending`: The tool call hasn't started running yet because the input is either
-streaming or we're awaiting approval.
+`pending`: The tool call hasn't started running yet, for example because its input is
+streaming, it is awaiting approval, or it is scheduled to run later.
 
 `in_progress`: The tool call is currently running.
+
+`paused`: The tool call has started, is not running now, and will not continue until
+something resumes it. It may return to `in_progress` any number of times.
 
 `completed`: The tool call completed successfully.
 
@@ -422,6 +406,8 @@ streaming or we're awaiting approval.
 Values beginning with `_` are reserved for implementation-specific
 extensions. Unknown values that do not begin with `_` are reserved for
 future ACP variants.
+
+Clients treat a tool call with an unrecognized status as still in progress.
 """
 
 
@@ -458,8 +444,8 @@ class Diff(Model):
     patch: Annotated[DiffPatch | None, DefaultOnError] = None
     """Renderable patch text for some or all of the structured changes.
 
-    Agents SHOULD provide patch text whenever feasible. Omitted or `null`
-    means no renderable patch text was provided.
+    Agents SHOULD provide patch text whenever feasible. Omitted and `null` are
+    equivalent and mean no renderable patch text was provided.
     """
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
@@ -475,7 +461,7 @@ class Terminal(Model):
     """A display-only reference to an agent-owned terminal.
 
     Terminal state and output are delivered separately through
-    [`TerminalUpdate`] and [`TerminalOutputChunk`].
+    `terminal_update` and `terminal_output_chunk` session updates.
     """
 
     terminal_id: TerminalId
@@ -531,7 +517,10 @@ class TextContent(Model):
     """Text payload carried by this content block."""
 
     annotations: Annotated[Annotations | None, DefaultOnError] = None
-    """Optional annotations that help clients decide how to display or route this content."""
+    """Optional annotations that help clients decide how to display or route this content.
+
+    Omitted and `null` are equivalent and mean no annotations are provided.
+    """
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
 
@@ -540,7 +529,8 @@ class ContentBlockText(TextContent):
     """Text content. May be plain text or formatted with Markdown.
 
     All agents MUST support text content blocks in prompts.
-    Clients SHOULD render this text as Markdown.
+    Clients SHOULD render this text as CommonMark and MAY support GitHub Flavored Markdown
+    extensions.
     """
 
     type: Literal["text"] = tag("text")
@@ -556,10 +546,16 @@ class ImageContent(Model):
     """MIME type describing the encoded media payload."""
 
     uri: Annotated[Uri | None, DefaultOnError] = None
-    """URI associated with this resource or media payload."""
+    """URI associated with this resource or media payload.
+
+    Omitted and `null` are equivalent and mean no URI is associated with the image.
+    """
 
     annotations: Annotated[Annotations | None, DefaultOnError] = None
-    """Optional annotations that help clients decide how to display or route this content."""
+    """Optional annotations that help clients decide how to display or route this content.
+
+    Omitted and `null` are equivalent and mean no annotations are provided.
+    """
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
 
@@ -583,7 +579,10 @@ class AudioContent(Model):
     """MIME type describing the encoded media payload."""
 
     annotations: Annotated[Annotations | None, DefaultOnError] = None
-    """Optional annotations that help clients decide how to display or route this content."""
+    """Optional annotations that help clients decide how to display or route this content.
+
+    Omitted and `null` are equivalent and mean no annotations are provided.
+    """
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
 
@@ -598,7 +597,7 @@ class ContentBlockAudio(AudioContent):
 
 
 class ResourceLink(Model):
-    """A resource that the server is capable of reading, included in a prompt or tool call result."""
+    """A link to a resource that the receiver may be able to read, included in a prompt or tool call result."""
 
     name: str
     """Human-readable name shown for this protocol object."""
@@ -607,28 +606,46 @@ class ResourceLink(Model):
     """URI associated with this resource or media payload."""
 
     title: Annotated[str | None, DefaultOnError] = None
-    """Optional display title for end-user UI."""
+    """Optional display title for end-user UI.
+
+    Omitted and `null` are equivalent and mean no title is provided.
+    """
 
     description: Annotated[str | None, DefaultOnError] = None
-    """Optional human-readable details shown with this protocol object."""
+    """Optional human-readable details shown with this protocol object.
+
+    Omitted and `null` are equivalent and mean no description is provided.
+    """
 
     icons: Annotated[list[Icon] | None, SkipInvalidItems, DefaultOnError] = None
-    """Optional set of sized icons that the client can display in a user interface."""
+    """Optional set of sized icons that the client can display in a user interface.
+
+    Omitted and `null` are equivalent and mean no icons are provided.
+    """
 
     mime_type: Annotated[MediaType | None, DefaultOnError] = None
-    """MIME type describing the encoded media payload."""
+    """MIME type describing the encoded media payload.
 
-    size: Annotated[Int64 | None, DefaultOnError] = None
-    """Optional size of the linked resource in bytes, if known."""
+    Omitted and `null` are equivalent and mean the MIME type is not specified.
+    """
+
+    size: Annotated[Uint64 | None, DefaultOnError] = None
+    """Optional size of the linked resource in bytes, if known.
+
+    Omitted and `null` are equivalent and mean the size is not known.
+    """
 
     annotations: Annotated[Annotations | None, DefaultOnError] = None
-    """Optional annotations that help clients decide how to display or route this content."""
+    """Optional annotations that help clients decide how to display or route this content.
+
+    Omitted and `null` are equivalent and mean no annotations are provided.
+    """
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
 
 
 class ContentBlockResourceLink(ResourceLink):
-    """References to resources that the agent can access.
+    """References to resources that the receiver may be able to read.
 
     All agents MUST support resource links in prompts.
     """
@@ -643,7 +660,10 @@ class EmbeddedResource(Model):
     """Embedded resource payload, either text or binary data."""
 
     annotations: Annotated[Annotations | None, DefaultOnError] = None
-    """Optional annotations that help clients decide how to display or route this content."""
+    """Optional annotations that help clients decide how to display or route this content.
+
+    Omitted and `null` are equivalent and mean no annotations are provided.
+    """
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
 
@@ -668,7 +688,9 @@ class ContentBlockOther(OpenModel):
 
     Receivers that do not understand this content block type should preserve
     the raw payload when storing, replaying, proxying, or forwarding content,
-    and otherwise ignore it or display it generically.
+    and otherwise ignore it or display it generically. Agents MUST reject a
+    `session/prompt` request with a content block type they do not support
+    with `-32602`.
     """
 
     type: Annotated[str, OtherThan("text", "image", "audio", "resource_link", "resource")]
@@ -691,17 +713,14 @@ ContentBlock: TypeAlias = Annotated[
 ]
 """Content blocks represent displayable information in the Agent Client Protocol.
 
-They provide a structured way to handle various types of user-facing content—whether
-it's text from language models, images for analysis, or embedded resources for context.
-
 Content blocks appear in:
 - User prompts sent via `session/prompt`
 - Language model output reported through `session/update` notifications as
   message updates or streamed chunks
 - Progress updates and results from tool calls
 
-This structure is compatible with the Model Context Protocol (MCP), enabling
-agents to seamlessly forward content from MCP tool outputs without transformation.
+This structure is compatible with the Model Context Protocol (MCP), so agents can
+forward content from MCP tool outputs without transformation.
 
 See protocol docs: [Content](https://agentclientprotocol.com/protocol/v2/content)
 """
@@ -711,16 +730,25 @@ class Annotations(Model):
     """Optional annotations for the client. The client can use annotations to inform how objects are used or displayed"""
 
     audience: Annotated[list[Role] | None, SkipInvalidItems, DefaultOnError] = None
-    """Intended recipients for this content, such as the user or assistant."""
+    """Intended recipients for this content, such as the user or assistant.
 
-    last_modified: Annotated[DateTime | None, DefaultOnError] = None
+    Omitted and `null` are equivalent and mean no audience is specified.
+    """
+
+    last_modified: Annotated[str | None, DefaultOnError] = None
     """Timestamp indicating when the underlying resource was last modified.
 
-    Must be an RFC 3339 formatted string (e.g., "2025-01-12T15:00:58Z").
+    Should be an ISO 8601 formatted string (e.g., "2025-01-12T15:00:58Z"), as in MCP.
+
+    Omitted and `null` are equivalent and mean the modification time is not reported.
     """
 
     priority: Annotated[Annotated[Double, Number(0, 1)] | None, DefaultOnError] = None
-    """Relative importance of this content when clients choose what to surface."""
+    """Relative importance of this content when clients choose what to surface, from 0 (least
+    important) to 1 (most important).
+
+    Omitted and `null` are equivalent and mean no priority is specified.
+    """
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
 
@@ -748,10 +776,16 @@ class Icon(Model):
     """An optionally-sized icon that can be displayed in a user interface."""
 
     src: Uri
-    """A standard URI pointing to an icon resource."""
+    """A standard URI pointing to an icon resource. MUST be an `https:` or `data:` URI.
+    Clients reject other schemes, fetch without credentials, and do not follow
+    scheme- or origin-changing redirects.
+    """
 
     mime_type: Annotated[MediaType | None, DefaultOnError] = None
-    """Optional MIME type override if the source MIME type is missing or generic."""
+    """Optional MIME type override if the source MIME type is missing or generic.
+
+    Omitted and `null` are equivalent and mean the source MIME type is used.
+    """
 
     sizes: Annotated[list[str] | None, SkipInvalidItems, DefaultOnError] = None
     """Optional array of strings that specify sizes at which the icon can be used.
@@ -759,10 +793,17 @@ class Icon(Model):
     `"any"` for scalable formats like SVG.
 
     If not provided, the client should assume that the icon can be used at any size.
+
+    Omitted and `null` are equivalent and mean no sizes are specified.
     """
 
     theme: Annotated[IconTheme | None, DefaultOnError] = None
-    """Optional theme this icon is designed for."""
+    """Optional theme this icon is designed for.
+
+    Omitted and `null` are equivalent and mean the icon is not theme-specific.
+    """
+
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
 
 
 IconTheme: TypeAlias = Literal["light", "dark"] | str
@@ -790,7 +831,10 @@ class TextResourceContents(Model):
     """URI associated with this resource or media payload."""
 
     mime_type: Annotated[MediaType | None, DefaultOnError] = None
-    """MIME type describing the encoded media payload."""
+    """MIME type describing the encoded media payload.
+
+    Omitted and `null` are equivalent and mean the MIME type is not specified.
+    """
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
 
@@ -805,7 +849,10 @@ class BlobResourceContents(Model):
     """URI associated with this resource or media payload."""
 
     mime_type: Annotated[MediaType | None, DefaultOnError] = None
-    """MIME type describing the encoded media payload."""
+    """MIME type describing the encoded media payload.
+
+    Omitted and `null` are equivalent and mean the MIME type is not specified.
+    """
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
 
@@ -833,15 +880,15 @@ class DiffChangeAdd(DiffPathChange):
 
     operation: Literal["add"] = tag("add")
     file_type: Annotated[DiffFileType | None, DefaultOnError] = None
-    """File content kind.
+    """File content kind after the operation (for `delete`, of the deleted file).
 
-    Omitted or `null` means the content kind is unknown.
+    Omitted and `null` are equivalent and mean the content kind is unknown.
     """
 
     mime_type: Annotated[MediaType | None, DefaultOnError] = None
-    """MIME type of the file contents.
+    """MIME type of the file contents after the operation (for `delete`, of the deleted file).
 
-    Omitted or `null` means the MIME type is unknown.
+    Omitted and `null` are equivalent and mean the MIME type is unknown.
     """
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
@@ -852,15 +899,15 @@ class DiffChangeDelete(DiffPathChange):
 
     operation: Literal["delete"] = tag("delete")
     file_type: Annotated[DiffFileType | None, DefaultOnError] = None
-    """File content kind.
+    """File content kind after the operation (for `delete`, of the deleted file).
 
-    Omitted or `null` means the content kind is unknown.
+    Omitted and `null` are equivalent and mean the content kind is unknown.
     """
 
     mime_type: Annotated[MediaType | None, DefaultOnError] = None
-    """MIME type of the file contents.
+    """MIME type of the file contents after the operation (for `delete`, of the deleted file).
 
-    Omitted or `null` means the MIME type is unknown.
+    Omitted and `null` are equivalent and mean the MIME type is unknown.
     """
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
@@ -871,15 +918,15 @@ class DiffChangeModify(DiffPathChange):
 
     operation: Literal["modify"] = tag("modify")
     file_type: Annotated[DiffFileType | None, DefaultOnError] = None
-    """File content kind.
+    """File content kind after the operation (for `delete`, of the deleted file).
 
-    Omitted or `null` means the content kind is unknown.
+    Omitted and `null` are equivalent and mean the content kind is unknown.
     """
 
     mime_type: Annotated[MediaType | None, DefaultOnError] = None
-    """MIME type of the file contents.
+    """MIME type of the file contents after the operation (for `delete`, of the deleted file).
 
-    Omitted or `null` means the MIME type is unknown.
+    Omitted and `null` are equivalent and mean the MIME type is unknown.
     """
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
@@ -900,15 +947,15 @@ class DiffChangeMove(DiffPathPairChange):
 
     operation: Literal["move"] = tag("move")
     file_type: Annotated[DiffFileType | None, DefaultOnError] = None
-    """File content kind.
+    """File content kind after the operation (for `delete`, of the deleted file).
 
-    Omitted or `null` means the content kind is unknown.
+    Omitted and `null` are equivalent and mean the content kind is unknown.
     """
 
     mime_type: Annotated[MediaType | None, DefaultOnError] = None
-    """MIME type of the file contents.
+    """MIME type of the file contents after the operation (for `delete`, of the deleted file).
 
-    Omitted or `null` means the MIME type is unknown.
+    Omitted and `null` are equivalent and mean the MIME type is unknown.
     """
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
@@ -919,15 +966,15 @@ class DiffChangeCopy(DiffPathPairChange):
 
     operation: Literal["copy"] = tag("copy")
     file_type: Annotated[DiffFileType | None, DefaultOnError] = None
-    """File content kind.
+    """File content kind after the operation (for `delete`, of the deleted file).
 
-    Omitted or `null` means the content kind is unknown.
+    Omitted and `null` are equivalent and mean the content kind is unknown.
     """
 
     mime_type: Annotated[MediaType | None, DefaultOnError] = None
-    """MIME type of the file contents.
+    """MIME type of the file contents after the operation (for `delete`, of the deleted file).
 
-    Omitted or `null` means the MIME type is unknown.
+    Omitted and `null` are equivalent and mean the MIME type is unknown.
     """
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
@@ -950,15 +997,15 @@ class DiffChangeOther(OpenModel):
     """
 
     file_type: Annotated[DiffFileType | None, DefaultOnError] = None
-    """File content kind.
+    """File content kind after the operation (for `delete`, of the deleted file).
 
-    Omitted or `null` means the content kind is unknown.
+    Omitted and `null` are equivalent and mean the content kind is unknown.
     """
 
     mime_type: Annotated[MediaType | None, DefaultOnError] = None
-    """MIME type of the file contents.
+    """MIME type of the file contents after the operation (for `delete`, of the deleted file).
 
-    Omitted or `null` means the MIME type is unknown.
+    Omitted and `null` are equivalent and mean the MIME type is unknown.
     """
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
@@ -973,7 +1020,7 @@ DiffChange: TypeAlias = Annotated[
     | DiffChangeOther,
     ByTag("operation"),
 ]
-"""One file-level change described by a [`Diff`].
+"""One file-level change described by a `Diff`.
 
 Structured change metadata lets clients identify affected files and
 operations without parsing the text patch.
@@ -1000,7 +1047,11 @@ future ACP variants.
 
 
 AbsolutePath: TypeAlias = str
-"""An absolute filesystem path used by the protocol."""
+"""An absolute filesystem path used by the protocol.
+
+Uses the native syntax of the machine the Agent runs on, such as `/home/user/project`,
+`C:\\Users\\user\\project`, or `\\\\server\\share\\project`. It is not a URI.
+"""
 
 
 class DiffPatch(Model):
@@ -1012,9 +1063,11 @@ class DiffPatch(Model):
     text: str
     """Patch text in the format named by `format`."""
 
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+
 
 DiffPatchFormat: TypeAlias = Literal["git_patch"] | str
-"""Text patch format used by [`DiffPatch`].
+"""Text patch format used by `DiffPatch`.
 
 `git_patch`: One or more `diff --git` sections in Git's `--patch` (`-p`) text format.
 
@@ -1024,7 +1077,8 @@ path MUST be absolute, including in `rename from`, `rename to`,
 Git's default `a/` and `b/`. Otherwise paths follow Git: `/dev/null`
 names the missing side of an added or deleted file in the `---` and
 `+++` lines, and paths with unusual characters are quoted as Git quotes
-them. Surrounding commit metadata and email envelopes MUST NOT be
+them. Each path, once unquoted, is the same native absolute path string as
+the matching `changes` entry. Surrounding commit metadata and email envelopes MUST NOT be
 included.
 
 `other`: Custom or future patch format.
@@ -1051,8 +1105,38 @@ class ToolCallLocation(Model):
     path: AbsolutePath
     """The absolute file path being accessed or modified."""
 
-    line: Annotated[Uint32 | None, DefaultOnError] = None
-    """Optional line number within the file."""
+    line: Annotated[Annotated[Uint32, Integer(1, 4294967295)] | None, DefaultOnError] = None
+    """Optional 1-based line number within the file. Omitted and `null` are equivalent and
+    mean no specific line. `0` is invalid.
+    """
+
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+
+
+class ToolCallCapabilities(Model):
+    """Client-initiated controls a tool call currently supports.
+
+    A malformed value falls back to no controls, so the Client never sends a request the
+    Agent did not advertise.
+
+    See protocol docs: [Cancelling Tool Calls](https://agentclientprotocol.com/protocol/v2/tool-calls#cancelling-tool-calls)
+    """
+
+    cancel: Annotated[ToolCallCancelCapabilities | None, DefaultOnError] = None
+    """Permits the Client to cancel this tool call with `tool_call/cancel`.
+
+    Omitted and `null` are equivalent and mean unsupported. An object (including `{}`)
+    means supported. Agents SHOULD stop advertising it once the tool call reaches a final status.
+    """
+
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+
+
+class ToolCallCancelCapabilities(Model):
+    """Capability to cancel a tool call with `tool_call/cancel`.
+
+    Supplying `{}` advertises support. An omitted or `null` `cancel` does not.
+    """
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
 
@@ -1061,7 +1145,7 @@ class PermissionOption(Model):
     """An option presented to the user when requesting permission."""
 
     option_id: PermissionOptionId
-    """Unique identifier for this permission option."""
+    """Identifier for this permission option. MUST be unique within the request."""
 
     name: str
     """Human-readable label to display to the user."""
@@ -1102,7 +1186,7 @@ future ACP variants.
 class ElicitationSessionScope(Model):
     """Session-scoped elicitation, optionally tied to a specific tool call.
 
-    When `tool_call_id` is set, the elicitation is tied to a specific tool call.
+    When `toolCallId` is set, the elicitation is tied to a specific tool call.
     This is useful when an agent receives an elicitation from an MCP server
     during a tool call and needs to redirect it to the user.
     """
@@ -1131,7 +1215,7 @@ class ElicitationRequestScope(Model):
     """
 
     request_id: RequestId
-    """The request this elicitation is tied to."""
+    """The pending Client-to-Agent request this elicitation is tied to."""
 
 
 class ElicitationFormModeRequest(ElicitationRequestScope):
@@ -1144,7 +1228,7 @@ class ElicitationFormModeRequest(ElicitationRequestScope):
 
 
 ElicitationFormMode: TypeAlias = Annotated[
-    ElicitationFormModeSession | ElicitationFormModeRequest, FirstMatch
+    ElicitationFormModeSession | ElicitationFormModeRequest, ExactlyOne
 ]
 """Form-based elicitation mode where the client renders a form from the provided schema."""
 
@@ -1170,7 +1254,7 @@ class CreateElicitationRequestFormRequest(ElicitationFormModeRequest):
 
 
 CreateElicitationRequestForm: TypeAlias = Annotated[
-    CreateElicitationRequestFormSession | CreateElicitationRequestFormRequest, FirstMatch
+    CreateElicitationRequestFormSession | CreateElicitationRequestFormRequest, ExactlyOne
 ]
 """Form-based elicitation where the client renders a form from the provided schema."""
 
@@ -1198,7 +1282,7 @@ class ElicitationUrlModeRequest(ElicitationRequestScope):
 
 
 ElicitationUrlMode: TypeAlias = Annotated[
-    ElicitationUrlModeSession | ElicitationUrlModeRequest, FirstMatch
+    ElicitationUrlModeSession | ElicitationUrlModeRequest, ExactlyOne
 ]
 """URL-based elicitation mode where the client directs the user to a URL."""
 
@@ -1224,7 +1308,7 @@ class CreateElicitationRequestUrlRequest(ElicitationUrlModeRequest):
 
 
 CreateElicitationRequestUrl: TypeAlias = Annotated[
-    CreateElicitationRequestUrlSession | CreateElicitationRequestUrlRequest, FirstMatch
+    CreateElicitationRequestUrlSession | CreateElicitationRequestUrlRequest, ExactlyOne
 ]
 """URL-based elicitation where the client directs the user to a URL."""
 
@@ -1266,7 +1350,7 @@ class CreateElicitationRequestOtherRequest(ElicitationRequestScope, OpenModel):
 
 
 CreateElicitationRequestOther: TypeAlias = Annotated[
-    CreateElicitationRequestOtherSession | CreateElicitationRequestOtherRequest, FirstMatch
+    CreateElicitationRequestOtherSession | CreateElicitationRequestOtherRequest, ExactlyOne
 ]
 """Custom or future elicitation mode.
 
@@ -1311,8 +1395,8 @@ class ElicitationSchema(Model):
     as required by the elicitation specification.
     """
 
-    type: Annotated[ElicitationSchemaType, DefaultOnError] = "object"
-    """Type discriminator. Always `"object"`."""
+    type: ElicitationSchemaType
+    """Type discriminator. Always `"object"`. Any other value is rejected."""
 
     title: Annotated[str | None, DefaultOnError] = None
     """Optional title for the schema.
@@ -1320,7 +1404,7 @@ class ElicitationSchema(Model):
     Optional. Omitted and `null` are equivalent and mean no title is provided.
     """
 
-    properties: dict[str, ElicitationPropertySchema] = Field(default_factory=lambda: {})
+    properties: dict[str, ElicitationPropertySchema]
     """Property definitions (must be primitive types)."""
 
     required: list[str] | None = None
@@ -1377,7 +1461,7 @@ class StringPropertySchema(Model):
     """
 
     pattern: Regex | None = None
-    """Pattern the string must match.
+    """Pattern the string must match, in ECMA-262 regular expression syntax.
 
     Optional. Omitted and `null` are equivalent and mean there is no pattern constraint.
     """
@@ -1609,8 +1693,8 @@ ElicitationPropertySchema: TypeAlias = Annotated[
 """Property schema for elicitation form fields.
 
 Each variant corresponds to a JSON Schema `"type"` value.
-Single-select enums use the `String` variant with `enum` or `oneOf` set.
-Multi-select enums use the `Array` variant.
+Single-select enums use `type: "string"` with `enum` or `oneOf` set.
+Multi-select enums use `type: "array"`.
 """
 
 
@@ -1692,6 +1776,8 @@ MultiSelectItems: TypeAlias = Annotated[
 """Items for a multi-select (array) property schema.
 
 `titled`: Titled multi-select items with human-readable labels.
+
+As in MCP, titled items omit `type` and are identified by `anyOf`.
 """
 
 
@@ -1723,6 +1809,8 @@ class AgentResponseResult(Model):
         | DeleteSessionResponse
         | ResumeSessionResponse
         | CloseSessionResponse
+        | CancelToolCallResponse
+        | CancelTerminalResponse
         | SetSessionConfigOptionResponse
         | PromptResponse
         | ExtResponse,
@@ -1746,6 +1834,10 @@ class AgentResponseResult(Model):
 
     `CloseSessionResponse`: Successful result returned for a `session/close` request.
 
+    `CancelToolCallResponse`: Successful result returned for a `tool_call/cancel` request.
+
+    `CancelTerminalResponse`: Successful result returned for a `terminal/cancel` request.
+
     `SetSessionConfigOptionResponse`: Successful result returned for a `session/set_config_option` request.
 
     `PromptResponse`: Successful result returned for a `session/prompt` request.
@@ -1757,8 +1849,16 @@ class AgentResponseResult(Model):
 class AgentResponseError(Model):
     """A failed JSON-RPC response."""
 
-    id: RequestId
-    """The id of the request this response answers."""
+    id: Int64 | str | None
+    """The id of the request this response answers.
+
+    Required. `null` only when the request's id could not be determined, such as
+    for a parse error or an invalid request.
+
+    `Number`: A numeric request ID.
+
+    `Str`: A string request ID.
+    """
 
     error: Error
     """Method-specific error data."""
@@ -1780,10 +1880,12 @@ class InitializeResponse(Model):
     """
 
     protocol_version: ProtocolVersion
-    """The protocol version the client specified if supported by the agent,
-    or the latest protocol version supported by the agent.
+    """The highest protocol version supported by the agent that is at or below
+    the version requested by the client. If no such version exists,
+    initialization fails with error code -32022.
 
-    The client should disconnect, if it doesn't support this version.
+    The client must check that it supports this version and should disconnect
+    if it does not.
     """
 
     info: Implementation
@@ -1798,7 +1900,7 @@ class InitializeResponse(Model):
     """Authentication methods supported by the agent.
 
     Optional. Omitted or empty means the agent does not advertise the
-    authentication method surface. Supplying one or more valid methods means
+    `auth/login` and `auth/logout` methods. Supplying one or more methods means
     the agent MUST support both `auth/login` and `auth/logout`.
     """
 
@@ -1821,14 +1923,16 @@ class Implementation(Model):
 
     name: str
     """Intended for programmatic or logical use, but can be used as a display
-    name fallback if title isn’t present.
+    name fallback if title isn't present.
     """
 
     title: Annotated[str | None, DefaultOnError] = None
-    """Intended for UI and end-user contexts — optimized to be human-readable
+    """Intended for UI and end-user contexts and optimized to be human-readable
     and easily understood.
 
     If not provided, the name should be used for display.
+
+    Omitted and `null` are equivalent and mean the `name` is used for display.
     """
 
     version: str
@@ -1851,8 +1955,8 @@ class AgentCapabilities(Model):
     session: Annotated[SessionCapabilities | None, DefaultOnError] = None
     """Session capabilities supported by the agent.
 
-    Optional. Omitted or `null` both mean the agent does not support the
-    `session/*` method surface. Supplying `{}` means the agent supports the
+    Optional. Omitted and `null` are equivalent and mean the agent does not support the
+    `session/*` methods. Supplying `{}` means the agent supports the
     baseline session methods: `session/new`, `session/list`,
     `session/resume`, `session/close`, `session/prompt`, `session/cancel`,
     and `session/update`.
@@ -1861,9 +1965,9 @@ class AgentCapabilities(Model):
     auth: Annotated[AgentAuthCapabilities | None, DefaultOnError] = None
     """Authentication-related extension capabilities supported by the agent.
 
-    Optional. Omitted or `null` both mean the agent does not advertise any
+    Optional. Omitted and `null` are equivalent and mean the agent does not advertise any
     authentication-related extensions. This field does not advertise support
-    for `auth/login` or `auth/logout`; those methods are advertised by a
+    for `auth/login` or `auth/logout`. Those methods are advertised by a
     non-empty `authMethods` list in the `initialize` response.
     """
 
@@ -1887,7 +1991,7 @@ class SessionCapabilities(Model):
     prompt: Annotated[PromptCapabilities | None, DefaultOnError] = None
     """Prompt capabilities supported by the agent in `session/prompt` requests.
 
-    Optional. Omitted or `null` both mean the agent does not advertise any
+    Optional. Omitted and `null` are equivalent and mean the agent does not advertise any
     prompt extensions beyond the baseline text and resource-link content
     required by `session/prompt`.
     """
@@ -1895,14 +1999,14 @@ class SessionCapabilities(Model):
     mcp: Annotated[McpCapabilities | None, DefaultOnError] = None
     """MCP capabilities supported by the agent for session lifecycle requests.
 
-    Optional. Omitted or `null` both mean the agent does not advertise MCP
+    Optional. Omitted and `null` are equivalent and mean the agent does not advertise MCP
     server transport support for sessions.
     """
 
     delete: Annotated[SessionDeleteCapabilities | None, DefaultOnError] = None
     """Whether the agent supports `session/delete`.
 
-    Optional. Omitted or `null` both mean the agent does not advertise support.
+    Optional. Omitted and `null` are equivalent and mean the agent does not advertise support.
     Supplying `{}` means the agent supports deleting sessions from `session/list`.
     """
 
@@ -1911,7 +2015,7 @@ class SessionCapabilities(Model):
     ] = None
     """Whether the agent supports `additionalDirectories` on supported session lifecycle requests.
 
-    Optional. Omitted or `null` both mean the agent does not advertise support.
+    Optional. Omitted and `null` are equivalent and mean the agent does not advertise support.
     Supplying `{}` means the agent supports `additionalDirectories` on
     supported session lifecycle requests.
 
@@ -1925,8 +2029,8 @@ class SessionCapabilities(Model):
 class PromptCapabilities(Model):
     """Prompt capabilities supported by the agent in `session/prompt` requests.
 
-    Baseline agent functionality requires support for [`ContentBlock::Text`]
-    and [`ContentBlock::ResourceLink`] in prompt requests.
+    Baseline agent functionality requires support for `text`
+    and `resource_link` content blocks in prompt requests.
 
     Other variants must be explicitly opted in to.
     Capabilities for different types of content in prompt requests.
@@ -1934,30 +2038,30 @@ class PromptCapabilities(Model):
     Indicates which content types beyond the baseline (text and resource links)
     the agent can process.
 
-    See protocol docs: [Prompt Capabilities](https://agentclientprotocol.com/protocol/v2/initialization#prompt-capabilities)
+    See protocol docs: [Session Prompt Capabilities](https://agentclientprotocol.com/protocol/v2/initialization#session-prompt-capabilities)
     """
 
     image: Annotated[PromptImageCapabilities | None, DefaultOnError] = None
-    """Agent supports [`ContentBlock::Image`].
+    """Agent supports `image` content blocks.
 
-    Optional. Omitted or `null` both mean the agent does not advertise support.
+    Optional. Omitted and `null` are equivalent and mean the agent does not advertise support.
     Supplying `{}` means the agent supports image content in prompts.
     """
 
     audio: Annotated[PromptAudioCapabilities | None, DefaultOnError] = None
-    """Agent supports [`ContentBlock::Audio`].
+    """Agent supports `audio` content blocks.
 
-    Optional. Omitted or `null` both mean the agent does not advertise support.
+    Optional. Omitted and `null` are equivalent and mean the agent does not advertise support.
     Supplying `{}` means the agent supports audio content in prompts.
     """
 
     embedded_context: Annotated[PromptEmbeddedContextCapabilities | None, DefaultOnError] = None
     """Agent supports embedded context in `session/prompt` requests.
 
-    When enabled, the Client is allowed to include [`ContentBlock::Resource`]
+    When enabled, the Client is allowed to include `resource` content blocks
     in prompt requests for pieces of context that are referenced in the message.
 
-    Optional. Omitted or `null` both mean the agent does not advertise support.
+    Optional. Omitted and `null` are equivalent and mean the agent does not advertise support.
     Supplying `{}` means the agent supports embedded context in prompts.
     """
 
@@ -1995,16 +2099,16 @@ class McpCapabilities(Model):
     """MCP capabilities supported by the agent for session lifecycle requests."""
 
     stdio: Annotated[McpStdioCapabilities | None, DefaultOnError] = None
-    """Agent supports [`McpServer::Stdio`].
+    """Agent supports `stdio` MCP servers.
 
-    Optional. Omitted or `null` both mean the agent does not advertise support.
+    Optional. Omitted and `null` are equivalent and mean the agent does not advertise support.
     Supplying `{}` means the agent supports stdio MCP server transports.
     """
 
     http: Annotated[McpHttpCapabilities | None, DefaultOnError] = None
-    """Agent supports [`McpServer::Http`].
+    """Agent supports `http` MCP servers.
 
-    Optional. Omitted or `null` both mean the agent does not advertise support.
+    Optional. Omitted and `null` are equivalent and mean the agent does not advertise support.
     Supplying `{}` means the agent supports HTTP MCP server transports.
     """
 
@@ -2042,8 +2146,8 @@ class SessionAdditionalDirectoriesCapabilities(Model):
     """Capabilities for additional session directories support.
 
     Supplying `{}` means the agent supports the `additionalDirectories` field on
-    supported session lifecycle requests. Agents that also support
-    `session/list` may return `SessionInfo.additionalDirectories` to report the
+    supported session lifecycle requests. Agents may return
+    `SessionInfo.additionalDirectories` in `session/list` to report the
     complete ordered additional-root list associated with a listed session.
     """
 
@@ -2067,7 +2171,7 @@ class AuthMethodTerminal(Model):
     The client runs the configured agent program as a separate interactive
     process for the user to authenticate via a TUI. Agents MUST advertise this
     method only when the client enabled its terminal authentication capability.
-    A zero exit status signals success; any other termination signals failure.
+    A zero exit status signals success. Any other termination signals failure.
     The client MUST NOT pass this method to `auth/login`.
     """
 
@@ -2078,12 +2182,15 @@ class AuthMethodTerminal(Model):
     """Human-readable name of the authentication method."""
 
     description: Annotated[str | None, DefaultOnError] = None
-    """Optional description providing more details about this authentication method."""
+    """Optional human-readable description of this authentication method.
 
-    args: list[str] = []
+    Omitted and `null` are equivalent and mean no description is provided.
+    """
+
+    args: Annotated[list[str], DefaultOnNull] = []
     """Additional arguments to append to the configured agent invocation for terminal auth."""
 
-    env: list[EnvVariable] = []
+    env: Annotated[list[EnvVariable], DefaultOnNull] = []
     """Additional environment variables to set on the configured agent invocation for terminal auth.
     Names MUST be unique. These values override same-named variables in the
     base launch configuration.
@@ -2106,7 +2213,10 @@ class AuthMethodAgent(Model):
     """Human-readable name of the authentication method."""
 
     description: Annotated[str | None, DefaultOnError] = None
-    """Optional description providing more details about this authentication method."""
+    """Optional human-readable description of this authentication method.
+
+    Omitted and `null` are equivalent and mean no description is provided.
+    """
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
     type: Literal["agent"] = tag("agent")
@@ -2137,11 +2247,6 @@ class AuthMethodOther(OpenModel):
 
     name: str
     """Human-readable name of the authentication method."""
-
-    description: Annotated[str | None, DefaultOnError] = None
-    """Optional description providing more details about this authentication method."""
-
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
 
 
 AuthMethod: TypeAlias = Annotated[
@@ -2198,13 +2303,18 @@ class NewSessionResponse(Model):
     """
 
     config_options: Annotated[list[SessionConfigOption], SkipInvalidItems, DefaultOnError] = []
-    """Initial session configuration options."""
+    """Initial session configuration options.
+
+    Optional. Omitted or empty means no config options are advertised.
+    Senders MUST use an array, not `null`. Receivers treat `null` like omission.
+    Later `config_option_update` notifications replace this list.
+    """
 
     available_commands: Annotated[list[AvailableCommand], SkipInvalidItems, DefaultOnError] = []
     """Initial commands the agent can execute in this session.
 
     Optional. Omitted or empty means no initial commands are advertised.
-    Senders MUST use an array, not `null`; receivers treat `null` like omission.
+    Senders MUST use an array, not `null`. Receivers treat `null` like omission.
     Later `available_commands_update` notifications replace this list.
     """
 
@@ -2215,10 +2325,12 @@ class SessionConfigSelect(Model):
     """A single-value selector (dropdown) session configuration option payload."""
 
     current_value: SessionConfigValueId
-    """The currently selected value."""
+    """The currently selected value. MUST be one of the `value`s in `options`."""
 
     options: SessionConfigSelectOptions
-    """The set of selectable options."""
+    """The set of selectable options. MUST contain at least one value, and each `value` MUST be
+    unique within the option, including across groups.
+    """
 
 
 class SessionConfigOptionSelect(SessionConfigSelect):
@@ -2232,10 +2344,16 @@ class SessionConfigOptionSelect(SessionConfigSelect):
     """Human-readable label for the option."""
 
     description: Annotated[str | None, DefaultOnError] = None
-    """Optional description for the Client to display to the user."""
+    """Optional description for the Client to display to the user.
+
+    Omitted and `null` are equivalent and mean no description is provided.
+    """
 
     category: Annotated[SessionConfigOptionCategory | None, DefaultOnError] = None
-    """Optional semantic category for this option (UX only)."""
+    """Optional semantic category for this option (UX only).
+
+    Omitted and `null` are equivalent and mean no category is provided.
+    """
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
 
@@ -2258,10 +2376,16 @@ class SessionConfigOptionBoolean(SessionConfigBoolean):
     """Human-readable label for the option."""
 
     description: Annotated[str | None, DefaultOnError] = None
-    """Optional description for the Client to display to the user."""
+    """Optional description for the Client to display to the user.
+
+    Omitted and `null` are equivalent and mean no description is provided.
+    """
 
     category: Annotated[SessionConfigOptionCategory | None, DefaultOnError] = None
-    """Optional semantic category for this option (UX only)."""
+    """Optional semantic category for this option (UX only).
+
+    Omitted and `null` are equivalent and mean no category is provided.
+    """
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
 
@@ -2275,7 +2399,7 @@ class SessionConfigOptionOther(OpenModel):
 
     Clients that do not understand this option type should preserve the raw
     payload when storing, replaying, proxying, or forwarding configuration
-    data, and otherwise ignore the option or display it generically.
+    data, and otherwise ignore the option. The Agent keeps using its `currentValue`.
     """
 
     type: Annotated[str, OtherThan("select", "boolean")]
@@ -2293,10 +2417,16 @@ class SessionConfigOptionOther(OpenModel):
     """Human-readable label for the option."""
 
     description: Annotated[str | None, DefaultOnError] = None
-    """Optional description for the Client to display to the user."""
+    """Optional description for the Client to display to the user.
+
+    Omitted and `null` are equivalent and mean no description is provided.
+    """
 
     category: Annotated[SessionConfigOptionCategory | None, DefaultOnError] = None
-    """Optional semantic category for this option (UX only)."""
+    """Optional semantic category for this option (UX only).
+
+    Omitted and `null` are equivalent and mean no category is provided.
+    """
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
 
@@ -2354,7 +2484,10 @@ class SessionConfigSelectOption(Model):
     """Human-readable label for this option value."""
 
     description: Annotated[str | None, DefaultOnError] = None
-    """Optional description for this option value."""
+    """Optional description for this option value.
+
+    Omitted and `null` are equivalent and mean no description is provided.
+    """
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
 
@@ -2368,14 +2501,20 @@ class SessionConfigSelectGroup(Model):
     name: str
     """Human-readable label for this group."""
 
-    options: Annotated[list[SessionConfigSelectOption], SkipInvalidItems, DefaultOnError]
-    """The set of option values in this group."""
+    options: Annotated[
+        Annotated[list[SessionConfigSelectOption], Field(min_length=1)],
+        SkipInvalidItems,
+        DefaultOnError,
+    ]
+    """The set of option values in this group. MUST contain at least one value."""
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
 
 
 SessionConfigSelectOptions: TypeAlias = Annotated[
-    list[SessionConfigSelectOption] | list[SessionConfigSelectGroup], FirstMatch
+    Annotated[list[SessionConfigSelectOption], Field(min_length=1)]
+    | Annotated[list[SessionConfigSelectGroup], Field(min_length=1)],
+    FirstMatch,
 ]
 """Possible values for a session configuration option.
 
@@ -2389,19 +2528,73 @@ SessionConfigGroupId: TypeAlias = str
 """Unique identifier for a session configuration option value group."""
 
 
-class AvailableCommand(Model):
-    """Information about a command."""
+class Command(Model):
+    """A slash command the user can invoke by including it in a prompt.
+
+    The `type` discriminator value is `command`.
+    """
 
     name: str
-    """Command name (e.g., `create_plan`, `research_codebase`)."""
+    """Command name without the leading `/` (e.g., `create_plan`, `research_codebase`).
+
+    MUST NOT contain whitespace and MUST be unique within the command list.
+    """
 
     description: str
     """Human-readable description of what the command does."""
 
     input: Annotated[AvailableCommandInput | None, DefaultOnError] = None
-    """Input for the command if required"""
+    """Input for the command if required
+
+    Omitted and `null` are equivalent and mean the command takes no input.
+    """
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+
+
+class AvailableCommandCommand(Command):
+    """A slash command the user can invoke by including it in a prompt."""
+
+    type: Literal["command"] = tag("command")
+
+
+class AvailableCommandOther(OpenModel):
+    """Custom or future command kind.
+
+    Values beginning with `_` are reserved for implementation-specific
+    extensions. Unknown values that do not begin with `_` are reserved for
+    future ACP variants.
+
+    Clients that do not understand this command type should preserve the raw
+    payload when storing, replaying, proxying, or forwarding command
+    metadata, and otherwise ignore the command or display it as a plain
+    command using its `name` and `description`.
+    """
+
+    type: Annotated[str, OtherThan("command")]
+    """Custom or future command type.
+
+    Values beginning with `_` are reserved for implementation-specific
+    extensions. Unknown values that do not begin with `_` are reserved for
+    future ACP variants.
+    """
+
+    name: str
+    """Command name without the leading `/`. MUST NOT contain whitespace and MUST be unique
+    within the command list.
+    """
+
+    description: str
+    """Human-readable description of what the command does."""
+
+
+AvailableCommand: TypeAlias = Annotated[
+    AvailableCommandCommand | AvailableCommandOther, ByTag("type")
+]
+"""A command the agent advertises to the client.
+
+The `type` field acts as the discriminator in the serialized JSON form.
+"""
 
 
 class TextCommandInput(Model):
@@ -2414,6 +2607,8 @@ class TextCommandInput(Model):
 
 
 class AvailableCommandInputText(TextCommandInput):
+    """All text after the command name and the whitespace following it is provided as input."""
+
     type: Literal["text"] = tag("text")
 
 
@@ -2451,9 +2646,10 @@ class ListSessionsResponse(Model):
     sessions: Annotated[list[SessionInfo], SkipInvalidItems, DefaultOnError]
     """Array of session information objects."""
 
-    next_cursor: Annotated[SessionListCursor | None, DefaultOnError] = None
+    next_cursor: SessionListCursor | None = None
     """Opaque cursor token. If present, pass this in the next request's cursor parameter
-    to fetch the next page. If absent, there are no more results.
+    to fetch the next page. Omitted and `null` are equivalent and mean there are no more
+    results. An empty string is a valid cursor, not the end of results.
     """
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
@@ -2468,7 +2664,7 @@ class SessionInfo(Model):
     cwd: AbsolutePath
     """The working directory for this session. Must be an absolute path."""
 
-    additional_directories: Annotated[list[AbsolutePath], SkipInvalidItems, DefaultOnError] = []
+    additional_directories: Annotated[list[AbsolutePath], DefaultOnNull] = []
     """Additional workspace roots reported for this session. Each path must be absolute.
 
     When present, this is the complete ordered additional-root list reported
@@ -2477,10 +2673,16 @@ class SessionInfo(Model):
     """
 
     title: Annotated[str | None, DefaultOnError] = None
-    """Human-readable title for the session"""
+    """Human-readable title for the session
+
+    Omitted and `null` are equivalent and mean no title is provided.
+    """
 
     updated_at: Annotated[DateTime | None, DefaultOnError] = None
-    """RFC 3339 timestamp of last activity."""
+    """RFC 3339 timestamp of last activity.
+
+    Omitted and `null` are equivalent and mean the last activity time is not reported.
+    """
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
 
@@ -2506,13 +2708,18 @@ class ResumeSessionResponse(Model):
     """
 
     config_options: Annotated[list[SessionConfigOption], SkipInvalidItems, DefaultOnError] = []
-    """Initial session configuration options."""
+    """Initial session configuration options.
+
+    Optional. Omitted or empty means no config options are advertised.
+    Senders MUST use an array, not `null`. Receivers treat `null` like omission.
+    Later `config_option_update` notifications replace this list.
+    """
 
     available_commands: Annotated[list[AvailableCommand], SkipInvalidItems, DefaultOnError] = []
     """Initial commands the agent can execute in this session.
 
     Optional. Omitted or empty means no initial commands are advertised.
-    Senders MUST use an array, not `null`; receivers treat `null` like omission.
+    Senders MUST use an array, not `null`. Receivers treat `null` like omission.
     Later `available_commands_update` notifications replace this list.
     """
 
@@ -2525,10 +2732,22 @@ class CloseSessionResponse(Model):
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
 
 
+class CancelToolCallResponse(Model):
+    """Response from cancelling a tool call."""
+
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+
+
+class CancelTerminalResponse(Model):
+    """Response from cancelling a terminal."""
+
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+
+
 class SetSessionConfigOptionResponse(Model):
     """Response to `session/set_config_option` method."""
 
-    config_options: Annotated[list[SessionConfigOption], SkipInvalidItems, DefaultOnError]
+    config_options: Annotated[list[SessionConfigOption], SkipInvalidItems]
     """The full set of configuration options and their current values."""
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
@@ -2537,7 +2756,7 @@ class SetSessionConfigOptionResponse(Model):
 class PromptResponse(Model):
     """Response acknowledging that a user prompt was inserted into the ACP conversation.
 
-    This response does not indicate that the prompt was merely received or queued, nor that the
+    This response does not indicate that the prompt was merely received or held, nor that the
     agent has finished processing it.
     Processing and completion are reported through `state_update` session updates.
 
@@ -2570,7 +2789,7 @@ distinct messages.
 
 
 ExtResponse: TypeAlias = Any
-"""Allows for sending an arbitrary response to an [`ExtRequest`] that is not part of the ACP spec.
+"""Allows for sending an arbitrary response to an extension request that is not part of the ACP spec.
 Extension methods provide a way to add custom functionality while maintaining
 protocol compatibility.
 
@@ -2597,19 +2816,24 @@ class Error(Model):
     The message should be limited to a concise single sentence.
     """
 
-    data: Annotated[Any, DefaultOnError] = None
+    data: Annotated[ErrorData | None, DefaultOnError] = None
     """Optional primitive or structured value that contains additional information about the error.
     This may include debugging information or context-specific details.
+
+    Omitted and `null` are equivalent and mean no additional data is provided. Some codes
+    define a shape: [`UnsupportedProtocolVersionErrorData`] for `-32022`, and
+    [`SessionNotFoundErrorData`] for `-32002` when a session is not found.
     """
 
 
 ErrorCode: TypeAlias = (
-    Literal[-32700, -32600, -32601, -32602, -32603, -32800, -32000, -32002] | Int32
+    Literal[-32700, -32600, -32601, -32602, -32603, -32800, -32000, -32002, -32022] | Int32
 )
 """Predefined error codes for common JSON-RPC and ACP-specific errors.
 
-These codes follow the JSON-RPC 2.0 specification for standard errors
-and use the reserved range (-32000 to -32099) for protocol-specific errors.
+Standard errors use the JSON-RPC 2.0 codes. ACP-specific errors use the JSON-RPC
+server-error range (-32000 to -32099), and request cancellation uses -32800 from the
+range LSP reserves (-32899 to -32800).
 
 `-32700`: **Parse error**: Invalid JSON was received by the server.
 An error occurred on the server while parsing the JSON text.
@@ -2621,16 +2845,59 @@ An error occurred on the server while parsing the JSON text.
 `-32602`: **Invalid params**: Invalid method parameter(s).
 
 `-32603`: **Internal error**: Internal JSON-RPC error.
-Reserved for implementation-defined server errors.
 
 `-32800`: **Request cancelled**: Execution of the method was aborted either due to a cancellation request from the caller or
 because of resource constraints or shutdown.
 
 `-32000`: **Authentication required**: Authentication is required before this operation can be performed.
 
-`-32002`: **Resource not found**: A given resource, such as a file, was not found.
+`-32002`: **Resource not found**: A given resource, such as a session, was not found.
+
+`-32022`: **Unsupported protocol version**: No protocol version supported by the Agent is at or below the requested version.
+The error data is an [`UnsupportedProtocolVersionErrorData`].
 
 `Other`: Other undefined error code.
+"""
+
+
+class UnsupportedProtocolVersionErrorData(Model):
+    """Data for the `-32022` (Unsupported protocol version) error.
+
+    See protocol docs: [Version Negotiation](https://agentclientprotocol.com/protocol/v2/initialization#version-negotiation)
+    """
+
+    requested: ProtocolVersion
+    """The protocol version the Client requested."""
+
+    supported: list[ProtocolVersion]
+    """The protocol versions the Agent supports."""
+
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+
+
+class SessionNotFoundErrorData(Model):
+    """Data for the `-32002` (Resource not found) error when a session-scoped request names a
+    session that does not exist or is not active.
+
+    See protocol docs: [Unknown Sessions](https://agentclientprotocol.com/protocol/v2/error#unknown-sessions)
+    """
+
+    session_id: SessionId
+    """The session ID from the request."""
+
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+
+
+ErrorData: TypeAlias = Annotated[
+    UnsupportedProtocolVersionErrorData | SessionNotFoundErrorData | Any, FirstMatch
+]
+"""Schema for [`Error::data`]: the shapes ACP defines, or any other value.
+
+`UnsupportedProtocolVersion`
+
+`SessionNotFound`
+
+`Other`
 """
 
 
@@ -2710,7 +2977,7 @@ class ContentChunk(Model):
     """A unique identifier for the message this chunk belongs to.
 
     All chunks belonging to the same message share the same `messageId`.
-    A change in `messageId` indicates a new message has started.
+    Chunks for different messages can interleave.
     """
 
     content: ContentBlock
@@ -2728,11 +2995,11 @@ class SessionUpdateUserMessageChunk(ContentChunk):
 class UserMessage(Model):
     """A user message upsert.
 
-    Only [`UserMessage::message_id`] is required. `content` has patch semantics:
+    Only `messageId` is required. `content` has patch semantics:
     an omitted field leaves existing message content unchanged, `null` clears the
     value, and a concrete array replaces the previous value. For a new
-    `messageId`, omitted fields use client defaults. `content` is replaced as a
-    whole array; send `[]` or `null` to clear it.
+    `messageId`, omitted `content` starts empty. `content` is replaced as a
+    whole array. Send `[]` or `null` to clear it.
 
     Message updates and chunks are applied in the order they are received. When
     a `user_message` update includes `content`, that array replaces any content
@@ -2770,11 +3037,11 @@ class SessionUpdateAgentMessageChunk(ContentChunk):
 class AgentMessage(Model):
     """An agent message upsert.
 
-    Only [`AgentMessage::message_id`] is required. `content` has patch semantics:
+    Only `messageId` is required. `content` has patch semantics:
     an omitted field leaves existing message content unchanged, `null` clears the
     value, and a concrete array replaces the previous value. For a new
-    `messageId`, omitted fields use client defaults. `content` is replaced as a
-    whole array; send `[]` or `null` to clear it.
+    `messageId`, omitted `content` starts empty. `content` is replaced as a
+    whole array. Send `[]` or `null` to clear it.
 
     Message updates and chunks are applied in the order they are received. When
     an `agent_message` update includes `content`, that array replaces any
@@ -2812,11 +3079,11 @@ class SessionUpdateAgentThoughtChunk(ContentChunk):
 class AgentThought(Model):
     """An agent thought or reasoning message upsert.
 
-    Only [`AgentThought::message_id`] is required. `content` has patch semantics:
+    Only `messageId` is required. `content` has patch semantics:
     an omitted field leaves existing thought content unchanged, `null` clears the
     value, and a concrete array replaces the previous value. For a new
-    `messageId`, omitted fields use client defaults. `content` is replaced as a
-    whole array; send `[]` or `null` to clear it.
+    `messageId`, omitted `content` starts empty. `content` is replaced as a
+    whole array. Send `[]` or `null` to clear it.
 
     Message updates and chunks are applied in the order they are received. When
     an `agent_thought` update includes `content`, that array replaces any
@@ -2848,6 +3115,17 @@ class SessionUpdateAgentThought(AgentThought):
 class RunningStateUpdate(Model):
     """Foreground work is in progress."""
 
+    background: Annotated[list[BackgroundWork] | None, DefaultOnError] = None
+    """Work running independently of foreground work, as a complete snapshot.
+
+    Optional. Omitted and `null` are equivalent and mean the Agent is not reporting
+    background work, not that nothing is running. `[]` means no background work is
+    running. An Agent that reports background work MUST include it on every state
+    update for the session. A malformed list is treated as not reported.
+
+    See protocol docs: [Background Work](https://agentclientprotocol.com/protocol/v2/prompt-lifecycle#background-work)
+    """
+
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
 
 
@@ -2861,6 +3139,17 @@ class IdleStateUpdateEndTurn(Model):
     """
 
     stop_reason: Literal["end_turn"] = tag("end_turn")
+    background: Annotated[list[BackgroundWork] | None, DefaultOnError] = None
+    """Work running independently of foreground work, as a complete snapshot.
+
+    Optional. Omitted and `null` are equivalent and mean the Agent is not reporting
+    background work, not that nothing is running. `[]` means no background work is
+    running. An Agent that reports background work MUST include it on every state
+    update for the session. A malformed list is treated as not reported.
+
+    See protocol docs: [Background Work](https://agentclientprotocol.com/protocol/v2/prompt-lifecycle#background-work)
+    """
+
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
 
 
@@ -2868,30 +3157,64 @@ class IdleStateUpdateMaxTokens(Model):
     """The active work ended because the agent reached the maximum number of tokens."""
 
     stop_reason: Literal["max_tokens"] = tag("max_tokens")
+    background: Annotated[list[BackgroundWork] | None, DefaultOnError] = None
+    """Work running independently of foreground work, as a complete snapshot.
+
+    Optional. Omitted and `null` are equivalent and mean the Agent is not reporting
+    background work, not that nothing is running. `[]` means no background work is
+    running. An Agent that reports background work MUST include it on every state
+    update for the session. A malformed list is treated as not reported.
+
+    See protocol docs: [Background Work](https://agentclientprotocol.com/protocol/v2/prompt-lifecycle#background-work)
+    """
+
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
 
 
 class IdleStateUpdateMaxTurnRequests(Model):
     """The active work ended because the agent reached the maximum number of
-    allowed agent requests before returning idle.
+    model requests for the foreground work.
     """
 
     stop_reason: Literal["max_turn_requests"] = tag("max_turn_requests")
+    background: Annotated[list[BackgroundWork] | None, DefaultOnError] = None
+    """Work running independently of foreground work, as a complete snapshot.
+
+    Optional. Omitted and `null` are equivalent and mean the Agent is not reporting
+    background work, not that nothing is running. `[]` means no background work is
+    running. An Agent that reports background work MUST include it on every state
+    update for the session. A malformed list is treated as not reported.
+
+    See protocol docs: [Background Work](https://agentclientprotocol.com/protocol/v2/prompt-lifecycle#background-work)
+    """
+
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
 
 
 class IdleStateUpdateRefusal(Model):
-    """The active work ended because the agent refused to continue. The user
-    prompt and everything that comes after it won't be included in the next
-    prompt, so this should be reflected in the UI.
-    """
+    """The active work ended because the agent refused to continue."""
 
     stop_reason: Literal["refusal"] = tag("refusal")
+    background: Annotated[list[BackgroundWork] | None, DefaultOnError] = None
+    """Work running independently of foreground work, as a complete snapshot.
+
+    Optional. Omitted and `null` are equivalent and mean the Agent is not reporting
+    background work, not that nothing is running. `[]` means no background work is
+    running. An Agent that reports background work MUST include it on every state
+    update for the session. A malformed list is treated as not reported.
+
+    See protocol docs: [Background Work](https://agentclientprotocol.com/protocol/v2/prompt-lifecycle#background-work)
+    """
+
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
 
 
 class IdleStateUpdateCancelled(Model):
-    """Active session work was cancelled by the client via `session/cancel`.
+    """The user or client chose to stop the work: via `session/cancel`, by
+    closing the session, or through an interaction the agent offers, such
+    as a permission option that tells the agent to stop. Work the agent
+    stops for its own reasons uses another reason, such as `error` for an
+    internal timeout.
 
     Agents MUST report this stop reason on an idle `state_update` when
     cancellation ends active foreground work, even if aborting causes
@@ -2900,6 +3223,17 @@ class IdleStateUpdateCancelled(Model):
     """
 
     stop_reason: Literal["cancelled"] = tag("cancelled")
+    background: Annotated[list[BackgroundWork] | None, DefaultOnError] = None
+    """Work running independently of foreground work, as a complete snapshot.
+
+    Optional. Omitted and `null` are equivalent and mean the Agent is not reporting
+    background work, not that nothing is running. `[]` means no background work is
+    running. An Agent that reports background work MUST include it on every state
+    update for the session. A malformed list is treated as not reported.
+
+    See protocol docs: [Background Work](https://agentclientprotocol.com/protocol/v2/prompt-lifecycle#background-work)
+    """
+
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
 
 
@@ -2909,7 +3243,7 @@ class ErrorStopReason(Model):
     error: Annotated[Error | None, DefaultOnError] = None
     """The failure, as a JSON-RPC error object.
 
-    Optional. Omitted or `null` both mean the agent is not reporting failure details.
+    Optional. Omitted and `null` are equivalent and mean the agent is not reporting failure details.
     Agents SHOULD include it.
     """
 
@@ -2918,11 +3252,22 @@ class IdleStateUpdateError(ErrorStopReason):
     """The active work ended because something failed.
 
     This includes pre-insertion foreground work. A prompt failure before
-    insertion also requires an error response to `session/prompt`; after
+    insertion also requires an error response to `session/prompt`. After
     insertion, the prompt's response remains successful.
     """
 
     stop_reason: Literal["error"] = tag("error")
+    background: Annotated[list[BackgroundWork] | None, DefaultOnError] = None
+    """Work running independently of foreground work, as a complete snapshot.
+
+    Optional. Omitted and `null` are equivalent and mean the Agent is not reporting
+    background work, not that nothing is running. `[]` means no background work is
+    running. An Agent that reports background work MUST include it on every state
+    update for the session. A malformed list is treated as not reported.
+
+    See protocol docs: [Background Work](https://agentclientprotocol.com/protocol/v2/prompt-lifecycle#background-work)
+    """
+
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
 
 
@@ -2945,6 +3290,17 @@ class IdleStateUpdateOther(OpenModel):
     future ACP variants.
     """
 
+    background: Annotated[list[BackgroundWork] | None, DefaultOnError] = None
+    """Work running independently of foreground work, as a complete snapshot.
+
+    Optional. Omitted and `null` are equivalent and mean the Agent is not reporting
+    background work, not that nothing is running. `[]` means no background work is
+    running. An Agent that reports background work MUST include it on every state
+    update for the session. A malformed list is treated as not reported.
+
+    See protocol docs: [Background Work](https://agentclientprotocol.com/protocol/v2/prompt-lifecycle#background-work)
+    """
+
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
 
 
@@ -2952,6 +3308,17 @@ class IdleStateUpdateNone(Model):
     """No stop reason: `stopReason` is omitted or `null`."""
 
     stop_reason: Annotated[None, NoTag] = None
+    background: Annotated[list[BackgroundWork] | None, DefaultOnError] = None
+    """Work running independently of foreground work, as a complete snapshot.
+
+    Optional. Omitted and `null` are equivalent and mean the Agent is not reporting
+    background work, not that nothing is running. `[]` means no background work is
+    running. An Agent that reports background work MUST include it on every state
+    update for the session. A malformed list is treated as not reported.
+
+    See protocol docs: [Background Work](https://agentclientprotocol.com/protocol/v2/prompt-lifecycle#background-work)
+    """
+
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
 
 
@@ -3050,6 +3417,17 @@ class RequiresActionStateUpdate(Model):
     Responding to one request does not itself imply `running`.
     """
 
+    background: Annotated[list[BackgroundWork] | None, DefaultOnError] = None
+    """Work running independently of foreground work, as a complete snapshot.
+
+    Optional. Omitted and `null` are equivalent and mean the Agent is not reporting
+    background work, not that nothing is running. `[]` means no background work is
+    running. An Agent that reports background work MUST include it on every state
+    update for the session. A malformed list is treated as not reported.
+
+    See protocol docs: [Background Work](https://agentclientprotocol.com/protocol/v2/prompt-lifecycle#background-work)
+    """
+
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
 
 
@@ -3065,6 +3443,12 @@ class StateUpdateOther(OpenModel):
     Values beginning with `_` are reserved for implementation-specific
     extensions. Unknown values that do not begin with `_` are reserved for
     future ACP variants.
+
+    Unless the Client advertised support for this state, Agents MUST still
+    report the standard states.
+    Clients MUST NOT treat an unrecognized state as `idle` or present the
+    previous state as confirmed, and show a generic busy state until a known
+    state arrives.
     """
 
     state: Annotated[str, OtherThan("running", "idle", "requires_action")]
@@ -3216,10 +3600,10 @@ SessionUpdateStateUpdate: TypeAlias = Annotated[
 class ToolCallContentChunk(Model):
     """A streamed item of tool-call content.
 
-    Tool-call content chunks append one [`ToolCallContent`] item to the current
-    content for the matching [`ToolCallId`]. Agents can use
-    [`ToolCallUpdate::content`] when they need to replace the whole content
-    collection instead.
+    Tool-call content chunks append one `ToolCallContent` item to the current
+    content for the matching `toolCallId`. Agents can send a `tool_call_update`
+    with `content` when they need to replace the whole content collection
+    instead.
     """
 
     tool_call_id: ToolCallId
@@ -3246,7 +3630,7 @@ class SessionUpdateToolCallUpdate(ToolCallUpdate):
 class TerminalUpdate(Model):
     """An upsert for the stored state of an agent-owned terminal.
 
-    Only [`TerminalUpdate::terminal_id`] is required. Other fields have patch
+    Only `terminalId` is required. Other fields have patch
     semantics: omitted fields leave the stored value unchanged, `null` clears
     it, and concrete values replace it. A concrete `_meta` object instead
     patches the stored metadata by top-level key. When the terminal ID is new,
@@ -3267,6 +3651,20 @@ class TerminalUpdate(Model):
 
     exit_status: Annotated[TerminalExitStatus | None, DefaultOnError] = None
     """Exit information. A concrete object marks the terminal as exited."""
+
+    size: Annotated[TerminalSize | None, DefaultOnError] = None
+    """The terminal size the command runs with, when known.
+
+    Clients can render output at this size so that column layouts, progress bars,
+    and cursor-positioned output display as the program wrote them.
+    """
+
+    capabilities: Annotated[TerminalCapabilities | None, DefaultOnError] = None
+    """Client-initiated controls this terminal currently supports, such as cancellation.
+
+    Omission leaves the capabilities unchanged, `null` clears them, and an object replaces
+    the whole previous value. A new terminal starts with none.
+    """
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
 
@@ -3313,7 +3711,7 @@ class SessionUpdatePlanUpdate(PlanUpdate):
 class AvailableCommandsUpdate(Model):
     """Available commands are ready or have changed"""
 
-    available_commands: Annotated[list[AvailableCommand], SkipInvalidItems, DefaultOnError]
+    available_commands: Annotated[list[AvailableCommand], SkipInvalidItems]
     """Commands the agent can execute."""
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
@@ -3326,7 +3724,7 @@ class SessionUpdateAvailableCommandsUpdate(AvailableCommandsUpdate):
 class ConfigOptionUpdate(Model):
     """Session configuration options have been updated."""
 
-    config_options: Annotated[list[SessionConfigOption], SkipInvalidItems, DefaultOnError]
+    config_options: Annotated[list[SessionConfigOption], SkipInvalidItems]
     """The full set of configuration options and their current values."""
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
@@ -3340,7 +3738,7 @@ class SessionInfoUpdate(Model):
     """Update to session metadata. All fields are optional to support partial updates.
 
     Agents send this notification to update session information like title or custom metadata.
-    This allows clients to display dynamic session names and track session state changes.
+    Clients can use it to keep session titles and state current.
 
     Omitted fields leave the existing session info unchanged. `null` clears the
     corresponding value. A concrete `_meta` object patches the stored metadata by
@@ -3372,7 +3770,10 @@ class UsageUpdate(Model):
     """Total context window size in tokens."""
 
     cost: Annotated[Cost | None, DefaultOnError] = None
-    """Cumulative session cost (optional)."""
+    """Cumulative session cost.
+
+    Omitted leaves the last reported cost unchanged. `null` clears it. A value replaces it.
+    """
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
 
@@ -3390,7 +3791,7 @@ class Notice(Model):
     a notice being received, displayed, or seen by the user.
     No Client capability is required, and unsupported Clients may ignore notices.
 
-    See RFD: [Session Notices](https://agentclientprotocol.com/rfds/session-notices)
+    See protocol docs: [Session Notices](https://agentclientprotocol.com/protocol/v2/prompt-lifecycle#session-notices)
     """
 
     severity: NoticeSeverity
@@ -3406,10 +3807,6 @@ class Notice(Model):
     """
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
-    """Metadata scoped to this notice.
-
-    Omitted and `null` are equivalent and mean no metadata was supplied.
-    """
 
 
 class SessionUpdateNotice(Notice):
@@ -3465,7 +3862,6 @@ class CompactionSummaryChunk(Model):
     """One content block to append."""
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
-    """Metadata scoped to this chunk. Omission and `null` both mean absent."""
 
 
 class SessionUpdateCompactionSummaryChunk(CompactionSummaryChunk):
@@ -3549,6 +3945,75 @@ See protocol docs: [Agent Reports Output](https://agentclientprotocol.com/protoc
 """
 
 
+class BackgroundTerminal(Model):
+    """A listed terminal running in the background."""
+
+    terminal_id: TerminalId
+    """The ID of the listed terminal."""
+
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+
+
+class BackgroundWorkTerminal(BackgroundTerminal):
+    """A process that keeps running after its tool call returned control to the model.
+    Live until its `terminal_update` reports `exitStatus`.
+    """
+
+    type: Literal["terminal"] = tag("terminal")
+
+
+class BackgroundToolCall(Model):
+    """A listed tool call whose work continues in the background."""
+
+    tool_call_id: ToolCallId
+    """The ID of the listed tool call."""
+
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+
+
+class BackgroundWorkToolCall(BackgroundToolCall):
+    """Work started by a tool call that continues without a process of its own, such as
+    a watcher, a workflow, or a scheduled wakeup. `pending` and `paused` tool calls
+    stay listed.
+    """
+
+    type: Literal["tool_call"] = tag("tool_call")
+
+
+class BackgroundWorkOther(OpenModel):
+    """Custom or future background work.
+
+    Values beginning with `_` are reserved for implementation-specific
+    extensions. Unknown values that do not begin with `_` are reserved for
+    future ACP variants.
+
+    An unknown item still means background work is running, even when the Client
+    cannot show what it is.
+    """
+
+    type: Annotated[str, OtherThan("terminal", "tool_call")]
+    """Custom or future background work type.
+
+    Values beginning with `_` are reserved for implementation-specific
+    extensions. Unknown values that do not begin with `_` are reserved for
+    future ACP variants.
+    """
+
+
+BackgroundWork: TypeAlias = Annotated[
+    BackgroundWorkTerminal | BackgroundWorkToolCall | BackgroundWorkOther, ByTag("type")
+]
+"""One piece of work running independently of the session's foreground work.
+
+Items reference entities the Client already tracks. The Agent MUST announce each item
+before the first snapshot that lists it, and MUST report a terminal's `exitStatus` or a
+tool call's final status before the snapshot that removes it. Each piece of work is
+listed once: process-backed work is listed as its terminal, not also as its tool call.
+
+See protocol docs: [Background Work](https://agentclientprotocol.com/protocol/v2/prompt-lifecycle#background-work)
+"""
+
+
 class TerminalOutput(Model):
     """An authoritative replacement snapshot of terminal output bytes."""
 
@@ -3565,8 +4030,10 @@ class TerminalExitStatus(Model):
     an exit code nor a signal is known.
     """
 
-    exit_code: Annotated[Uint32 | None, DefaultOnError] = None
-    """Process exit code, when known. Omitted and `null` are equivalent."""
+    exit_code: Annotated[Int64 | None, DefaultOnError] = None
+    """Process exit code as the platform reports it, when known. Negative values are
+    allowed, for example signed Windows exit codes. Omitted and `null` are equivalent.
+    """
 
     signal: Annotated[str | None, DefaultOnError] = None
     """Signal that terminated the process, when known.
@@ -3579,13 +4046,53 @@ class TerminalExitStatus(Model):
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
 
 
+class TerminalSize(Model):
+    """The size of an agent-owned terminal in character cells."""
+
+    cols: Annotated[Uint16, Integer(1, 65535)]
+    """Number of columns."""
+
+    rows: Annotated[Uint16, Integer(1, 65535)]
+    """Number of rows."""
+
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+
+
+class TerminalCapabilities(Model):
+    """Client-initiated controls a terminal currently supports.
+
+    A malformed value falls back to no controls, so the Client never sends a request the
+    Agent did not advertise.
+
+    See protocol docs: [Cancelling Terminals](https://agentclientprotocol.com/protocol/v2/tool-calls#cancelling-terminals)
+    """
+
+    cancel: Annotated[TerminalCancelCapabilities | None, DefaultOnError] = None
+    """Permits the Client to cancel this terminal with `terminal/cancel`.
+
+    Omitted and `null` are equivalent and mean unsupported. An object (including `{}`)
+    means supported. Agents SHOULD stop advertising it once the terminal reports `exitStatus`.
+    """
+
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+
+
+class TerminalCancelCapabilities(Model):
+    """Capability to cancel a terminal with `terminal/cancel`.
+
+    Supplying `{}` advertises support. An omitted or `null` `cancel` does not.
+    """
+
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+
+
 class PlanItems(Model):
     """A plan represented as structured entries."""
 
     plan_id: PlanId
     """The plan ID to update."""
 
-    entries: Annotated[list[PlanEntry], SkipInvalidItems, DefaultOnError]
+    entries: Annotated[list[PlanEntry], SkipInvalidItems]
     """The list of tasks to be accomplished.
 
     When updating an item-based plan, the agent must send a complete list of all entries
@@ -3610,7 +4117,8 @@ class PlanUpdateContentOther(OpenModel):
 
     Receivers that do not understand this content type should preserve the
     raw payload when storing, replaying, proxying, or forwarding plans, and
-    otherwise ignore it or display it generically.
+    otherwise ignore it or display it generically. It still replaces any earlier
+    content for the same `planId`.
     """
 
     type: Annotated[str, OtherThan("items")]
@@ -3706,8 +4214,10 @@ class Cost(Model):
     amount: Double
     """Total cumulative cost for session."""
 
-    currency: Annotated[str, Field(pattern="^[A-Z]{3}$")]
-    """ISO 4217 currency code (e.g., "USD", "EUR")."""
+    currency: str
+    """Unit of `amount`: an ISO 4217 currency code (e.g., "USD", "EUR") for money, or another
+    unit such as "credits".
+    """
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
 
@@ -3763,7 +4273,7 @@ class CompleteElicitationNotification(Model):
 
 
 ExtNotification: TypeAlias = Any
-"""Allows the Agent to send an arbitrary notification that is not part of the ACP spec.
+"""Allows either side to send an arbitrary notification that is not part of the ACP spec.
 Extension notifications provide a way to send one-way messages for custom functionality
 while maintaining protocol compatibility.
 
@@ -3793,6 +4303,8 @@ class ClientRequest(Model):
             | DeleteSessionRequest
             | ResumeSessionRequest
             | CloseSessionRequest
+            | CancelToolCallRequest
+            | CancelTerminalRequest
             | SetSessionConfigOptionRequest
             | PromptRequest
             | ExtRequest,
@@ -3811,10 +4323,13 @@ class ClientRequest(Model):
 
     `InitializeRequest`: Establishes the connection with a client and negotiates protocol capabilities.
 
-    This method is called once at the beginning of the connection to:
+    This method is called at the beginning of the connection, before any other request, to:
     - Negotiate the protocol version to use
     - Exchange capability information between client and agent
     - Determine available authentication methods
+
+    The Client may repeat it before its first other request. The latest successful
+    `initialize` is authoritative.
 
     The agent should respond with its supported protocol version and capabilities.
 
@@ -3822,8 +4337,8 @@ class ClientRequest(Model):
 
     `LoginAuthRequest`: Authenticates the client using the specified authentication method.
 
-    Agents MUST support this method when their `initialize` response advertised
-    at least one valid authentication method. Clients MUST call this method only
+    Agents MUST support this method when their `initialize` response included
+    a non-empty `authMethods` list. Clients MUST call this method only
     with a method whose type defines a protocol-driven login flow, and MUST NOT
     call it when `authMethods` was omitted or empty.
 
@@ -3831,14 +4346,14 @@ class ClientRequest(Model):
     The client provides the authentication method ID that was advertised during initialization.
 
     After successful authentication, the client can proceed to create sessions with
-    `new_session` without receiving an `auth_required` error.
+    `session/new` without receiving an `auth_required` (`-32000`) error.
 
     See protocol docs: [Initialization](https://agentclientprotocol.com/protocol/v2/initialization)
 
     `LogoutAuthRequest`: Logs out of the current authenticated state.
 
-    Agents MUST support this method when their `initialize` response advertised
-    at least one valid authentication method. Clients MUST NOT call this method
+    Agents MUST support this method when their `initialize` response included
+    a non-empty `authMethods` list. Clients MUST NOT call this method
     when `authMethods` was omitted or empty.
 
     After a successful logout, authentication-gated requests require the
@@ -3854,7 +4369,7 @@ class ClientRequest(Model):
     - Connect to any specified MCP servers
     - Return a unique session ID for future requests
 
-    May return an `auth_required` error if the agent requires authentication.
+    May return an `auth_required` (`-32000`) error if the agent requires authentication.
 
     See protocol docs: [Session Setup](https://agentclientprotocol.com/protocol/v2/session-setup)
 
@@ -3874,8 +4389,20 @@ class ClientRequest(Model):
 
     `CloseSessionRequest`: Closes an active session and frees up any resources associated with it.
 
-    The agent must cancel any ongoing work (as if `session/cancel` was called)
-    and then free up any resources associated with the session.
+    The Agent MUST cancel any ongoing work as if `session/cancel` was called, stop the
+    session's background work, and then free the resources associated with the session.
+
+    `CancelToolCallRequest`: Cancels one tool call without cancelling the rest of the session's work.
+
+    This method is only available while the tool call advertises `capabilities.cancel`.
+    The response means the Agent accepted the cancellation. A final `tool_call_update`
+    confirms it.
+
+    `CancelTerminalRequest`: Stops one terminal's process without cancelling the rest of the session's work.
+
+    This method is only available while the terminal advertises `capabilities.cancel`.
+    The response means the Agent accepted the cancellation. A `terminal_update` with
+    `exitStatus` confirms it.
 
     `SetSessionConfigOptionRequest`: Sets the current value for a session configuration option.
 
@@ -3886,14 +4413,14 @@ class ClientRequest(Model):
     The Agent MUST return the inserted message's ID without waiting for
     processing to finish.
 
-    The Agent reports the user message with the same ID through `session/update`;
-    this notification may arrive before or after the response, but neither may
+    The Agent reports the user message with the same ID through `session/update`.
+    This notification may arrive before or after the response, but neither may
     precede insertion. Processing state, output, tool calls, and completion are
     also reported through session updates.
 
     An error response means the user message was not inserted. Once it is
     inserted, the Agent MUST NOT answer with an error, even if the work fails
-    before the response is sent; it ends that work with the `error` stop reason.
+    before the response is sent. It ends that work with the `error` stop reason.
 
     A rejected submission produces no user-message updates. Foreground state
     follows its normal lifecycle independently of the request outcome:
@@ -3941,12 +4468,12 @@ class ClientCapabilities(Model):
     See protocol docs: [Client Capabilities](https://agentclientprotocol.com/protocol/v2/initialization#client-capabilities)
     """
 
-    auth: Annotated[AuthCapabilities | None, DefaultOnError] = None
+    auth: Annotated[ClientAuthCapabilities | None, DefaultOnError] = None
     """Authentication capabilities supported by the client.
     Determines which authentication method types the agent may include
     in its `InitializeResponse`.
 
-    Optional. Omitted or `null` both mean the client does not advertise any
+    Optional. Omitted and `null` are equivalent and mean the client does not advertise any
     authentication-method extensions.
     """
 
@@ -3954,14 +4481,14 @@ class ClientCapabilities(Model):
     """Elicitation capabilities supported by the client.
     Determines which elicitation modes the agent may use.
 
-    Optional. Omitted or `null` both mean the client does not advertise
+    Optional. Omitted and `null` are equivalent and mean the client does not advertise
     elicitation support.
     """
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
 
 
-class AuthCapabilities(Model):
+class ClientAuthCapabilities(Model):
     """Authentication capabilities supported by the client.
 
     Advertised during initialization to inform the agent which authentication
@@ -3972,7 +4499,7 @@ class AuthCapabilities(Model):
     terminal: Annotated[TerminalAuthCapabilities | None, DefaultOnError] = None
     """Whether the client supports `terminal` authentication methods.
 
-    Optional. Omitted or `null` both mean the client does not advertise support.
+    Optional. Omitted and `null` are equivalent and mean the client does not advertise support.
     The client should supply `{}` only when it can reproduce the configured
     agent invocation in an interactive terminal. Supplying `{}` means the
     agent may include `terminal` entries in its authentication methods.
@@ -4005,7 +4532,7 @@ class ElicitationCapabilities(Model):
     url: Annotated[ElicitationUrlCapabilities | None, DefaultOnError] = None
     """Whether the client supports URL-based elicitation.
 
-    Optional. Omitted or `null` both mean the client does not advertise support.
+    Optional. Omitted and `null` are equivalent and mean the client does not advertise support.
     Supplying `{}` means the client supports URL-based elicitation.
     """
 
@@ -4035,8 +4562,8 @@ class LoginAuthRequest(Model):
 
     Specifies which authentication method to use.
 
-    Agents MUST support this method when their `initialize` response advertised
-    at least one valid authentication method. Clients MUST NOT call this method
+    Agents MUST support this method when their `initialize` response included
+    a non-empty `authMethods` list. Clients MUST NOT call this method
     when `authMethods` was omitted or empty.
     """
 
@@ -4053,8 +4580,8 @@ class LogoutAuthRequest(Model):
 
     Terminates the current authenticated session.
 
-    Agents MUST support this method when their `initialize` response advertised
-    at least one valid authentication method. Clients MUST NOT call this method
+    Agents MUST support this method when their `initialize` response included
+    a non-empty `authMethods` list. Clients MUST NOT call this method
     when `authMethods` was omitted or empty.
     """
 
@@ -4070,7 +4597,7 @@ class NewSessionRequest(Model):
     cwd: AbsolutePath
     """The working directory for this session. Must be an absolute path."""
 
-    additional_directories: list[AbsolutePath] = []
+    additional_directories: Annotated[list[AbsolutePath], DefaultOnNull] = []
     """Additional workspace roots for this session. Each path must be absolute.
 
     These expand the session's workspace scope without changing `cwd`, which
@@ -4078,7 +4605,7 @@ class NewSessionRequest(Model):
     additional roots are activated for the new session.
     """
 
-    mcp_servers: list[McpServer] = []
+    mcp_servers: Annotated[list[McpServer], DefaultOnNull] = []
     """List of MCP (Model Context Protocol) servers the agent should connect to."""
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
@@ -4093,8 +4620,10 @@ class McpServerHttp(Model):
     url: Uri
     """URL to the MCP server."""
 
-    headers: list[HttpHeader] = []
-    """HTTP headers to set when making requests to the MCP server."""
+    headers: Annotated[list[HttpHeader], DefaultOnNull] = []
+    """HTTP headers to set when making requests to the MCP server. Headers the MCP transport
+    defines are owned by the transport, and Agents use the transport's values for them.
+    """
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
     type: Literal["http"] = tag("http")
@@ -4109,11 +4638,13 @@ class McpServerStdio(Model):
     command: AbsolutePath
     """Absolute path to the MCP server executable."""
 
-    args: list[str] = []
+    args: Annotated[list[str], DefaultOnNull] = []
     """Command-line arguments to pass to the MCP server."""
 
-    env: list[EnvVariable] = []
-    """Environment variables to set when launching the MCP server."""
+    env: Annotated[list[EnvVariable], DefaultOnNull] = []
+    """Environment variables to set when launching the MCP server. Names SHOULD be unique.
+    Agents MAY reject duplicates with `-32602`, and otherwise the last entry wins.
+    """
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
     type: Literal["stdio"] = tag("stdio")
@@ -4128,7 +4659,8 @@ class McpServerOther(OpenModel):
 
     Receivers that do not understand this transport should preserve the raw
     payload when storing, replaying, proxying, or forwarding session setup
-    data, and otherwise ignore it or reject the server configuration.
+    data. Agents MUST reject a request with a transport they do not support
+    with `-32602`.
     """
 
     type: Annotated[str, OtherThan("http", "stdio")]
@@ -4166,10 +4698,19 @@ class ListSessionsRequest(Model):
     """Request parameters for listing existing sessions."""
 
     cwd: AbsolutePath | None = None
-    """Filter sessions by working directory. Must be an absolute path."""
+    """Filter sessions by working directory. Must be an absolute path.
+
+    Only sessions whose `cwd` is this same directory match. Subdirectories and
+    `additionalDirectories` don't. Agents MAY normalize paths when comparing.
+
+    Omitted and `null` are equivalent and mean sessions are not filtered by working directory.
+    """
 
     cursor: SessionListCursor | None = None
-    """Opaque cursor token from a previous response's nextCursor field for cursor-based pagination"""
+    """Opaque cursor token from a previous response's nextCursor field for cursor-based pagination
+
+    Omitted and `null` are equivalent and mean the first page is requested.
+    """
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
 
@@ -4197,9 +4738,13 @@ class ResumeSessionRequest(Model):
     """The ID of the session to resume."""
 
     cwd: AbsolutePath
-    """The working directory for this session. Must be an absolute path."""
+    """The working directory for this session. Must be an absolute path.
 
-    additional_directories: list[AbsolutePath] = []
+    Clients MUST send the session's working directory. Agents MAY reject a different directory
+    with `-32602`, and MAY normalize paths when comparing.
+    """
+
+    additional_directories: Annotated[list[AbsolutePath], DefaultOnNull] = []
     """Additional workspace roots to activate for this session. Each path must be absolute.
 
     When omitted or empty, no additional roots are activated. When non-empty,
@@ -4208,13 +4753,17 @@ class ResumeSessionRequest(Model):
     the request `cwd` matches the session's `cwd`.
     """
 
-    mcp_servers: list[McpServer] = []
-    """List of MCP servers to connect to for this session."""
+    mcp_servers: Annotated[list[McpServer], DefaultOnNull] = []
+    """List of MCP servers to connect to for this session.
+
+    The complete set of Client-provided servers. Omitted and `[]` mean none. Agents SHOULD
+    NOT restore servers from earlier requests.
+    """
 
     replay_from: ReplayFrom | None = None
     """Inclusive cursor describing where conversation replay should begin.
 
-    Optional. Omitted or `null` both mean the Agent should resume without
+    Optional. Omitted and `null` are equivalent and mean the Agent should resume without
     replaying previous conversation history. Replay cursors are inclusive:
     replay includes the position identified by the cursor. Supplying
     `{ "type": "start" }` means the Agent should replay all retained
@@ -4256,8 +4805,6 @@ class ReplayFromOther(OpenModel):
     future ACP variants.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
-
 
 ReplayFrom: TypeAlias = Annotated[ReplayFromStart | ReplayFromOther, ByTag("type")]
 """Inclusive cursor describing where replayed session history should begin.
@@ -4269,17 +4816,21 @@ Replay includes the position identified by the cursor.
 class CloseSessionRequest(Model):
     """Request parameters for closing an active session.
 
-    The agent **must** cancel any ongoing work related to the session (treat it
-    as if `session/cancel` was called) and then free up any resources associated
-    with the session.
+    The Agent MUST cancel any ongoing work related to the session as if `session/cancel`
+    was called, then free the resources associated with the session. Unlike `session/cancel`,
+    closing also stops the session's background work. After the close response, the Agent
+    sends no other messages for the session on that connection.
+
+    Closing a session that does not exist or is not active SHOULD succeed, and Clients SHOULD
+    treat a `-32002` response as a successful close.
 
     When closing cancels active foreground work, the Agent MUST send the final
     updates for that work and the idle `state_update` with `stopReason: "cancelled"`
     before responding successfully to `session/close`. Closing an idle session
     does not itself require another idle update.
 
-    Closing may also cancel pending `session/prompt` requests, including queued
-    prompts. If closing prevents a prompt's user message from being inserted, the
+    Closing also cancels pending `session/prompt` requests whose messages have not
+    been inserted, including held prompts. If closing prevents a prompt's user message from being inserted, the
     Agent MUST answer that request with `-32800` (Request Cancelled). If the message
     has already been inserted, the Agent MUST respond successfully with its
     `messageId`. Prompt responses need not precede the close response.
@@ -4291,8 +4842,57 @@ class CloseSessionRequest(Model):
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
 
 
+class CancelToolCallRequest(Model):
+    """Request parameters for cancelling one tool call.
+
+    Clients MUST NOT send it unless the tool call currently advertises `capabilities.cancel`.
+
+    The Agent responds once it has accepted the cancellation. The response does not mean
+    the work has stopped. The Agent confirms it with a `tool_call_update` to a final
+    status: normally `cancelled`, or `completed` or `failed` if the work finished first.
+
+    The Agent responds with `-32602` if the tool call is unknown, already final, or not
+    cancellable. Cancelling a tool call does not change the foreground state by itself.
+
+    See protocol docs: [Cancelling Tool Calls](https://agentclientprotocol.com/protocol/v2/tool-calls#cancelling-tool-calls)
+    """
+
+    session_id: SessionId
+    """The ID of the session that owns the tool call."""
+
+    tool_call_id: ToolCallId
+    """The ID of the tool call to cancel."""
+
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+
+
+class CancelTerminalRequest(Model):
+    """Request parameters for cancelling one terminal.
+
+    Clients MUST NOT send it unless the terminal currently advertises `capabilities.cancel`.
+
+    The Agent responds once it has accepted the cancellation. The response does not mean
+    the work has stopped. The Agent confirms it with a `terminal_update` that sets
+    `exitStatus`. Cancelling stops the process but does not release the terminal, and does
+    not change the status of a tool call that references it.
+
+    The Agent responds with `-32602` if the terminal is unknown, has already exited, or is not
+    cancellable. Cancelling a terminal does not change the foreground state by itself.
+
+    See protocol docs: [Cancelling Terminals](https://agentclientprotocol.com/protocol/v2/tool-calls#cancelling-terminals)
+    """
+
+    session_id: SessionId
+    """The ID of the session that owns the terminal."""
+
+    terminal_id: TerminalId
+    """The ID of the terminal to cancel."""
+
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+
+
 class SetSessionConfigOptionRequestId(Model):
-    """A [`SessionConfigValueId`] string value (`type: "id"`)."""
+    """A `SessionConfigValueId` string value (`type: "id"`)."""
 
     type: Literal["id"] = tag("id")
     session_id: SessionId
@@ -4327,6 +4927,9 @@ class SetSessionConfigOptionRequestOther(OpenModel):
     Values beginning with `_` are reserved for implementation-specific
     extensions. Unknown values that do not begin with `_` are reserved for
     future ACP variants.
+
+    Agents MUST reject a `session/set_config_option` request with a value type
+    they do not support with `-32602`.
     """
 
     type: Annotated[str, OtherThan("id", "boolean")]
@@ -4354,7 +4957,14 @@ SetSessionConfigOptionRequest: TypeAlias = Annotated[
     | SetSessionConfigOptionRequestOther,
     ByTag("type"),
 ]
-"""Request parameters for setting a session configuration option."""
+"""Request parameters for setting a session configuration option.
+
+Agents MUST support this method for any session where they advertise config options.
+Agents MUST reject an unknown `configId` or invalid value with `-32602` and leave the
+configuration unchanged.
+
+See protocol docs: [Session Config Options](https://agentclientprotocol.com/protocol/v2/session-config-options#setting-a-config-option)
+"""
 
 
 class PromptRequest(Model):
@@ -4368,20 +4978,23 @@ class PromptRequest(Model):
     session_id: SessionId
     """The ID of the session to send this user message to"""
 
-    prompt: list[ContentBlock]
+    prompt: Annotated[list[ContentBlock], Field(min_length=1)]
     """The blocks of content that compose the user's message.
 
-    As a baseline, the Agent MUST support [`ContentBlock::Text`] and [`ContentBlock::ResourceLink`],
-    while other variants are optionally enabled via [`PromptCapabilities`].
+    As a baseline, the Agent MUST support `text` and `resource_link` content blocks,
+    while other variants are optionally enabled via `PromptCapabilities`.
 
-    The Client MUST adapt its interface according to [`PromptCapabilities`].
+    The Client MUST adapt its interface according to `PromptCapabilities`.
 
     The client MAY include referenced pieces of context as either
-    [`ContentBlock::Resource`] or [`ContentBlock::ResourceLink`].
+    `resource` or `resource_link` content blocks.
 
-    When available, [`ContentBlock::Resource`] is preferred
+    When available, `resource` is preferred
     as it avoids extra round-trips and allows the message to include
     pieces of context from sources the agent may not have access to.
+
+    Clients MUST NOT send an empty array. Agents MAY reject one with `-32602` without
+    inserting it.
     """
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
@@ -4409,8 +5022,16 @@ class ClientResponseResult(Model):
 class ClientResponseError(Model):
     """A failed JSON-RPC response."""
 
-    id: RequestId
-    """The id of the request this response answers."""
+    id: Int64 | str | None
+    """The id of the request this response answers.
+
+    Required. `null` only when the request's id could not be determined, such as
+    for a parse error or an invalid request.
+
+    `Number`: A numeric request ID.
+
+    `Str`: A string request ID.
+    """
 
     error: Error
     """Method-specific error data."""
@@ -4432,13 +5053,21 @@ class RequestPermissionResponse(Model):
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
 
 
-class RequestPermissionOutcomeCancelled(Model):
-    """Active session work was cancelled before the user responded.
+class CancelledPermissionOutcome(Model):
+    """The request was not approved and no option was selected."""
 
-    When a client sends a `session/cancel` notification to cancel active
-    session work, it MUST respond to all pending `session/request_permission`
-    requests in that session with this `Cancelled` outcome, without answering
-    any request twice. Requests in other sessions are unaffected.
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+
+
+class RequestPermissionOutcomeCancelled(CancelledPermissionOutcome):
+    """The request was not approved and no option was selected: the session's work was
+    cancelled, the user dismissed the prompt, or the client declined it by policy.
+    Agents MUST NOT proceed with the operation.
+
+    The client answers a request the agent cancels with `$/cancel_request` with
+    this outcome. After sending `session/cancel`, the client MAY also send it
+    without waiting for `$/cancel_request`, for a request it knows belongs to the
+    cancelled foreground work.
 
     See protocol docs: [Cancellation](https://agentclientprotocol.com/protocol/v2/prompt-lifecycle#cancellation)
     """
@@ -4456,6 +5085,12 @@ class SelectedPermissionOutcome(Model):
 
 
 class RequestPermissionOutcomeSelected(SelectedPermissionOutcome):
+    """The user selected one of the provided options.
+
+    If `optionId` doesn't match an offered option, the agent MUST treat the request as not
+    approved.
+    """
+
     outcome: Literal["selected"] = tag("selected")
 
 
@@ -4494,7 +5129,10 @@ class ElicitationAcceptAction(Model):
     """The user accepted the elicitation and provided content."""
 
     content: dict[str, ElicitationContentValue] | None = None
-    """The user-provided content, if any, as an object matching the requested schema."""
+    """The user-provided content, if any, as an object matching the requested schema.
+
+    Omitted and `null` are equivalent and mean no content is provided.
+    """
 
 
 class CreateElicitationResponseAccept(ElicitationAcceptAction):
@@ -4527,7 +5165,7 @@ class CreateElicitationResponseOther(OpenModel):
 
     Agents that do not understand this action should preserve the raw
     payload when storing, replaying, proxying, or forwarding elicitation
-    responses. They MUST NOT treat it as a known elicitation action.
+    responses, and otherwise MUST handle it as `cancel`.
     """
 
     action: Annotated[str, OtherThan("accept", "decline", "cancel")]
@@ -4551,8 +5189,10 @@ CreateElicitationResponse: TypeAlias = Annotated[
 """Response from the client to an elicitation request."""
 
 
-ElicitationContentValue: TypeAlias = Annotated[str | Int64 | Double | bool | list[str], FirstMatch]
-"""Allowed wire representations for [`ElicitationContentValue`].
+ElicitationContentValue: TypeAlias = Annotated[
+    str | Int64 | Double | bool | list[str] | Any, FirstMatch
+]
+"""Allowed wire representations for `ElicitationContentValue`.
 
 `String`: String value accepted in elicitation response content.
 
@@ -4563,6 +5203,11 @@ ElicitationContentValue: TypeAlias = Annotated[str | Int64 | Double | bool | lis
 `Boolean`: Boolean value accepted in elicitation response content.
 
 `StringArray`: String array value accepted in elicitation response content.
+
+`Other`: Any other JSON value, such as the value of a custom or future property type.
+
+Preserved as sent. Agents validate it against the requested schema like any
+other value.
 """
 
 
@@ -4585,13 +5230,18 @@ class ClientNotification(Model):
 
     Notifications do not expect a response.
 
-    `CancelSessionNotification`: Cancels ongoing operations for a session.
+    `CancelSessionNotification`: Cancels a session's foreground work and its prompts not yet inserted.
 
-    This is a notification sent by the client to cancel active work in a
-    session.
+    Work in the latest `background` list is not covered and keeps running. The
+    Agent MAY stop background activity it does not list.
 
     Upon receiving this notification, the Agent SHOULD stop all language model
-    requests and all tool call invocations as soon as possible.
+    requests and all tool call invocations of the cancelled foreground work as soon
+    as possible.
+
+    The Agent MUST stop waiting for pending `session/request_permission` requests of
+    the cancelled work and treat them as not approved. It SHOULD cancel each of them
+    with `$/cancel_request`.
 
     After all ongoing operations have been successfully aborted and pending
     updates have been sent, the Agent MUST send an idle `state_update` session
@@ -4621,7 +5271,7 @@ class ClientNotification(Model):
 
 
 class CancelSessionNotification(Model):
-    """Notification to cancel ongoing operations for a session.
+    """Notification to cancel a session's foreground work and its prompts not yet inserted.
 
     See protocol docs: [Cancellation](https://agentclientprotocol.com/protocol/v2/prompt-lifecycle#cancellation)
     """
@@ -4632,46 +5282,6 @@ class CancelSessionNotification(Model):
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
 
 
-class ProtocolLevelNotification(Model):
-    """A JSON-RPC notification object.
-
-    The wire's envelope; upstream leaves it out of its documentation.
-    """
-
-    method: str
-    """The notification method name."""
-
-    params: CancelRequestNotification | None = None
-    """Method-specific notification parameters.
-
-    General protocol-level notifications that all sides are expected to
-    implement.
-
-    Notifications whose methods start with '$/' are messages which
-    are protocol implementation dependent and might not be implementable in all
-    clients or agents. For example if the implementation uses a single threaded
-    synchronous programming language then there is little it can do to react to
-    a `$/cancel_request` notification. If an agent or client receives
-    notifications starting with '$/' it is free to ignore the notification.
-
-    Notifications do not expect a response.
-
-    `CancelRequestNotification`: Cancels an ongoing request.
-
-    This is a notification sent by the side that sent a request to cancel that request.
-
-    Upon receiving this notification, the receiver:
-
-    1. MAY cancel the corresponding request activity and all nested activities
-    2. MAY send any pending notifications.
-    3. MUST send one of these responses for the original request:
-      - Valid response with appropriate data (partial results or cancellation marker)
-      - Error response with code `-32800` (Cancelled)
-
-    See protocol docs: [Cancellation](https://agentclientprotocol.com/protocol/v2/cancellation)
-    """
-
-
 class CancelRequestNotification(Model):
     """Notification to cancel an ongoing request.
 
@@ -4679,6 +5289,8 @@ class CancelRequestNotification(Model):
     """
 
     request_id: RequestId
-    """The ID of the request to cancel."""
+    """The ID of the request to cancel: a request that the sender of this notification issued.
+    Receivers match it only against requests they received from that sender.
+    """
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = None

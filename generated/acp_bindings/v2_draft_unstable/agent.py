@@ -20,9 +20,17 @@ if TYPE_CHECKING:
 
     from .models import (
         AbsolutePath,
+        ArchiveSessionRequest,
+        ArchiveSessionResponse,
         AuthMethodId,
+        AuthStatusRequest,
+        AuthStatusResponse,
         CancelRequestNotification,
         CancelSessionNotification,
+        CancelTerminalRequest,
+        CancelTerminalResponse,
+        CancelToolCallRequest,
+        CancelToolCallResponse,
         ClientCapabilities,
         CloseSessionRequest,
         CloseSessionResponse,
@@ -34,6 +42,8 @@ if TYPE_CHECKING:
         ForkSessionRequest,
         ForkSessionResponse,
         Implementation,
+        InitializeProxyRequest,
+        InitializeProxyResponse,
         InitializeRequest,
         InitializeResponse,
         ListProvidersRequest,
@@ -55,14 +65,20 @@ if TYPE_CHECKING:
         PromptResponse,
         ProtocolVersion,
         ProviderId,
+        ProxySuccessorNotification,
+        ProxySuccessorRequest,
+        ProxySuccessorResponse,
         ReplayFrom,
         RequestId,
         ResumeSessionRequest,
         ResumeSessionResponse,
+        SessionArchiveFilter,
         SessionConfigId,
         SessionConfigValueId,
         SessionId,
         SessionListCursor,
+        SessionStatusRequest,
+        SessionStatusResponse,
         SetProviderRequest,
         SetProviderResponse,
         SetSessionConfigOptionRequest,
@@ -70,7 +86,13 @@ if TYPE_CHECKING:
         SetSessionConfigOptionRequestId,
         SetSessionConfigOptionRequestOther,
         SetSessionConfigOptionResponse,
+        SetSessionTitleRequest,
+        SetSessionTitleResponse,
         SystemPrompt,
+        TerminalId,
+        ToolCallId,
+        UnarchiveSessionRequest,
+        UnarchiveSessionResponse,
     )
 
 
@@ -95,8 +117,8 @@ class Agent(Handler):
 
         Specifies which authentication method to use.
 
-        Agents MUST support this method when their `initialize` response advertised
-        at least one valid authentication method. Clients MUST NOT call this method
+        Agents MUST support this method when their `initialize` response included
+        a non-empty `authMethods` list. Clients MUST NOT call this method
         when `authMethods` was omitted or empty.
 
         Unlocked by `authMethods` in the peer's `initialize` message.
@@ -153,13 +175,31 @@ class Agent(Handler):
 
         Terminates the current authenticated session.
 
-        Agents MUST support this method when their `initialize` response advertised
-        at least one valid authentication method. Clients MUST NOT call this method
+        Agents MUST support this method when their `initialize` response included
+        a non-empty `authMethods` list. Clients MUST NOT call this method
         when `authMethods` was omitted or empty.
 
         Unlocked by `authMethods` in the peer's `initialize` message.
         """
         raise MethodNotFound("auth/logout")
+
+    async def auth_status(self, request: AuthStatusRequest, /) -> AuthStatusResponse:
+        """Handle `auth/status`.
+
+        **UNSTABLE**
+
+        This capability is not part of the spec yet, and may be removed or changed at any point.
+
+        Request parameters for the `auth/status` method.
+
+        Queries the agent's current authentication state without changing it.
+
+        Agents MUST NOT reject it with `auth_required` (`-32000`), since Clients call it to learn
+        whether authentication is required.
+
+        Unlocked by `capabilities.auth.status` in the peer's `initialize` message.
+        """
+        raise MethodNotFound("auth/status")
 
     @abstractmethod
     async def session_new(self, request: NewSessionRequest, /) -> NewSessionResponse:
@@ -210,6 +250,91 @@ class Agent(Handler):
         """
         raise MethodNotFound("session/fork")
 
+    async def session_archive(self, request: ArchiveSessionRequest, /) -> ArchiveSessionResponse:
+        """Handle `session/archive`.
+
+        **UNSTABLE**
+
+        This capability is not part of the spec yet, and may be removed or changed at any point.
+
+        Request parameters for archiving a session.
+
+        Only available if the Agent supports the `session.archive` capability.
+
+        Archiving hides the session from default `session/list` results. It keeps the session ID
+        and saved history. If the session is active, the Agent MUST cancel any ongoing work and
+        free the session's resources as if `session/close` had been called, then archive it.
+        Archiving an archived session succeeds. A session that does not exist gets `-32002`.
+
+        Unlocked by `capabilities.session.archive` in the peer's `initialize` message.
+        """
+        raise MethodNotFound("session/archive")
+
+    async def session_unarchive(
+        self, request: UnarchiveSessionRequest, /
+    ) -> UnarchiveSessionResponse:
+        """Handle `session/unarchive`.
+
+        **UNSTABLE**
+
+        This capability is not part of the spec yet, and may be removed or changed at any point.
+
+        Request parameters for unarchiving a session.
+
+        Only available if the Agent supports the `session.archive` capability.
+
+        Unarchiving returns the session to default `session/list` results with the same ID and
+        saved history. It never loads or resumes the session. Clients that want to continue an
+        archived session SHOULD unarchive it before calling `session/resume`.
+        Unarchiving a session that is not archived succeeds. A session that does not exist
+        gets `-32002`.
+
+        Unlocked by `capabilities.session.archive` in the peer's `initialize` message.
+        """
+        raise MethodNotFound("session/unarchive")
+
+    async def session_status(self, request: SessionStatusRequest, /) -> SessionStatusResponse:
+        """Handle `session/status`.
+
+        **UNSTABLE**
+
+        This capability is not part of the spec yet, and may be removed or changed at any point.
+
+        Request parameters for checking the status of a session.
+
+        Only available if the Agent supports the `session.status` capability.
+
+        `session/status` MUST NOT have side effects. The Agent does not load, resume, create,
+        close, or change the session, and does not attach the requesting connection to it.
+        A session the Agent does not know gets `-32002` with the requested `sessionId` in `data`.
+
+        Unlocked by `capabilities.session.status` in the peer's `initialize` message.
+        """
+        raise MethodNotFound("session/status")
+
+    async def session_set_title(
+        self, request: SetSessionTitleRequest, /
+    ) -> SetSessionTitleResponse:
+        """Handle `session/set_title`.
+
+        **UNSTABLE**
+
+        This capability is not part of the spec yet, and may be removed or changed at any point.
+
+        Request parameters for setting the title of a session.
+
+        Only available if the Agent supports the `session.title` capability.
+
+        The session does not need to be active on the connection. Any session the Agent would
+        return from `session/list` can be retitled. A session that does not exist gets `-32002`.
+
+        The Agent responds only after it has stored the title. After a successful response, the
+        Agent SHOULD NOT replace the title with one it generates automatically.
+
+        Unlocked by `capabilities.session.title` in the peer's `initialize` message.
+        """
+        raise MethodNotFound("session/set_title")
+
     async def session_resume(self, request: ResumeSessionRequest, /) -> ResumeSessionResponse:
         """Handle `session/resume`.
 
@@ -227,17 +352,21 @@ class Agent(Handler):
 
         Request parameters for closing an active session.
 
-        The agent **must** cancel any ongoing work related to the session (treat it
-        as if `session/cancel` was called) and then free up any resources associated
-        with the session.
+        The Agent MUST cancel any ongoing work related to the session as if `session/cancel`
+        was called, then free the resources associated with the session. Unlike `session/cancel`,
+        closing also stops the session's background work. After the close response, the Agent
+        sends no other messages for the session on that connection.
+
+        Closing a session that does not exist or is not active SHOULD succeed, and Clients SHOULD
+        treat a `-32002` response as a successful close.
 
         When closing cancels active foreground work, the Agent MUST send the final
         updates for that work and the idle `state_update` with `stopReason: "cancelled"`
         before responding successfully to `session/close`. Closing an idle session
         does not itself require another idle update.
 
-        Closing may also cancel pending `session/prompt` requests, including queued
-        prompts. If closing prevents a prompt's user message from being inserted, the
+        Closing also cancels pending `session/prompt` requests whose messages have not
+        been inserted, including held prompts. If closing prevents a prompt's user message from being inserted, the
         Agent MUST answer that request with `-32800` (Request Cancelled). If the message
         has already been inserted, the Agent MUST respond successfully with its
         `messageId`. Prompt responses need not precede the close response.
@@ -246,12 +375,55 @@ class Agent(Handler):
         """
         raise MethodNotFound("session/close")
 
+    async def tool_call_cancel(self, request: CancelToolCallRequest, /) -> CancelToolCallResponse:
+        """Handle `tool_call/cancel`.
+
+        Request parameters for cancelling one tool call.
+
+        Clients MUST NOT send it unless the tool call currently advertises `capabilities.cancel`.
+
+        The Agent responds once it has accepted the cancellation. The response does not mean
+        the work has stopped. The Agent confirms it with a `tool_call_update` to a final
+        status: normally `cancelled`, or `completed` or `failed` if the work finished first.
+
+        The Agent responds with `-32602` if the tool call is unknown, already final, or not
+        cancellable. Cancelling a tool call does not change the foreground state by itself.
+
+        See protocol docs: [Cancelling Tool Calls](https://agentclientprotocol.com/protocol/v2/draft/tool-calls#cancelling-tool-calls)
+        """
+        raise MethodNotFound("tool_call/cancel")
+
+    async def terminal_cancel(self, request: CancelTerminalRequest, /) -> CancelTerminalResponse:
+        """Handle `terminal/cancel`.
+
+        Request parameters for cancelling one terminal.
+
+        Clients MUST NOT send it unless the terminal currently advertises `capabilities.cancel`.
+
+        The Agent responds once it has accepted the cancellation. The response does not mean
+        the work has stopped. The Agent confirms it with a `terminal_update` that sets
+        `exitStatus`. Cancelling stops the process but does not release the terminal, and does
+        not change the status of a tool call that references it.
+
+        The Agent responds with `-32602` if the terminal is unknown, has already exited, or is not
+        cancellable. Cancelling a terminal does not change the foreground state by itself.
+
+        See protocol docs: [Cancelling Terminals](https://agentclientprotocol.com/protocol/v2/draft/tool-calls#cancelling-terminals)
+        """
+        raise MethodNotFound("terminal/cancel")
+
     async def session_set_config_option(
         self, request: SetSessionConfigOptionRequest, /
     ) -> SetSessionConfigOptionResponse:
         """Handle `session/set_config_option`.
 
         Request parameters for setting a session configuration option.
+
+        Agents MUST support this method for any session where they advertise config options.
+        Agents MUST reject an unknown `configId` or invalid value with `-32602` and leave the
+        configuration unchanged.
+
+        See protocol docs: [Session Config Options](https://agentclientprotocol.com/protocol/v2/draft/session-config-options#setting-a-config-option)
         """
         raise MethodNotFound("session/set_config_option")
 
@@ -271,7 +443,7 @@ class Agent(Handler):
     async def session_cancel(self, notification: CancelSessionNotification, /) -> None:
         """Handle `session/cancel`.
 
-        Notification to cancel ongoing operations for a session.
+        Notification to cancel a session's foreground work and its prompts not yet inserted.
 
         See protocol docs: [Cancellation](https://agentclientprotocol.com/protocol/v2/draft/prompt-lifecycle#cancellation)
 
@@ -300,6 +472,70 @@ class Agent(Handler):
         """
         await self._unhandled(methods.CANCEL_REQUEST, notification)
 
+    async def proxy_initialize(self, request: InitializeProxyRequest, /) -> InitializeProxyResponse:
+        """Handle `proxy/initialize`.
+
+        **UNSTABLE**
+
+        This capability is not part of the spec yet, and may be removed or changed at any point.
+
+        Request parameters for `proxy/initialize`.
+
+        A conductor sends `proxy/initialize` instead of `initialize` to every component that has a
+        successor, which tells the component to run as a proxy. The params and the response are
+        the same as for `initialize`. A conductor sends `initialize` to the final agent.
+
+        The params carry the protocol version the conductor selected: the client's requested
+        version, unless the conductor supports only a lower one. Before answering successfully,
+        the proxy MUST forward an `initialize` request to its successor through `proxy/successor`.
+
+        See the [Proxy Chains RFD](https://agentclientprotocol.com/rfds/proxy-chains).
+        """
+        raise MethodNotFound("proxy/initialize")
+
+    async def proxy_successor(self, request: ProxySuccessorRequest, /) -> ProxySuccessorResponse:
+        """Handle `proxy/successor`.
+
+        **UNSTABLE**
+
+        This capability is not part of the spec yet, and may be removed or changed at any point.
+
+        Parameters of a `proxy/successor` request.
+
+        A proxy sends it to forward a message to its successor, and the conductor sends it to
+        deliver a message from the successor to the proxy. The envelope wraps one request: `method`
+        and `params` are the wrapped request's method and params.
+
+        The result or error of the wrapped request is returned unchanged, as the same JSON value,
+        as the result or error of the `proxy/successor` request. Errors the conductor returns
+        itself, for example because the successor has exited, are not wrapped results.
+
+        To cancel it, the sender sends `$/cancel_request` with the ID of this `proxy/successor`
+        request on the same connection. Cancellation is never forwarded to another hop.
+
+        See the [Proxy Chains RFD](https://agentclientprotocol.com/rfds/proxy-chains).
+        """
+        raise MethodNotFound("proxy/successor")
+
+    async def proxy_successor_notification(
+        self, notification: ProxySuccessorNotification, /
+    ) -> None:
+        """Handle `proxy/successor`.
+
+        **UNSTABLE**
+
+        This capability is not part of the spec yet, and may be removed or changed at any point.
+
+        Parameters of a `proxy/successor` notification.
+
+        A proxy sends it to forward a message to its successor, and the conductor sends it to
+        deliver a message from the successor to the proxy. The envelope wraps one notification: `method`
+        and `params` are the wrapped notification's method and params.
+
+        See the [Proxy Chains RFD](https://agentclientprotocol.com/rfds/proxy-chains).
+        """
+        await self._unhandled(methods.PROXY_SUCCESSOR_NOTIFICATION, notification)
+
 
 class RemoteAgent(Remote):
     """An agent at the other end of a connection."""
@@ -320,6 +556,8 @@ class RemoteAgent(Remote):
     @overload
     async def request(self, request: LogoutAuthRequest, /) -> LogoutAuthResponse: ...
     @overload
+    async def request(self, request: AuthStatusRequest, /) -> AuthStatusResponse: ...
+    @overload
     async def request(self, request: NewSessionRequest, /) -> NewSessionResponse: ...
     @overload
     async def request(self, request: ListSessionsRequest, /) -> ListSessionsResponse: ...
@@ -328,9 +566,21 @@ class RemoteAgent(Remote):
     @overload
     async def request(self, request: ForkSessionRequest, /) -> ForkSessionResponse: ...
     @overload
+    async def request(self, request: ArchiveSessionRequest, /) -> ArchiveSessionResponse: ...
+    @overload
+    async def request(self, request: UnarchiveSessionRequest, /) -> UnarchiveSessionResponse: ...
+    @overload
+    async def request(self, request: SessionStatusRequest, /) -> SessionStatusResponse: ...
+    @overload
+    async def request(self, request: SetSessionTitleRequest, /) -> SetSessionTitleResponse: ...
+    @overload
     async def request(self, request: ResumeSessionRequest, /) -> ResumeSessionResponse: ...
     @overload
     async def request(self, request: CloseSessionRequest, /) -> CloseSessionResponse: ...
+    @overload
+    async def request(self, request: CancelToolCallRequest, /) -> CancelToolCallResponse: ...
+    @overload
+    async def request(self, request: CancelTerminalRequest, /) -> CancelTerminalResponse: ...
     @overload
     async def request(
         self, request: SetSessionConfigOptionRequestId, /
@@ -345,6 +595,10 @@ class RemoteAgent(Remote):
     ) -> SetSessionConfigOptionResponse: ...
     @overload
     async def request(self, request: PromptRequest, /) -> PromptResponse: ...
+    @overload
+    async def request(self, request: InitializeProxyRequest, /) -> InitializeProxyResponse: ...
+    @overload
+    async def request(self, request: ProxySuccessorRequest, /) -> ProxySuccessorResponse: ...
     async def request(self, request: Any, /) -> Any:
         """Send a ready-made request and wait for its result."""
         return await self._request_with(request)
@@ -355,6 +609,8 @@ class RemoteAgent(Remote):
     async def notify(self, notification: MessageMcpNotification, /) -> None: ...
     @overload
     async def notify(self, notification: CancelRequestNotification, /) -> None: ...
+    @overload
+    async def notify(self, notification: ProxySuccessorNotification, /) -> None: ...
     async def notify(self, notification: Any, /) -> None:
         """Send a ready-made notification."""
         await self._notify_with(notification)
@@ -395,8 +651,8 @@ class RemoteAgent(Remote):
 
         Specifies which authentication method to use.
 
-        Agents MUST support this method when their `initialize` response advertised
-        at least one valid authentication method. Clients MUST NOT call this method
+        Agents MUST support this method when their `initialize` response included
+        a non-empty `authMethods` list. Clients MUST NOT call this method
         when `authMethods` was omitted or empty.
 
         Unlocked by `authMethods` in the peer's `initialize` message.
@@ -479,13 +735,35 @@ class RemoteAgent(Remote):
 
         Terminates the current authenticated session.
 
-        Agents MUST support this method when their `initialize` response advertised
-        at least one valid authentication method. Clients MUST NOT call this method
+        Agents MUST support this method when their `initialize` response included
+        a non-empty `authMethods` list. Clients MUST NOT call this method
         when `authMethods` was omitted or empty.
 
         Unlocked by `authMethods` in the peer's `initialize` message.
         """
         return await self._call(methods.AUTH_LOGOUT, meta=meta)
+
+    async def auth_status(
+        self,
+        *,
+        meta: dict[str, Any] | None = UNSET,
+    ) -> AuthStatusResponse:
+        """Call `auth/status`.
+
+        **UNSTABLE**
+
+        This capability is not part of the spec yet, and may be removed or changed at any point.
+
+        Request parameters for the `auth/status` method.
+
+        Queries the agent's current authentication state without changing it.
+
+        Agents MUST NOT reject it with `auth_required` (`-32000`), since Clients call it to learn
+        whether authentication is required.
+
+        Unlocked by `capabilities.auth.status` in the peer's `initialize` message.
+        """
+        return await self._call(methods.AUTH_STATUS, meta=meta)
 
     async def session_new(
         self,
@@ -518,6 +796,7 @@ class RemoteAgent(Remote):
         *,
         cwd: AbsolutePath | None = UNSET,
         cursor: SessionListCursor | None = UNSET,
+        archived: SessionArchiveFilter | None = UNSET,
         meta: dict[str, Any] | None = UNSET,
     ) -> ListSessionsResponse:
         """Call `session/list`.
@@ -526,7 +805,9 @@ class RemoteAgent(Remote):
 
         Unlocked by `capabilities.session` in the peer's `initialize` message.
         """
-        return await self._call(methods.SESSION_LIST, cwd=cwd, cursor=cursor, meta=meta)
+        return await self._call(
+            methods.SESSION_LIST, cwd=cwd, cursor=cursor, archived=archived, meta=meta
+        )
 
     async def session_delete(
         self,
@@ -579,6 +860,110 @@ class RemoteAgent(Remote):
             meta=meta,
         )
 
+    async def session_archive(
+        self,
+        *,
+        session_id: SessionId,
+        meta: dict[str, Any] | None = UNSET,
+    ) -> ArchiveSessionResponse:
+        """Call `session/archive`.
+
+        **UNSTABLE**
+
+        This capability is not part of the spec yet, and may be removed or changed at any point.
+
+        Request parameters for archiving a session.
+
+        Only available if the Agent supports the `session.archive` capability.
+
+        Archiving hides the session from default `session/list` results. It keeps the session ID
+        and saved history. If the session is active, the Agent MUST cancel any ongoing work and
+        free the session's resources as if `session/close` had been called, then archive it.
+        Archiving an archived session succeeds. A session that does not exist gets `-32002`.
+
+        Unlocked by `capabilities.session.archive` in the peer's `initialize` message.
+        """
+        return await self._call(methods.SESSION_ARCHIVE, session_id=session_id, meta=meta)
+
+    async def session_unarchive(
+        self,
+        *,
+        session_id: SessionId,
+        meta: dict[str, Any] | None = UNSET,
+    ) -> UnarchiveSessionResponse:
+        """Call `session/unarchive`.
+
+        **UNSTABLE**
+
+        This capability is not part of the spec yet, and may be removed or changed at any point.
+
+        Request parameters for unarchiving a session.
+
+        Only available if the Agent supports the `session.archive` capability.
+
+        Unarchiving returns the session to default `session/list` results with the same ID and
+        saved history. It never loads or resumes the session. Clients that want to continue an
+        archived session SHOULD unarchive it before calling `session/resume`.
+        Unarchiving a session that is not archived succeeds. A session that does not exist
+        gets `-32002`.
+
+        Unlocked by `capabilities.session.archive` in the peer's `initialize` message.
+        """
+        return await self._call(methods.SESSION_UNARCHIVE, session_id=session_id, meta=meta)
+
+    async def session_status(
+        self,
+        *,
+        session_id: SessionId,
+        meta: dict[str, Any] | None = UNSET,
+    ) -> SessionStatusResponse:
+        """Call `session/status`.
+
+        **UNSTABLE**
+
+        This capability is not part of the spec yet, and may be removed or changed at any point.
+
+        Request parameters for checking the status of a session.
+
+        Only available if the Agent supports the `session.status` capability.
+
+        `session/status` MUST NOT have side effects. The Agent does not load, resume, create,
+        close, or change the session, and does not attach the requesting connection to it.
+        A session the Agent does not know gets `-32002` with the requested `sessionId` in `data`.
+
+        Unlocked by `capabilities.session.status` in the peer's `initialize` message.
+        """
+        return await self._call(methods.SESSION_STATUS, session_id=session_id, meta=meta)
+
+    async def session_set_title(
+        self,
+        *,
+        session_id: SessionId,
+        title: str,
+        meta: dict[str, Any] | None = UNSET,
+    ) -> SetSessionTitleResponse:
+        """Call `session/set_title`.
+
+        **UNSTABLE**
+
+        This capability is not part of the spec yet, and may be removed or changed at any point.
+
+        Request parameters for setting the title of a session.
+
+        Only available if the Agent supports the `session.title` capability.
+
+        The session does not need to be active on the connection. Any session the Agent would
+        return from `session/list` can be retitled. A session that does not exist gets `-32002`.
+
+        The Agent responds only after it has stored the title. After a successful response, the
+        Agent SHOULD NOT replace the title with one it generates automatically.
+
+        Unlocked by `capabilities.session.title` in the peer's `initialize` message.
+        """
+        return await self._call(
+            methods.SESSION_SET_TITLE, session_id=session_id, title=title, meta=meta
+        )
+
     async def session_resume(
         self,
         *,
@@ -620,17 +1005,21 @@ class RemoteAgent(Remote):
 
         Request parameters for closing an active session.
 
-        The agent **must** cancel any ongoing work related to the session (treat it
-        as if `session/cancel` was called) and then free up any resources associated
-        with the session.
+        The Agent MUST cancel any ongoing work related to the session as if `session/cancel`
+        was called, then free the resources associated with the session. Unlike `session/cancel`,
+        closing also stops the session's background work. After the close response, the Agent
+        sends no other messages for the session on that connection.
+
+        Closing a session that does not exist or is not active SHOULD succeed, and Clients SHOULD
+        treat a `-32002` response as a successful close.
 
         When closing cancels active foreground work, the Agent MUST send the final
         updates for that work and the idle `state_update` with `stopReason: "cancelled"`
         before responding successfully to `session/close`. Closing an idle session
         does not itself require another idle update.
 
-        Closing may also cancel pending `session/prompt` requests, including queued
-        prompts. If closing prevents a prompt's user message from being inserted, the
+        Closing also cancels pending `session/prompt` requests whose messages have not
+        been inserted, including held prompts. If closing prevents a prompt's user message from being inserted, the
         Agent MUST answer that request with `-32800` (Request Cancelled). If the message
         has already been inserted, the Agent MUST respond successfully with its
         `messageId`. Prompt responses need not precede the close response.
@@ -638,6 +1027,59 @@ class RemoteAgent(Remote):
         Unlocked by `capabilities.session` in the peer's `initialize` message.
         """
         return await self._call(methods.SESSION_CLOSE, session_id=session_id, meta=meta)
+
+    async def tool_call_cancel(
+        self,
+        *,
+        session_id: SessionId,
+        tool_call_id: ToolCallId,
+        meta: dict[str, Any] | None = UNSET,
+    ) -> CancelToolCallResponse:
+        """Call `tool_call/cancel`.
+
+        Request parameters for cancelling one tool call.
+
+        Clients MUST NOT send it unless the tool call currently advertises `capabilities.cancel`.
+
+        The Agent responds once it has accepted the cancellation. The response does not mean
+        the work has stopped. The Agent confirms it with a `tool_call_update` to a final
+        status: normally `cancelled`, or `completed` or `failed` if the work finished first.
+
+        The Agent responds with `-32602` if the tool call is unknown, already final, or not
+        cancellable. Cancelling a tool call does not change the foreground state by itself.
+
+        See protocol docs: [Cancelling Tool Calls](https://agentclientprotocol.com/protocol/v2/draft/tool-calls#cancelling-tool-calls)
+        """
+        return await self._call(
+            methods.TOOL_CALL_CANCEL, session_id=session_id, tool_call_id=tool_call_id, meta=meta
+        )
+
+    async def terminal_cancel(
+        self,
+        *,
+        session_id: SessionId,
+        terminal_id: TerminalId,
+        meta: dict[str, Any] | None = UNSET,
+    ) -> CancelTerminalResponse:
+        """Call `terminal/cancel`.
+
+        Request parameters for cancelling one terminal.
+
+        Clients MUST NOT send it unless the terminal currently advertises `capabilities.cancel`.
+
+        The Agent responds once it has accepted the cancellation. The response does not mean
+        the work has stopped. The Agent confirms it with a `terminal_update` that sets
+        `exitStatus`. Cancelling stops the process but does not release the terminal, and does
+        not change the status of a tool call that references it.
+
+        The Agent responds with `-32602` if the terminal is unknown, has already exited, or is not
+        cancellable. Cancelling a terminal does not change the foreground state by itself.
+
+        See protocol docs: [Cancelling Terminals](https://agentclientprotocol.com/protocol/v2/draft/tool-calls#cancelling-terminals)
+        """
+        return await self._call(
+            methods.TERMINAL_CANCEL, session_id=session_id, terminal_id=terminal_id, meta=meta
+        )
 
     @overload
     async def session_set_config_option(
@@ -673,6 +1115,12 @@ class RemoteAgent(Remote):
         """Call `session/set_config_option`.
 
         Request parameters for setting a session configuration option.
+
+        Agents MUST support this method for any session where they advertise config options.
+        Agents MUST reject an unknown `configId` or invalid value with `-32602` and leave the
+        configuration unchanged.
+
+        See protocol docs: [Session Config Options](https://agentclientprotocol.com/protocol/v2/draft/session-config-options#setting-a-config-option)
         """
         return await self._call(methods.SESSION_SET_CONFIG_OPTION, **keywords)
 
@@ -705,7 +1153,7 @@ class RemoteAgent(Remote):
     ) -> None:
         """Send `session/cancel`.
 
-        Notification to cancel ongoing operations for a session.
+        Notification to cancel a session's foreground work and its prompts not yet inserted.
 
         See protocol docs: [Cancellation](https://agentclientprotocol.com/protocol/v2/draft/prompt-lifecycle#cancellation)
 
@@ -753,3 +1201,92 @@ class RemoteAgent(Remote):
         See protocol docs: [Cancellation](https://agentclientprotocol.com/protocol/v2/draft/cancellation)
         """
         await self._notify(methods.CANCEL_REQUEST, request_id=request_id, meta=meta)
+
+    async def proxy_initialize(
+        self,
+        *,
+        protocol_version: ProtocolVersion,
+        info: Implementation,
+        capabilities: ClientCapabilities = UNSET,
+        meta: dict[str, Any] | None = UNSET,
+    ) -> InitializeProxyResponse:
+        """Call `proxy/initialize`.
+
+        **UNSTABLE**
+
+        This capability is not part of the spec yet, and may be removed or changed at any point.
+
+        Request parameters for `proxy/initialize`.
+
+        A conductor sends `proxy/initialize` instead of `initialize` to every component that has a
+        successor, which tells the component to run as a proxy. The params and the response are
+        the same as for `initialize`. A conductor sends `initialize` to the final agent.
+
+        The params carry the protocol version the conductor selected: the client's requested
+        version, unless the conductor supports only a lower one. Before answering successfully,
+        the proxy MUST forward an `initialize` request to its successor through `proxy/successor`.
+
+        See the [Proxy Chains RFD](https://agentclientprotocol.com/rfds/proxy-chains).
+        """
+        return await self._call(
+            methods.PROXY_INITIALIZE,
+            protocol_version=protocol_version,
+            info=info,
+            capabilities=capabilities,
+            meta=meta,
+        )
+
+    async def proxy_successor(
+        self,
+        *,
+        method: str,
+        params: Any = UNSET,
+        meta: dict[str, Any] | None = UNSET,
+    ) -> ProxySuccessorResponse:
+        """Call `proxy/successor`.
+
+        **UNSTABLE**
+
+        This capability is not part of the spec yet, and may be removed or changed at any point.
+
+        Parameters of a `proxy/successor` request.
+
+        A proxy sends it to forward a message to its successor, and the conductor sends it to
+        deliver a message from the successor to the proxy. The envelope wraps one request: `method`
+        and `params` are the wrapped request's method and params.
+
+        The result or error of the wrapped request is returned unchanged, as the same JSON value,
+        as the result or error of the `proxy/successor` request. Errors the conductor returns
+        itself, for example because the successor has exited, are not wrapped results.
+
+        To cancel it, the sender sends `$/cancel_request` with the ID of this `proxy/successor`
+        request on the same connection. Cancellation is never forwarded to another hop.
+
+        See the [Proxy Chains RFD](https://agentclientprotocol.com/rfds/proxy-chains).
+        """
+        return await self._call(methods.PROXY_SUCCESSOR, method=method, params=params, meta=meta)
+
+    async def proxy_successor_notification(
+        self,
+        *,
+        method: str,
+        params: Any = UNSET,
+        meta: dict[str, Any] | None = UNSET,
+    ) -> None:
+        """Send `proxy/successor`.
+
+        **UNSTABLE**
+
+        This capability is not part of the spec yet, and may be removed or changed at any point.
+
+        Parameters of a `proxy/successor` notification.
+
+        A proxy sends it to forward a message to its successor, and the conductor sends it to
+        deliver a message from the successor to the proxy. The envelope wraps one notification: `method`
+        and `params` are the wrapped notification's method and params.
+
+        See the [Proxy Chains RFD](https://agentclientprotocol.com/rfds/proxy-chains).
+        """
+        await self._notify(
+            methods.PROXY_SUCCESSOR_NOTIFICATION, method=method, params=params, meta=meta
+        )

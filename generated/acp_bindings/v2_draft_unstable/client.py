@@ -19,7 +19,11 @@ if TYPE_CHECKING:
     )
 
     from .models import (
+        AuthAccount,
+        AuthState,
+        AuthStatusUpdateNotification,
         CancelRequestNotification,
+        ClientCapabilities,
         CompleteElicitationNotification,
         CreateElicitationRequest,
         CreateElicitationRequestFormRequest,
@@ -31,11 +35,18 @@ if TYPE_CHECKING:
         CreateElicitationResponse,
         ElicitationId,
         ElicitationSchema,
+        Implementation,
+        InitializeProxyRequest,
+        InitializeProxyResponse,
         McpRequestId,
         McpServerAcpId,
         MessageMcpRequest,
         MessageMcpResponse,
         PermissionOption,
+        ProtocolVersion,
+        ProxySuccessorNotification,
+        ProxySuccessorRequest,
+        ProxySuccessorResponse,
         RequestId,
         RequestPermissionRequest,
         RequestPermissionResponse,
@@ -121,6 +132,21 @@ class Client(Handler):
         """
         await self._unhandled(methods.ELICITATION_COMPLETE, notification)
 
+    async def auth_status_update(self, notification: AuthStatusUpdateNotification, /) -> None:
+        """Handle `auth/status_update`.
+
+        **UNSTABLE**
+
+        This capability is not part of the spec yet, and may be removed or changed at any point.
+
+        Notification sent by the agent when its authentication status changes.
+
+        Carries the same fields as the `auth/status` response. Agents that advertise the
+        `auth.status` capability MAY send it at any time after `initialize`, and SHOULD only
+        send it when the reported status differs from the last one sent on the connection.
+        """
+        await self._unhandled(methods.AUTH_STATUS_UPDATE, notification)
+
     async def cancel_request(self, notification: CancelRequestNotification, /) -> None:
         """Handle `$/cancel_request`.
 
@@ -129,6 +155,70 @@ class Client(Handler):
         See protocol docs: [Cancellation](https://agentclientprotocol.com/protocol/v2/draft/cancellation)
         """
         await self._unhandled(methods.CANCEL_REQUEST, notification)
+
+    async def proxy_initialize(self, request: InitializeProxyRequest, /) -> InitializeProxyResponse:
+        """Handle `proxy/initialize`.
+
+        **UNSTABLE**
+
+        This capability is not part of the spec yet, and may be removed or changed at any point.
+
+        Request parameters for `proxy/initialize`.
+
+        A conductor sends `proxy/initialize` instead of `initialize` to every component that has a
+        successor, which tells the component to run as a proxy. The params and the response are
+        the same as for `initialize`. A conductor sends `initialize` to the final agent.
+
+        The params carry the protocol version the conductor selected: the client's requested
+        version, unless the conductor supports only a lower one. Before answering successfully,
+        the proxy MUST forward an `initialize` request to its successor through `proxy/successor`.
+
+        See the [Proxy Chains RFD](https://agentclientprotocol.com/rfds/proxy-chains).
+        """
+        raise MethodNotFound("proxy/initialize")
+
+    async def proxy_successor(self, request: ProxySuccessorRequest, /) -> ProxySuccessorResponse:
+        """Handle `proxy/successor`.
+
+        **UNSTABLE**
+
+        This capability is not part of the spec yet, and may be removed or changed at any point.
+
+        Parameters of a `proxy/successor` request.
+
+        A proxy sends it to forward a message to its successor, and the conductor sends it to
+        deliver a message from the successor to the proxy. The envelope wraps one request: `method`
+        and `params` are the wrapped request's method and params.
+
+        The result or error of the wrapped request is returned unchanged, as the same JSON value,
+        as the result or error of the `proxy/successor` request. Errors the conductor returns
+        itself, for example because the successor has exited, are not wrapped results.
+
+        To cancel it, the sender sends `$/cancel_request` with the ID of this `proxy/successor`
+        request on the same connection. Cancellation is never forwarded to another hop.
+
+        See the [Proxy Chains RFD](https://agentclientprotocol.com/rfds/proxy-chains).
+        """
+        raise MethodNotFound("proxy/successor")
+
+    async def proxy_successor_notification(
+        self, notification: ProxySuccessorNotification, /
+    ) -> None:
+        """Handle `proxy/successor`.
+
+        **UNSTABLE**
+
+        This capability is not part of the spec yet, and may be removed or changed at any point.
+
+        Parameters of a `proxy/successor` notification.
+
+        A proxy sends it to forward a message to its successor, and the conductor sends it to
+        deliver a message from the successor to the proxy. The envelope wraps one notification: `method`
+        and `params` are the wrapped notification's method and params.
+
+        See the [Proxy Chains RFD](https://agentclientprotocol.com/rfds/proxy-chains).
+        """
+        await self._unhandled(methods.PROXY_SUCCESSOR_NOTIFICATION, notification)
 
 
 class RemoteClient(Remote):
@@ -165,6 +255,10 @@ class RemoteClient(Remote):
     ) -> CreateElicitationResponse: ...
     @overload
     async def request(self, request: MessageMcpRequest, /) -> MessageMcpResponse: ...
+    @overload
+    async def request(self, request: InitializeProxyRequest, /) -> InitializeProxyResponse: ...
+    @overload
+    async def request(self, request: ProxySuccessorRequest, /) -> ProxySuccessorResponse: ...
     async def request(self, request: Any, /) -> Any:
         """Send a ready-made request and wait for its result."""
         return await self._request_with(request)
@@ -174,7 +268,11 @@ class RemoteClient(Remote):
     @overload
     async def notify(self, notification: CompleteElicitationNotification, /) -> None: ...
     @overload
+    async def notify(self, notification: AuthStatusUpdateNotification, /) -> None: ...
+    @overload
     async def notify(self, notification: CancelRequestNotification, /) -> None: ...
+    @overload
+    async def notify(self, notification: ProxySuccessorNotification, /) -> None: ...
     async def notify(self, notification: Any, /) -> None:
         """Send a ready-made notification."""
         await self._notify_with(notification)
@@ -352,6 +450,27 @@ class RemoteClient(Remote):
         """
         await self._notify(methods.ELICITATION_COMPLETE, elicitation_id=elicitation_id, meta=meta)
 
+    async def auth_status_update(
+        self,
+        *,
+        state: AuthState,
+        accounts: Sequence[AuthAccount] = UNSET,
+        meta: dict[str, Any] | None = UNSET,
+    ) -> None:
+        """Send `auth/status_update`.
+
+        **UNSTABLE**
+
+        This capability is not part of the spec yet, and may be removed or changed at any point.
+
+        Notification sent by the agent when its authentication status changes.
+
+        Carries the same fields as the `auth/status` response. Agents that advertise the
+        `auth.status` capability MAY send it at any time after `initialize`, and SHOULD only
+        send it when the reported status differs from the last one sent on the connection.
+        """
+        await self._notify(methods.AUTH_STATUS_UPDATE, state=state, accounts=accounts, meta=meta)
+
     async def cancel_request(
         self,
         *,
@@ -365,3 +484,92 @@ class RemoteClient(Remote):
         See protocol docs: [Cancellation](https://agentclientprotocol.com/protocol/v2/draft/cancellation)
         """
         await self._notify(methods.CANCEL_REQUEST, request_id=request_id, meta=meta)
+
+    async def proxy_initialize(
+        self,
+        *,
+        protocol_version: ProtocolVersion,
+        info: Implementation,
+        capabilities: ClientCapabilities = UNSET,
+        meta: dict[str, Any] | None = UNSET,
+    ) -> InitializeProxyResponse:
+        """Call `proxy/initialize`.
+
+        **UNSTABLE**
+
+        This capability is not part of the spec yet, and may be removed or changed at any point.
+
+        Request parameters for `proxy/initialize`.
+
+        A conductor sends `proxy/initialize` instead of `initialize` to every component that has a
+        successor, which tells the component to run as a proxy. The params and the response are
+        the same as for `initialize`. A conductor sends `initialize` to the final agent.
+
+        The params carry the protocol version the conductor selected: the client's requested
+        version, unless the conductor supports only a lower one. Before answering successfully,
+        the proxy MUST forward an `initialize` request to its successor through `proxy/successor`.
+
+        See the [Proxy Chains RFD](https://agentclientprotocol.com/rfds/proxy-chains).
+        """
+        return await self._call(
+            methods.PROXY_INITIALIZE,
+            protocol_version=protocol_version,
+            info=info,
+            capabilities=capabilities,
+            meta=meta,
+        )
+
+    async def proxy_successor(
+        self,
+        *,
+        method: str,
+        params: Any = UNSET,
+        meta: dict[str, Any] | None = UNSET,
+    ) -> ProxySuccessorResponse:
+        """Call `proxy/successor`.
+
+        **UNSTABLE**
+
+        This capability is not part of the spec yet, and may be removed or changed at any point.
+
+        Parameters of a `proxy/successor` request.
+
+        A proxy sends it to forward a message to its successor, and the conductor sends it to
+        deliver a message from the successor to the proxy. The envelope wraps one request: `method`
+        and `params` are the wrapped request's method and params.
+
+        The result or error of the wrapped request is returned unchanged, as the same JSON value,
+        as the result or error of the `proxy/successor` request. Errors the conductor returns
+        itself, for example because the successor has exited, are not wrapped results.
+
+        To cancel it, the sender sends `$/cancel_request` with the ID of this `proxy/successor`
+        request on the same connection. Cancellation is never forwarded to another hop.
+
+        See the [Proxy Chains RFD](https://agentclientprotocol.com/rfds/proxy-chains).
+        """
+        return await self._call(methods.PROXY_SUCCESSOR, method=method, params=params, meta=meta)
+
+    async def proxy_successor_notification(
+        self,
+        *,
+        method: str,
+        params: Any = UNSET,
+        meta: dict[str, Any] | None = UNSET,
+    ) -> None:
+        """Send `proxy/successor`.
+
+        **UNSTABLE**
+
+        This capability is not part of the spec yet, and may be removed or changed at any point.
+
+        Parameters of a `proxy/successor` notification.
+
+        A proxy sends it to forward a message to its successor, and the conductor sends it to
+        deliver a message from the successor to the proxy. The envelope wraps one notification: `method`
+        and `params` are the wrapped notification's method and params.
+
+        See the [Proxy Chains RFD](https://agentclientprotocol.com/rfds/proxy-chains).
+        """
+        await self._notify(
+            methods.PROXY_SUCCESSOR_NOTIFICATION, method=method, params=params, meta=meta
+        )

@@ -3,14 +3,12 @@
 
 The messages that carry them, in upstream's words.
 
-`Agent`, `Client`, each of `AgentBatchCall`, each of `ClientBatchCall`: A message (request, response, or notification) with `"jsonrpc": "2.0"` specified as
+`Agent`, `Client`, `Proxy`: A message (request, response, or notification) with `"jsonrpc": "2.0"` specified as
 [required by JSON-RPC 2.0 Specification][1].
 
 [1]: https://www.jsonrpc.org/specification#compatibility
 
-`AgentBatchCall`, `AgentBatchResponse`, `ClientBatchCall`, `ClientBatchResponse`: A non-empty JSON-RPC 2.0 batch message.
-
-each of `AgentBatchResponse`, each of `ClientBatchResponse`, `ProtocolLevel`: A message (request, response, or notification) with `"jsonrpc": "2.0"` specified as
+`ProtocolLevel`: A message (request, response, or notification) with `"jsonrpc": "2.0"` specified as
 [required by JSON-RPC 2.0 Specification][1].
 
 [1]: https://www.jsonrpc.org/specification#compatibility
@@ -41,9 +39,13 @@ Upon receiving this notification, the receiver:
 
 1. MAY cancel the corresponding request activity and all nested activities
 2. MAY send any pending notifications.
-3. MUST send one of these responses for the original request:
-  - Valid response with appropriate data (partial results or cancellation marker)
-  - Error response with code `-32800` (Cancelled)
+3. MUST still send a response for the original request. If the request already finished
+   or is not cancelled, that is its normal response. If it is cancelled, it is either the
+   method's defined cancellation result (for example an inserted `session/prompt`, or a
+   `cancelled` permission outcome) or an error with code `-32800` (Request Cancelled).
+
+Receivers MUST ignore this notification for an unknown or already-answered request ID,
+and MUST NOT send a second response for it.
 
 See protocol docs: [Cancellation](https://agentclientprotocol.com/protocol/v2/draft/cancellation)
 """
@@ -57,8 +59,17 @@ from acp_runtime.methods import Notification, Profile, Request
 
 if TYPE_CHECKING:
     from .models import (
+        ArchiveSessionRequest,
+        ArchiveSessionResponse,
+        AuthStatusRequest,
+        AuthStatusResponse,
+        AuthStatusUpdateNotification,
         CancelRequestNotification,
         CancelSessionNotification,
+        CancelTerminalRequest,
+        CancelTerminalResponse,
+        CancelToolCallRequest,
+        CancelToolCallResponse,
         CloseSessionRequest,
         CloseSessionResponse,
         CompleteElicitationNotification,
@@ -70,6 +81,8 @@ if TYPE_CHECKING:
         DisableProviderResponse,
         ForkSessionRequest,
         ForkSessionResponse,
+        InitializeProxyRequest,
+        InitializeProxyResponse,
         InitializeRequest,
         InitializeResponse,
         ListProvidersRequest,
@@ -87,14 +100,23 @@ if TYPE_CHECKING:
         NewSessionResponse,
         PromptRequest,
         PromptResponse,
+        ProxySuccessorNotification,
+        ProxySuccessorRequest,
+        ProxySuccessorResponse,
         RequestPermissionRequest,
         RequestPermissionResponse,
         ResumeSessionRequest,
         ResumeSessionResponse,
+        SessionStatusRequest,
+        SessionStatusResponse,
         SetProviderRequest,
         SetProviderResponse,
         SetSessionConfigOptionRequest,
         SetSessionConfigOptionResponse,
+        SetSessionTitleRequest,
+        SetSessionTitleResponse,
+        UnarchiveSessionRequest,
+        UnarchiveSessionResponse,
         UpdateSessionNotification,
     )
 
@@ -148,6 +170,13 @@ ELICITATION_COMPLETE: Final[Notification[CompleteElicitationNotification]] = Not
     "CompleteElicitationNotification",
     "client",
     capability="capabilities.elicitation.url",
+)
+AUTH_STATUS_UPDATE: Final[Notification[AuthStatusUpdateNotification]] = Notification(
+    PROFILE,
+    "auth/status_update",
+    "auth_status_update",
+    "AuthStatusUpdateNotification",
+    "client",
 )
 INITIALIZE: Final[Request[InitializeRequest, InitializeResponse]] = Request(
     PROFILE,
@@ -203,6 +232,15 @@ AUTH_LOGOUT: Final[Request[LogoutAuthRequest, LogoutAuthResponse]] = Request(
     result="LogoutAuthResponse",
     capability="authMethods",
 )
+AUTH_STATUS: Final[Request[AuthStatusRequest, AuthStatusResponse]] = Request(
+    PROFILE,
+    "auth/status",
+    "auth_status",
+    "AuthStatusRequest",
+    "agent",
+    result="AuthStatusResponse",
+    capability="capabilities.auth.status",
+)
 SESSION_NEW: Final[Request[NewSessionRequest, NewSessionResponse]] = Request(
     PROFILE,
     "session/new",
@@ -250,6 +288,42 @@ SESSION_FORK: Final[Request[ForkSessionRequest, ForkSessionResponse]] = Request(
         ("mcpServers.http", "capabilities.session.mcp.http"),
     ),
 )
+SESSION_ARCHIVE: Final[Request[ArchiveSessionRequest, ArchiveSessionResponse]] = Request(
+    PROFILE,
+    "session/archive",
+    "session_archive",
+    "ArchiveSessionRequest",
+    "agent",
+    result="ArchiveSessionResponse",
+    capability="capabilities.session.archive",
+)
+SESSION_UNARCHIVE: Final[Request[UnarchiveSessionRequest, UnarchiveSessionResponse]] = Request(
+    PROFILE,
+    "session/unarchive",
+    "session_unarchive",
+    "UnarchiveSessionRequest",
+    "agent",
+    result="UnarchiveSessionResponse",
+    capability="capabilities.session.archive",
+)
+SESSION_STATUS: Final[Request[SessionStatusRequest, SessionStatusResponse]] = Request(
+    PROFILE,
+    "session/status",
+    "session_status",
+    "SessionStatusRequest",
+    "agent",
+    result="SessionStatusResponse",
+    capability="capabilities.session.status",
+)
+SESSION_SET_TITLE: Final[Request[SetSessionTitleRequest, SetSessionTitleResponse]] = Request(
+    PROFILE,
+    "session/set_title",
+    "session_set_title",
+    "SetSessionTitleRequest",
+    "agent",
+    result="SetSessionTitleResponse",
+    capability="capabilities.session.title",
+)
 SESSION_RESUME: Final[Request[ResumeSessionRequest, ResumeSessionResponse]] = Request(
     PROFILE,
     "session/resume",
@@ -272,6 +346,22 @@ SESSION_CLOSE: Final[Request[CloseSessionRequest, CloseSessionResponse]] = Reque
     "agent",
     result="CloseSessionResponse",
     capability="capabilities.session",
+)
+TOOL_CALL_CANCEL: Final[Request[CancelToolCallRequest, CancelToolCallResponse]] = Request(
+    PROFILE,
+    "tool_call/cancel",
+    "tool_call_cancel",
+    "CancelToolCallRequest",
+    "agent",
+    result="CancelToolCallResponse",
+)
+TERMINAL_CANCEL: Final[Request[CancelTerminalRequest, CancelTerminalResponse]] = Request(
+    PROFILE,
+    "terminal/cancel",
+    "terminal_cancel",
+    "CancelTerminalRequest",
+    "agent",
+    result="CancelTerminalResponse",
 )
 SESSION_SET_CONFIG_OPTION: Final[
     Request[SetSessionConfigOptionRequest, SetSessionConfigOptionResponse]
@@ -321,6 +411,29 @@ CANCEL_REQUEST: Final[Notification[CancelRequestNotification]] = Notification(
     "CancelRequestNotification",
     "protocol",
 )
+PROXY_INITIALIZE: Final[Request[InitializeProxyRequest, InitializeProxyResponse]] = Request(
+    PROFILE,
+    "proxy/initialize",
+    "proxy_initialize",
+    "InitializeProxyRequest",
+    "proxy",
+    result="InitializeProxyResponse",
+)
+PROXY_SUCCESSOR: Final[Request[ProxySuccessorRequest, ProxySuccessorResponse]] = Request(
+    PROFILE,
+    "proxy/successor",
+    "proxy_successor",
+    "ProxySuccessorRequest",
+    "proxy",
+    result="ProxySuccessorResponse",
+)
+PROXY_SUCCESSOR_NOTIFICATION: Final[Notification[ProxySuccessorNotification]] = Notification(
+    PROFILE,
+    "proxy/successor",
+    "proxy_successor_notification",
+    "ProxySuccessorNotification",
+    "proxy",
+)
 
 
 AGENT_REQUESTS: Final[Mapping[str, Request[Any, Any]]] = {
@@ -330,14 +443,23 @@ AGENT_REQUESTS: Final[Mapping[str, Request[Any, Any]]] = {
     "providers/set": PROVIDERS_SET,
     "providers/disable": PROVIDERS_DISABLE,
     "auth/logout": AUTH_LOGOUT,
+    "auth/status": AUTH_STATUS,
     "session/new": SESSION_NEW,
     "session/list": SESSION_LIST,
     "session/delete": SESSION_DELETE,
     "session/fork": SESSION_FORK,
+    "session/archive": SESSION_ARCHIVE,
+    "session/unarchive": SESSION_UNARCHIVE,
+    "session/status": SESSION_STATUS,
+    "session/set_title": SESSION_SET_TITLE,
     "session/resume": SESSION_RESUME,
     "session/close": SESSION_CLOSE,
+    "tool_call/cancel": TOOL_CALL_CANCEL,
+    "terminal/cancel": TERMINAL_CANCEL,
     "session/set_config_option": SESSION_SET_CONFIG_OPTION,
     "session/prompt": SESSION_PROMPT,
+    "proxy/initialize": PROXY_INITIALIZE,
+    "proxy/successor": PROXY_SUCCESSOR,
 }
 """Requests that an agent handles, by their names on the wire."""
 
@@ -345,6 +467,7 @@ AGENT_NOTIFICATIONS: Final[Mapping[str, Notification[Any]]] = {
     "session/cancel": SESSION_CANCEL,
     "mcp/message": MCP_MESSAGE_NOTIFICATION,
     "$/cancel_request": CANCEL_REQUEST,
+    "proxy/successor": PROXY_SUCCESSOR_NOTIFICATION,
 }
 """Notifications that an agent handles, by their names on the wire."""
 
@@ -352,12 +475,16 @@ CLIENT_REQUESTS: Final[Mapping[str, Request[Any, Any]]] = {
     "session/request_permission": SESSION_REQUEST_PERMISSION,
     "elicitation/create": ELICITATION_CREATE,
     "mcp/message": MCP_MESSAGE,
+    "proxy/initialize": PROXY_INITIALIZE,
+    "proxy/successor": PROXY_SUCCESSOR,
 }
 """Requests that a client handles, by their names on the wire."""
 
 CLIENT_NOTIFICATIONS: Final[Mapping[str, Notification[Any]]] = {
     "session/update": SESSION_UPDATE,
     "elicitation/complete": ELICITATION_COMPLETE,
+    "auth/status_update": AUTH_STATUS_UPDATE,
     "$/cancel_request": CANCEL_REQUEST,
+    "proxy/successor": PROXY_SUCCESSOR_NOTIFICATION,
 }
 """Notifications that a client handles, by their names on the wire."""

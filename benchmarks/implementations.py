@@ -1,0 +1,95 @@
+"""Who is measured, and how a program of each is started. Peers are installed at their published versions."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from tests.installed import UnavailableError, python_in, python_sdk, typescript_sdk
+
+OURS, FLOOR, PYTHON_SDK, TYPESCRIPT_SDK = "ours", "floor", "python-sdk", "typescript-sdk"
+PEERS = (PYTHON_SDK, TYPESCRIPT_SDK)
+PROGRAMS = Path(__file__).with_name("programs")
+
+Command = list[str]
+Sample = dict[str, float]
+_SECONDS = 900
+
+
+class FailedError(Exception):
+    """A program could not be measured, and why."""
+
+
+class Implementations:
+    """This package and the peers that can be had here.
+
+    Args:
+        with_peers: whether to install and measure them.
+
+    Attributes:
+        missing: by name, why a peer is not measured.
+    """
+
+    def __init__(self, *, with_peers: bool) -> None:
+        self.missing: dict[str, str] = {}
+        self._peers: dict[str, tuple[Command, Command]] = {}
+        for name, find in ((PYTHON_SDK, _python_sdk), (TYPESCRIPT_SDK, _typescript_sdk)):
+            try:
+                if not with_peers:
+                    raise UnavailableError("peers were not asked for")
+                self._peers[name] = find()
+            except UnavailableError as reason:
+                self.missing[name] = str(reason)
+
+    @property
+    def names(self) -> list[str]:
+        return [OURS, *self._peers]
+
+    def command(self, name: str, role: str) -> Command:
+        """How to start the agent or the client that is written with an implementation."""
+        if name == OURS:
+            return program("ours", f"{role}.py")
+        before, after = self._peers[name]
+        folder, suffix = ("python_sdk", "py") if name == PYTHON_SDK else ("typescript", "mjs")
+        return [*before, str(PROGRAMS / folder / f"{role}.{suffix}"), *after]
+
+
+def program(*path: str) -> Command:
+    """How to start a program of this package's or of nobody's."""
+    return [sys.executable, str(PROGRAMS.joinpath(*path))]
+
+
+def run(command: Sequence[str], *arguments: object) -> Sample:
+    """Run a program to its end. Gives what it measured, which is the JSON it prints.
+
+    Raises:
+        FailedError: it ended with an error, late, or without a word.
+    """
+    words = [*command, *(each if isinstance(each, str) else json.dumps(each) for each in arguments)]
+    try:
+        done = subprocess.run(words, env=environment(), capture_output=True, text=True, timeout=_SECONDS, check=False)
+    except subprocess.TimeoutExpired:
+        raise FailedError(f"`{' '.join(words)}` did not end within {_SECONDS} seconds.") from None
+    if done.returncode != 0:
+        raise FailedError(f"`{' '.join(words)}` ended with exit code {done.returncode}:\n{done.stderr[-3000:]}")
+    measured: Any = json.loads(done.stdout)
+    return {key: float(value) for key, value in measured.items()}
+
+
+def environment() -> Mapping[str, str]:
+    """What programs are started with. Nothing that changes Python: users have bytecode cached and output buffered."""
+    return {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
+
+
+def _python_sdk() -> tuple[Command, Command]:
+    return [str(python_in(python_sdk()))], []
+
+
+def _typescript_sdk() -> tuple[Command, Command]:
+    folder = typescript_sdk()
+    return ["node"], [str(folder)]

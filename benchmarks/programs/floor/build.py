@@ -1,0 +1,30 @@
+"""The floor of sending: `build.py <warm> <count> <size>` builds each update and makes JSON of it, and nothing else."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+
+from acp_bindings.v1 import ContentBlockText, SessionNotification, SessionUpdateAgentMessageChunk
+
+
+def build(count: int, size: int) -> None:
+    padding = "x" * size
+    for number in range(count):
+        notification = SessionNotification(
+            session_id="8f14e45f-ceea-467f-a0d1-000000000001",
+            update=SessionUpdateAgentMessageChunk(content=ContentBlockText(text=f"{number} {padding}")),
+        )
+        SessionNotification.__pydantic_serializer__.to_json(notification)
+
+
+def main(warm: int, count: int, size: int) -> None:
+    build(warm, size)
+    started = time.perf_counter()
+    build(count, size)
+    print(json.dumps({"seconds": time.perf_counter() - started}))
+
+
+if __name__ == "__main__":
+    main(*map(int, sys.argv[1:]))

@@ -1,0 +1,48 @@
+"""The agent, written with this package: a prompt's text says how many updates to stream, and of which size."""
+
+from __future__ import annotations
+
+import asyncio
+
+from acp_bindings.v1 import (
+    Agent,
+    ContentBlockText,
+    InitializeRequest,
+    InitializeResponse,
+    NewSessionRequest,
+    NewSessionResponse,
+    PromptRequest,
+    PromptResponse,
+    RemoteClient,
+    SessionUpdateAgentMessageChunk,
+    serve_stdio,
+)
+
+
+class StreamingAgent(Agent):
+    def __init__(self, client: RemoteClient) -> None:
+        self.client = client
+        self.sessions = 0
+
+    async def initialize(self, request: InitializeRequest) -> InitializeResponse:
+        return InitializeResponse(protocol_version=request.protocol_version)
+
+    async def session_new(self, request: NewSessionRequest) -> NewSessionResponse:
+        self.sessions += 1
+        return NewSessionResponse(session_id=f"8f14e45f-ceea-467f-a0d1-{self.sessions:012}")
+
+    async def session_prompt(self, request: PromptRequest) -> PromptResponse:
+        block = request.prompt[0]
+        assert isinstance(block, ContentBlockText)
+        count, size = map(int, block.text.split())
+        padding = "x" * size
+        for number in range(count):
+            await self.client.session_update(
+                session_id=request.session_id,
+                update=SessionUpdateAgentMessageChunk(content=ContentBlockText(text=f"{number} {padding}")),
+            )
+        return PromptResponse(stop_reason="end_turn")
+
+
+if __name__ == "__main__":
+    asyncio.run(serve_stdio(StreamingAgent))

@@ -1,0 +1,27 @@
+// The agent, written with the official TypeScript SDK. `programs/ours/agent.py` is the same one with this package.
+// Arguments: the folder of the SDK.
+import { Readable, Writable } from "node:stream";
+import { acp } from "../../../tests/interop/peers/sdk.mjs";
+
+const { agent: AGENT, client: CLIENT } = acp.methods;
+let sessions = 0;
+
+const app = acp
+  .agent({ name: "streaming-agent" })
+  .onRequest(AGENT.initialize, ({ params }) => ({ protocolVersion: params.protocolVersion, agentCapabilities: {} }))
+  .onRequest(AGENT.session.new, () => {
+    sessions += 1;
+    return { sessionId: `8f14e45f-ceea-467f-a0d1-${String(sessions).padStart(12, "0")}` };
+  })
+  .onRequest(AGENT.session.prompt, async ({ params: { sessionId, prompt }, client }) => {
+    const [count, size] = prompt[0].text.split(" ").map(Number);
+    const padding = "x".repeat(size);
+    for (let number = 0; number < count; number += 1) {
+      const content = { type: "text", text: `${number} ${padding}` };
+      await client.notify(CLIENT.session.update, { sessionId, update: { sessionUpdate: "agent_message_chunk", content } });
+    }
+    return { stopReason: "end_turn" };
+  });
+
+const connection = app.connect(acp.ndJsonStream(Writable.toWeb(process.stdout), Readable.toWeb(process.stdin)));
+await connection.closed;

@@ -1,0 +1,93 @@
+"""What was measured as plain data, which is what `--json` writes and what tables and plots are made from."""
+
+from __future__ import annotations
+
+import os
+import platform
+import subprocess
+from dataclasses import asdict
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from benchmarks.implementations import PYTHON_SDK, TYPESCRIPT_SDK, Implementations, Sample
+from benchmarks.measuring import Bar, Quantity, Row, Spread
+from tests import installed
+
+
+def result_of(row: Row, samples: dict[str, list[Sample]]) -> dict[str, Any]:
+    """A row with its medians, quartiles and verdicts, and every sample behind them."""
+    return {
+        "name": row.name,
+        "what": row.what,
+        "quantities": [_quantity(each, samples) for each in row.quantities],
+        "bars": [_bar(each, samples) for each in row.bars],
+        "missing": row.missing,
+        "samples": samples,
+    }
+
+
+def _quantity(quantity: Quantity, samples: dict[str, list[Sample]]) -> dict[str, Any]:
+    shown = {
+        name: [quantity.shown(each[quantity.key]) for each in of if quantity.key in each]
+        for name, of in samples.items()
+    }
+    return {
+        "key": quantity.key,
+        "unit": quantity.unit,
+        "more_is_better": quantity.count is not None,
+        "by": {name: asdict(Spread.of(values)) for name, values in shown.items() if values},
+    }
+
+
+def _bar(bar: Bar, samples: dict[str, list[Sample]]) -> dict[str, Any]:
+    name = bar.key if bar.under is None else f"{bar.over} / {bar.under}"
+    said: dict[str, Any] = {"name": name, "key": bar.key, "sign": bar.sign, "limit": bar.limit}
+    ratios = bar.ratios(samples)
+    if not ratios:
+        return {**said, "ratio": None, "passed": None}
+    ratio = Spread.of(ratios)
+    return {**said, "ratio": asdict(ratio), "passed": bar.is_passed(ratio.median)}
+
+
+def machine() -> dict[str, Any]:
+    """Where this runs, as far as it matters."""
+    return {
+        "processor": _processor(),
+        "cores": os.cpu_count(),
+        "system": f"{platform.system()} {platform.release()} {platform.machine()}",
+    }
+
+
+def versions(implementations: Implementations) -> dict[str, str]:
+    """What was measured."""
+    ours = {
+        "acp-bindings": f"{version('acp-bindings')} ({_output('git', 'describe', '--always', '--dirty')})",
+        "Python": f"{platform.python_implementation()} {platform.python_version()}",
+        "pydantic": version("pydantic"),
+        "pydantic-core": version("pydantic-core"),
+    }
+    if PYTHON_SDK not in implementations.missing:
+        ours[PYTHON_SDK] = installed.PYTHON_SDK
+    if TYPESCRIPT_SDK not in implementations.missing:
+        ours[TYPESCRIPT_SDK] = installed.TYPESCRIPT_SDK
+        ours["Node.js"] = _output("node", "--version").removeprefix("v")
+    return ours
+
+
+def _processor() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text("utf-8").splitlines()
+        return next(line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    except (OSError, StopIteration):
+        return platform.processor() or platform.machine()
+
+
+def _output(*command: str) -> str:
+    try:
+        done = subprocess.run(
+            command, capture_output=True, text=True, check=True, cwd=Path(__file__).parent, timeout=30
+        )
+    except (OSError, subprocess.SubprocessError):
+        return "unknown"
+    return done.stdout.strip()

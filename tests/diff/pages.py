@@ -1,0 +1,100 @@
+"""Reports as pages, and what a page has: a tree of its elements, parsed strictly."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cache
+from html.parser import HTMLParser
+
+from codegen.__main__ import SCHEMA
+from codegen.diff.render.html import html
+from codegen.diff.report import Report, compare
+from codegen.diff.sources import Side, Snapshot
+from codegen.regen import understand
+
+_VOID = {"br", "hr", "img", "input", "link", "meta"}
+Attributes = list[tuple[str, str | None]]
+
+
+@cache
+def large() -> Report:
+    """Real schemas, as if the stable one lost what is unstable and the unstable one got it: all verdicts and flows."""
+    stable, unstable = (_snapshot(name) for name in ("schema", "schema.unstable"))
+    base = Side(
+        "a/branch/whose/name/is/as/long-as-names-of-branches-are-that-nobody-typed",
+        "1.0.0",
+        {"v1": unstable, "v1_unstable": stable},
+    )
+    return compare(base, Side("head", "1.1.0", {"v1": stable, "v1_unstable": unstable}), [])
+
+
+def _snapshot(name: str) -> Snapshot:
+    raw = json.loads((SCHEMA / "v1" / f"{name}.json").read_text("utf-8"))
+    return Snapshot(f"v1/{name}.json", raw, understand(raw, "v1"))
+
+
+@dataclass
+class Element:
+    """An element of a page."""
+
+    tag: str
+    attributes: dict[str, str]
+    children: list[Element | str] = field(default_factory=list["Element | str"])
+
+    @property
+    def text(self) -> str:
+        return "".join(each if isinstance(each, str) else each.text for each in self.children)
+
+    @property
+    def words(self) -> str:
+        """The text with its spaces as a browser shows them."""
+        return " ".join(self.text.split())
+
+    def all(self, *tags: str) -> Iterator[Element]:
+        """Every element below, or those with these tags, in order."""
+        for each in self.children:
+            if isinstance(each, Element):
+                if not tags or each.tag in tags:
+                    yield each
+                yield from each.all(*tags)
+
+    def one(self, tag: str) -> Element:
+        (found,) = self.all(tag)
+        return found
+
+
+class _Parser(HTMLParser):
+    """Builds the tree; an element that isn't closed, or closed out of turn, is an error."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open = [Element("", {})]
+
+    def handle_starttag(self, tag: str, attrs: Attributes) -> None:
+        assert len(dict(attrs)) == len(attrs), f"<{tag}> has an attribute twice"
+        element = Element(tag, {name: value or "" for name, value in attrs})
+        self.open[-1].children.append(element)
+        if tag not in _VOID:
+            self.open.append(element)
+
+    def handle_endtag(self, tag: str) -> None:
+        closed = self.open.pop()
+        assert closed.tag == tag, f"</{tag}> closes <{closed.tag}> of line {self.getpos()[0]}"
+
+    def handle_data(self, data: str) -> None:
+        self.open[-1].children.append(data)
+
+
+def parsed(page: str) -> Element:
+    """The tree of a page."""
+    parser = _Parser()
+    parser.feed(page)
+    parser.close()
+    (root,) = parser.open
+    return root
+
+
+def page_of(report: Report) -> Element:
+    return parsed(html(report))

@@ -1,0 +1,94 @@
+"""Classes that are bare until something is asked of them behave as if they never were."""
+
+from __future__ import annotations
+
+import pickle
+import subprocess
+import sys
+
+from pydantic import BaseModel, TypeAdapter
+
+from acp_bindings.v1 import ContentBlock, ContentBlockText
+
+FRESH = """
+from importlib import import_module
+models = import_module("acp_bindings.v1.models")
+classes = {name: each for name, each in vars(models).items() if isinstance(each, type) and each.__module__ == models.__name__}
+bare = [name for name, each in classes.items() if type(each).__name__ == "_Bare"]
+"""
+
+
+def in_a_fresh_process(code: str) -> str:
+    done = subprocess.run([sys.executable, "-c", FRESH + code], capture_output=True, text=True, check=False)
+    assert not done.returncode, done.stderr
+    return done.stdout.strip()
+
+
+def test_importing_finishes_no_class_and_using_one_finishes_what_it_is_made_of() -> None:
+    printed = in_a_fresh_process("""
+assert len(bare) > 150 and len(bare) == len(classes), set(classes) - set(bare)
+models.ContentBlockText(text="x")
+print(sorted(name for name in bare if type(classes[name]).__name__ != "_Bare"))
+""")
+    assert printed == "['Annotations', 'ContentBlockText', 'TextContent']"
+
+
+def test_whatever_is_asked_first_the_class_is_whole() -> None:
+    in_a_fresh_process("""
+import copy, inspect, pickle
+from pydantic import TypeAdapter
+first = [
+    lambda cls: cls.model_fields, lambda cls: cls.__doc__, lambda cls: cls.__init__, lambda cls: cls.__dict__,
+    lambda cls: inspect.signature(cls), lambda cls: cls.model_json_schema(), lambda cls: TypeAdapter(cls).json_schema(),
+    lambda cls: pickle.dumps(cls), lambda cls: copy.deepcopy(cls), lambda cls: cls.model_config, lambda cls: hash(cls),
+    lambda cls: cls.__pydantic_complete__, lambda cls: cls.model_construct(), lambda cls: dir(cls), lambda cls: repr(cls),
+    lambda cls: type("Sub", (cls,), {"__module__": "elsewhere"}), lambda cls: isinstance(3, cls), lambda cls: cls | None,
+]
+for ask, name in zip(first, bare):
+    cls = classes[name]
+    ask(cls)
+    assert cls.__name__ == name and cls.__module__ == "acp_bindings.v1.models"
+    assert cls.__pydantic_decorators__ is not models.Model.__pydantic_decorators__
+    assert cls.model_fields is cls.__dict__["__pydantic_fields__"]
+assert len(first) <= len(bare)
+""")
+
+
+def test_many_threads_may_ask_first() -> None:
+    code = """
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
+import sys
+sys.setswitchinterval(1e-6)
+together = Barrier(8)
+def parse(_):
+    together.wait()
+    return models.SessionNotification.model_validate_json(
+        '{"sessionId":"s","update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"x"}}}'
+    )
+with ThreadPoolExecutor(8) as pool:
+    print(len({each.update.content.text for each in pool.map(parse, range(8))}))
+"""
+    assert in_a_fresh_process(code) == "1"
+
+
+class Note(BaseModel):
+    """Somebody's own model with ours in it."""
+
+    block: ContentBlock
+
+
+class Loud(ContentBlockText):
+    """Somebody's own class of ours."""
+
+    volume: int = 11
+
+
+def test_models_work_inside_of_other_models_and_as_their_bases() -> None:
+    text = ContentBlockText(text="x")
+    assert Note(block=text).block is text
+    assert Note.model_validate_json('{"block":{"type":"text","text":"x"}}') == Note(block=text)
+    loud = Loud(text="x", volume=3)
+    assert loud.model_dump_json() == '{"text":"x","type":"text","volume":3}'
+    assert TypeAdapter(Loud).validate_json('{"type":"text","text":"x"}').volume == 11
+    assert pickle.loads(pickle.dumps(loud)) == loud

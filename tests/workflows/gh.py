@@ -1,0 +1,132 @@
+"""What the workflows use of the program `gh`, on a GitHub that is a JSON file. Anything else is an error.
+
+The file has `pulls`, `issues`, `labels` and `runs`, and `writes`: the commands that changed something.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+STATE = Path(os.environ["FAKE_GITHUB"])
+Hub = dict[str, Any]
+Options = argparse.Namespace
+
+
+def main() -> None:
+    words = sys.argv[1:]
+    command = " ".join(words[:2])
+    if command not in COMMANDS:
+        sys.exit(f"gh {command} is no command that a test knows.")
+    assert os.environ["GH_TOKEN"]
+    flags, run = COMMANDS[command]
+    parser = argparse.ArgumentParser(prog=f"gh {command}", allow_abbrev=False)
+    for flag in flags.split():
+        switch = {"action": "store_true"} if flag.endswith("!") else {}
+        parser.add_argument(flag.rstrip("!"), **switch)
+    hub = json.loads(STATE.read_text("utf-8"))
+    run(hub, parser.parse_args(words[2:]))
+    if command.split()[1] in ("create", "edit", "run", "comment"):
+        hub["writes"].append(command)
+    STATE.write_text(json.dumps(hub, indent=1), "utf-8")
+
+
+def show(found: object, jq: str) -> None:
+    done = subprocess.run(
+        ["jq", "--raw-output", jq], input=json.dumps(found), text=True, check=True, stdout=subprocess.PIPE
+    )
+    sys.stdout.write(done.stdout)
+
+
+def pick(kind: str, hub: Hub, given: Options) -> dict[str, Any]:
+    (found,) = [each for each in hub[kind] if given.which in (each["url"], str(each["number"]))]
+    return found
+
+
+def list_of(kind: str) -> Callable[[Hub, Options], None]:
+    def run(hub: Hub, given: Options) -> None:
+        wanted = {"state": given.state, "head": getattr(given, "head", None), "base": getattr(given, "base", None)}
+        found = [each for each in hub[kind] if all(each.get(key) == value for key, value in wanted.items() if value)]
+        label = getattr(given, "label", None)
+        show([each for each in found if label is None or {"name": label} in each["labels"]], given.jq)
+
+    return run
+
+
+def create(kind: str) -> Callable[[Hub, Options], None]:
+    def run(hub: Hub, given: Options) -> None:
+        number = len(hub[kind]) + 1
+        texts = {"title": given.title, "body": Path(given.body_file).read_text("utf-8")}
+        label = getattr(given, "label", None)
+        assert label is None or label in hub["labels"]
+        branches = {key: getattr(given, key, None) for key in ("head", "base")}
+        url = f"https://github.test/{kind}/{number}"
+        rest = {"state": "open", "labels": [{"name": label}] if label else [], "isCrossRepository": False}
+        hub[kind].append({"number": number, "url": url, **texts, **branches, **rest})
+        sys.stdout.write(f"{url}\n")
+
+    return run
+
+
+def edit(kind: str) -> Callable[[Hub, Options], None]:
+    def run(hub: Hub, given: Options) -> None:
+        found = pick(kind, hub, given)
+        if given.body_file:
+            found["body"] = Path(given.body_file).read_text("utf-8")
+        if given.title:
+            found["title"] = given.title
+        if given.add_label:
+            assert given.add_label in hub["labels"]
+            found["labels"] += [{"name": given.add_label}] if {"name": given.add_label} not in found["labels"] else []
+        if given.remove_label:
+            found["labels"].remove({"name": given.remove_label})
+
+    return run
+
+
+def view(hub: Hub, given: Options) -> None:
+    show(pick("pulls", hub, given), given.jq)
+
+
+def comment(hub: Hub, given: Options) -> None:
+    comments = pick("pulls", hub, given)["comments"]
+    if given.edit_last and (comments or not given.create_if_none):
+        comments.pop()
+    comments.append(Path(given.body_file).read_text("utf-8"))
+
+
+def create_label(hub: Hub, given: Options) -> None:
+    assert given.force
+    hub["labels"][given.which] = given.description
+
+
+def run_workflow(hub: Hub, given: Options) -> None:
+    hub["runs"].append([given.which, given.ref])
+
+
+def nothing(_hub: Hub, _given: Options) -> None:
+    """What changes nothing on GitHub."""
+
+
+COMMANDS: dict[str, tuple[str, Callable[[Hub, Options], None]]] = {
+    "auth setup-git": ("", nothing),
+    "pr list": ("--head --base --state --json --jq", list_of("pulls")),
+    "pr create": ("--base --head --title --body-file", create("pulls")),
+    "pr edit": ("which --title --body-file --add-label --remove-label", edit("pulls")),
+    "pr view": ("which --json --jq", view),
+    "pr comment": ("which --edit-last! --create-if-none! --body-file", comment),
+    "label create": ("which --force! --color --description", create_label),
+    "workflow run": ("which --ref", run_workflow),
+    "issue list": ("--label --state --limit --json --jq", list_of("issues")),
+    "issue create": ("--title --label --body-file", create("issues")),
+    "issue edit": ("which --title --body-file --add-label --remove-label", edit("issues")),
+}
+
+if __name__ == "__main__":
+    main()

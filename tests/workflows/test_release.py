@@ -1,0 +1,68 @@
+"""Building a release and checking it where nothing else is installed, with the scripts of the workflow that does it."""
+
+from __future__ import annotations
+
+import shutil
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from codegen.__main__ import ROOT
+from tests.workflows.conftest import lend_environment
+from tests.workflows.jobs import Job, run_job
+
+VERSION = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["version"]
+NEEDED = ["generated", "runtime", "Makefile", "README.md", "LICENSE", "pyproject.toml", "requirements.txt"]
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the project, built by the release's job."""
+    folder = tmp_path_factory.mktemp("project")
+    for name in NEEDED:
+        copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
+        copy(ROOT / name, folder / name)
+    (folder / "tests").mkdir()
+    shutil.copy(ROOT / "tests/published.py", folder / "tests/published.py")
+    lend_environment(folder)
+    (folder / "home").mkdir()
+    built = run_job("release.yml", "build", folder, folder / "home")
+    assert not built.failed, built.log
+    return folder
+
+
+def check(project: Path, tag: str) -> Job:
+    return run_job("release.yml", "check", project, project / "home", github__ref_name=tag)
+
+
+def test_the_wheel_works_alone_and_has_the_version_of_the_tag(project: Path) -> None:
+    assert {path.name.removeprefix(f"acp_bindings-{VERSION}") for path in (project / "dist").iterdir()} == {
+        "-py3-none-any.whl",
+        ".tar.gz",
+    }
+    checked = check(project, f"v{VERSION}")
+    assert not checked.failed, checked.log
+    assert f"acp-bindings {VERSION} works on Python" in checked.log
+
+
+def test_a_tag_of_another_version_stops_the_release(project: Path) -> None:
+    checked = check(project, "v0.0.1")
+    assert checked.failed
+    assert f"The tag is v0.0.1, and the wheel's version is {VERSION}." in checked.log
+
+
+def test_a_wheel_without_the_generated_code_stops_the_release(project: Path) -> None:
+    shutil.copytree(project, project.with_name("empty"), symlinks=True)
+    shutil.rmtree(project.with_name("empty") / "generated/acp_bindings/v1")
+    built = run_job("release.yml", "build", project.with_name("empty"), project / "home")
+    assert not built.failed, built.log
+    checked = check(project.with_name("empty"), "")
+    assert checked.failed
+    assert "The wheel has no acp_bindings.v1." in checked.log
+
+
+def test_the_changelog_begins_with_this_version() -> None:
+    lines = (ROOT / "CHANGELOG.md").read_text("utf-8").splitlines()
+    newest = next(line for line in lines if line.startswith("## "))
+    assert newest.split()[1] == VERSION

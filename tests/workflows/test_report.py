@@ -1,0 +1,99 @@
+"""What CI says of a branch that touches the schema: its own scripts, with git and make, on a GitHub in a folder."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+from codegen.__main__ import main
+from tests.codegen.build import STRING, Schema, acp_schema
+from tests.diff.cases.case import around, holds, may
+from tests.workflows.conftest import Hub, release
+from tests.workflows.jobs import Job, run_job
+
+
+def propose(hub: Hub, tmp_path: Path, version: str, definitions: Schema) -> Path:
+    """A branch with another schema and what it generates; gives a clone with it checked out."""
+    clone = hub.checkout()
+    source = release(tmp_path / version, version, definitions)
+    assert main(["fetch", str(source), "--schema", str(clone / "schema")]) == 0
+    assert main(["regen", "--schema", str(clone / "schema"), "--output", str(clone / "generated")]) == 0
+    hub.push(clone, f"Upgrade to {version}", "topic")
+    return clone
+
+
+def report(hub: Hub, clone: Path) -> Job:
+    return run_job("ci.yml", "report", clone, hub.home, github__base_ref="main")
+
+
+def test_a_branch_that_breaks_something_fails_with_the_report(hub: Hub, tmp_path: Path) -> None:
+    clone = propose(hub, tmp_path, "2.0.0", around("request", holds(STRING)))
+    found = report(hub, clone)
+    assert found.failed
+    assert found.summary.startswith("Schema: ")
+    assert "`NewSessionRequest.x`" in found.summary
+    assert "::error file=schema/v1/schema.json" in found.log
+    assert (clone / "report.md").read_text("utf-8") == found.summary
+
+
+def test_a_branch_that_breaks_nothing_passes_with_the_report(hub: Hub, tmp_path: Path) -> None:
+    found = report(hub, propose(hub, tmp_path, "1.1.0", around("request", may(STRING))))
+    assert not found.failed, found.log
+    assert "`NewSessionRequest.x`" in found.summary
+
+
+def test_what_is_accepted_does_not_fail(hub: Hub, tmp_path: Path) -> None:
+    clone = propose(hub, tmp_path, "2.0.0", around("request", holds(STRING)))
+    command = [sys.executable, "-m", "codegen", "diff", "--base", "origin/main", "--format", "json"]
+    done = subprocess.run(command, cwd=clone, capture_output=True, text=True, check=True, timeout=60)
+    (finding,) = json.loads(done.stdout)["findings"]
+    accept(hub, clone, finding["fingerprint"])
+    found = report(hub, clone)
+    assert not found.failed, found.log
+    assert "nobody sends it" in found.summary
+
+
+def test_what_accepts_nothing_here_fails_and_the_report_is_there(hub: Hub, tmp_path: Path) -> None:
+    clone = propose(hub, tmp_path, "1.1.0", around("request", may(STRING)))
+    accept(hub, clone, "0123456789ab")
+    found = report(hub, clone)
+    assert found.failed
+    assert "accepted.toml accepts 0123456789ab, which is no finding here" in found.log
+    assert "`NewSessionRequest.x`" in found.summary
+
+
+def accept(hub: Hub, clone: Path, fingerprint: str) -> None:
+    accepted = f'[[accepted]]\nfingerprint = "{fingerprint}"\nreason = "nobody sends it"\n'
+    (clone / "schema/accepted.toml").write_text(accepted, "utf-8")
+    hub.push(clone, "Accept it", "topic")
+
+
+def test_a_branch_that_touches_neither_has_no_report(hub: Hub) -> None:
+    clone = hub.checkout()
+    (clone / "notes.md").write_text("more", "utf-8")
+    hub.push(clone, "More", "topic")
+    found = report(hub, clone)
+    assert (found.failed, found.summary, found.outputs) == (False, "", {"base": ""})
+
+
+def test_what_main_changed_since_is_not_of_the_branch(hub: Hub, tmp_path: Path) -> None:
+    clone = propose(hub, tmp_path, "1.1.0", around("request", may(STRING)))
+    other = hub.checkout()
+    (other / "schema/v1/schema.json").write_text(json.dumps(acp_schema(around("result", holds(STRING)))), "utf-8")
+    hub.push(other, "Break something on main", "main")
+    hub.git("fetch", "--quiet", cwd=clone)
+    found = report(hub, clone)
+    assert not found.failed, found.log
+    assert "NewSessionResponse" not in found.summary
+
+
+def test_the_report_is_one_comment_however_often_it_is_written(hub: Hub, tmp_path: Path) -> None:
+    hub.write(pulls=[{"number": 7, "url": "https://github.test/pulls/7", "comments": []}])
+    given = {"github__token": "token", "github__repository": "acp/bindings", "github__event__pull_request__number": "7"}
+    for text in ("first", "second"):
+        (tmp_path / "report.md").write_text(text, "utf-8")
+        commented = run_job("ci.yml", "comment", tmp_path, hub.home, **given)
+        assert not commented.failed, commented.log
+        assert hub.pulls[0]["comments"] == [text]

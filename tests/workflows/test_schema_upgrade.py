@@ -1,0 +1,190 @@
+"""The workflow that proposes a new schema: its own scripts, with git and make, on a GitHub that is a folder."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.codegen.build import STRING, model
+from tests.diff.artifacts import schemas_of
+from tests.diff.cases.case import around, holds, may
+from tests.workflows.conftest import Hub, new_hub, release, start
+
+BRANCH = "schema-upgrade"
+
+
+@pytest.fixture
+def safe(tmp_path: Path) -> Path:
+    return release(tmp_path / "1.1.0", "1.1.0", around("request", may(STRING)))
+
+
+@pytest.fixture
+def breaking(tmp_path: Path) -> Path:
+    return release(tmp_path / "2.0.0", "2.0.0", around("request", holds(STRING)))
+
+
+def labels(hub: Hub) -> list[str]:
+    (pull,) = hub.pulls
+    return [each["name"] for each in pull["labels"]]
+
+
+def test_a_new_schema_becomes_a_labelled_pull_request_with_the_report(hub: Hub, breaking: Path) -> None:
+    generated, proposed = hub.upgrade(breaking)
+    assert proposed is not None
+    assert not proposed.failed, proposed.log
+    (pull,) = hub.pulls
+    assert pull["title"] == "Upgrade the schema to folder:@agentclientprotocol/sdk@2.0.0"
+    assert pull["body"].startswith("Schema: main (1.0.0) → schema/ (2.0.0)")
+    assert "`NewSessionRequest.x`" in pull["body"]
+    assert (pull["head"], pull["base"]) == (BRANCH, "main")
+    assert labels(hub) == ["schema-breaking"]
+    assert pull["body"] in generated.summary
+    assert hub.runs == [["ci.yml", BRANCH]]
+
+
+def test_the_branch_is_one_commit_of_the_schema_and_what_it_generates(hub: Hub, breaking: Path) -> None:
+    hub.upgrade(breaking)
+    (pull,) = hub.pulls
+    assert hub.git("rev-list", "--count", f"main..{BRANCH}") == "1"
+    message = hub.git("show", "--no-patch", "--format=%B", BRANCH)
+    body = "\n".join(line.rstrip() for line in pull["body"].splitlines())  # as git keeps it
+    assert message == f"{pull['title']}\n\n{body}"
+    assert json.loads(hub.git("show", f"{BRANCH}:schema/PINNED.json"))["version"] == "2.0.0"
+    changed = hub.git("diff", "--name-only", "main", BRANCH).splitlines()
+    assert {name.split("/")[0] for name in changed} == {"generated", "schema"}
+    assert "x: str" in hub.git("show", f"{BRANCH}:generated/acp_bindings/v1/models.py")
+
+
+def test_a_newer_schema_updates_the_pull_request_that_is_open(hub: Hub, safe: Path, breaking: Path) -> None:
+    hub.upgrade(safe)
+    assert labels(hub) == ["schema-safe"]
+    pulls = hub.pulls
+    pulls[0]["labels"].append({"name": "urgent"})
+    hub.write(pulls=pulls)
+    hub.upgrade(breaking)
+    assert sorted(labels(hub)) == ["schema-breaking", "urgent"]
+    (pull,) = hub.pulls
+    assert pull["title"].endswith("@2.0.0")
+    assert "schema/ (2.0.0)" in pull["body"]
+    assert hub.git("rev-list", "--count", f"main..{BRANCH}") == "1"
+    assert hub.runs == [["ci.yml", BRANCH]] * 2
+
+
+def test_the_schema_that_is_pinned_opens_nothing(hub: Hub, tmp_path: Path) -> None:
+    same = release(tmp_path / "1.0.1", "1.0.1", around("request", model()))
+    generated, proposed = hub.upgrade(same)
+    assert not generated.failed, generated.log
+    assert proposed is None
+    assert "sdk@1.0.1 has the schemas that are pinned" in generated.summary
+    assert hub.git("branch", "--list") == "* main"
+    assert hub.writes == []
+
+
+def test_the_same_schema_again_leaves_the_pull_request_as_it_is(hub: Hub, safe: Path) -> None:
+    hub.upgrade(safe)
+    tip, writes = hub.git("rev-parse", BRANCH), hub.writes
+    _, proposed = hub.upgrade(safe)
+    assert proposed is not None
+    assert "has it already" in proposed.summary
+    assert (hub.git("rev-parse", BRANCH), hub.writes) == (tip, writes)
+
+
+def test_a_main_that_moved_on_is_what_the_branch_stands_on_next(hub: Hub, safe: Path) -> None:
+    hub.upgrade(safe)
+    clone = hub.checkout()
+    (clone / "notes.md").write_text("more", "utf-8")
+    hub.push(clone, "More", "main")
+    hub.upgrade(safe)
+    assert hub.git("rev-parse", f"{BRANCH}^") == hub.git("rev-parse", "main")
+    assert len(hub.pulls) == 1
+
+
+def test_what_somebody_pushed_to_the_branch_is_kept(hub: Hub, safe: Path, breaking: Path) -> None:
+    hub.upgrade(safe)
+    clone = hub.checkout(BRANCH)
+    (clone / "notes.md").write_text("mine", "utf-8")
+    hub.push(clone, "Mine", BRANCH)
+    tip, writes = hub.git("rev-parse", BRANCH), hub.writes
+    _, proposed = hub.upgrade(breaking)
+    assert proposed is not None
+    assert "Somebody works on https://github.test/pulls/1" in proposed.summary
+    assert (hub.git("rev-parse", BRANCH), hub.writes) == (tip, writes)
+
+
+def test_after_a_closed_one_another_pull_request_is_opened(hub: Hub, safe: Path, breaking: Path) -> None:
+    hub.upgrade(safe)
+    hub.write(pulls=[{**hub.pulls[0], "state": "closed"}])
+    hub.upgrade(breaking)
+    assert [each["state"] for each in hub.pulls] == ["closed", "open"]
+
+
+def test_a_branch_of_that_name_in_a_fork_is_none_of_ours(hub: Hub, safe: Path) -> None:
+    theirs = {"number": 1, "url": "https://github.test/pulls/1", "state": "open", "head": BRANCH, "base": "main"}
+    hub.write(pulls=[{**theirs, "labels": [], "isCrossRepository": True, "body": "theirs"}])
+    hub.upgrade(safe)
+    assert [each["isCrossRepository"] for each in hub.pulls] == [True, False]
+    assert hub.pulls[0]["body"] == "theirs"
+
+
+def test_what_the_upgrade_before_accepted_is_removed(hub: Hub, safe: Path) -> None:
+    clone = hub.checkout()
+    accepted = '[[accepted]]\nfingerprint = "0123456789ab"\nreason = "of another upgrade"\n'
+    (clone / "schema/accepted.toml").write_text(accepted, "utf-8")
+    hub.push(clone, "Accept", "main")
+    generated, _ = hub.upgrade(safe)
+    assert not generated.failed, generated.log
+    assert "schema/accepted.toml" in hub.git("diff", "--name-only", "main", BRANCH).splitlines()
+
+
+def test_a_source_that_is_not_there_fails_with_the_sentence_and_writes_nothing(hub: Hub, tmp_path: Path) -> None:
+    generated, _ = hub.upgrade(tmp_path / "gone")
+    assert generated.failed
+    assert generated.summary.startswith("No upgrade: codegen: ")
+    assert "gone is neither" in generated.summary
+    assert generated.outputs["regenerated"] == ""
+    assert hub.writes == []
+
+
+def test_no_input_is_text_for_make_or_the_shell(hub: Hub, tmp_path: Path) -> None:
+    trap = tmp_path / "trap"
+    for source in (f"$(shell touch {trap})", f'"; touch {trap}; "', f"`touch {trap}`"):
+        assert hub.upgrade(source)[0].failed
+    assert not trap.exists()
+
+
+def test_a_schema_without_a_rule_is_one_issue_however_often_it_fails(hub: Hub, tmp_path: Path) -> None:
+    puzzling = release(tmp_path / "3.0.0", "3.0.0", around("request", {**model(), "x-new-keyword": True}))
+    for _ in range(2):
+        generated, _ = hub.upgrade(puzzling)
+        assert generated.failed
+        assert "x-new-keyword" in generated.summary
+        assert generated.outputs["regenerated"] == "failure"
+        sentence = generated.outputs["sentence"]
+        given = {"needs__generate__outputs__sentence": sentence, "github__server_url": "", "github__run_id": "7"}
+        asked = hub.job("ask", **given)
+        assert not asked.failed, asked.log
+    (issue,) = hub.issues
+    assert f"    {sentence}\n" in issue["body"]
+    assert hub.writes == ["label create", "issue create", "issue edit"]
+    assert hub.git("branch", "--list") == "* main"
+
+
+def test_a_report_that_cannot_be_made_fails_with_the_sentence(hub: Hub, safe: Path) -> None:
+    clone = hub.checkout()
+    (clone / "schema/v1/schema.json").write_text("{", "utf-8")
+    hub.push(clone, "Break the schema that is pinned", "main")
+    generated, _ = hub.upgrade(safe)
+    assert generated.failed
+    assert generated.summary.startswith("No upgrade: codegen: main can't be read: ")
+    assert hub.writes == []
+
+
+def test_a_real_release_is_proposed(tmp_path: Path) -> None:
+    old, new = schemas_of("2.0.2"), schemas_of("2.1.0")
+    hub = start(new_hub(tmp_path), old)
+    generated, proposed = hub.upgrade(new)
+    assert proposed is not None
+    assert not proposed.failed, generated.log + proposed.log
+    assert labels(hub) == ["schema-safe"]
