@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help regen check diff fetch test lint demo bench-quick build check-dist lock clean
+.PHONY: help regen check diff fetch test lint demo bench bench-quick bench-report build check-dist lock clean
 
 help: ## List what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-12s %s\n", $$1, $$2 }'
@@ -49,8 +49,14 @@ demo: $(READY) ## Show the terminal client talking to the fuller example agent
 	$(BIN)/python examples/terminal_client.py --yes --say "hello from the demo" --say "read $(CURDIR)/README.md" --say "count 5" \
 		$(BIN)/python examples/full_agent.py
 
-bench-quick: $(READY) ## Measure what importing costs, against bare pydantic
-	$(BIN)/python -m benchmarks.startup
+bench: $(READY) ## Measure everything beside the official SDKs, into build/bench.json (a quarter of an hour; Node needed)
+	$(BIN)/python -m benchmarks --json build/bench.json
+
+bench-quick: $(READY) ## Measure in less than a minute, without the official SDKs
+	$(BIN)/python -m benchmarks --no-peers --rounds 3 --scale 0.05
+
+bench-report: $(READY) ## Write docs/performance.md from what `make bench` has measured
+	$(BIN)/python -m benchmarks.report build/bench.json
 
 build: $(READY) ## Write the sdist and the wheel to dist/
 	rm -rf dist

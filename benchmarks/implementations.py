@@ -18,7 +18,8 @@ PROGRAMS = Path(__file__).with_name("programs")
 
 Command = list[str]
 Sample = dict[str, float]
-_SECONDS = 900
+Task = dict[str, int | str]
+_SECONDS = 300
 
 
 class FailedError(Exception):
@@ -47,7 +48,13 @@ class Implementations:
                 self.missing[name] = str(reason)
 
     @property
+    def peers(self) -> list[str]:
+        """Those that are measured."""
+        return list(self._peers)
+
+    @property
     def names(self) -> list[str]:
+        """All that have an agent and a client, ours first."""
         return [OURS, *self._peers]
 
     def command(self, name: str, role: str) -> Command:
@@ -59,13 +66,14 @@ class Implementations:
         return [*before, str(PROGRAMS / folder / f"{role}.{suffix}"), *after]
 
 
-def program(*path: str) -> Command:
-    """How to start a program of this package's or of nobody's."""
-    return [sys.executable, str(PROGRAMS.joinpath(*path))]
+def program(folder: str, file: str) -> Command:
+    """How to start a program that needs no peer. Raw ones need nothing but the standard library and start fast."""
+    flags = ["-I", "-S"] if folder == "raw" else []
+    return [sys.executable, *flags, str(PROGRAMS / folder / file)]
 
 
-def run(command: Sequence[str], *arguments: object) -> Sample:
-    """Run a program to its end. Gives what it measured, which is the JSON it prints.
+def run(command: Sequence[str], *arguments: str | int | Task) -> Sample:
+    """Run a program to its end. Gives what it measured, which is the JSON it prints; times in seconds, sizes in bytes.
 
     Raises:
         FailedError: it ended with an error, late, or without a word.

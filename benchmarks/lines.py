@@ -6,22 +6,41 @@ import json
 import random
 from typing import Any
 
+Update = dict[str, Any]
+
 SESSION = "8f14e45f-ceea-467f-a0d1-000000000001"
-_WORDS = "the model reads each file, then it changes what fails, runs every test again and says so in short".split()
+_WORDS = ("the", "model", "reads", "each", "file,", "changes", "what", "fails", "and", "runs", "every", "test", "again")
 
 
 def chunks(count: int) -> bytes:
-    """So many `agent_message_chunk`, each of some words: 160 to 250 bytes."""
+    """So many `agent_message_chunk`, each of some words: 190 to 260 bytes."""
     seeded = random.Random(5)
-    return b"".join(_line(_chunk(seeded)) for _ in range(count))
+    return b"".join(line_of(agent_message(seeded)) for _ in range(count))
 
 
-def _chunk(seeded: random.Random) -> dict[str, Any]:
-    text = " ".join(seeded.choices(_WORDS, k=seeded.randint(1, 15)))
-    return {"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": text}}
+def of_size(size: int) -> bytes:
+    """One `agent_message_chunk` with so many characters of text."""
+    line = "a line of an ordinary file, with its end\n"
+    return line_of(chunk("agent_message_chunk", (line * (size // len(line) + 1))[:size]))
 
 
-def _line(update: dict[str, Any]) -> bytes:
+def line_of(update: Update) -> bytes:
+    """The notification of an update."""
     params = {"sessionId": SESSION, "update": update}
     message = {"jsonrpc": "2.0", "method": "session/update", "params": params}
     return json.dumps(message, separators=(",", ":"), ensure_ascii=False).encode() + b"\n"
+
+
+def words(seeded: random.Random, most: int) -> str:
+    """One word or more."""
+    return " ".join(seeded.choices(_WORDS, k=seeded.randint(1, most)))
+
+
+def chunk(kind: str, text: str) -> Update:
+    """A part of a message that is text."""
+    return {"sessionUpdate": kind, "content": {"type": "text", "text": text}}
+
+
+def agent_message(seeded: random.Random) -> Update:
+    """Some words of the agent's."""
+    return chunk("agent_message_chunk", words(seeded, 10))

@@ -7,7 +7,7 @@ that nobody always comes after the same one.
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -92,14 +92,16 @@ class Row:
         measures: by implementation, in the order of the first round.
         bars: what it has to reach.
         missing: by implementation, why it is not measured.
+        warm: whether each is run once before, so that files and bytecode are cached.
     """
 
     name: str
     what: str
     quantities: Sequence[Quantity]
-    measures: dict[str, Measure]
+    measures: Mapping[str, Measure]
     bars: Sequence[Bar] = ()
     missing: dict[str, str] = field(default_factory=dict[str, str])
+    warm: bool = False
 
 
 @dataclass(frozen=True)
@@ -121,6 +123,9 @@ class Spread:
 def measure(row: Row, rounds: int, report: Callable[[str], None]) -> dict[str, list[Sample]]:
     """Measure a row in so many rounds. Gives the samples by implementation, in the order of rounds."""
     samples: dict[str, list[Sample]] = {name: [] for name in row.measures}
+    if row.warm:
+        for run in row.measures.values():
+            run()
     for number in range(rounds):
         for name in _rotated(list(row.measures), number):
             report(f"{row.name}: round {number + 1} of {rounds}, {name}")

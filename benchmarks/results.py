@@ -21,9 +21,9 @@ def result_of(row: Row, samples: dict[str, list[Sample]]) -> dict[str, Any]:
         "name": row.name,
         "what": row.what,
         "quantities": [_quantity(each, samples) for each in row.quantities],
-        "bars": [_bar(each, samples) for each in row.bars],
+        "bars": [_bar(each, samples, several=len(row.quantities) > 1) for each in row.bars],
         "missing": row.missing,
-        "samples": samples,
+        "samples": {name: [_short(each) for each in of] for name, of in samples.items()},
     }
 
 
@@ -36,18 +36,23 @@ def _quantity(quantity: Quantity, samples: dict[str, list[Sample]]) -> dict[str,
         "key": quantity.key,
         "unit": quantity.unit,
         "more_is_better": quantity.count is not None,
-        "by": {name: asdict(Spread.of(values)) for name, values in shown.items() if values},
+        "by": {name: _short(asdict(Spread.of(values))) for name, values in shown.items() if values},
     }
 
 
-def _bar(bar: Bar, samples: dict[str, list[Sample]]) -> dict[str, Any]:
-    name = bar.key if bar.under is None else f"{bar.over} / {bar.under}"
+def _bar(bar: Bar, samples: dict[str, list[Sample]], *, several: bool) -> dict[str, Any]:
+    pair = f"{bar.over} / {bar.under}"
+    name = bar.key if bar.under is None else f"{pair} ({bar.key})" if several else pair
     said: dict[str, Any] = {"name": name, "key": bar.key, "sign": bar.sign, "limit": bar.limit}
     ratios = bar.ratios(samples)
     if not ratios:
         return {**said, "ratio": None, "passed": None}
     ratio = Spread.of(ratios)
-    return {**said, "ratio": asdict(ratio), "passed": bar.is_passed(ratio.median)}
+    return {**said, "ratio": _short(asdict(ratio)), "passed": bar.is_passed(ratio.median)}
+
+
+def _short(sample: Sample) -> Sample:
+    return {key: float(f"{value:.5g}") for key, value in sample.items()}
 
 
 def machine() -> dict[str, Any]:

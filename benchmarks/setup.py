@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,3 +25,11 @@ class Setup:
 
     def scaled(self, count: int, *, least: int = 1) -> int:
         return max(least, round(count * self.scale))
+
+    def file(self, name: str, make: Callable[[], bytes]) -> Path:
+        """A file that programs read, made when it is first needed."""
+        path = self.folder / name
+        if not path.exists():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(make())
+        return path

@@ -9,25 +9,37 @@ VERDICTS = {True: "pass", False: "MISSED", None: "not measured"}
 
 
 def lines_of(result: dict[str, Any]) -> Iterator[str]:
-    """A row of results: what each implementation reached, then the bars."""
+    """A row of results: what each implementation reached, median and quartiles, then the bars."""
     yield f"{result['name']}: {result['what']}"
-    for quantity in result["quantities"]:
-        for name, spread in quantity["by"].items():
-            middle, low, high = (number(spread[key]) for key in ("median", "low", "high"))
-            yield f"    {name:16}{middle:>10} {quantity['unit']:12} ({low} to {high})"
+    quantities: list[dict[str, Any]] = result["quantities"]
+    yield _columns("", [each["unit"] for each in quantities])
+    for name in quantities[0]["by"]:
+        yield _columns(name, [spread(each["by"][name]) for each in quantities])
     for name, reason in result["missing"].items():
-        yield f"    {name:16}{'missing':>10} {reason}"
+        yield _columns(name, [f"missing: {reason}"])
     for bar in result["bars"]:
-        yield _bar(bar)
+        yield f"    {bar['name']:28}{said(bar):24}{limit(bar):10}{VERDICTS[bar['passed']]}"
     yield ""
 
 
-def _bar(bar: dict[str, Any]) -> str:
-    limit = f"{bar['sign']} {number(bar['limit'])}"
-    if bar["ratio"] is None:
-        return f"  {bar['name']:32}{'':8} {'':20} {limit:8} {VERDICTS[None]}"
-    middle, low, high = (f"{bar['ratio'][key]:.2f}" for key in ("median", "low", "high"))
-    return f"  {bar['name']:32}{middle:>8} {f'({low} to {high})':20} {limit:8} {VERDICTS[bar['passed']]}"
+def _columns(name: str, cells: list[str]) -> str:
+    return f"    {name:16}{''.join(f'{cell:28}' for cell in cells)}".rstrip()
+
+
+def spread(values: dict[str, float]) -> str:
+    """A median with its quartiles."""
+    return f"{number(values['median'])} ({number(values['low'])} to {number(values['high'])})"
+
+
+def said(bar: dict[str, Any]) -> str:
+    """A bar's ratio with its quartiles."""
+    ratio: dict[str, float] | None = bar["ratio"]
+    return "" if ratio is None else f"{ratio['median']:.2f} ({ratio['low']:.2f} to {ratio['high']:.2f})"
+
+
+def limit(bar: dict[str, Any]) -> str:
+    """What the ratio has to be."""
+    return f"{bar['sign']} {bar['limit']:g}"
 
 
 def number(value: float) -> str:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from benchmarks.measuring import Row
-from benchmarks.rows import requests, updates
+from benchmarks.rows import connections, generator, large_lines, requests, startup, updates
 from benchmarks.setup import Setup
 
 
 def all_rows(setup: Setup) -> list[Row]:
-    return [*updates.rows(setup), *requests.rows(setup)]
+    kinds = (updates, requests, startup, large_lines, connections, generator)
+    return [row for kind in kinds for row in kind.rows(setup)]

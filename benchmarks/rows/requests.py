@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from benchmarks.implementations import FLOOR, PYTHON_SDK, TYPESCRIPT_SDK, program, run
+from benchmarks.implementations import FLOOR, PYTHON_SDK, TYPESCRIPT_SDK, Task, program, run
 from benchmarks.measuring import Measure, Quantity, Row, at_least, at_most
 from benchmarks.setup import Setup
 
@@ -19,7 +19,7 @@ def rows(setup: Setup) -> list[Row]:
 
 def round_trip(setup: Setup) -> Row:
     count = setup.scaled(PROMPTS, least=10)
-    task = {"warm": count // 10, "count": count, "in_flight": 1}
+    task: Task = {"do": "prompts", "warm": count // 10, "count": count, "in_flight": 1}
     measures = _measures(setup, task)
     measures[FLOOR] = partial(run, program("floor", "ping.py"), task, *program("floor", "echo.py"))
     return Row(
@@ -35,7 +35,7 @@ def round_trip(setup: Setup) -> Row:
 
 def concurrent(setup: Setup) -> Row:
     count = setup.scaled(CONCURRENT_PROMPTS, least=IN_FLIGHT) // IN_FLIGHT * IN_FLIGHT
-    task = {"warm": max(IN_FLIGHT, count // 10), "count": count, "in_flight": IN_FLIGHT}
+    task: Task = {"do": "prompts", "warm": max(IN_FLIGHT, count // 10), "count": count, "in_flight": IN_FLIGHT}
     return Row(
         name="concurrent",
         what=f"{count:,} prompts, each answered at once, {IN_FLIGHT} sessions at a time.",
@@ -46,7 +46,7 @@ def concurrent(setup: Setup) -> Row:
     )
 
 
-def _measures(setup: Setup, task: dict[str, int]) -> dict[str, Measure]:
+def _measures(setup: Setup, task: Task) -> dict[str, Measure]:
     sides = setup.implementations
     return {
         name: partial(run, sides.command(name, "client"), task, *sides.command(name, "agent")) for name in sides.names

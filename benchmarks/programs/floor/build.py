@@ -9,12 +9,18 @@ import time
 from acp_bindings.v1 import ContentBlockText, SessionNotification, SessionUpdateAgentMessageChunk
 
 
+def text_of(size: int) -> str:
+    """So many characters, as they are in a file."""
+    line = "a line of an ordinary file, with its end\n"
+    return (line * (size // len(line) + 1))[:size]
+
+
 def build(count: int, size: int) -> None:
-    padding = "x" * size
-    for number in range(count):
+    text = text_of(size)
+    for _ in range(count):
         notification = SessionNotification(
             session_id="8f14e45f-ceea-467f-a0d1-000000000001",
-            update=SessionUpdateAgentMessageChunk(content=ContentBlockText(text=f"{number} {padding}")),
+            update=SessionUpdateAgentMessageChunk(content=ContentBlockText(text=text)),
         )
         SessionNotification.__pydantic_serializer__.to_json(notification)
 

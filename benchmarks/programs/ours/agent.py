@@ -19,6 +19,12 @@ from acp_bindings.v1 import (
 )
 
 
+def text_of(size: int) -> str:
+    """So many characters, as they are in a file."""
+    line = "a line of an ordinary file, with its end\n"
+    return (line * (size // len(line) + 1))[:size]
+
+
 class StreamingAgent(Agent):
     def __init__(self, client: RemoteClient) -> None:
         self.client = client
@@ -35,11 +41,11 @@ class StreamingAgent(Agent):
         block = request.prompt[0]
         assert isinstance(block, ContentBlockText)
         count, size = map(int, block.text.split())
-        padding = "x" * size
-        for number in range(count):
+        text = text_of(size)
+        for _ in range(count):
             await self.client.session_update(
                 session_id=request.session_id,
-                update=SessionUpdateAgentMessageChunk(content=ContentBlockText(text=f"{number} {padding}")),
+                update=SessionUpdateAgentMessageChunk(content=ContentBlockText(text=text)),
             )
         return PromptResponse(stop_reason="end_turn")
 

@@ -1,14 +1,21 @@
 """The client, written with this package: `client.py <task as JSON> <agent> [<argument> ...]` prints what it measured.
 
-`benchmarks/programs/README.md` says what a task is. The clients written with other SDKs do the same.
+A task says what to do:
+* `updates`: have `warm` and then, timed, `count` updates of `size` streamed; each `slow`-th takes its handler 1 ms;
+* `prompts`: have `warm` and then, timed, `count` prompts answered, `in_flight` at a time, each in its own session;
+* `agents`: have each of that many agents stream `warm` and then, timed, `count` updates.
+The clients written with other SDKs do the same.
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
+import resource
+import statistics
 import sys
 import time
+from contextlib import AsyncExitStack
 from typing import Any
 
 from acp_bindings.v1 import (
@@ -23,14 +30,17 @@ from acp_bindings.v1 import (
 
 
 class CountingClient(Client):
-    def __init__(self, agent: RemoteAgent) -> None:
+    def __init__(self, agent: RemoteAgent, slow: int) -> None:
         self.agent = agent
+        self.slow = slow
         self.handled = 0
         self.wanted = 0
         self.done = asyncio.Event()
 
     async def session_update(self, notification: SessionNotification) -> None:
         self.handled += 1
+        if self.slow and self.handled % self.slow == 0:
+            await asyncio.sleep(0.001)
         if self.handled == self.wanted:
             self.done.set()
 
@@ -53,15 +63,30 @@ class CountingClient(Client):
         await self.done.wait()
 
 
-async def updates(client: CountingClient, task: dict[str, Any]) -> float:
+async def connect(stack: AsyncExitStack, command: list[str], slow: int = 0) -> CountingClient:
+    clients: list[CountingClient] = []
+
+    def factory(agent: RemoteAgent) -> CountingClient:
+        clients.append(CountingClient(agent, slow))
+        return clients[0]
+
+    await stack.enter_async_context(spawn_agent(factory, *command))
+    return clients[0]
+
+
+async def updates(stack: AsyncExitStack, command: list[str], task: dict[str, Any]) -> dict[str, float]:
+    client = await connect(stack, command, task["slow"])
+    await client.agent.initialize(protocol_version=1)
     session = await client.open_session()
     await client.stream(session, task["warm"], 40)
     started = time.perf_counter()
     await client.stream(session, task["count"], task["size"])
-    return time.perf_counter() - started
+    return {"seconds": time.perf_counter() - started}
 
 
-async def prompts(client: CountingClient, task: dict[str, Any]) -> float:
+async def prompts(stack: AsyncExitStack, command: list[str], task: dict[str, Any]) -> dict[str, float]:
+    client = await connect(stack, command)
+    await client.agent.initialize(protocol_version=1)
     sessions = [await client.open_session() for _ in range(task["in_flight"])]
 
     async def one_after_the_other(session: str, count: int) -> None:
@@ -71,20 +96,47 @@ async def prompts(client: CountingClient, task: dict[str, Any]) -> float:
     await asyncio.gather(*(one_after_the_other(each, task["warm"] // len(sessions)) for each in sessions))
     started = time.perf_counter()
     await asyncio.gather(*(one_after_the_other(each, task["count"] // len(sessions)) for each in sessions))
-    return time.perf_counter() - started
+    return {"seconds": time.perf_counter() - started}
+
+
+async def agents(stack: AsyncExitStack, command: list[str], task: dict[str, Any]) -> dict[str, float]:
+    clients: list[CountingClient] = []
+    sessions: list[str] = []
+
+    async def open_sessions(number: int) -> None:
+        clients.extend([await connect(stack, command) for _ in range(number)])
+        await asyncio.gather(*(each.agent.initialize(protocol_version=1) for each in clients[-number:]))
+        sessions.extend(await asyncio.gather(*(each.open_session() for each in clients[-number:])))
+
+    await open_sessions(1)
+    one = peak_memory()
+    await open_sessions(task["agents"] - 1)
+    idle = (peak_memory() - one) / (task["agents"] - 1)
+
+    async def finish(client: CountingClient, session: str, count: int) -> float:
+        await client.stream(session, count, 40)
+        return time.perf_counter()
+
+    every = list(zip(clients, sessions, strict=True))
+    await asyncio.gather(*(finish(*each, task["warm"]) for each in every))
+    started = time.perf_counter()
+    took = [at - started for at in await asyncio.gather(*(finish(*each, task["count"]) for each in every))]
+    return {"seconds": max(took), "lag": max(took) / statistics.median(took), "idle": idle}
+
+
+def peak_memory() -> int:
+    """The most memory that this process has had, in bytes."""
+    try:
+        with open("/proc/self/status") as status:
+            return next(int(line.split()[1]) for line in status if line.startswith("VmHWM")) * 1024
+    except OSError:  # Linux alone counts in `ru_maxrss` what its parent had when it started this process
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
 
 
 async def main(task: dict[str, Any], command: list[str]) -> None:
-    clients: list[CountingClient] = []
-
-    def factory(agent: RemoteAgent) -> CountingClient:
-        clients.append(CountingClient(agent))
-        return clients[-1]
-
-    async with spawn_agent(factory, *command) as agent:
-        await agent.initialize(protocol_version=1)
-        seconds = await (prompts if "in_flight" in task else updates)(clients[0], task)
-    print(json.dumps({"seconds": seconds}))
+    async with AsyncExitStack() as stack:
+        measured = await {"updates": updates, "prompts": prompts, "agents": agents}[task["do"]](stack, command, task)
+    print(json.dumps({**measured, "peak": peak_memory()}))
 
 
 if __name__ == "__main__":

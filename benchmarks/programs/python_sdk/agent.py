@@ -8,6 +8,12 @@ from typing import Any
 import acp
 
 
+def text_of(size: int) -> str:
+    """So many characters, as they are in a file."""
+    line = "a line of an ordinary file, with its end\n"
+    return (line * (size // len(line) + 1))[:size]
+
+
 class StreamingAgent(acp.Agent):
     client: acp.Client
     sessions = 0
@@ -24,9 +30,9 @@ class StreamingAgent(acp.Agent):
 
     async def prompt(self, session_id: str, prompt: list[Any], **params: Any) -> acp.PromptResponse:
         count, size = map(int, prompt[0].text.split())
-        padding = "x" * size
-        for number in range(count):
-            await self.client.session_update(session_id, acp.update_agent_message_text(f"{number} {padding}"))
+        text = text_of(size)
+        for _ in range(count):
+            await self.client.session_update(session_id, acp.update_agent_message_text(text))
         return acp.PromptResponse(stop_reason="end_turn")
 
 

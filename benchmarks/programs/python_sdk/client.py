@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import asyncio
 import json
+import resource
+import statistics
 import sys
 import time
+from contextlib import AsyncExitStack
 from typing import Any
 
 import acp
 
-# What the SDK gives agents by default; asyncio's own 64 KiB is what it gives clients.
+# What the SDK gives agents by default; clients get asyncio's own 64 KiB.
 LIMIT = 50 * 1024 * 1024
 
 
 class CountingClient(acp.Client):
     agent: acp.Agent
 
-    def __init__(self) -> None:
+    def __init__(self, slow: int) -> None:
+        self.slow = slow
         self.handled = 0
         self.wanted = 0
         self.done = asyncio.Event()
@@ -27,6 +31,8 @@ class CountingClient(acp.Client):
 
     async def session_update(self, session_id: str, update: Any, **params: Any) -> None:
         self.handled += 1
+        if self.slow and self.handled % self.slow == 0:
+            await asyncio.sleep(0.001)
         if self.handled == self.wanted:
             self.done.set()
 
@@ -37,6 +43,7 @@ class CountingClient(acp.Client):
         await self.agent.prompt(session_id=session, prompt=[acp.text_block(f"{count} {size}")])
 
     async def stream(self, session: str, count: int, size: int) -> None:
+        """Have that many updates streamed, and wait until they are handled."""
         if not count:
             return
         self.done.clear()
@@ -45,15 +52,27 @@ class CountingClient(acp.Client):
         await self.done.wait()
 
 
-async def updates(client: CountingClient, task: dict[str, Any]) -> float:
+async def connect(stack: AsyncExitStack, command: list[str], slow: int = 0) -> CountingClient:
+    client = CountingClient(slow)
+    client.agent, _ = await stack.enter_async_context(
+        acp.spawn_agent_process(client, *command, transport_kwargs={"limit": LIMIT})
+    )
+    return client
+
+
+async def updates(stack: AsyncExitStack, command: list[str], task: dict[str, Any]) -> dict[str, float]:
+    client = await connect(stack, command, task["slow"])
+    await client.agent.initialize(protocol_version=1)
     session = await client.open_session()
     await client.stream(session, task["warm"], 40)
     started = time.perf_counter()
     await client.stream(session, task["count"], task["size"])
-    return time.perf_counter() - started
+    return {"seconds": time.perf_counter() - started}
 
 
-async def prompts(client: CountingClient, task: dict[str, Any]) -> float:
+async def prompts(stack: AsyncExitStack, command: list[str], task: dict[str, Any]) -> dict[str, float]:
+    client = await connect(stack, command)
+    await client.agent.initialize(protocol_version=1)
     sessions = [await client.open_session() for _ in range(task["in_flight"])]
 
     async def one_after_the_other(session: str, count: int) -> None:
@@ -63,15 +82,47 @@ async def prompts(client: CountingClient, task: dict[str, Any]) -> float:
     await asyncio.gather(*(one_after_the_other(each, task["warm"] // len(sessions)) for each in sessions))
     started = time.perf_counter()
     await asyncio.gather(*(one_after_the_other(each, task["count"] // len(sessions)) for each in sessions))
-    return time.perf_counter() - started
+    return {"seconds": time.perf_counter() - started}
+
+
+async def agents(stack: AsyncExitStack, command: list[str], task: dict[str, Any]) -> dict[str, float]:
+    clients: list[CountingClient] = []
+    sessions: list[str] = []
+
+    async def open_sessions(number: int) -> None:
+        clients.extend([await connect(stack, command) for _ in range(number)])
+        await asyncio.gather(*(each.agent.initialize(protocol_version=1) for each in clients[-number:]))
+        sessions.extend(await asyncio.gather(*(each.open_session() for each in clients[-number:])))
+
+    await open_sessions(1)
+    one = peak_memory()
+    await open_sessions(task["agents"] - 1)
+    idle = (peak_memory() - one) / (task["agents"] - 1)
+
+    async def finish(client: CountingClient, session: str, count: int) -> float:
+        await client.stream(session, count, 40)
+        return time.perf_counter()
+
+    every = list(zip(clients, sessions, strict=True))
+    await asyncio.gather(*(finish(*each, task["warm"]) for each in every))
+    started = time.perf_counter()
+    took = [at - started for at in await asyncio.gather(*(finish(*each, task["count"]) for each in every))]
+    return {"seconds": max(took), "lag": max(took) / statistics.median(took), "idle": idle}
+
+
+def peak_memory() -> int:
+    """The most memory that this process has had, in bytes."""
+    try:
+        with open("/proc/self/status") as status:
+            return next(int(line.split()[1]) for line in status if line.startswith("VmHWM")) * 1024
+    except OSError:  # Linux alone counts in `ru_maxrss` what its parent had when it started this process
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
 
 
 async def main(task: dict[str, Any], command: list[str]) -> None:
-    client = CountingClient()
-    async with acp.spawn_agent_process(client, *command, transport_kwargs={"limit": LIMIT}) as (agent, _):
-        await agent.initialize(protocol_version=1)
-        seconds = await (prompts if "in_flight" in task else updates)(client, task)
-    print(json.dumps({"seconds": seconds}))
+    async with AsyncExitStack() as stack:
+        measured = await {"updates": updates, "prompts": prompts, "agents": agents}[task["do"]](stack, command, task)
+    print(json.dumps({**measured, "peak": peak_memory()}))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,7 @@
-"""An agent that costs next to nothing: `agent.py <file of lines>` answers each prompt after that many of the lines."""
+"""An agent that costs next to nothing: `agent.py <file of lines> [<file for the first prompt>]` writes lines.
+
+A prompt's text says how many; what the files hold is repeated as often as needed. Nothing but the standard library.
+"""
 
 from __future__ import annotations
 
@@ -6,30 +9,27 @@ import json
 import os
 import sys
 from itertools import accumulate
+from typing import Any
 
 SESSION = "8f14e45f-ceea-467f-a0d1-000000000001"
-RESULTS = {
+RESULTS: dict[str, Any] = {
     "initialize": {"protocolVersion": 1, "agentCapabilities": {}},
     "session/new": {"sessionId": SESSION},
     "session/prompt": {"stopReason": "end_turn"},
 }
 
 
-def main(path: str) -> None:
-    with open(path, "rb") as file:
-        data = file.read()
-    ends = [0, *accumulate(len(line) for line in data.splitlines(keepends=True))]
-    for line in sys.stdin.buffer:
-        message = json.loads(line)
-        if message.get("method") == "session/prompt":
-            count = int(message["params"]["prompt"][0]["text"].split()[0])
-            while count:  # more than the file has: from its beginning again
-                lines = min(count, len(ends) - 1)
-                write(memoryview(data)[: ends[lines]])
-                count -= lines
-        if "id" in message:
-            answer = {"jsonrpc": "2.0", "id": message["id"], "result": RESULTS[message["method"]]}
-            write(memoryview(json.dumps(answer).encode() + b"\n"))
+class Lines:
+    def __init__(self, path: str) -> None:
+        with open(path, "rb") as file:
+            self.data = memoryview(file.read())
+        self.ends = [0, *accumulate(len(line) for line in self.data.tobytes().splitlines(keepends=True))]
+
+    def write(self, count: int) -> None:
+        while count:
+            lines = min(count, len(self.ends) - 1)
+            write(self.data[: self.ends[lines]])
+            count -= lines
 
 
 def write(data: memoryview) -> None:
@@ -37,5 +37,17 @@ def write(data: memoryview) -> None:
         data = data[os.write(1, data) :]
 
 
+def main(paths: list[str]) -> None:
+    files = [Lines(path) for path in paths]
+    for line in sys.stdin.buffer:
+        message = json.loads(line)
+        if message.get("method") == "session/prompt":
+            lines = files.pop() if len(files) > 1 else files[0]
+            lines.write(int(message["params"]["prompt"][0]["text"].split()[0]))
+        if "id" in message:
+            answer = {"jsonrpc": "2.0", "id": message["id"], "result": RESULTS[message["method"]]}
+            write(memoryview(json.dumps(answer).encode() + b"\n"))
+
+
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(sys.argv[1:])

@@ -1,4 +1,8 @@
-"""A client that costs next to nothing: `client.py <task as JSON> <agent> [<argument> ...]` counts lines."""
+"""A client that costs next to nothing: `client.py <task as JSON> <agent> [<argument> ...]` counts lines.
+
+A task says what to do: `updates` is that of the other clients; `start` times a new process until its first line, until
+`initialize` is answered or until a first prompt is, as `until` says. Nothing but the standard library.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +26,7 @@ class Agent:
         self._send(method, params)
         answer = b""
         while not answer.endswith(b"\n"):
-            answer += self._read()
+            answer += self.read()
         return json.loads(answer)["result"]
 
     def prompt(self, session: str, count: int, size: int) -> None:
@@ -31,12 +35,21 @@ class Agent:
         self._send("session/prompt", {"sessionId": session, "prompt": [text]})
         missing = count + 1
         while missing:
-            missing -= self._read().count(b"\n")
+            missing -= self.read().count(b"\n")
 
-    def end(self) -> None:
+    def initialize(self) -> None:
+        self.request("initialize", {"protocolVersion": 1, "clientCapabilities": {}})
+
+    def open_session(self) -> str:
+        return str(self.request("session/new", {"cwd": "/tmp", "mcpServers": []})["sessionId"])
+
+    def end(self) -> int:
+        """Wait for the end of the process. Gives the most memory that it has had, in bytes."""
         assert self.process.stdin is not None
         self.process.stdin.close()
-        self.process.wait()
+        _, status, usage = os.wait4(self.process.pid, 0)
+        self.process.returncode = os.waitstatus_to_exitcode(status)
+        return usage.ru_maxrss * (1 if sys.platform == "darwin" else 1024)
 
     def _send(self, method: str, params: Any) -> None:
         assert self.process.stdin is not None
@@ -44,24 +57,40 @@ class Agent:
         self.ids += 1
         self.process.stdin.write(json.dumps(message).encode() + b"\n")
 
-    def _read(self) -> bytes:
+    def read(self) -> bytes:
         assert self.process.stdout is not None
         data = os.read(self.process.stdout.fileno(), CHUNK)
         if not data:
             raise SystemExit("the agent ended before it answered")
+        if b'"error":' in data[-1000:]:
+            raise SystemExit(f"the agent answered with an error: {data[-1000:]!r}")
         return data
 
 
-def main(task: dict[str, Any], command: list[str]) -> None:
+def updates(task: dict[str, Any], command: list[str]) -> dict[str, float]:
     agent = Agent(command)
-    agent.request("initialize", {"protocolVersion": 1, "clientCapabilities": {}})
-    session = agent.request("session/new", {"cwd": "/tmp", "mcpServers": []})["sessionId"]
+    agent.initialize()
+    session = agent.open_session()
     agent.prompt(session, task["warm"], 40)
     started = time.perf_counter()
     agent.prompt(session, task["count"], task["size"])
-    seconds = time.perf_counter() - started
-    agent.end()
-    print(json.dumps({"seconds": seconds}))
+    return {"seconds": time.perf_counter() - started, "peak": agent.end()}
+
+
+def start(task: dict[str, Any], command: list[str]) -> dict[str, float]:
+    started = time.perf_counter()
+    agent = Agent(command)
+    if task["until"] == "line":
+        agent.read()
+    else:
+        agent.initialize()
+    if task["until"] == "prompt":
+        agent.prompt(agent.open_session(), 1, 40)
+    return {"seconds": time.perf_counter() - started, "peak": agent.end()}
+
+
+def main(task: dict[str, Any], command: list[str]) -> None:
+    print(json.dumps({"updates": updates, "start": start}[task["do"]](task, command)))
 
 
 if __name__ == "__main__":

@@ -6,6 +6,12 @@ import { acp } from "../../../tests/interop/peers/sdk.mjs";
 const { agent: AGENT, client: CLIENT } = acp.methods;
 let sessions = 0;
 
+// So many characters, as they are in a file.
+function textOf(size) {
+  const line = "a line of an ordinary file, with its end\n";
+  return line.repeat(Math.floor(size / line.length) + 1).slice(0, size);
+}
+
 const app = acp
   .agent({ name: "streaming-agent" })
   .onRequest(AGENT.initialize, ({ params }) => ({ protocolVersion: params.protocolVersion, agentCapabilities: {} }))
@@ -15,9 +21,9 @@ const app = acp
   })
   .onRequest(AGENT.session.prompt, async ({ params: { sessionId, prompt }, client }) => {
     const [count, size] = prompt[0].text.split(" ").map(Number);
-    const padding = "x".repeat(size);
+    const text = textOf(size);
     for (let number = 0; number < count; number += 1) {
-      const content = { type: "text", text: `${number} ${padding}` };
+      const content = { type: "text", text };
       await client.notify(CLIENT.session.update, { sessionId, update: { sessionUpdate: "agent_message_chunk", content } });
     }
     return { stopReason: "end_turn" };

@@ -2,77 +2,141 @@
 // Arguments: the folder of the SDK, the task, then the command that starts the agent.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { readFileSync } from "node:fs";
 import { Readable, Writable } from "node:stream";
+import { setTimeout } from "node:timers/promises";
 import { acp } from "../../../tests/interop/peers/sdk.mjs";
 
 const { agent: AGENT, client: CLIENT } = acp.methods;
 const task = JSON.parse(process.argv[3]);
 const [command, ...args] = process.argv.slice(4);
+const ends = [];
 
-let handled = 0;
-let wanted = -1;
-let done = () => {};
+class CountingClient {
+  handled = 0;
+  wanted = -1;
+  done = () => {};
 
-const app = acp.client({ name: "counting-client" }).onNotification(CLIENT.session.update, () => {
-  handled += 1;
-  if (handled === wanted) {
-    done();
+  constructor() {
+    const child = spawn(command, args, { stdio: ["pipe", "pipe", "inherit"] });
+    const exited = once(child, "exit");
+    const app = acp.client({ name: "counting-client" }).onNotification(CLIENT.session.update, () => this.handle());
+    const connection = app.connect(acp.ndJsonStream(Writable.toWeb(child.stdin), Readable.toWeb(child.stdout)));
+    this.agent = connection.agent;
+    ends.push(async () => {
+      connection.close();
+      child.stdin.end();
+      await exited;
+    });
   }
-});
 
-const child = spawn(command, args, { stdio: ["pipe", "pipe", "inherit"] });
-const exited = once(child, "exit");
-const connection = app.connect(acp.ndJsonStream(Writable.toWeb(child.stdin), Readable.toWeb(child.stdout)));
-const { agent } = connection;
+  handle() {
+    this.handled += 1;
+    if (task.slow && this.handled % task.slow === 0) {
+      return setTimeout(1).then(() => this.count());
+    }
+    return this.count();
+  }
 
-async function openSession() {
-  return (await agent.request(AGENT.session.new, { cwd: "/tmp", mcpServers: [] })).sessionId;
+  count() {
+    if (this.handled === this.wanted) {
+      this.done();
+    }
+  }
+
+  initialize() {
+    return this.agent.request(AGENT.initialize, { protocolVersion: 1, clientCapabilities: {} });
+  }
+
+  async openSession() {
+    return (await this.agent.request(AGENT.session.new, { cwd: "/tmp", mcpServers: [] })).sessionId;
+  }
+
+  prompt(sessionId, count, size) {
+    const text = { type: "text", text: `${count} ${size}` };
+    return this.agent.request(AGENT.session.prompt, { sessionId, prompt: [text] });
+  }
+
+  // Have that many updates streamed, and wait until they are handled.
+  async stream(session, count, size) {
+    if (!count) {
+      return;
+    }
+    const done = new Promise((resolve) => {
+      this.done = resolve;
+    });
+    this.wanted = this.handled + count;
+    await this.prompt(session, count, size);
+    await done;
+  }
 }
 
-function prompt(sessionId, count, size) {
-  return agent.request(AGENT.session.prompt, { sessionId, prompt: [{ type: "text", text: `${count} ${size}` }] });
-}
+const seconds = () => performance.now() / 1000;
 
-async function stream(session, count, size) {
-  if (!count) {
-    return;
+// The most memory that this process has had, in bytes.
+function peakMemory() {
+  try {
+    return Number(/VmHWM:\s+(\d+)/.exec(readFileSync("/proc/self/status", "utf-8"))[1]) * 1024;
+  } catch {
+    return process.resourceUsage().maxRSS * 1024;
   }
-  const all = new Promise((resolve) => {
-    done = resolve;
-  });
-  wanted = handled + count;
-  await prompt(session, count, size);
-  await all;
 }
 
 async function updates() {
-  const session = await openSession();
-  await stream(session, task.warm, 40);
-  const started = performance.now();
-  await stream(session, task.count, task.size);
-  return performance.now() - started;
+  const client = new CountingClient();
+  await client.initialize();
+  const session = await client.openSession();
+  await client.stream(session, task.warm, 40);
+  const started = seconds();
+  await client.stream(session, task.count, task.size);
+  return { seconds: seconds() - started };
 }
 
 async function prompts() {
+  const client = new CountingClient();
+  await client.initialize();
   const sessions = [];
   for (let number = 0; number < task.in_flight; number += 1) {
-    sessions.push(await openSession());
+    sessions.push(await client.openSession());
   }
   async function oneAfterTheOther(session, count) {
     for (let number = 0; number < count; number += 1) {
-      await prompt(session, 0, 0);
+      await client.prompt(session, 0, 0);
     }
   }
   const each = (count) => Math.floor(count / sessions.length);
   await Promise.all(sessions.map((session) => oneAfterTheOther(session, each(task.warm))));
-  const started = performance.now();
+  const started = seconds();
   await Promise.all(sessions.map((session) => oneAfterTheOther(session, each(task.count))));
-  return performance.now() - started;
+  return { seconds: seconds() - started };
 }
 
-await agent.request(AGENT.initialize, { protocolVersion: 1, clientCapabilities: {} });
-const milliseconds = await ("in_flight" in task ? prompts() : updates());
-connection.close();
-child.stdin.end();
-await exited;
-console.log(JSON.stringify({ seconds: milliseconds / 1000 }));
+async function agents() {
+  const clients = [];
+  const sessions = [];
+  async function openSessions(number) {
+    const opened = Array.from({ length: number }, () => new CountingClient());
+    await Promise.all(opened.map((client) => client.initialize()));
+    sessions.push(...(await Promise.all(opened.map((client) => client.openSession()))));
+    clients.push(...opened);
+  }
+  await openSessions(1);
+  const one = peakMemory();
+  await openSessions(task.agents - 1);
+  const idle = (peakMemory() - one) / (task.agents - 1);
+
+  async function finish(client, session, count) {
+    await client.stream(session, count, 40);
+    return seconds();
+  }
+  const all = (count) => Promise.all(clients.map((client, number) => finish(client, sessions[number], count)));
+  await all(task.warm);
+  const started = seconds();
+  const took = (await all(task.count)).map((at) => at - started).sort((a, b) => a - b);
+  const median = (took[Math.floor((took.length - 1) / 2)] + took[Math.floor(took.length / 2)]) / 2;
+  return { seconds: took.at(-1), lag: took.at(-1) / median, idle };
+}
+
+const measured = await { updates, prompts, agents }[task.do]();
+await Promise.all(ends.map((end) => end()));
+console.log(JSON.stringify({ ...measured, peak: peakMemory() }));

@@ -1,0 +1,85 @@
+"""One large message: that its time grows with its size and no faster, and how much memory it takes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+from benchmarks import lines
+from benchmarks.implementations import FLOOR, PYTHON_SDK, Command, Sample, Task, program, run
+from benchmarks.measuring import Quantity, Row, at_least, no_more_than
+from benchmarks.setup import Setup
+
+# Characters of text, which are as many bytes of JSON but for 2% of line ends.
+SIZES = (3_000_000, 10_000_000, 30_000_000)
+# How much more a byte of the largest may cost than one of the smallest.
+LINEAR = 1.25
+WARM = 20
+
+
+def rows(setup: Setup) -> list[Row]:
+    received = (
+        "A raw process writes one update as a line of {}, a client's handler takes it; timed from the prompt to its "
+        "answer."
+    )
+    sent = "An agent's handler sends one update as a line of {}, a raw process reads it; timed likewise."
+    return [_row(setup, "large-received", received, _received), _row(setup, "large-sent", sent, _sent)]
+
+
+def _row(setup: Setup, name: str, what: str, measure: Callable[[Setup, str, int], Sample]) -> Row:
+    sizes = [setup.scaled(each, least=1000) for each in SIZES]
+    labels = [f"{each / 1e6:g} MB" for each in sizes]
+    further = (
+        "Floor: a raw process at both ends. Growth: a byte of the largest to one of the smallest. "
+        "Memory: bytes at the peak for a byte more."
+    )
+    return Row(
+        name=name,
+        what=f"{what.format(', '.join(labels))} {further}",
+        quantities=[
+            *(Quantity(each, f"ms for {each}", factor=1000) for each in reversed(labels)),
+            Quantity("growth", "growth"),
+            Quantity("memory", "memory"),
+        ],
+        measures={
+            each: partial(_by_size, partial(measure, setup, each), dict(zip(labels, sizes, strict=True)))
+            for each in (*setup.implementations.names, FLOOR)
+        },
+        bars=[
+            no_more_than(LINEAR, key="growth"),
+            no_more_than(3, key="memory"),
+            at_least(2, better_than=PYTHON_SDK, key=labels[-1]),
+        ],
+        missing=setup.implementations.missing,
+    )
+
+
+def _by_size(measure: Callable[[int], Sample], sizes: dict[str, int]) -> Sample:
+    samples = {label: measure(size) for label, size in sizes.items()}
+    seconds = {label: each["seconds"] for label, each in samples.items()}
+    (small, least), *_, (large, most) = sizes.items()
+    return {
+        **seconds,
+        "growth": (seconds[large] / most) / (seconds[small] / least),
+        "memory": (samples[large]["peak"] - samples[small]["peak"]) / (most - least),
+    }
+
+
+def _received(setup: Setup, name: str, size: int) -> Sample:
+    client = program("raw", "client.py") if name == FLOOR else setup.implementations.command(name, "client")
+    return run(client, _task(size), *_raw_agent(setup, size))
+
+
+def _sent(setup: Setup, name: str, size: int) -> Sample:
+    agent = _raw_agent(setup, size) if name == FLOOR else setup.implementations.command(name, "agent")
+    return run(program("raw", "client.py"), _task(size), *agent)
+
+
+def _raw_agent(setup: Setup, size: int) -> Command:
+    large = setup.file(f"{size}.jsonl", lambda: lines.of_size(size))
+    warm = setup.file("warm.jsonl", lambda: lines.chunks(WARM))
+    return [*program("raw", "agent.py"), str(large), str(warm)]
+
+
+def _task(size: int) -> Task:
+    return {"do": "updates", "warm": WARM, "count": 1, "size": size, "slow": 0}

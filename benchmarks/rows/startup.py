@@ -1,0 +1,68 @@
+"""Processes that start: what importing costs, and how long until a client has its first answers."""
+
+from __future__ import annotations
+
+import sys
+from functools import partial
+
+from benchmarks.implementations import FLOOR, OURS, PYTHON_SDK, TYPESCRIPT_SDK, Command, Task, program, run
+from benchmarks.measuring import Measure, Quantity, Row, at_least, at_most
+from benchmarks.setup import Setup
+
+_BARE = "from pydantic import BaseModel\nclass Model(BaseModel):\n    x: int\n"
+_MILLISECONDS = Quantity("seconds", "ms", factor=1000)
+
+
+def rows(setup: Setup) -> list[Row]:
+    return [cold_start(setup), importing(), first_prompt(setup)]
+
+
+def cold_start(setup: Setup) -> Row:
+    return Row(
+        name="cold-start",
+        what="A raw process starts an agent; timed from before the start to the answer to initialize. "
+        "Floor: a script that imports asyncio and pydantic, defines one model and writes a line.",
+        quantities=[_MILLISECONDS],
+        measures=_started(setup, "initialize"),
+        bars=[at_most(1.3), at_least(1, better_than=TYPESCRIPT_SDK), at_least(2.5, better_than=PYTHON_SDK)],
+        missing=setup.implementations.missing,
+        warm=True,
+    )
+
+
+def importing() -> Row:
+    raw = program("raw", "process.py")
+    scripts = {OURS: "import acp_bindings.v1", FLOOR: _BARE}
+    return Row(
+        name="import",
+        what="A process that imports acp_bindings.v1 and ends. Floor: one that imports pydantic and defines one model.",
+        quantities=[Quantity("cpu", "ms CPU", factor=1000), Quantity("peak", "MiB", factor=1 / 2**20)],
+        measures={name: partial(run, raw, sys.executable, "-c", script) for name, script in scripts.items()},
+        bars=[at_most(1.25, key="cpu"), at_most(1.25, key="peak")],
+        warm=True,
+    )
+
+
+def first_prompt(setup: Setup) -> Row:
+    return Row(
+        name="first-prompt",
+        what="As cold start, and on: a session, then a prompt that streams one update; timed from before the start to "
+        "the prompt's answer. Floor: that of cold start.",
+        quantities=[_MILLISECONDS],
+        measures=_started(setup, "prompt"),
+        bars=[at_most(1.6)],
+        missing=setup.implementations.missing,
+        warm=True,
+    )
+
+
+def _started(setup: Setup, until: str) -> dict[str, Measure]:
+    agents = {name: setup.implementations.command(name, "agent") for name in setup.implementations.names}
+    return {name: _start(until, agent) for name, agent in agents.items()} | {
+        FLOOR: _start("line", program("floor", "start.py"))
+    }
+
+
+def _start(until: str, command: Command) -> Measure:
+    task: Task = {"do": "start", "until": until}
+    return partial(run, program("raw", "client.py"), task, *command)
