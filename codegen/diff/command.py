@@ -16,6 +16,7 @@ from codegen.diff.render.markdown import markdown
 from codegen.diff.render.terminal import terminal
 from codegen.diff.report import Report, compare
 from codegen.diff.sources import ACCEPTED, SourceError, read_side
+from codegen.diff.user_code import check_user_code
 from codegen.diff.verdicts import Verdict
 
 REPOSITORY = Path(__file__).resolve().parent.parent.parent
@@ -37,7 +38,15 @@ def add_options(parser: argparse.ArgumentParser, schema: Path) -> None:
     parser.add_argument("--head", default=str(schema), metavar="WHERE", help=f"{where} (default: schema/ as it is)")
     parser.add_argument("--format", choices=_FORMATS, default="terminal")
     parser.add_argument(
-        "--fail-on", choices=_THRESHOLDS, default="never", help="exit with 1 if the stable profile has such a finding"
+        "--fail-on",
+        choices=_THRESHOLDS,
+        default="never",
+        help="exit with 1 if the stable profile has such a finding, or no finding predicts what user code fails with",
+    )
+    parser.add_argument(
+        "--user-code",
+        metavar="FOLDER",
+        help="type-check the code in this folder as of the base, a git ref, with the head",
     )
     parser.set_defaults(run=run)
 
@@ -46,11 +55,14 @@ def run(options: argparse.Namespace) -> int:
     """Compare and print.
 
     Returns:
-        0, or 1 if a finding is as bad as `--fail-on` says, or 2 if a side can't be read or an acceptance is stale.
+        0, or 1 if a finding is as bad as `--fail-on` says or the report is incomplete, or 2 if a side can't be read or
+        an acceptance is stale.
     """
     try:
         base, head = read_side(options.base, REPOSITORY), read_side(options.head, REPOSITORY)
         report = compare(base, head, read_accepted(head.accepted))
+        if options.user_code:
+            report = check_user_code(options.user_code, report, base, head, REPOSITORY)
     except SourceError as error:
         return _fail(str(error))
     print(_FORMATS[options.format](report), end="")
@@ -58,7 +70,7 @@ def run(options: argparse.Namespace) -> int:
         which = ", ".join(report.stale)
         return _fail(f"{ACCEPTED} accepts {which}, which is no finding here. Remove what belongs to another upgrade.")
     threshold = _THRESHOLDS[options.fail_on]
-    return int(threshold is not None and report.worst >= threshold)
+    return int(threshold is not None and (report.worst >= threshold or bool(report.unpredicted)))
 
 
 def _fail(sentence: str) -> int:

@@ -11,7 +11,7 @@ from codegen.diff.reach import Reach, one_flow, reach
 from codegen.diff.rules import RULES
 from codegen.diff.sources import Snapshot
 from codegen.diff.verdicts import SAFE, Verdicts
-from codegen.ir import Definition, Schema
+from codegen.ir import Definition, Member, Schema
 
 PACKAGE = "acp_bindings"
 _SENDERS = ("Agent", "Client", "ProtocolLevel", "Proxy")
@@ -50,6 +50,10 @@ class Comparison:
     def symbol(self, *path: str) -> str:
         return ".".join((PACKAGE, self.profile, *path))
 
+    def symbols(self, *named: Definition | Member | None) -> tuple[str, ...]:
+        """The classes of what is there, each once."""
+        return tuple(dict.fromkeys(self.symbol(each.name) for each in named if each))
+
     def add(
         self,
         rule: str,
@@ -61,13 +65,15 @@ class Comparison:
         subject: str = "",
         verdicts: Verdicts | None = None,
         texts: tuple[str, str] = ("", ""),
-        attribute: str = "",
+        symbols: tuple[str, ...] = (),
         covers: tuple[str, ...] = (),
     ) -> None:
-        """Note a finding in a definition, with its verdicts as the rule has them or as given."""
+        """Note a finding in a definition, with its verdicts as the rule has them or as given.
+
+        Its symbols are what the definition is called on both sides, unless others are given.
+        """
         known = after or before
         assert known is not None
-        path = (known.name, attribute) if attribute else (known.name,)
         self.findings.append(
             Finding(
                 rule=rule,
@@ -79,7 +85,7 @@ class Comparison:
                 verdicts=self.judge(verdicts or RULES[rule].verdicts, before, after),
                 before=texts[0],
                 after=texts[1],
-                symbols=(self.symbol(*path),),
+                symbols=symbols or self.symbols(after, before),
                 flow=self._flow(before, after),
                 methods=self._methods(before, after),
                 covers=covers,

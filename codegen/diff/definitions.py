@@ -20,7 +20,8 @@ def compare_definitions(comparison: Comparison, old_unstable: Schema | None, new
         if definition.name not in comparison.names and _is_own(definition):
             left = new_unstable is not None and definition.name in new_unstable.definitions
             rule = "definition-left-stable" if left else "definition-removed"
-            comparison.add(rule, definition, None, old=definition.pointer)
+            symbols = comparison.symbols(*_classes(comparison.old.schema, definition))
+            comparison.add(rule, definition, None, old=definition.pointer, symbols=symbols)
     for definition in comparison.new.schema.definitions.values():
         if definition.name not in taken and _is_own(definition):
             was_unstable = old_unstable is not None and definition.name in old_unstable.definitions
@@ -33,6 +34,17 @@ def compare_definitions(comparison: Comparison, old_unstable: Schema | None, new
 def _is_own(definition: Definition) -> bool:
     """Whether it is a definition of the schema, not a member of a union: those come and go with their union."""
     return definition.pointer == f"/$defs/{definition.name}"
+
+
+def _classes(schema: Schema, definition: Definition) -> list[Definition]:
+    """A definition and the members that come and go with it."""
+    within = f"{definition.pointer}/"
+    members = [each for each in schema.definitions.values() if each.pointer.startswith(within)]
+    return [definition, *members]
+
+
+def _both_classes(comparison: Comparison, old: Definition, new: Definition) -> tuple[str, ...]:
+    return comparison.symbols(*_classes(comparison.new.schema, new), *_classes(comparison.old.schema, old))
 
 
 def _compare(comparison: Comparison, old: Definition, new: Definition) -> None:
@@ -77,6 +89,7 @@ def _renamed(comparison: Comparison, old: Definition, new: Definition) -> None:
         new=new.pointer,
         verdicts=verdicts,
         texts=(old.name, new.name),
+        symbols=_both_classes(comparison, old, new),
         covers=tuple(covers),
     )
 
@@ -93,4 +106,5 @@ def _kind_changed(comparison: Comparison, old: Definition, new: Definition) -> N
         new=new.pointer,
         verdicts=Verdicts(breaks(gained), breaks(lost), BREAKING, BREAKING),
         texts=(type(old).__name__.lower(), type(new).__name__.lower()),
+        symbols=_both_classes(comparison, old, new),
     )

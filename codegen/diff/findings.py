@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass, field
 
+from codegen.diff.failures import Failure
 from codegen.diff.rules import RULES
 from codegen.diff.verdicts import Verdict, Verdicts
 
@@ -32,6 +33,7 @@ class Finding:
         covers: further pointers that changed for the same reason, of the base and of the head.
         reports_only: its profile is a draft or unstable.
         accepted: why it was accepted; empty if it wasn't.
+        failures: what user code fails with as the finding says, if any was checked.
     """
 
     rule: str
@@ -49,6 +51,7 @@ class Finding:
     covers: tuple[str, ...] = field(default=(), compare=False)
     reports_only: bool = False
     accepted: str = ""
+    failures: tuple[Failure, ...] = field(default=(), compare=False)
 
     @property
     def fingerprint(self) -> str:

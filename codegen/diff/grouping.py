@@ -78,9 +78,19 @@ def summary(report: Report) -> str:
     others = counted([each for each in report.findings if each.reports_only])
     docs = sum(report.docs_only.values())
     found = [f"Stable: {stable or 'nothing'}.", f"Unstable and drafts: {others or 'nothing'}."]
-    words = [f"{descriptions(docs)} changed."] if docs else []
+    words = [f"{number(docs, 'description')} changed."] if docs else []
     bump = f"Recommended version bump: {report.bump}."
-    return " ".join([headline(report), *(found if report.findings else []), *words, bump])
+    parts = [headline(report), *(found if report.findings else []), *words, bump, user_code(report)]
+    return " ".join(filter(None, parts))
+
+
+def user_code(report: Report) -> str:
+    """What came of user code, in a sentence; empty if none was checked."""
+    checked = report.user_code
+    if checked is None:
+        return ""
+    alarm = f", {len(checked.unpredicted)} that no finding predicts" if checked.unpredicted else ""
+    return f"User code: {number(checked.failures, 'failure')} in {number(checked.files, 'file')}{alarm}."
 
 
 def counts(findings: list[Finding]) -> dict[Verdict, int]:
@@ -93,8 +103,8 @@ def counted(findings: list[Finding]) -> str:
     return ", ".join(f"{count} {verdict.word}" for verdict, count in counts(findings).items() if count)
 
 
-def descriptions(count: int) -> str:
-    return f"{count} description{'' if count == 1 else 's'}"
+def number(count: int, what: str) -> str:
+    return f"{count or 'no'} {what}{'' if count == 1 else 's'}"
 
 
 def note(profile: str) -> str:

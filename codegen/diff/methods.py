@@ -48,12 +48,18 @@ class Methods:
                 verdicts=verdicts or RULES[rule].verdicts,
                 before=texts[0],
                 after=texts[1],
-                symbols=tuple(comparison.symbol(role.capitalize(), method.name) for role in method.handled_by),
+                symbols=_symbols(comparison, after, before),
                 flow=one_flow({params_flow(each) for each in (before, after) if each}),
                 methods=(method.wire,),
                 covers=(*_places(comparison.old, before), *_places(comparison.new, after)),
             )
         )
+
+
+def _symbols(comparison: Comparison, *methods: Method | None) -> tuple[str, ...]:
+    """The handlers, as either side calls them."""
+    found = [(role, each.name) for each in methods if each for role in each.handled_by]
+    return tuple(dict.fromkeys(comparison.symbol(role.capitalize(), name) for role, name in found))
 
 
 def compare_methods(comparison: Comparison, old_unstable: Schema | None, new_unstable: Schema | None) -> None:

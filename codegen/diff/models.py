@@ -35,8 +35,10 @@ class Models:
         verdicts: Verdicts | None = None,
     ) -> None:
         """Note a finding about a property."""
-        comparison, field = self.comparison, after or before
+        comparison, field, last = self.comparison, after or before, before or after
         assert field is not None
+        assert last is not None
+        symbols = (comparison.symbol(self.new.name, field.name), comparison.symbol(self.old.name, last.name))
         comparison.add(
             rule,
             self.old,
@@ -44,7 +46,7 @@ class Models:
             old=of_property(comparison.old.raw, self.old.pointer, before.wire) if before else "",
             new=of_property(comparison.new.raw, self.new.pointer, after.wire) if after else "",
             subject=f"{self.new.name}.{field.wire}",
-            attribute=field.name,
+            symbols=tuple(dict.fromkeys(symbols)),
             texts=texts or (_shown(before), _shown(after)),
             verdicts=verdicts,
         )

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from codegen.diff.accepted import Acceptance, apply, stale
 from codegen.diff.comparison import Comparison, merged
 from codegen.diff.definitions import compare_definitions
+from codegen.diff.failures import Failure, UserCode
 from codegen.diff.findings import BOTH, Finding
 from codegen.diff.messages import compare_messages
 from codegen.diff.methods import compare_methods
@@ -30,6 +31,7 @@ class Report:
         docs_only: descriptions that changed, by profile.
         profiles: those that were compared.
         stale: the fingerprints that are accepted and that no finding has.
+        user_code: what was found in user code; None if none was checked.
     """
 
     base: str
@@ -38,6 +40,12 @@ class Report:
     docs_only: dict[str, int]
     profiles: tuple[str, ...]
     stale: tuple[str, ...] = ()
+    user_code: UserCode | None = None
+
+    @property
+    def unpredicted(self) -> tuple[Failure, ...]:
+        """What user code fails with and no finding says: with any of it the report is incomplete."""
+        return self.user_code.unpredicted if self.user_code else ()
 
     @property
     def worst(self) -> Verdict:

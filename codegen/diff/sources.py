@@ -63,10 +63,10 @@ def read_side(where: str, repository: Path) -> Side:
     if where and folder.exists():
         raise SourceError(f"{where} is a file. Give the folder of schemas it is in, or a git ref.")
     with tempfile.TemporaryDirectory(prefix="acp-diff-") as extracted:
-        _extract(where, repository, Path(extracted))
+        extract(where, repository, Path(extracted), _SCHEMA, _METHODS)
         side = _read_folder(Path(extracted) / _SCHEMA, where)
         table = _table(Path(extracted) / _METHODS, where)
-    return replace(side, profiles={name: _with_table(name, each, table) for name, each in side.profiles.items()})
+    return replace(side, profiles={name: with_table(name, each, table) for name, each in side.profiles.items()})
 
 
 def _called(where: str, repository: Path) -> str:
@@ -91,16 +91,18 @@ def _read_folder(folder: Path, label: str) -> Side:
     return Side(label, version, profiles, accepted)
 
 
-def _extract(ref: str, repository: Path, target: Path) -> None:
+def extract(ref: str, repository: Path, target: Path, *paths: str) -> None:
+    """Put what a git ref has at these paths below a folder.
+
+    Raises:
+        SourceError: there is no such ref, or it lacks one of the paths.
+    """
+    unknown = f"{ref!r} is neither a folder nor a git ref."
     if not ref or ref.startswith("-"):
-        raise SourceError(f"{ref!r} is neither a folder nor a git ref.")
-    _git(
-        ["rev-parse", "--verify", "--quiet", f"{ref}^{{commit}}"],
-        repository,
-        f"{ref!r} is neither a folder nor a git ref.",
-    )
-    missing = f"The commit {ref} has no {_SCHEMA}/ and {_METHODS}, so there is nothing to compare."
-    archive = _git(["archive", "--format=tar", ref, "--", _SCHEMA, _METHODS], repository, missing)
+        raise SourceError(unknown)
+    _git(["rev-parse", "--verify", "--quiet", f"{ref}^{{commit}}"], repository, unknown)
+    missing = f"The commit {ref} doesn't have all of {', '.join(paths)}, so there is nothing to compare."
+    archive = _git(["archive", "--format=tar", ref, "--", *paths], repository, missing)
     with tarfile.open(fileobj=io.BytesIO(archive)) as tar:
         tar.extractall(target, filter="data")
 
@@ -122,7 +124,7 @@ def _git(arguments: list[str], repository: Path, failure: str) -> bytes:
     return done.stdout
 
 
-def _with_table(profile: str, snapshot: Snapshot, table: dict[str, Any]) -> Snapshot:
+def with_table(profile: str, snapshot: Snapshot, table: dict[str, Any]) -> Snapshot:
     """A profile with what `methods.toml` said at that commit. What it didn't list is as it is listed today."""
     sides = table.get(profile[:2], {})
     methods = [_with_entry(each, sides.get(each.side, {}).get(each.wire)) for each in snapshot.schema.methods]
@@ -132,4 +134,6 @@ def _with_table(profile: str, snapshot: Snapshot, table: dict[str, Any]) -> Snap
 def _with_entry(method: Method, entry: dict[str, Any] | None) -> Method:
     if entry is None:
         return method
-    return replace(method, capability=entry.get("capability"), baseline=entry.get("baseline", False))
+    said = entry.get("content", {})
+    content = tuple((part, said.get(part, capability)) for part, capability in method.content)
+    return replace(method, capability=entry.get("capability"), baseline=entry.get("baseline", False), content=content)

@@ -23,6 +23,7 @@ class Unions:
     def add(self, rule: str, before: Member | None = None, after: Member | None = None) -> None:
         """Note a finding about the union or a member of it."""
         comparison, member = self.comparison, after or before
+        members = (after, before) if member else self._others()
         comparison.add(
             rule,
             self.old,
@@ -31,8 +32,14 @@ class Unions:
             new=_pointer(comparison.new.raw, self.new, after, before),
             subject=f"{self.new.name}:{member.tag or member.label}" if member else self.new.name,
             texts=(_shown(before), _shown(after)),
+            symbols=comparison.symbols(self.new, self.old, *members),
             covers=(*_excluding(comparison.old, self.old), *_excluding(comparison.new, self.new)) if member else (),
         )
+
+    def _others(self) -> list[Member]:
+        """The open members of both sides: they are what a change of openness is about."""
+        sides = ((self.comparison.new.schema, self.new), (self.comparison.old.schema, self.old))
+        return [each for schema, union in sides for each in union.members if _is_other(schema, each)]
 
 
 def _pointer(raw: Any, union: Union, member: Member | None, other: Member | None) -> str:

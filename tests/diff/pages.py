@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from html.parser import HTMLParser
 
 from codegen.__main__ import SCHEMA
+from codegen.diff.failures import Failure, UserCode
 from codegen.diff.render.html import html
 from codegen.diff.report import Report, compare
 from codegen.diff.sources import Side, Snapshot
+from codegen.diff.verdicts import Verdict
 from codegen.regen import understand
 
 _VOID = {"br", "hr", "img", "input", "link", "meta"}
@@ -28,6 +30,21 @@ def large() -> Report:
         {"v1": unstable, "v1_unstable": stable},
     )
     return compare(base, Side("head", "1.1.0", {"v1": stable, "v1_unstable": unstable}), [])
+
+
+def failing(beside: int, unpredicted: int, message: str = 'Module has no attribute "X"') -> Report:
+    """The large report with as many failures beside each finding that breaks, and as many that no finding predicts."""
+    findings = tuple(
+        replace(each, failures=_failures(each.fingerprint, beside, message) if each.worst is Verdict.BREAKING else ())
+        for each in large().findings
+    )
+    alarms = _failures("unpredicted", unpredicted, message)
+    count = sum(len(each.failures) for each in findings) + len(alarms)
+    return replace(large(), findings=findings, user_code=UserCode("user/code", 7, count, alarms))
+
+
+def _failures(name: str, count: int, message: str) -> tuple[Failure, ...]:
+    return tuple(Failure(f"user/code/{name}.py", line, f"x = {line}", message) for line in range(1, count + 1))
 
 
 def _snapshot(name: str) -> Snapshot:

@@ -8,11 +8,12 @@ from dataclasses import replace
 
 import pytest
 
+from codegen.diff.failures import UNPREDICTED
 from codegen.diff.findings import Finding
 from codegen.diff.render.markdown import LIMIT, markdown
 from codegen.diff.report import Report
 from codegen.diff.verdicts import Verdict
-from tests.diff.pages import large
+from tests.diff.pages import failing, large
 
 SAFE = Verdict.SAFE
 NOTHING = Report("base", "head", (), {"v1": 0}, ("v1",))
@@ -49,8 +50,9 @@ def test_every_finding_has_an_item_and_what_is_safe_is_folded_away() -> None:
     assert "> Left out" not in text
 
 
-def test_git_keeps_every_line_of_it_in_a_commit_message() -> None:
-    text = markdown(large())
+@pytest.mark.parametrize("report", [large(), failing(2, 3)], ids=["findings", "user code"])
+def test_git_keeps_every_line_of_it_in_a_commit_message(report: Report) -> None:
+    text = markdown(report)
     command = ["git", "stripspace", "--strip-comments"]
     kept = subprocess.run(command, input=text, capture_output=True, text=True, encoding="utf-8", check=True).stdout
     assert kept.splitlines() == [line.rstrip() for line in text.splitlines()]
@@ -108,3 +110,46 @@ def test_where_nothing_changed_there_is_one_sentence() -> None:
 def test_where_words_changed_they_are_counted() -> None:
     *_, last = markdown(replace(NOTHING, docs_only={"v1": 3})).splitlines()
     assert last == "| v1 | 0 | 0 | 0 | 3 |"
+
+
+# User code
+
+
+def test_what_fails_is_in_the_item_of_the_finding_and_the_alarm_is_before_the_counts() -> None:
+    report = failing(1, 2)
+    text = markdown(report)
+    alarm, _ = text.split("| Profile |")
+    assert alarm.index(UNPREDICTED) < alarm.index("- fails: `user/code/unpredicted.py:1: Module") < alarm.index(":2: ")
+    assert f"User code: {failures(report)} failures in 7 files, 2 that no finding predicts." in alarm
+    items = re.split("^- ", text, flags=re.MULTILINE)
+    for each in [each for each in report.findings if each.failures]:
+        (item,) = [item for item in items if f"`{each.fingerprint}`" in item]
+        assert f"fails: `user/code/{each.fingerprint}.py:1: Module" in item
+    assert text.count("fails: ") == failures(report)
+
+
+def failures(report: Report) -> int:
+    assert report.user_code is not None
+    return report.user_code.failures
+
+
+@pytest.mark.parametrize(("beside", "unpredicted"), [(20, 0), (200, 5), (1, 2000), (50, 500)])
+def test_what_breaks_the_stable_profile_is_left_out_after_the_lines_that_fail(beside: int, unpredicted: int) -> None:
+    report = failing(beside, unpredicted)
+    text = markdown(report)
+    assert len(text) <= LIMIT
+    for each in report.findings:
+        assert (each.fingerprint in text) or each.reports_only or each.worst is SAFE
+    lines = len(re.findall("fails: ", text))
+    assert lines >= min(unpredicted, 20)
+    notes = re.findall(r"^> Left out for length: .*?(\d+) lines of user code\.", text, re.MULTILINE)
+    assert max(map(int, notes)) == failures(report) - lines
+    assert (UNPREDICTED in text) is bool(unpredicted)
+    assert "`make diff BASE=<the same base> USER_CODE=user/code FORMAT=html > report.html` has everything." in text
+
+
+def test_failures_with_endless_messages_are_left_out_too() -> None:
+    text = markdown(failing(1, 30, "x" * 10_000))
+    assert len(text) <= LIMIT
+    assert UNPREDICTED in text
+    assert text.count("unpredicted.py") == 6

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -17,7 +16,8 @@ from codegen.diff.render import machine
 from codegen.diff.rules import RULES
 from codegen.pins import sha256
 from tests.codegen.build import STRING, Schema, acp_schema, model, write_schema
-from tests.diff.cases import around, holds, may
+from tests.diff.cases.case import around, holds, may
+from tests.diff.repository import commit
 
 BEFORE, AFTER = around("request", model()), around("request", holds(STRING))
 STALE = "000000000000"
@@ -285,12 +285,6 @@ def test_a_machine_without_git_is_told_so(
     monkeypatch.setenv("PATH", str(tmp_path / "empty"))
     assert main(["diff", "--base", "HEAD"]) == 2
     assert "git is needed" in capsys.readouterr().err
-
-
-def commit(repository: Path) -> None:
-    """Commit everything in a folder, which becomes a repository if it is none."""
-    for command in (["init", "-q"], ["add", "."], ["-c", "user.name=t", "-c", "user.email=t@t", "commit", "-qm", "t"]):
-        subprocess.run(["git", *command], cwd=repository, check=True)
 
 
 def test_every_rule_has_a_sentence_and_an_id_of_plain_words() -> None:

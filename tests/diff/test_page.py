@@ -10,16 +10,18 @@ from itertools import pairwise
 
 import pytest
 
+from codegen.diff.failures import UNPREDICTED, Failure, UserCode
 from codegen.diff.findings import Finding
 from codegen.diff.render.html import html
 from codegen.diff.render.machine import as_json
 from codegen.diff.report import Report, compare
 from tests.codegen.build import STRING, Schema
-from tests.diff.cases import around, holds
-from tests.diff.pages import Element, large, page_of
+from tests.diff.cases.case import around, holds
+from tests.diff.pages import Element, failing, large, page_of
 from tests.diff.test_verdicts import side
 
 EVIL = """</code></script><script>alert("1")</script><b onclick='x'>&amp;"""
+EVIL_FAILURE = Failure(EVIL, 1, EVIL, EVIL)
 NOTHING = Report("base", "head", (), {"v1": 0}, ("v1",))
 
 
@@ -133,17 +135,19 @@ def test_the_outline_has_no_gaps_and_the_page_its_landmarks(page: Element) -> No
 def evil(finding: Finding) -> Finding:
     """A finding in which every text that comes from a schema or a file is an attack."""
     texts = {"subject": EVIL, "before": EVIL, "after": f"{EVIL} x", "place": EVIL, "accepted": EVIL, "old": EVIL}
-    return replace(finding, **texts, symbols=(EVIL,), methods=(EVIL,))
+    return replace(finding, **texts, symbols=(EVIL,), methods=(EVIL,), failures=(EVIL_FAILURE,))
 
 
 def test_text_of_others_stays_text(page: Element) -> None:
-    report = Report(EVIL, EVIL, (evil(large().findings[0]),), {"v1": 1}, ("v1",))
+    user_code = UserCode(EVIL, 1, 1, (EVIL_FAILURE,))
+    report = Report(EVIL, EVIL, (evil(large().findings[0]),), {"v1": 1}, ("v1",), (), user_code)
     attacked = page_of(report)
-    known = {(each.tag, name) for each in page.all() for name in ["", *each.attributes]}
+    known = {(each.tag, name) for each in page_of(failing(1, 1)).all() for name in ["", *each.attributes]}
     assert {(each.tag, name) for each in attacked.all() for name in ["", *each.attributes]} <= known
     assert attacked.one("script").text == page.one("script").text
     article = attacked.one("article")
-    assert article.text.count(EVIL) == 7
+    assert article.text.count(EVIL) == 10
+    assert attacked.one("aside").text.count(EVIL) == 3
     assert attacked.one("title").text.count(EVIL) == attacked.one("h1").text.count(EVIL) == 2
 
 
@@ -165,3 +169,36 @@ def test_where_words_changed_the_page_counts_them() -> None:
     assert "Only descriptions changed. Recommended version bump: patch." in page.one("body").words
     assert [each.words for each in page.all("td")] == ["0", "0", "0", "3"]
     assert list(page.all("form", "a")) == []
+
+
+# User code
+
+
+def test_what_fails_is_beside_its_finding_and_the_alarm_before_the_filters() -> None:
+    report = failing(2, 3)
+    page = page_of(report)
+    findings = {each.fingerprint: each for each in report.findings}
+    for article in page.all("article"):
+        shown = [each.words for each in article.all("li") if "user/code" in each.text]
+        expected = findings[article.attributes["id"]].failures
+        assert shown == [f"{each.sentence}{each.source}" for each in expected]
+        assert article.attributes["data-user"] == ("fails" if expected else "passes")
+    alarm = page.one("aside")
+    assert alarm.one("h2").text == UNPREDICTED
+    assert [each.one("code").text for each in alarm.all("li")] == ["x = 1", "x = 2", "x = 3"]
+    landmarks = [each.tag for each in page.one("body").children if isinstance(each, Element)]
+    assert landmarks == ["header", "aside", "form", "main", "script"]
+    assert "3 that no finding predicts." in page.one("body").words
+
+
+def test_where_user_code_was_checked_there_is_a_filter_for_it() -> None:
+    *_, last = page_of(failing(1, 0)).all("fieldset")
+    assert (last.one("legend").words, [each.words for each in last.all("label")]) == ("User code", ["fails", "passes"])
+    assert list(page_of(failing(1, 0)).all("aside")) == []
+
+
+def test_where_nothing_changed_and_user_code_fails_the_page_is_an_alarm() -> None:
+    page = page_of(replace(NOTHING, user_code=failing(0, 1).user_code))
+    assert "User code: 1 failure in 7 files, 1 that no finding predicts." in page.one("body").words
+    assert page.one("aside").one("h2").text == UNPREDICTED
+    assert list(page.all("form", "article")) == []

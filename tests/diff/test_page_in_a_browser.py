@@ -17,7 +17,7 @@ import pytest
 
 from codegen.diff.render.html import html
 from codegen.diff.render.machine import as_json
-from tests.diff.pages import large, parsed
+from tests.diff.pages import failing, large, parsed
 
 FRAMES = Path(__file__).with_name("frames.html")
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
@@ -27,18 +27,22 @@ OPTIONS = (
 )
 FINDINGS = {each["fingerprint"]: each for each in as_json(large())["findings"]}
 SAFE = next(name for name, each in FINDINGS.items() if each["worst"] == "safe")
+CHECKED = "checked.html"
+USER_CODE = failing(1, 3, message=f"Expected {'Annotated' * 20}")
+FAILS = {each.fingerprint for each in USER_CODE.findings if each.failures}
 ALL = "verdict=breaking,risky,safe&role=agent,client&code=builds,reads"
 
 
 @dataclass(frozen=True)
 class Scene:
-    """A look at the page: where it is opened, the boxes that are clicked then, and where it is led after that."""
+    """A look at a page: where it is opened, the boxes that are clicked then, and where it is led after that."""
 
     hash: str = ""
     clicks: list[str] = field(default_factory=list[str])
     goto: str = ""
     width: int = 1000
     sandbox: str | None = None
+    page: str = "report.html"
 
 
 SCENES = {
@@ -56,6 +60,13 @@ SCENES = {
     "without javascript": Scene("#verdict=breaking", sandbox="allow-same-origin"),
     "narrow": Scene("#code=builds,reads", width=360),
     "wide": Scene(width=1600),
+    "user code": Scene(page=CHECKED),
+    "what fails": Scene("#user=fails", page=CHECKED),
+    "what passes for agents": Scene("#role=agent", ["fails"], page=CHECKED),
+    "user code and no verdict": Scene("#verdict=&user=fails,passes", page=CHECKED),
+    "user code without javascript": Scene("#user=fails", sandbox="allow-same-origin", page=CHECKED),
+    "user code, narrow": Scene("#user=fails", width=360, page=CHECKED),
+    "user code that was not checked": Scene("#user=fails"),
 }
 
 
@@ -67,6 +78,7 @@ def seen(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
         pytest.skip(f"none of {', '.join(BROWSERS)} is installed")
     folder = tmp_path_factory.mktemp("page")
     (folder / "report.html").write_text(html(large()), "utf-8")
+    (folder / CHECKED).write_text(html(USER_CODE), "utf-8")
     scenes = json.dumps({name: asdict(each) for name, each in SCENES.items()})
     harness = folder / "harness.html"
     harness.write_text(FRAMES.read_text("utf-8").replace('"SCENES"', scenes), "utf-8")
@@ -110,7 +122,14 @@ EXPECTED = {
     "a finding": judged(),
     "a hidden finding": judged(),
     "without javascript": judged(),
+    "user code": judged(),
+    "what fails": {name: each for name, each in judged().items() if name in FAILS},
+    "what passes for agents": {name: each for name, each in judged("agent").items() if name not in FAILS},
+    "user code and no verdict": {},
+    "user code without javascript": judged(),
+    "user code that was not checked": judged(),
 }
+WITHOUT_JAVASCRIPT = {"without javascript", "user code without javascript"}
 
 
 def test_something_is_safe_for_the_code_that_was_chosen_and_not_for_other_code() -> None:
@@ -123,7 +142,7 @@ def test_what_is_shown_is_what_the_filters_say_with_its_verdict_for_them(seen: d
 
 
 def test_the_number_of_findings_that_are_shown_is_said(seen: dict[str, Any]) -> None:
-    said = {scene: seen[scene]["count"] for scene in EXPECTED if scene != "without javascript"}
+    said = {scene: seen[scene]["count"] for scene in EXPECTED if scene not in WITHOUT_JAVASCRIPT}
     assert said == {scene: f"{len(EXPECTED[scene])} of {len(FINDINGS)} findings" for scene in said}
 
 
@@ -138,7 +157,8 @@ def test_each_filter_says_how_many_it_would_show_beside_the_others(seen: dict[st
 
 
 def test_a_group_without_findings_is_not_shown_and_nothing_at_all_is_said(seen: dict[str, Any]) -> None:
-    assert {scene: each["nothing"] for scene, each in seen.items() if each["nothing"]} == {"no verdict": True}
+    nothing = {scene for scene, each in seen.items() if each["nothing"]}
+    assert nothing == {"no verdict", "user code and no verdict"}
     assert seen["no verdict"]["sections"] == 0
     assert 0 < seen["one verdict"]["sections"] < seen["plain"]["sections"]
 
@@ -154,10 +174,24 @@ def test_a_fingerprint_in_the_address_leads_to_its_finding_even_if_it_was_hidden
 
 
 def test_without_javascript_there_are_no_filters(seen: dict[str, Any]) -> None:
-    assert {scene for scene, each in seen.items() if not each["filters"]} == {"without javascript"}
+    assert {scene for scene, each in seen.items() if not each["filters"]} == WITHOUT_JAVASCRIPT
 
 
-@pytest.mark.parametrize(("scene", "width"), [("narrow", 360), ("wide", 1600)])
+def test_the_alarm_is_shown_whatever_is_chosen(seen: dict[str, Any]) -> None:
+    assert {scene for scene, each in seen.items() if each["alarm"]} == {
+        scene for scene, each in SCENES.items() if each.page == CHECKED
+    }
+
+
+def test_what_is_chosen_of_user_code_is_counted_and_in_the_address(seen: dict[str, Any]) -> None:
+    counts = seen["what passes for agents"]["counts"]
+    assert counts["fails"] == str(len(judged("agent").keys() & FAILS))
+    assert counts["passes"] == str(len(judged("agent").keys() - FAILS))
+    address = "#verdict=breaking,risky,safe&role=agent&code=builds,reads&user=passes"
+    assert seen["what passes for agents"]["hash"] == address
+
+
+@pytest.mark.parametrize(("scene", "width"), [("narrow", 360), ("wide", 1600), ("user code, narrow", 360)])
 def test_nothing_is_wider_than_the_window(seen: dict[str, Any], scene: str, width: int) -> None:
     assert seen[scene]["window"] == width
     assert seen[scene]["content"] <= width

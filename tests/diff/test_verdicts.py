@@ -18,7 +18,8 @@ from codegen.diff.verdicts import BREAKING
 from codegen.names import pascal
 from codegen.regen import regenerate, understand
 from tests.codegen.build import Schema, acp_schema, write_schema
-from tests.diff.cases import CASES, Case
+from tests.diff.cases import CASES
+from tests.diff.cases.case import Case
 
 _PARSER = Path(__file__).with_name("parse_all.py")
 _IDS = [f"{case.name} in {case.place}" for case in CASES]
@@ -99,6 +100,21 @@ def test_the_finding_says_which_way_the_messages_go(case: Case) -> None:
     for finding in findings(case):
         if case.rule not in ("definition-added", "definition-removed"):
             assert finding.flow == case.flow
+
+
+NAMES = {
+    "optional renamed": ["SessionNotification.working_dir", "SessionNotification.work_dir"],
+    "definition renamed": ["Sort", "Kind"],
+    "open union's member removed": ["Block", "BlockB"],
+    "union's member retagged": ["Block", "BlockC", "BlockB"],
+    "union opened": ["Block", "BlockOther"],
+}
+
+
+@pytest.mark.parametrize(("name", "expected"), NAMES.items(), ids=NAMES)
+def test_a_finding_has_the_python_names_of_both_sides(name: str, expected: list[str]) -> None:
+    (finding,) = findings(next(case for case in CASES if case.name == name))
+    assert list(finding.symbols) == [f"acp_bindings.v1.{each}" for each in expected]
 
 
 @pytest.mark.parametrize(

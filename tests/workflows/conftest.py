@@ -13,7 +13,7 @@ import pytest
 
 from codegen.__main__ import ROOT, main
 from tests.codegen.build import Schema, acp_schema, model, write_schema
-from tests.diff.cases import around
+from tests.diff.cases.case import around
 from tests.workflows.jobs import Job, run_job
 
 SHARED = ["codegen", "Makefile", "pyproject.toml", "requirements.txt", ".gitignore", ".gitattributes"]

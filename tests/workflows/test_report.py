@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
-from codegen.__main__ import main
+from codegen.__main__ import ROOT, main
 from tests.codegen.build import STRING, Schema, acp_schema
-from tests.diff.cases import around, holds, may
+from tests.diff.cases.case import around, holds, may
 from tests.workflows.conftest import Hub, release
 from tests.workflows.jobs import Job, run_job
+
+USER_CODE = """from acp_bindings.v1 import NewSessionRequest
+
+REQUEST = NewSessionRequest()
+"""
 
 
 def propose(hub: Hub, tmp_path: Path, version: str, definitions: Schema) -> Path:
@@ -62,6 +68,22 @@ def test_what_accepts_nothing_here_fails_and_the_report_is_there(hub: Hub, tmp_p
     assert found.failed
     assert "accepted.toml accepts 0123456789ab, which is no finding here" in found.log
     assert "`NewSessionRequest.x`" in found.summary
+
+
+def test_user_code_is_checked_as_the_base_has_it_in_the_report_and_where_it_fails(hub: Hub, tmp_path: Path) -> None:
+    other = hub.checkout()
+    shutil.copytree(ROOT / "runtime", other / "runtime", ignore=shutil.ignore_patterns("__pycache__"))
+    (other / "tests/typing/user_code").mkdir(parents=True)
+    (other / "tests/typing/user_code/client.py").write_text(USER_CODE, "utf-8")
+    hub.push(other, "Use it", "main")
+    clone = propose(hub, tmp_path, "2.0.0", around("request", holds(STRING)))
+    (clone / "tests/typing/user_code/client.py").write_text(USER_CODE.replace("()", '(x="")'), "utf-8")
+    hub.push(clone, "Adapt to it", "topic")
+    found = report(hub, clone)
+    assert found.failed
+    assert "User code: 1 failure in 1 file." in found.summary
+    assert 'client.py:3: Missing named argument "x"' in found.summary
+    assert "::warning file=tests/typing/user_code/client.py,line=3," in found.log
 
 
 def accept(hub: Hub, clone: Path, fingerprint: str) -> None:

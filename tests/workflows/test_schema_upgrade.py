@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
 
+from codegen.__main__ import ROOT
 from tests.codegen.build import STRING, model
 from tests.diff.artifacts import schemas_of
-from tests.diff.cases import around, holds, may
+from tests.diff.cases.case import around, holds, may
 from tests.workflows.conftest import Hub, new_hub, release, start
 
 BRANCH = "schema-upgrade"
@@ -181,10 +183,18 @@ def test_a_report_that_cannot_be_made_fails_with_the_sentence(hub: Hub, safe: Pa
     assert hub.writes == []
 
 
-def test_a_real_release_is_proposed(tmp_path: Path) -> None:
+def test_a_real_release_is_proposed_with_what_user_code_says_of_it(tmp_path: Path) -> None:
     old, new = schemas_of("2.0.2"), schemas_of("2.1.0")
     hub = start(new_hub(tmp_path), old)
+    clone = hub.checkout()
+    for name in ("runtime", "tests/typing/user_code"):
+        shutil.copytree(ROOT / name, clone / name, ignore=shutil.ignore_patterns("__pycache__"))
+    hub.push(clone, "Use it", "main")
     generated, proposed = hub.upgrade(new)
     assert proposed is not None
     assert not proposed.failed, generated.log + proposed.log
+    assert (
+        f"User code: no failures in {len(list((ROOT / 'tests/typing/user_code').iterdir()))} files."
+        in generated.summary
+    )
     assert labels(hub) == ["schema-safe"]

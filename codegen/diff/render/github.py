@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from codegen.diff.failures import UNPREDICTED, Failure
 from codegen.diff.findings import Finding
 from codegen.diff.grouping import change, summary, unsafe_axes
 from codegen.diff.report import Report
@@ -12,17 +13,32 @@ _LEVELS = {Verdict.BREAKING: "error", Verdict.RISKY: "warning"}
 
 
 def github(report: Report) -> str:
-    """One line a finding that isn't safe, and one for all. What only reports, or was accepted, is a notice."""
+    """One line a failure that no finding predicts, a finding that isn't safe, a failure beside it, and one for all.
+
+    The alarm comes first, because GitHub shows ten errors of a step. What only reports, or was accepted, is a notice.
+    A failure that a finding predicts is a warning, any other an error.
+    """
     unsafe = [each for each in report.findings if each.worst is not Verdict.SAFE]
-    return "".join(f"{line}\n" for line in [*map(_annotation, unsafe), f"::notice::{_data(summary(report))}"])
+    failures = [_failure("warning", _title(each), failure) for each in unsafe for failure in each.failures]
+    alarms = [_failure("error", UNPREDICTED, failure) for failure in report.unpredicted]
+    lines = [*alarms, *map(_annotation, unsafe), *failures, f"::notice::{_data(summary(report))}"]
+    return "".join(f"{line}\n" for line in lines)
 
 
 def _annotation(finding: Finding) -> str:
     level = "notice" if finding.reports_only or finding.accepted else _LEVELS[finding.worst]
     axes = "; ".join(f"{title}: {verdict.word}" for title, verdict in unsafe_axes(finding).items())
     text = "\n".join(part for part in (finding.sentence, change(finding), axes, finding.pointer) if part)
-    title = _property(f"{finding.rule}: {finding.subject}")
-    return f"::{level} file={_property(file_of(finding.profile))},title={title}::{_data(text)}"
+    return f"::{level} file={_property(file_of(finding.profile))},title={_property(_title(finding))}::{_data(text)}"
+
+
+def _failure(level: str, title: str, failure: Failure) -> str:
+    place = f"file={_property(failure.file)},line={failure.line}"
+    return f"::{level} {place},title={_property(title)}::{_data(failure.message)}"
+
+
+def _title(finding: Finding) -> str:
+    return f"{finding.rule}: {finding.subject}"
 
 
 def _data(text: str) -> str:

@@ -11,6 +11,7 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
+from codegen.diff.failures import UNPREDICTED
 from codegen.diff.findings import NOWHERE, Finding
 from codegen.diff.grouping import (
     FLOWS,
@@ -22,6 +23,7 @@ from codegen.diff.grouping import (
     headline,
     note,
     unsafe_axes,
+    user_code,
 )
 from codegen.diff.report import Report
 
@@ -33,6 +35,8 @@ _FILTERS = (
     ("role", "For", {"agent": "agents", "client": "clients"}),
     ("code", "Whose code", {"builds": "builds it", "reads": "reads it"}),
 )
+# Only where user code was checked.
+_FAILING = ("user", "User code", {"fails": "fails", "passes": "passes"})
 # The axes that matter to code that moves to the new bindings: what it builds goes to old peers too, and what it reads
 # comes from them.
 _CODE = {"builds": ("old_peer", "build"), "reads": ("new_peer", "read", "implement")}
@@ -51,9 +55,11 @@ def html(report: Report) -> str:
     return environment.get_template(_TEMPLATE).render(
         report=report,
         headline=headline(report),
+        user_code=user_code(report),
+        unpredicted=UNPREDICTED,
         profiles={name: (groups(found), counts(found)) for name, found in by_profile(report).items()},
         verdicts=_VERDICTS,
-        filters=_FILTERS,
+        filters=(*_FILTERS, _FAILING) if report.user_code else _FILTERS,
         flows=FLOWS,
         note=note,
         drafts=REPORTED_ONLY if any(each.reports_only for each in report.findings) else "",

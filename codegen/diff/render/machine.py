@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from typing import Any
 
+from codegen.diff.failures import UserCode
 from codegen.diff.findings import Finding
 from codegen.diff.report import Report
 
@@ -27,6 +29,16 @@ def as_json(report: Report) -> dict[str, Any]:
         "profiles": list(report.profiles),
         "docsOnly": report.docs_only,
         "findings": [_finding(each) for each in report.findings],
+        "userCode": _user_code(report.user_code) if report.user_code else None,
+    }
+
+
+def _user_code(checked: UserCode) -> dict[str, Any]:
+    return {
+        "folder": checked.folder,
+        "files": checked.files,
+        "failures": checked.failures,
+        "unpredicted": [asdict(each) for each in checked.unpredicted],
     }
 
 
@@ -50,4 +62,5 @@ def _finding(finding: Finding) -> dict[str, Any]:
         "worst": finding.worst.word,
         "verdicts": {axis: verdict.word for axis, verdict in finding.verdicts.by_axis().items()},
         "accepted": finding.accepted or None,
+        "failures": [asdict(each) for each in finding.failures],
     }

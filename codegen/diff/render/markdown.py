@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from dataclasses import replace
 
+from codegen.diff.failures import UNPREDICTED, Failure
 from codegen.diff.findings import Finding
 from codegen.diff.grouping import (
     FLOWS,
@@ -20,36 +22,88 @@ from codegen.diff.grouping import (
     groups,
     headline,
     note,
+    number,
     unsafe_axes,
+    user_code,
 )
 from codegen.diff.report import Report
 from codegen.diff.verdicts import Verdict
 
 # A comment on GitHub has room for 65,536 characters. The rest is for what a workflow writes around it.
 LIMIT = 64_000
-_ALL = " `make diff BASE=<the same base> FORMAT=html > report.html` has everything."
+# More lines than this that no finding predicts say nothing new: the others come after everything else.
+_ALARMS = 20
 _SIGNS = {Verdict.BREAKING: "🔴", Verdict.RISKY: "🟡", Verdict.SAFE: "🟢"}
 _BREAK = "  \n  "
+# A finding, a line of user code beside it, or a line that no finding predicts.
+_Part = tuple[Finding | None, Failure | None]
 
 
 def markdown(report: Report) -> str:
     """The report as GitHub's Markdown. What it is too long for is counted: what is safe and what is unstable first."""
-    order = sorted(report.findings, key=lambda each: (each.worst is Verdict.SAFE, each.reports_only, -each.worst))
-    fitting = bisect_right(range(len(order) + 1), LIMIT, key=lambda count: len(_text(report, set(order[:count]))))
-    return _text(report, set(order[: fitting - 1]))
+    order = _order(report)
+    fitting = bisect_right(
+        range(len(order) + 1), LIMIT, key=lambda count: len(_text(report, _cut(report, order[:count])))
+    )
+    return _text(report, _cut(report, order[: max(fitting - 1, 0)]))
 
 
-def _text(report: Report, kept: set[Finding]) -> str:
-    """The report with the findings that are kept, and the number of the others."""
+def _order(report: Report) -> list[_Part]:
+    """What may be left out, the most important first."""
+    alarms: list[_Part] = [(None, each) for each in report.unpredicted]
+    found = [(each, failure) for each in report.findings for failure in (None, *each.failures)]
+    return [*alarms[:_ALARMS], *sorted(found, key=_rank), *alarms[_ALARMS:]]
+
+
+def _rank(part: tuple[Finding, Failure | None]) -> tuple[bool, bool, bool, int]:
+    finding, failure = part
+    return finding.worst is Verdict.SAFE, finding.reports_only, failure is not None, -finding.worst
+
+
+def _cut(report: Report, order: list[_Part]) -> Report:
+    """The report with these parts alone."""
+    kept = set(order)
+    findings = tuple(
+        replace(each, failures=tuple(failure for failure in each.failures if (each, failure) in kept))
+        for each in report.findings
+        if (each, None) in kept
+    )
+    alarms = tuple(each for each in report.unpredicted if (None, each) in kept)
+    return replace(
+        report, findings=findings, user_code=report.user_code and replace(report.user_code, unpredicted=alarms)
+    )
+
+
+def _text(report: Report, cut: Report) -> str:
+    """The report with what it is cut to, and the number of what is left out."""
     blocks = [
         _underlined(f"Schema: {_plain(report.base)} → {_plain(report.head)}"),
         f"**{headline(report)} Recommended version bump: {report.bump}.**",
+        user_code(report),
+        *_alarm(report, cut),
         _overview(report),
-        _left_out(list(report.findings), kept, _ALL),
+        _left_out(report, cut, _everything(report)),
     ]
-    for profile, findings in by_profile(report).items():
-        blocks += [_underlined(note(profile)), *_profile(findings, kept)] if findings else []
+    for profile in report.profiles:
+        blocks += _profile(profile, _only(report, profile), _only(cut, profile))
     return "\n\n".join(filter(None, blocks)) + "\n"
+
+
+def _everything(report: Report) -> str:
+    options = f"USER_CODE={report.user_code.folder} " if report.user_code else ""
+    return f" `make diff BASE=<the same base> {options}FORMAT=html > report.html` has everything."
+
+
+def _only(report: Report, profile: str) -> Report:
+    return replace(report, findings=tuple(by_profile(report)[profile]), user_code=None)
+
+
+def _alarm(report: Report, cut: Report) -> list[str]:
+    if not report.unpredicted:
+        return []
+    lines = "\n".join(f"- {_failure(each)}" for each in cut.unpredicted)
+    left_out = _left_out(replace(report, findings=()), replace(cut, findings=()))
+    return [_underlined(f"{_SIGNS[Verdict.BREAKING]} {UNPREDICTED}"), lines, left_out]
 
 
 def _overview(report: Report) -> str:
@@ -65,18 +119,26 @@ def _overview(report: Report) -> str:
     return "\n".join([head, *rows]) + drafts if rows else ""
 
 
-def _profile(findings: list[Finding], kept: set[Finding]) -> list[str]:
-    shown = [each for each in findings if each in kept]
-    safe = [each for each in shown if each.worst is Verdict.SAFE]
-    blocks = _groups([each for each in shown if each.worst is not Verdict.SAFE])
+def _profile(name: str, report: Report, cut: Report) -> list[str]:
+    safe = [each for each in cut.findings if each.worst is Verdict.SAFE]
+    blocks = _groups([each for each in cut.findings if each.worst is not Verdict.SAFE])
     if safe:
         blocks += [f"<details><summary>{len(safe)} safe</summary>", *_groups(safe), "</details>"]
-    return [*blocks, _left_out(findings, kept)]
+    return [_underlined(note(name)), *blocks, _left_out(report, cut)] if report.findings else []
 
 
-def _left_out(findings: list[Finding], kept: set[Finding], instead: str = "") -> str:
-    missing = counted([each for each in findings if each not in kept])
-    return f"> Left out for length: {missing}.{instead}" if missing else ""
+def _left_out(report: Report, cut: Report, instead: str = "") -> str:
+    shown = set(cut.findings)
+    lines = len(_failures(report) - _failures(cut))
+    missing = [
+        counted([each for each in report.findings if each not in shown]),
+        f"{number(lines, 'line')} of user code" if lines else "",
+    ]
+    return f"> Left out for length: {', '.join(filter(None, missing))}.{instead}" if any(missing) else ""
+
+
+def _failures(report: Report) -> set[Failure]:
+    return {*report.unpredicted, *(failure for each in report.findings for failure in each.failures)}
 
 
 def _groups(findings: list[Finding]) -> list[str]:
@@ -91,7 +153,11 @@ def _item(finding: Finding) -> str:
     about = f"{FLOWS[finding.flow]}, `{finding.rule}`, `{finding.fingerprint}`"
     accepted = f"✅ accepted: {_plain(finding.accepted)}" if finding.accepted else ""
     lines = [f"{verdict} {_code(finding.subject)}: {finding.sentence}", _code(change(finding)), accepted, axes, about]
-    return f"- {_BREAK.join(filter(None, lines))}"
+    return f"- {_BREAK.join([*filter(None, lines), *map(_failure, finding.failures)])}"
+
+
+def _failure(failure: Failure) -> str:
+    return f"fails: {_code(failure.sentence)}{_BREAK}{_code(failure.source)}"
 
 
 def _underlined(text: str) -> str:

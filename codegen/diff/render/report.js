@@ -1,8 +1,9 @@
 // The filters. Their state is in the address: #verdict=breaking,risky&role=agent&code=reads. Any other # is a finding.
+// Where user code was checked there is user=fails, too.
 const form = document.querySelector("form");
 const findings = [...document.querySelectorAll("article")];
 const boxes = (name) => [...form.querySelectorAll(`[name=${name}]`)];
-const names = ["verdict", "role", "code"];
+const names = ["verdict", "role", "code", "user"].filter((name) => document.querySelector(`[name=${name}]`));
 
 function chosen() {
   return Object.fromEntries(names.map((name) => [name, boxes(name).filter((box) => box.checked).map((box) => box.value)]));
@@ -15,7 +16,8 @@ function judged(finding, { role, code }) {
 }
 
 function fitting(state) {
-  return findings.filter((each) => state.verdict.includes(judged(each, state)));
+  const { verdict, user } = state;
+  return findings.filter((each) => verdict.includes(judged(each, state)) && (!user || user.includes(each.dataset.user)));
 }
 
 function show() {

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from codegen.diff.failures import UNPREDICTED, Failure
 from codegen.diff.findings import Finding
-from codegen.diff.grouping import FLOWS, by_profile, change, descriptions, groups, note, summary, unsafe_axes
+from codegen.diff.grouping import FLOWS, by_profile, change, groups, note, number, summary, unsafe_axes
 from codegen.diff.report import Report
 from codegen.diff.verdicts import Verdict
 
@@ -15,13 +16,16 @@ _INDENT = " " * 13
 def terminal(report: Report, *, colour: bool) -> str:
     """The report as lines of text. `colour`: with ANSI colours."""
     lines = [f"{report.base} -> {report.head}"]
+    if report.unpredicted:
+        lines += ["", _painted(UNPREDICTED, _COLOURS[Verdict.BREAKING], colour)]
+        lines += [line for each in report.unpredicted for line in _failure(each, "  ")]
     for profile, findings in by_profile(report).items():
         docs = report.docs_only[profile]
         lines += ["", _painted(note(profile), _BOLD, colour)] if findings or docs else []
         for title, members in groups(findings).items():
             lines.append(f"  {_painted(title, _BOLD, colour)}")
             lines += [line for each in members for line in _finding(each, colour)]
-        lines += [f"  {descriptions(docs)} changed"] if docs else []
+        lines += [f"  {number(docs, 'description')} changed"] if docs else []
     return "\n".join([*lines, "", summary(report), ""])
 
 
@@ -33,7 +37,12 @@ def _finding(finding: Finding, colour: bool) -> list[str]:
     axes = "; ".join(f"{title}: {each.word}" for title, each in unsafe_axes(finding).items())
     about = _painted(f"{finding.rule}, {FLOWS[finding.flow]}, #{finding.fingerprint}", _FAINT, colour)
     accepted = f"accepted: {finding.accepted}" if finding.accepted else ""
-    return [first, *(f"{_INDENT}{each}" for each in (change(finding), axes, accepted, about) if each)]
+    lines = [f"{_INDENT}{each}" for each in (change(finding), axes, accepted, about) if each]
+    return [first, *lines, *(line for each in finding.failures for line in _failure(each, _INDENT))]
+
+
+def _failure(failure: Failure, indent: str) -> list[str]:
+    return [f"{indent}{failure.sentence}", f"{indent}    {failure.source}"]
 
 
 def _painted(text: str, code: str, colour: bool) -> str:

@@ -1,0 +1,80 @@
+"""User code that touches everything a package has: builds, reads and tells apart models, implements and calls methods.
+
+Code that reads an open union or an open enum has a default, so only closed ones are matched exhaustively.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from codegen.diff.shapes import Shape, shape_of
+from codegen.ir import Alias, Definition, Field, Model, Schema, Union
+
+_HEAD = """\
+from typing import Any, assert_never
+from acp_bindings.{profile} import Agent as BaseAgent, Client as BaseClient, RemoteAgent, RemoteClient
+from acp_bindings.{profile} import {names}
+ANY: Any = None
+"""
+_PLAIN = {"string": "str", "integer": "int", "boolean": "bool", "list": "list[Any]"}
+
+
+def everything(profile: str, schema: Schema) -> str:
+    """A module for one profile."""
+    lines = [_HEAD.format(profile=profile, names=", ".join(schema.definitions))]
+    for definition in schema.definitions.values():
+        lines += _of_definition(schema, definition)
+    return "\n".join([*lines, *_of_role(schema, "agent"), *_of_role(schema, "client"), ""])
+
+
+def _of_definition(schema: Schema, definition: Definition) -> Iterator[str]:
+    name = definition.name
+    if isinstance(definition, Model):
+        fields = schema.fields(name)
+        yield f"def build_{name}() -> {name}:\n    return {name}({_keywords(fields, tags=False)})"
+        for each in fields:
+            yield f"def read_{name}_{each.name}(x: {name}) -> {_type(each)}:\n    return x.{each.name}"
+    elif isinstance(definition, Union) and _is_closed(schema, definition):
+        yield f"def match_{name}(x: {name}) -> None:"
+        yield from (f"    if isinstance(x, {leaf.name}):\n        return" for leaf in schema.leaves(name))
+        yield "    assert_never(x)"
+    elif isinstance(definition, Alias):
+        values, others = shape_of(definition.type.annotation).enum() or ((), None)
+        yield f"def match_{name}(x: {name}) -> None:"
+        yield from (f"    if x == {value!r}:\n        return" for value in values)
+        yield "    assert_never(x)" if values and not others else "    pass"
+
+
+def _is_closed(schema: Schema, union: Union) -> bool:
+    fields = [each for leaf in schema.leaves(union.name) for each in schema.fields(leaf.name)]
+    return not any(marker.startswith("OtherThan") for each in fields for marker in each.markers)
+
+
+def _of_role(schema: Schema, role: str) -> Iterator[str]:
+    mine = [each for each in schema.methods if role in each.handled_by]
+    yield f"class My{role}(Base{role.capitalize()}):\n    pass"
+    for each in mine:
+        yield f"    async def {each.name}(self, request: {each.params}) -> {each.result or 'None'}:"
+        yield "        raise NotImplementedError"
+    yield f"MADE_{role} = My{role}()"
+    yield f"async def call_{role}(remote: Remote{role.capitalize()}) -> None:\n    pass"
+    for each in mine:
+        for fields in schema.variants(each):
+            yield f"    await remote.{each.name}({_keywords(fields, tags=True)})"
+
+
+def _keywords(fields: list[Field], *, tags: bool) -> str:
+    """What a call has to have; a method's keywords have the tags too, to choose by."""
+    return ", ".join(f"{each.name}=ANY" for each in fields if each.required and (tags or each.tag is None))
+
+
+def _type(field: Field) -> str:
+    """The type of a property, as far as it is simple."""
+    shape = shape_of(field.type.annotation)
+    found = _simple(shape.concrete())
+    is_none = shape.nullable or (not field.required and field.default == "None")
+    return f"{found} | None" if found != "object" and is_none else found
+
+
+def _simple(shape: Shape) -> str:
+    return shape.name or _PLAIN.get(shape.kind, "object")
