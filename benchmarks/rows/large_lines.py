@@ -10,7 +10,7 @@ from benchmarks.implementations import FLOOR, PYTHON_SDK, Command, Sample, Task,
 from benchmarks.measuring import Quantity, Row, at_least, no_more_than
 from benchmarks.setup import Setup
 
-# Characters of text, which are as many bytes of JSON but for 2% of line ends.
+# Characters of text. The line has 2% more bytes, since JSON writes the end of a line as two.
 SIZES = (3_000_000, 10_000_000, 30_000_000)
 # How much more a byte of the largest may cost than one of the smallest.
 LINEAR = 1.25
@@ -31,7 +31,7 @@ def _row(setup: Setup, name: str, what: str, measure: Callable[[Setup, str, int]
     labels = [f"{each / 1e6:g} MB" for each in sizes]
     further = (
         "Floor: a raw process at both ends. Growth: a byte of the largest to one of the smallest. "
-        "Memory: bytes at the peak for a byte more."
+        "Memory: bytes at the peak for a byte of the line more."
     )
     return Row(
         name=name,
@@ -57,7 +57,8 @@ def _row(setup: Setup, name: str, what: str, measure: Callable[[Setup, str, int]
 def _by_size(measure: Callable[[int], Sample], sizes: dict[str, int]) -> Sample:
     samples = {label: measure(size) for label, size in sizes.items()}
     seconds = {label: each["seconds"] for label, each in samples.items()}
-    (small, least), *_, (large, most) = sizes.items()
+    small, *_, large = sizes
+    least, most = (len(lines.of_size(sizes[label])) for label in (small, large))
     return {
         **seconds,
         "growth": (seconds[large] / most) / (seconds[small] / least),

@@ -36,6 +36,8 @@ class LineReader:
         if self._kept:
             self._keep(ends[0])
             ends[0] = self._take()
+        if self.too_large is not None:
+            return []
         if last:
             self._keep(last)
         if len(chunk) > self._limit:

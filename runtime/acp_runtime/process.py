@@ -22,7 +22,7 @@ from acp_runtime.exits import exited
 from acp_runtime.options import Options
 from acp_runtime.stderr import Stderr
 from acp_runtime.stdio import open_reader, open_writer
-from acp_runtime.streams import ByteWriter
+from acp_runtime.streams import ByteSource, ByteWriter
 from acp_runtime.tasks import finish
 
 # What a program needs to run and to find its user's files. Nothing that is likely to be a secret.
@@ -57,7 +57,8 @@ class Process:
     ) -> None:
         self._popen = popen
         self._options = options
-        self.stdout = open_reader(stdout)
+        self._reader = open_reader(stdout)
+        self.stdout: ByteSource = self._reader
         self.stdin: ByteWriter = open_writer(stdin, shared=False)
         self._stderr = sink
         self._stderr_source = None if stderr is None else open_reader(stderr)
@@ -99,7 +100,7 @@ class Process:
     async def _end_stdout_with_it(self) -> None:
         """Notice the end of the process also when something that it has started holds its pipes."""
         await exited(self._popen)
-        self.stdout.end()
+        self._reader.end()
 
     async def _end(self) -> None:
         """Close stdin, wait, terminate, kill; then the same to what the process left behind."""
@@ -115,7 +116,7 @@ class Process:
             self._signal("SIGTERM")
             await _until(lambda: not self._has_left_something(), self._options.terminate_deadline)
             self._signal("SIGKILL")
-        self.stdout.close()
+        self._reader.close()
         if self._stderr_source is not None:
             await asyncio.wait({self._stderr.over}, timeout=0.1)
             self._stderr_source.close()

@@ -36,7 +36,7 @@ class Stderr:
             self._put = self._file.write
         elif callable(options.stderr):
             self._put = options.stderr
-        self.tail = bytearray()
+        self.tail: bytearray = bytearray()
         self.over: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
     def __enter__(self) -> Self:

@@ -11,6 +11,7 @@ import pytest
 
 from acp_bindings.v1 import ContentBlockText, PromptRequest, PromptResponse, SessionUpdateAgentMessageChunk
 from acp_runtime import MessageTooLarge
+from acp_runtime.framing import LineReader
 from tests.runtime.peer import Link, Peer, PlainAgent, calling, line, prompt, serving, update
 
 PARSE_ERROR = {"jsonrpc": "2.0", "id": None, "error": {"code": -32700, "message": "Parse error"}}
@@ -216,3 +217,10 @@ async def test_rule_5_a_line_of_30_megabytes_needs_at_most_three_times_its_size(
     tracemalloc.stop()
     assert len(message.params.update.content.text) == size
     assert peak < 3.2 * size
+
+
+def test_rule_5_nothing_behind_a_line_that_is_too_large_is_handed_on() -> None:
+    lines = LineReader(10)
+    assert lines.feed(b"first\nsecon") == [b"first"]
+    assert lines.feed(b"d, too long\nthird\n") == []
+    assert lines.too_large is not None
