@@ -1,0 +1,142 @@
+"""What each part of a message's way costs, in one process: `python -m benchmarks.profile`.
+
+Prints microseconds of CPU per message, the best of several runs. It uses nothing but what users import, so it measures
+any commit: put that commit's `generated` and `runtime` first on PYTHONPATH.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+
+from pydantic import TypeAdapter
+from typing_extensions import TypedDict
+
+from acp_bindings.v1 import (
+    Agent,
+    Client,
+    ContentBlockText,
+    InitializeRequest,
+    InitializeResponse,
+    NewSessionRequest,
+    NewSessionResponse,
+    PromptRequest,
+    PromptResponse,
+    RemoteAgent,
+    RemoteClient,
+    RequestPermissionRequest,
+    RequestPermissionResponse,
+    SessionNotification,
+    SessionUpdateAgentMessageChunk,
+    connect_in_process,
+)
+from benchmarks import lines
+
+COUNT, RUNS, IN_FLIGHT = 5_000, 7, 64
+
+
+class Message(TypedDict):
+    """The frame of an update."""
+
+    jsonrpc: str
+    method: str
+    params: SessionNotification
+
+
+class StreamingAgent(Agent):
+    """Streams as many updates as a prompt says."""
+
+    def __init__(self, client: RemoteClient) -> None:
+        self.client = client
+
+    async def initialize(self, request: InitializeRequest) -> InitializeResponse:
+        return InitializeResponse(protocol_version=1)
+
+    async def session_new(self, request: NewSessionRequest) -> NewSessionResponse:
+        return NewSessionResponse(session_id=lines.SESSION)
+
+    async def session_prompt(self, request: PromptRequest) -> PromptResponse:
+        block = request.prompt[0]
+        assert isinstance(block, ContentBlockText)
+        for _ in range(int(block.text)):
+            await self.client.session_update(session_id=request.session_id, update=chunk())
+        return PromptResponse(stop_reason="end_turn")
+
+
+class SilentClient(Client):
+    """Takes updates and does nothing with them."""
+
+    def __init__(self, agent: RemoteAgent) -> None:
+        self.agent = agent
+
+    async def session_update(self, notification: SessionNotification) -> None:
+        """Nothing."""
+
+    async def session_request_permission(self, request: RequestPermissionRequest) -> RequestPermissionResponse:
+        raise NotImplementedError
+
+
+def chunk() -> SessionUpdateAgentMessageChunk:
+    return SessionUpdateAgentMessageChunk(content=ContentBlockText(text="a few words of what the agent says"))
+
+
+def built() -> SessionNotification:
+    return SessionNotification(session_id=lines.SESSION, update=chunk())
+
+
+async def prompts(agent: RemoteAgent, count: int, updates: int) -> None:
+    for _ in range(count):
+        await agent.session_prompt(session_id=lines.SESSION, prompt=[ContentBlockText(text=str(updates))])
+
+
+async def in_flight(agent: RemoteAgent) -> None:
+    await asyncio.gather(*(prompts(agent, COUNT // IN_FLIGHT, 0) for _ in range(IN_FLIGHT)))
+
+
+async def parts(agent: RemoteAgent) -> dict[str, Callable[[], Awaitable[None]]]:
+    received = lines.chunks(COUNT).splitlines()
+    validate = TypeAdapter(Message).validate_json
+    notification = built()
+
+    async def validated() -> None:
+        for line in received:
+            validate(line)
+
+    async def constructed() -> None:
+        for _ in range(COUNT):
+            built()
+
+    async def dumped() -> None:
+        for _ in range(COUNT):
+            notification.model_dump_json()
+
+    return {
+        "validate an update, alone": validated,
+        "build an update: three models": constructed,
+        "dump an update": dumped,
+        "stream an update, both ends": lambda: prompts(agent, 1, COUNT),
+        "round trip of a prompt, both ends": lambda: prompts(agent, COUNT, 0),
+        f"the same, {IN_FLIGHT} in flight": lambda: in_flight(agent),
+    }
+
+
+async def best(part: Callable[[], Awaitable[None]]) -> float:
+    costs: list[float] = []
+    for _ in range(RUNS):
+        started = time.process_time()
+        await part()
+        costs.append(time.process_time() - started)
+    return min(costs) / COUNT * 1e6
+
+
+async def main() -> None:
+    async with connect_in_process(StreamingAgent, SilentClient) as agent:
+        await agent.initialize(protocol_version=1)
+        await agent.session_new(cwd="/", mcp_servers=[])
+        for name, part in (await parts(agent)).items():
+            print(f"{name:36}{await best(part):6.1f} µs")
+
+
+if __name__ == "__main__":
+    asyncio.run(main())
