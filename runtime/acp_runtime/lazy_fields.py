@@ -100,21 +100,26 @@ def _finish(cls: Any) -> None:
 
 
 def collect_fields(cls: Any) -> dict[str, FieldInfo]:
-    """Evaluate what was put aside for a class and its bases, once."""
-    declared: dict[str, tuple[str, Any]] | None = cls.__dict__.get(_PUT_ASIDE)
-    if declared is not None:
-        namespace = sys.modules[cls.__module__].__dict__
-        inherited = {
-            name: copy(field) for base in reversed(cls.__bases__) for name, field in collect_fields(base).items()
-        }
-        own = {
-            name: _field(eval(text, namespace), default, cls.model_config["alias_generator"](name))
-            for name, (text, default) in declared.items()
-        }
-        cls.__annotations__ = {name: text for name, (text, _) in declared.items()}
-        cls.__pydantic_fields__ = {**inherited, **own}
-        type.__delattr__(cls, _PUT_ASIDE)
+    """The fields of a class. What was put aside for it and its bases is evaluated once."""
+    if _PUT_ASIDE in cls.__dict__:
+        with _finishing:
+            _evaluate(cls)
     return getattr(cls, "__pydantic_fields__", {})
+
+
+def _evaluate(cls: Any) -> None:
+    declared: dict[str, tuple[str, Any]] | None = cls.__dict__.get(_PUT_ASIDE)
+    if declared is None:  # another thread was faster
+        return
+    namespace = sys.modules[cls.__module__].__dict__
+    inherited = {name: copy(field) for base in reversed(cls.__bases__) for name, field in collect_fields(base).items()}
+    own = {
+        name: _field(eval(text, namespace), default, cls.model_config["alias_generator"](name))
+        for name, (text, default) in declared.items()
+    }
+    cls.__annotations__ = {name: text for name, (text, _) in declared.items()}
+    cls.__pydantic_fields__ = {**inherited, **own}
+    type.__delattr__(cls, _PUT_ASIDE)
 
 
 def _field(annotation: Any, default: Any, alias: str) -> FieldInfo:

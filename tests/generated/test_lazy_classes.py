@@ -61,15 +61,20 @@ from threading import Barrier
 import sys
 sys.setswitchinterval(1e-6)
 together = Barrier(8)
-def parse(_):
+def ask(number):
     together.wait()
-    return models.SessionNotification.model_validate_json(
-        '{"sessionId":"s","update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"x"}}}'
-    )
+    for name in bare:
+        classes[name].model_fields
+    text = models.ContentBlockText(text="x")
+    built = models.SessionNotification(
+        session_id="s", update=models.SessionUpdateAgentMessageChunk(content=text)
+    ).model_dump_json()
+    return models.SessionNotification.model_validate_json(built).model_dump_json()
 with ThreadPoolExecutor(8) as pool:
-    print(len({each.update.content.text for each in pool.map(parse, range(8))}))
+    print(len(set(pool.map(ask, range(8)))))
 """
-    assert in_a_fresh_process(code) == "1"
+    for _ in range(3):
+        assert in_a_fresh_process(code) == "1"
 
 
 class Note(BaseModel):
