@@ -11,9 +11,9 @@ from typing import Annotated, Any, Final, TypeAlias, cast, get_args, get_origin
 
 from pydantic import BaseModel, GetCoreSchemaHandler, ValidationError
 from pydantic_core import PydanticCustomError, core_schema
-from pydantic_core.core_schema import CoreSchema
+from pydantic_core.core_schema import CoreSchema, SerSchema
 
-from acp_runtime.views import instance_schema
+from acp_runtime.views import dumps_itself, instance_schema
 
 # A null that is to count as absent: matches null alone, then drops the field (`None` is no int, and that failure is
 # omitted).
@@ -134,7 +134,8 @@ class ByTag:
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         from acp_runtime.model import wire_name
 
-        if (instance := instance_schema(*_leaves_of_union(source))) is not None:
+        leaves = _leaves_of_union(source)
+        if (instance := instance_schema(*leaves)) is not None:
             return cast("CoreSchema", instance)
         tagged: dict[str, CoreSchema] = {}
         others: list[Choice] = []
@@ -145,7 +146,7 @@ class ByTag:
             others += [] if tags else [(_label(member), schema)]
         json = core_schema.tagged_union_schema(tagged, wire_name(self.attribute))
         python = core_schema.tagged_union_schema(tagged, self.attribute, from_attributes=True)
-        return first_match([("<known tag>", _for_json(json, python)), *others])
+        return first_match([("<known tag>", _for_json(json, python)), *others], dumps_itself(tuple(leaves)))
 
 
 class _FirstMatch:
@@ -203,13 +204,13 @@ def _or_absent(schema: CoreSchema) -> CoreSchema:
     return first_match([("<value>", schema), ("<null>", _NULL_IS_ABSENT)])
 
 
-def first_match(choices: list[Choice]) -> CoreSchema:
-    """The first choice that validates. Dumped by what the value is: a model in a union dumps itself.
+def first_match(choices: list[Choice], serialization: SerSchema = _BY_VALUE) -> CoreSchema:
+    """The first choice that validates. Dumped by what the value is, if nothing else is said.
 
     A choice's label stands in the path of its errors, between angle brackets so that nobody takes it for a key.
     """
     return core_schema.union_schema(
-        [(schema, label) for label, schema in choices], mode="left_to_right", serialization=_BY_VALUE
+        [(schema, label) for label, schema in choices], mode="left_to_right", serialization=serialization
     )
 
 

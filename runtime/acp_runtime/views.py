@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, TypeAlias
 
-from pydantic_core import core_schema
+from pydantic_core import PydanticSerializationError, core_schema
 
 from acp_runtime.json_values import as_object
 
@@ -38,9 +38,23 @@ def instance_schema(*classes: type) -> Schema | None:
     """The schema of an instance of one of these classes where that is all that counts; None elsewhere."""
     if not classes or not _instances_only.get():
         return None
-    names = " or ".join(cls.__name__ for cls in classes)
     allowed: Any = classes[0] if len(classes) == 1 else classes
-    return core_schema.is_instance_schema(allowed, cls_repr=names)
+    return core_schema.is_instance_schema(allowed, cls_repr=_names(classes), serialization=dumps_itself(classes))
+
+
+def dumps_itself(classes: tuple[type, ...]) -> core_schema.SerSchema:
+    """How an instance of one of these classes is dumped: as it does itself. Anything else is an error."""
+
+    def checked(value: Any) -> Any:
+        if isinstance(value, classes):
+            return value
+        raise PydanticSerializationError(f"Expected an instance of {_names(classes)}, found {type(value).__name__}")
+
+    return core_schema.plain_serializer_function_ser_schema(checked, return_schema=core_schema.any_schema())
+
+
+def _names(classes: tuple[type, ...]) -> str:
+    return " or ".join(cls.__name__ for cls in classes)
 
 
 def as_wire(schema: Schema) -> Schema:

@@ -5,6 +5,11 @@ from __future__ import annotations
 import subprocess
 import sys
 
+from typing import Any
+
+import pytest
+from pydantic_core import PydanticSerializationError
+
 from acp_bindings.v1 import (
     ContentBlockText,
     Plan,
@@ -12,6 +17,8 @@ from acp_bindings.v1 import (
     SessionUpdateAgentMessageChunk,
     SessionUpdatePlan,
 )
+
+from acp_runtime.encoding import dump
 
 LINE = '{"sessionId":"s","update":{"entries":[],"sessionUpdate":"plan","new":1},"_meta":{"a":1},"other":2}'
 
@@ -63,3 +70,28 @@ def test_what_is_held_dumps_itself_in_python_too() -> None:
     }
     assert SessionNotification(session_id="s", update=chunk).model_dump() == dumped
     assert SessionNotification(session_id="s", update=chunk).model_dump(mode="json") == dumped
+
+
+ENTRY: dict[str, Any] = {"content": "x", "priority": "low", "status": "pending"}
+
+
+@pytest.mark.parametrize("wrong", [ENTRY, 5])
+def test_what_is_no_model_is_not_dumped_where_one_belongs(wrong: Any) -> None:
+    SessionUpdatePlan(entries=[])
+    SessionNotification(session_id="s", update=SessionUpdatePlan(entries=[]))
+    for bad in (
+        SessionUpdatePlan.model_construct(entries=[wrong]),
+        SessionNotification.model_construct(session_id="s", update=wrong),
+        SessionNotification(session_id="s", update=SessionUpdatePlan.model_construct(entries=[wrong])),
+    ):
+        with pytest.raises(PydanticSerializationError):
+            dump(bad)
+
+
+def test_what_is_not_of_a_union_is_not_dumped_where_one_belongs() -> None:
+    wrong = SessionNotification.model_construct(session_id="s", update=ContentBlockText(text="x"))
+    with pytest.raises(PydanticSerializationError):
+        dump(wrong)
+    SessionNotification.model_validate_json(LINE)
+    with pytest.raises(PydanticSerializationError):
+        dump(wrong)
