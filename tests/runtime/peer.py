@@ -13,6 +13,7 @@ from typing import Any
 from acp_bindings.v1 import (
     Agent,
     Client,
+    ContentBlockText,
     InitializeRequest,
     InitializeResponse,
     NewSessionRequest,
@@ -25,6 +26,7 @@ from acp_bindings.v1 import (
     RequestPermissionRequest,
     RequestPermissionResponse,
     SessionNotification,
+    SessionUpdateAgentMessageChunk,
 )
 from acp_bindings.v1.connect import AGENT_SIDE, CLIENT_SIDE
 from acp_runtime.connection import Connection
@@ -247,6 +249,17 @@ async def _initialized(remote: RemoteAgent, peer: Peer, capabilities: dict[str, 
     request = await peer.receive()
     await peer.send({"id": request["id"], "result": {"protocolVersion": 1, "agentCapabilities": capabilities}})
     await call
+
+
+def chunk(text: str) -> SessionUpdateAgentMessageChunk:
+    """A part of what an agent says."""
+    return SessionUpdateAgentMessageChunk(content=ContentBlockText(text=text))
+
+
+def text_of(notification: SessionNotification) -> str:
+    """What such a part says."""
+    received: Any = notification.update
+    return str(received.content.text)
 
 
 def update(session: str, text: str) -> dict[str, Any]:

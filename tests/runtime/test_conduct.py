@@ -14,29 +14,36 @@ from acp_bindings.v1 import (
     ContentBlockImage,
     ContentBlockResource,
     ContentBlockText,
+    CreateTerminalResponse,
     ElicitationSchema,
     HttpHeader,
     InitializeRequest,
     InitializeResponse,
+    KillTerminalRequest,
     McpServer,
     McpServerHttp,
     McpServerSse,
     McpServerStdio,
     PromptRequest,
     PromptResponse,
+    ReleaseTerminalRequest,
+    ReleaseTerminalResponse,
     RemoteAgent,
     RemoteClient,
     TextResourceContents,
+    methods,
 )
 from acp_runtime import (
     CapabilityError,
     GuardError,
     NotInitialized,
+    Options,
     ProtocolVersionMismatch,
     RelativePath,
     RequestError,
     ResourceNotFound,
 )
+from acp_runtime.conduct import Conduct
 from tests.runtime.peer import INITIALIZE, Link, Peer, PlainAgent, calling, prompt, serving, update
 
 NEW = {"cwd": "/", "mcpServers": []}
@@ -254,28 +261,21 @@ async def test_rule_27_what_a_client_did_not_advertise_raises_and_sends_nothing(
         assert found[0].capability == missing
 
 
-async def test_rule_27_a_terminal_that_exists_may_always_be_ended(link: Link) -> None:
-    async def ask(client: RemoteClient) -> None:
-        with pytest.raises(CapabilityError):
-            await client.terminal_kill(session_id="s", terminal_id="other")
-        made: dict[str, Any] = {"session_id": "s", "terminal_id": "t"}
-        await client.terminal_kill(**made)
-        await client.terminal_release(**made)
-
-    from acp_bindings.v1 import CreateTerminalResponse, methods
-    from acp_runtime.conduct import Conduct
-    from acp_runtime.options import Options
-
+def test_rule_27_a_terminal_that_exists_may_be_ended_whatever_was_advertised_and_no_other() -> None:
     conduct = Conduct(methods.PROFILE, Options())
-    initialize: Any = InitializeRequest(protocol_version=1)
+    initialize = InitializeRequest(protocol_version=1)
     conduct.handled(methods.INITIALIZE, initialize, InitializeResponse(protocol_version=1))
+    kill = KillTerminalRequest(session_id="s", terminal_id="t")
+    with pytest.raises(CapabilityError):
+        conduct.before_call(methods.TERMINAL_KILL, kill)
     conduct.answered(methods.TERMINAL_CREATE, None, CreateTerminalResponse(terminal_id="t"))
-    from acp_bindings.v1 import KillTerminalRequest
-
-    conduct.before_call(methods.TERMINAL_KILL, KillTerminalRequest(session_id="s", terminal_id="t"))
+    conduct.before_call(methods.TERMINAL_KILL, kill)
+    released = ReleaseTerminalRequest(session_id="s", terminal_id="t")
+    conduct.answered(methods.TERMINAL_RELEASE, released, ReleaseTerminalResponse())
+    with pytest.raises(CapabilityError):
+        conduct.before_call(methods.TERMINAL_KILL, kill)
     with pytest.raises(CapabilityError):
         conduct.before_call(methods.TERMINAL_KILL, KillTerminalRequest(session_id="s", terminal_id="u"))
-    assert ask
 
 
 @pytest.mark.parametrize("path", ["relative", "./x", "", "~", "C:x", "file:///x"])
