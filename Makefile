@@ -4,9 +4,10 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+PYTEST := $(BIN)/python -m pytest -q --numprocesses auto --dist loadgroup
 
 .DEFAULT_GOAL := help
-.PHONY: help regen check diff fetch test lint demo bench bench-quick bench-report build check-dist lock clean
+.PHONY: help regen check diff fetch test test-quick lint demo bench bench-quick bench-report build check-dist lock clean
 
 help: ## List what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-12s %s\n", $$1, $$2 }'
@@ -33,8 +34,11 @@ diff: $(READY) ## Say what differs from another schema, for whom: make diff BASE
 fetch: $(READY) ## Pin another schema: make fetch FROM=npm:@agentclientprotocol/sdk@<version>, github:<tag> or <folder>
 	$(BIN)/python -m codegen fetch "$$FROM"
 
-test: $(READY) ## Run the tests
-	$(BIN)/python -m pytest -q
+test: $(READY) ## Run the tests, on all cores
+	$(PYTEST)
+
+test-quick: $(READY) ## Run what is worth running after an edit, in less than a minute
+	$(PYTEST) tests/runtime tests/generated
 
 lint: $(READY) ## Check style and types of everything hand-written, the types of what is generated, and the workflows
 	$(BIN)/python -m ruff check .

@@ -10,6 +10,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NoReturn
 
+from tests.support.once import once
+
 PEERS = Path(__file__).resolve().parents[1] / ".venv" / "peers"
 
 # What the interop tests and the benchmarks run against.
@@ -30,11 +32,9 @@ class UnavailableError(Exception):
 
 def skip(what: str, reason: UnavailableError) -> NoReturn:
     """Skip a test that needs a peer; where all peers have to be there (`.ci/run`), fail it."""
-    import pytest  # benchmarks install peers, too
+    from tests.support.needed import lacking  # benchmarks install peers, too
 
-    if os.environ.get("ACP_PEERS") == "required":
-        pytest.fail(f"{what}: {reason}.")
-    pytest.skip(f"{what}: {reason}.")
+    lacking("peers", f"{what}: {reason}.")
 
 
 def python_sdk() -> Path:
@@ -103,13 +103,7 @@ def python_in(folder: Path) -> Path:
 
 
 def _installed(name: str, install: Callable[[Path], None]) -> Path:
-    folder = PEERS / name
-    done = folder / ".installed"
-    if not done.exists():
-        folder.mkdir(parents=True, exist_ok=True)
-        install(folder)
-        done.touch()
-    return folder
+    return once(PEERS / name, install)
 
 
 def _run(command: Sequence[str], folder: Path, settings: dict[str, str]) -> None:

@@ -15,8 +15,9 @@ from codegen.__main__ import main
 from codegen.regen import regenerate
 from tests.codegen.build import Schema, acp_schema, write_schema
 from tests.codegen.fetching import OLD
-from tests.codegen.npm import why_not
 from tests.runtime.conftest import pytest_pyfunc_call  # noqa: F401
+from tests.support.needed import lacking
+from tests.support.releases import why_not
 
 Generate = Callable[..., ModuleType]
 
@@ -43,7 +44,7 @@ def generate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Genera
 def npm() -> None:
     """Skips a test where npm or the network is missing."""
     if why_not():
-        pytest.skip(why_not())
+        lacking("peers", f"This needs npm, and {why_not()}.")
 
 
 @pytest.fixture

@@ -19,7 +19,6 @@ import pytest
 from codegen.__main__ import ROOT, SCHEMA
 from tests.codegen.build import tree
 from tests.codegen.fetching import NEW, refused
-from tests.codegen.npm import needs_npm
 
 NpmDoes = Callable[[str], str]
 PACKAGE = b'{"name": "@acp/sdk", "version": "9"}'
@@ -117,7 +116,7 @@ def test_an_archive_that_reaches_outside_is_refused(tmp_path: Path, npm_does: Np
     assert not (tmp_path / "evil").exists()
 
 
-@needs_npm
+@pytest.mark.usefixtures("npm")
 def test_npm_brings_the_release_that_is_pinned_here(tmp_path: Path) -> None:
     target = tmp_path / "schema"
     source = json.loads((SCHEMA / "PINNED.json").read_bytes())["source"]
@@ -128,7 +127,7 @@ def test_npm_brings_the_release_that_is_pinned_here(tmp_path: Path) -> None:
     assert tree(target) == {name: each for name, each in tree(SCHEMA).items() if name != "README.md"}
 
 
-@needs_npm
+@pytest.mark.usefixtures("npm")
 def test_a_version_that_npm_does_not_have_is_one_sentence(target: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "npm knows no" in refused("npm:@agentclientprotocol/sdk@999.0.0", target, capsys)
 

@@ -14,8 +14,8 @@ from codegen.diff.findings import Finding
 from codegen.diff.pointers import at
 from codegen.diff.report import Report, compare
 from codegen.diff.sources import Side, read_side
-from tests.diff.artifacts import PAIRS, schemas_of
 from tests.diff.raw import Change, changes
+from tests.support.releases import PAIRS, schemas_of
 
 LIMIT = 5.0
 

@@ -18,6 +18,7 @@ import pytest
 from codegen.diff.render.html import html
 from codegen.diff.render.machine import as_json
 from tests.diff.pages import failing, large, parsed
+from tests.support.needed import lacking
 
 FRAMES = Path(__file__).with_name("frames.html")
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
@@ -75,7 +76,7 @@ def seen(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """What the browser saw in every scene."""
     browser = next(filter(None, map(shutil.which, BROWSERS)), None)
     if browser is None:
-        pytest.skip(f"none of {', '.join(BROWSERS)} is installed")
+        lacking("browser", f"None of {', '.join(BROWSERS)} is installed.")
     folder = tmp_path_factory.mktemp("page")
     (folder / "report.html").write_text(html(large()), "utf-8")
     (folder / CHECKED).write_text(html(USER_CODE), "utf-8")

@@ -13,7 +13,7 @@ from codegen.diff.sources import Snapshot, read_side
 from codegen.emit import emit_profile
 from codegen.ir import Model, Schema
 from codegen.profiles import Profile
-from tests.diff.artifacts import PAIRS, schemas_of
+from tests.support.releases import PAIRS, schemas_of
 
 
 @cache

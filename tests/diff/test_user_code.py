@@ -23,11 +23,11 @@ from codegen.diff.report import Report, compare
 from codegen.diff.sources import read_side
 from codegen.diff.user_code import check_user_code
 from tests.codegen.build import acp_schema, write_schema
-from tests.diff.artifacts import schemas_of
 from tests.diff.cases.user_code import AFTER, BEFORE, CODE, DRAFT
 from tests.diff.everything import everything
 from tests.diff.repository import USER_CODE, repository
 from tests.diff.test_output import SCHEMA
+from tests.support.releases import schemas_of
 
 
 def before(folder: Path) -> Path:

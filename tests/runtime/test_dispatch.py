@@ -171,22 +171,25 @@ async def test_rule_13_a_request_error_is_sent_as_it_is(link: Link) -> None:
     assert await _error_of(link, AuthenticationRequired()) == {"code": -32000, "message": "Authentication required"}
 
 
-@pytest.mark.parametrize(
-    "raised",
-    [
-        ValueError("hunter2"),
-        SystemExit(3),
-        GeneratorExit(),
-        BaseException("hunter2"),
-        None,
-        {"stopReason": "end_turn"},
-        PlanEntry(content="x", priority="low", status="pending"),
-        PromptResponse.model_construct(stop_reason=object()),
-        RequestError(1, "x", object()),
-        RequestError(1, "\ud800"),
-    ],
-    ids=repr,
-)
+class Opaque:
+    """What no JSON can be made of."""
+
+
+RAISED: dict[str, Any] = {
+    "an exception": ValueError("hunter2"),
+    "SystemExit": SystemExit(3),
+    "GeneratorExit": GeneratorExit(),
+    "BaseException": BaseException("hunter2"),
+    "nothing": None,
+    "a dict": {"stopReason": "end_turn"},
+    "another model": PlanEntry(content="x", priority="low", status="pending"),
+    "a model that can't be dumped": PromptResponse.model_construct(stop_reason=Opaque()),
+    "an error that can't be dumped": RequestError(1, "x", Opaque()),
+    "an error that is no Unicode": RequestError(1, "\ud800"),
+}
+
+
+@pytest.mark.parametrize("raised", RAISED.values(), ids=RAISED)
 async def test_rule_13_anything_else_is_one_internal_error_that_discloses_nothing(link: Link, raised: Any) -> None:
     assert await _error_of(link, raised) == {"code": -32603, "message": "Internal error"}
 

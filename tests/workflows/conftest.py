@@ -14,6 +14,7 @@ import pytest
 from codegen.__main__ import ROOT, main
 from tests.codegen.build import Schema, acp_schema, model, write_schema
 from tests.diff.cases.case import around
+from tests.support.needed import lacking
 from tests.workflows.jobs import Job, run_job
 
 SHARED = ["codegen", "Makefile", "pyproject.toml", "requirements.txt", ".gitignore", ".gitattributes"]
@@ -106,7 +107,7 @@ def hub(tmp_path: Path) -> Hub:
 def new_hub(tmp_path: Path) -> Hub:
     """An empty one. Skips the test where there is no jq, which the workflows find on every runner."""
     if shutil.which("jq") is None:
-        pytest.skip("jq is needed")
+        lacking("tools", "jq is needed.")
     (tmp_path / "hub").mkdir()
     return Hub(tmp_path / "hub")
 

@@ -10,8 +10,8 @@ import pytest
 
 from codegen.__main__ import ROOT
 from tests.codegen.build import STRING, model
-from tests.diff.artifacts import schemas_of
 from tests.diff.cases.case import around, holds, may
+from tests.support.releases import schemas_of
 from tests.workflows.conftest import Hub, new_hub, release, start
 
 BRANCH = "schema-upgrade"

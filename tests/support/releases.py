@@ -1,0 +1,79 @@
+"""The releases of the npm package that ships the schemas, each downloaded once and kept."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import shutil
+import subprocess
+import tarfile
+from functools import cache, partial
+from pathlib import Path
+
+from tests.installed import PEERS
+from tests.support.needed import lacking
+from tests.support.once import once
+
+PACKAGE = "@agentclientprotocol/sdk"
+RELEASES = "1.3.0 1.4.0 1.5.0 1.5.1 1.6.0 1.6.1 1.7.0 1.8.0 1.9.0 2.0.0 2.0.1 2.0.2 2.1.0 2.2.0 2.3.0 2.4.0".split()
+PAIRS = list(itertools.pairwise(RELEASES))
+_SECONDS = 120
+
+
+def schemas_of(release: str) -> Path:
+    """The folder of schemas of a release."""
+    return unpacked(release) / "schema"
+
+
+def unpacked(release: str) -> Path:
+    """The unpacked package of a release. A test that needs it is skipped where it can't be had."""
+    folder = PEERS / f"sdk-{release}"
+    if not (folder / ".complete").exists() and why_not():
+        lacking("peers", f"The release {release} was not fetched before, and {why_not()}.")
+    return once(folder, partial(_fetch, release)) / "package"
+
+
+def since(first: str) -> list[str]:
+    """Every version that npm knows since one, prereleases left out."""
+    versions: list[str] = json.loads(_npm("view", PACKAGE, "versions", "--json"))
+    return [each for each in versions if each.replace(".", "").isdigit() and _parts(each) >= _parts(first)]
+
+
+@cache
+def why_not() -> str:
+    """Why npm can't be used here; empty if it can."""
+    if shutil.which("npm") is None:
+        return "there is no npm"
+    try:
+        _npm("view", PACKAGE, "name")
+    except subprocess.SubprocessError as error:
+        return f"npm can't reach its registry ({type(error).__name__})"
+    return ""
+
+
+def _fetch(release: str, folder: Path) -> None:
+    _npm("pack", "--ignore-scripts", "--silent", "--pack-destination", str(folder), f"{PACKAGE}@{release}")
+    (archive,) = folder.glob("*.tgz")
+    with tarfile.open(archive) as tar:
+        tar.extractall(folder, filter="data")
+    archive.unlink()
+
+
+def _parts(version: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in version.split("."))
+
+
+def _npm(*arguments: str) -> str:
+    command = ["npm", *arguments]
+    settings = {"npm_config_fetch_retries": "1", "npm_config_update_notifier": "false"}
+    done = subprocess.run(
+        command,
+        cwd=PEERS.parent,
+        env={**os.environ, **settings},
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=_SECONDS,
+    )
+    return done.stdout
