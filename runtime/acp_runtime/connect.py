@@ -18,7 +18,7 @@ from acp_runtime.options import Options
 from acp_runtime.roles import Handler
 from acp_runtime.sides import Side
 from acp_runtime.streams import ByteSource, ByteWriter, StreamOutput, StreamSource
-from acp_runtime.tasks import finish
+from acp_runtime.tasks import Closing
 
 RemoteT = TypeVar("RemoteT")
 _PIPE_BUFFER = 64 * 1024
@@ -72,15 +72,18 @@ async def running(
     writer: ByteWriter,
     options: Options,
     why_closed: WhyClosed | None = None,
+    closing: Closing | None = None,
 ) -> AsyncGenerator[RemoteT]:
     """Run a connection while the block lasts; gives the proxy for the other side."""
     connection = Connection(side, factory, source, writer, options, why_closed)
     task = asyncio.create_task(connection.run(), name=f"acp-{side.role}")
+    closing = closing or Closing()
     try:
         yield connection.remote
     finally:
         connection.stop(ConnectionClosed("The connection was closed by this side."))
-        await finish(task)
+        await closing.finish(task)
+        closing.raise_cancelled()
 
 
 async def serve_stdio(side: Side[RemoteT], factory: Callable[[RemoteT], Handler], options: Options) -> None:

@@ -7,7 +7,6 @@ when it ends.
 from __future__ import annotations
 
 import asyncio
-from asyncio.tasks import _unregister_task  # pyright: ignore[reportPrivateUsage]
 from collections.abc import Awaitable, Callable, Coroutine
 from logging import DEBUG, WARNING, getLogger
 from time import monotonic
@@ -29,6 +28,7 @@ from acp_runtime.receiving import Inbox
 from acp_runtime.roles import Handler
 from acp_runtime.sides import Side
 from acp_runtime.streams import ByteSource, ByteWriter
+from acp_runtime.tasks import forget
 
 WhyClosed: TypeAlias = Callable[[ConnectionClosed], Awaitable[ConnectionClosed]]
 
@@ -190,5 +190,5 @@ class Connection:
             for task in left:
                 _logger.error("A handler did not end when it was cancelled: %r", task)
                 # Or `asyncio.run` would wait for it for ever.
-                _unregister_task(task)
+                forget(task)
         await self._outbox.close(self._options.flush_deadline)
