@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from codegen.diff import command as diff
-from codegen.errors import FetchError, SchemaError
+from codegen.errors import FetchError, FileError, SchemaError
 from codegen.fetch import fetch
 from codegen.regen import check, regenerate
 from codegen.sources import SOURCES
@@ -26,18 +26,15 @@ def main(arguments: list[str] | None = None) -> int:
 
     Returns:
         0 if all is well, 1 if `check` found drift, `diff` found what it is to fail on or the schema has something
-        without a rule, 2 for wrong usage or a source that can't be read or fetched from.
+        without a rule, 2 for wrong usage or a file or a source that is missing or isn't what it has to be.
     """
     options = _parser().parse_args(arguments)
     try:
         run: Command = options.run
         return run(options)
-    except SchemaError as error:
+    except (FetchError, SchemaError) as error:
         print(f"codegen: {error}", file=sys.stderr)
-        return 1
-    except FetchError as error:
-        print(f"codegen: {error}", file=sys.stderr)
-        return 2
+        return 2 if isinstance(error, (FetchError, FileError)) else 1
 
 
 def _fetch(options: argparse.Namespace) -> int:

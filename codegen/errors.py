@@ -22,5 +22,9 @@ class SchemaError(Exception):
         return f"{place}{self.message}"
 
 
+class FileError(SchemaError):
+    """A file the generator needs is missing or isn't what it has to be. Nothing was written."""
+
+
 class FetchError(Exception):
     """A source that no schema could be fetched from, as one sentence. Nothing was changed."""

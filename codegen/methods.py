@@ -7,8 +7,9 @@ is a request, a notification or a result. Both must agree. `methods.toml` adds w
 from __future__ import annotations
 
 import keyword
-import tomllib
 from collections import Counter
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeGuard
 
@@ -16,10 +17,15 @@ from acp_runtime.roles import Handler, Remote
 from codegen.envelopes import Payload
 from codegen.errors import SchemaError
 from codegen.ir import Method
+from codegen.method_table import read_table
 from codegen.names import method_name
 from codegen.nodes import escape, is_object
 
 DATA = Path(__file__).with_name("methods.toml")
+# What a line may say.
+KEYS = frozenset({"baseline", "capability", "offered", "content"})
+# What the file says of a method, by its side, its name and the pointer for an error.
+_DataOf = Callable[[str, str, str], dict[str, Any]]
 
 # Who handles a method of each side, and who sends its requests and notifications.
 _HANDLED_BY = {
@@ -51,6 +57,15 @@ _ADVERTISED_IN = {"agent": "InitializeResponse", "client": "InitializeRequest"}
 
 def read_methods(raw: dict[str, Any], payloads: set[Payload], version: str) -> list[Method]:
     """Every method of a schema, in upstream's order. `version` is the table of `methods.toml`, such as `v1`."""
+    return _read(raw, payloads, partial(_data, version))
+
+
+def read_methods_alone(raw: dict[str, Any], payloads: set[Payload]) -> list[Method]:
+    """Every method as the schema alone describes it, without what `methods.toml` adds."""
+    return _read(raw, payloads, lambda side, wire, pointer: {})
+
+
+def _read(raw: dict[str, Any], payloads: set[Payload], data_of: _DataOf) -> list[Method]:
     parts: dict[tuple[str, str, str], str] = {}
     for name, schema in raw["$defs"].items():
         key = _method_of(name, schema, payloads)
@@ -62,7 +77,7 @@ def read_methods(raw: dict[str, Any], payloads: set[Payload], version: str) -> l
     _check_complete(parts, payloads, raw)
     kinds = Counter(method_name(wire) for _, wire, kind in parts if kind != "response")
     methods = [
-        _method(raw, version, side, wire, kind, name, parts, kinds)
+        _method(raw, data_of, side, wire, kind, name, parts, kinds)
         for (side, wire, kind), name in parts.items()
         if kind != "response"
     ]
@@ -120,7 +135,7 @@ def _check_complete(parts: dict[tuple[str, str, str], str], payloads: set[Payloa
 
 def _method(
     raw: dict[str, Any],
-    version: str,
+    data_of: _DataOf,
     side: str,
     wire: str,
     kind: str,
@@ -128,7 +143,7 @@ def _method(
     parts: dict[tuple[str, str, str], str],
     kinds: Counter[str],
 ) -> Method:
-    data = _data(version, side, wire, f"/$defs/{params}/x-method")
+    data = data_of(side, wire, f"/$defs/{params}/x-method")
     capability = data.get("capability")
     if capability is not None:
         _check_path(raw["$defs"], _ADVERTISED_IN[side], capability, wire)
@@ -152,23 +167,23 @@ def _method(
 
 def _data(version: str, side: str, wire: str, pointer: str) -> dict[str, Any]:
     """What `methods.toml` says of a method."""
-    table = tomllib.loads(DATA.read_text("utf-8"))
-    found: Any = table.get(version, {}).get(side, {}).get(wire)
-    place = f"codegen/methods.toml [{version}.{side}]"
+    found = line_of(version, side, wire)
     if found is None:
+        place = f"codegen/methods.toml [{version}.{side}]"
         raise SchemaError(
             pointer, f"The method {wire} is neither baseline nor mapped to what unlocks it. Add it to {place}."
-        )
-    if not _is_data(found, side):
-        raise SchemaError(
-            pointer, f"{place} {wire!r}: expected baseline, capability, offered or content, found {found!r}."
         )
     return found
 
 
+def line_of(version: str, side: str, wire: str) -> dict[str, Any] | None:
+    """The line of a method in `methods.toml`, if it has one."""
+    return read_table(DATA, _HANDLED_BY, _is_data, KEYS).get(version, {}).get(side, {}).get(wire)
+
+
 def _is_data(found: Any, side: str) -> TypeGuard[dict[str, Any]]:
     """Whether a line has what it can have: texts that aren't empty, capabilities only where some message has them."""
-    if not is_object(found) or not found or found.keys() - {"baseline", "capability", "offered", "content"}:
+    if not is_object(found) or not found or found.keys() - KEYS:
         return False
     content = found.get("content", {})
     if not is_object(content) or ((content or "capability" in found) and side not in _ADVERTISED_IN):
@@ -184,13 +199,13 @@ def _content(
     found: list[tuple[str, str]] = []
     for part, capability in data.get("content", {}).items():
         field, _, tag = part.partition(".")
-        if _has_part(definitions, params, field, tag):
+        if has_part(definitions, params, field, tag):
             _check_path(definitions, _ADVERTISED_IN[side], capability, f"{wire} with {part}")
             found.append((part, capability))
     return tuple(found)
 
 
-def _has_part(definitions: dict[str, Any], params: str, field: str, tag: str) -> bool:
+def has_part(definitions: dict[str, Any], params: str, field: str, tag: str) -> bool:
     """Whether params have a field, and whether its items, or the params themselves, have a variant of this tag."""
     schema = definitions[params]
     own = schema.get("properties", {}).get(field)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from codegen.errors import SchemaError
+from codegen.errors import FileError
 from codegen.nodes import escape, is_object
 from codegen.profiles import Profile, find_files
 
@@ -27,9 +27,9 @@ class Pinned:
         try:
             found = parse_json(self.content)
         except ValueError as error:
-            raise SchemaError("", f"Not JSON: {error}.", self.profile.file) from error
+            raise FileError("", f"Not JSON: {error}.", self.profile.file) from error
         if not is_object(found) or not is_object(found.get("$defs")):
-            raise SchemaError("", "Not an ACP schema: there are no `$defs`.", self.profile.file)
+            raise FileError("", "Not an ACP schema: there are no `$defs`.", self.profile.file)
         return found
 
 
@@ -41,7 +41,7 @@ def load(folder: Path, *, pinned: bool) -> list[Pinned]:
     """The schemas of a folder. With `pinned`, its PINNED.json must name exactly these files, with these hashes."""
     files = find_files(folder)
     if not files:
-        raise SchemaError("", f"There is no schema in {folder.name}/. `make fetch FROM=npm:...` brings one.")
+        raise FileError("", f"There is no schema in {folder.name}/. `make fetch FROM=npm:...` brings one.")
     pins: dict[str, Any] = {"source": "", "version": "", "files": {}}
     if pinned or (folder / PINS).is_file():
         pins = read_pins(folder / PINS)
@@ -52,7 +52,7 @@ def load(folder: Path, *, pinned: bool) -> list[Pinned]:
         found_hash = sha256(content)
         expected = pins["files"][file]["sha256"] if pins["files"] else found_hash
         if found_hash != expected:
-            raise SchemaError(
+            raise FileError(
                 "", f"The SHA-256 is {found_hash}, pinned is {expected}. Restore the file or fetch it again.", file
             )
         # A file that stayed when others were fetched says itself where it is from.
@@ -66,27 +66,27 @@ def read_pins(path: Path) -> dict[str, Any]:
     try:
         pins = parse_json(path.read_bytes())
     except FileNotFoundError as error:
-        raise SchemaError("", "There is no PINNED.json beside the schema. `make fetch` writes it.", PINS) from error
+        raise FileError("", "There is no PINNED.json beside the schema. `make fetch` writes it.", PINS) from error
     except ValueError as error:
-        raise SchemaError("", f"Not JSON: {error}.", PINS) from error
+        raise FileError("", f"Not JSON: {error}.", PINS) from error
     files = pins.get("files") if is_object(pins) else None
     if not is_object(pins) or not is_object(files):
-        raise SchemaError("", "Expected an object with `files`.", PINS)
+        raise FileError("", "Expected an object with `files`.", PINS)
     for key in ("source", "version"):
         if not isinstance(pins.get(key), str):
-            raise SchemaError(f"/{key}", "Expected a string.", PINS)
+            raise FileError(f"/{key}", "Expected a string.", PINS)
     for file, entry in files.items():
         if not is_object(entry) or not isinstance(entry.get("sha256"), str):
-            raise SchemaError(f"/files/{escape(file)}", "Expected an object with a `sha256`.", PINS)
+            raise FileError(f"/files/{escape(file)}", "Expected an object with a `sha256`.", PINS)
         if not all(isinstance(entry.get(key, ""), str) for key in ("source", "version")):
-            raise SchemaError(f"/files/{escape(file)}", "Expected `source` and `version` to be strings.", PINS)
+            raise FileError(f"/files/{escape(file)}", "Expected `source` and `version` to be strings.", PINS)
     return pins
 
 
 def _check_same_files(present: set[str], listed: set[str]) -> None:
     for file in sorted(present ^ listed):
         where = "is there but not pinned" if file in present else "is pinned but not there"
-        raise SchemaError("", f"The file {where}. `make fetch` writes both.", file)
+        raise FileError("", f"The file {where}. `make fetch` writes both.", file)
 
 
 def parse_json(content: bytes) -> Any:

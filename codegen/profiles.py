@@ -25,6 +25,10 @@ _TITLES = {
 }
 
 
+# The tables of `methods.toml`.
+TABLES = tuple(dict.fromkeys(name[:2] for name in _PLACES))
+
+
 @dataclass(frozen=True)
 class Profile:
     """One package to generate, and where its schema came from.

@@ -15,7 +15,7 @@ from codegen.envelopes import read_messages
 from codegen.errors import SchemaError
 from codegen.folders import read_files, replace_folder, write_files
 from codegen.ir import Schema
-from codegen.methods import read_methods
+from codegen.methods import read_methods, read_methods_alone
 from codegen.normalise import normalise
 from codegen.pins import Pinned, load
 from codegen.vocabulary import check_vocabulary
@@ -28,17 +28,24 @@ def emit(pinned: Pinned) -> dict[str, str]:
     try:
         return emit_profile(pinned.profile, understand(pinned.schema, pinned.profile.table))
     except SchemaError as error:
-        raise SchemaError(error.pointer, error.message, error.source or pinned.profile.file) from error
+        error.source = error.source or pinned.profile.file
+        raise
 
 
-def understand(raw: dict[str, Any], version: str) -> Schema:
-    """The intermediate representation of a JSON schema. `version` is its table in `methods.toml`, such as `v1`."""
+def understand(raw: dict[str, Any], version: str | None) -> Schema:
+    """The intermediate representation of a JSON schema.
+
+    Args:
+        raw: the schema.
+        version: its table in `methods.toml`, such as `v1`; None leaves out what that file adds to its methods.
+    """
     check_vocabulary(raw)
     schema = normalise(raw["$defs"])
     fill_defaults(schema)
     messages = read_messages(raw)
     schema.messages = messages.texts
-    schema.methods = read_methods(raw, messages.payloads, version)
+    payloads = messages.payloads
+    schema.methods = read_methods(raw, payloads, version) if version else read_methods_alone(raw, payloads)
     return schema
 
 

@@ -32,6 +32,7 @@ class Report:
         profiles: those that were compared.
         stale: the fingerprints that are accepted and that no finding has.
         user_code: what was found in user code; None if none was checked.
+        notes: what of either side can't be read and so wasn't compared, a sentence each.
     """
 
     base: str
@@ -41,6 +42,7 @@ class Report:
     profiles: tuple[str, ...]
     stale: tuple[str, ...] = ()
     user_code: UserCode | None = None
+    notes: tuple[str, ...] = ()
 
     @property
     def unpredicted(self) -> tuple[Failure, ...]:
@@ -71,7 +73,15 @@ def compare(base: Side, head: Side, accepted: list[Acceptance]) -> Report:
         found, docs[name] = _compare_profile(name, base, head)
         findings += [replace(each, reports_only=name != STABLE) for each in found]
     left = stale(accepted, findings) if any(findings) or any(docs.values()) else ()
-    return Report(_label(base), _label(head), apply(accepted, findings), docs, tuple(names), left)
+    return Report(
+        _label(base),
+        _label(head),
+        apply(accepted, findings),
+        docs,
+        tuple(names),
+        left,
+        notes=(*base.notes, *head.notes),
+    )
 
 
 def _label(side: Side) -> str:

@@ -1,4 +1,7 @@
-"""Where the two sides of a comparison come from: a folder of schemas, or a git ref that has `schema/`."""
+"""Where the two sides of a comparison come from: a folder of schemas, a git ref that has `schema/`, or a checkout.
+
+A git ref and a checkout other than this one are read with the `methods.toml` of their own.
+"""
 
 from __future__ import annotations
 
@@ -6,18 +9,17 @@ import io
 import subprocess
 import tarfile
 import tempfile
-import tomllib
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from codegen.diff.method_facts import METHODS, MethodFacts, read_facts
 from codegen.errors import SchemaError
-from codegen.ir import Method, Schema
-from codegen.pins import load
+from codegen.ir import Schema
+from codegen.pins import Pinned, load
 from codegen.regen import understand
 
-# What of a git ref says something about its protocol.
-_SCHEMA, _METHODS = "schema", "codegen/methods.toml"
+_SCHEMA = "schema"
 # What a maintainer has accepted, beside the schemas it is about.
 ACCEPTED = "accepted.toml"
 
@@ -34,12 +36,14 @@ class Side:
         label: what the user called it.
         version: the release of its schema, where that is known.
         accepted: its accepted.toml; empty if it has none.
+        notes: a sentence for each thing that can't be read and so isn't compared.
     """
 
     label: str
     version: str
     profiles: dict[str, Snapshot]
     accepted: bytes = b""
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -59,14 +63,32 @@ def read_side(where: str, repository: Path) -> Side:
     """
     folder = Path(where)
     if where and folder.is_dir():
-        return _read_folder(folder / _SCHEMA if (folder / _SCHEMA).is_dir() else folder, _called(where, repository))
+        return _read_folder(folder, _called(where, repository), repository)
     if where and folder.exists():
         raise SourceError(f"{where} is a file. Give the folder of schemas it is in, or a git ref.")
     with tempfile.TemporaryDirectory(prefix="acp-diff-") as extracted:
-        extract(where, repository, Path(extracted), _SCHEMA, _METHODS)
-        side = _read_folder(Path(extracted) / _SCHEMA, where)
-        table = _table(Path(extracted) / _METHODS, where)
-    return replace(side, profiles={name: with_table(name, each, table) for name, each in side.profiles.items()})
+        root = Path(extracted)
+        extract(where, repository, root, _SCHEMA)
+        if has(where, repository, METHODS):
+            extract(where, repository, root, METHODS)
+        return _read_checkout(root, where)
+
+
+def _read_folder(folder: Path, label: str, repository: Path) -> Side:
+    """A folder of schemas, or of a checkout. Those of this repository are read as `make regen` reads them."""
+    if not (folder / _SCHEMA).is_dir():
+        return _read_schemas(folder, label)
+    if (folder / METHODS).is_file() and folder.resolve() != repository:
+        return _read_checkout(folder, label)
+    return _read_schemas(folder / _SCHEMA, label)
+
+
+def _read_checkout(folder: Path, label: str) -> Side:
+    """The schemas of a commit, with what its own `methods.toml` says."""
+    side = _read_schemas(folder / _SCHEMA, label, alone=True)
+    facts = _facts(folder / METHODS, label)
+    profiles = {name: with_facts(name, each, facts) for name, each in side.profiles.items()}
+    return replace(side, profiles=profiles, notes=facts.notes)
 
 
 def _called(where: str, repository: Path) -> str:
@@ -75,20 +97,27 @@ def _called(where: str, repository: Path) -> str:
     return f"{folder.relative_to(repository).as_posix()}/" if folder.is_relative_to(repository) else where
 
 
-def _read_folder(folder: Path, label: str) -> Side:
+def _read_schemas(folder: Path, label: str, *, alone: bool = False) -> Side:
+    """A folder of schemas. `alone`: without what `methods.toml` adds."""
     try:
         found = load(folder, pinned=False)
         version = found[0].profile.version
-        profiles = {
-            each.profile.name: Snapshot(each.profile.file, each.schema, understand(each.schema, each.profile.table))
-            for each in found
-        }
+        profiles = {each.profile.name: _snapshot(each, alone) for each in found}
         accepted = (folder / ACCEPTED).read_bytes() if (folder / ACCEPTED).is_file() else b""
     except SchemaError as error:
         raise SourceError(f"{label} can't be read: {error}") from error
     except OSError as error:
         raise SourceError(f"{label} can't be read: {error.strerror}.") from error
     return Side(label, version, profiles, accepted)
+
+
+def _snapshot(pinned: Pinned, alone: bool) -> Snapshot:
+    profile, raw = pinned.profile, pinned.schema
+    try:
+        return Snapshot(profile.file, raw, understand(raw, None if alone else profile.table))
+    except SchemaError as error:
+        error.source = error.source or profile.file
+        raise
 
 
 def extract(ref: str, repository: Path, target: Path, *paths: str) -> None:
@@ -107,11 +136,16 @@ def extract(ref: str, repository: Path, target: Path, *paths: str) -> None:
         tar.extractall(target, filter="data")
 
 
-def _table(path: Path, label: str) -> dict[str, Any]:
+def has(ref: str, repository: Path, path: str) -> bool:
+    """Whether a git ref has a file at a path."""
+    return bool(_git(["ls-tree", ref, "--", path], repository, f"git can't list what {ref} has."))
+
+
+def _facts(path: Path, label: str) -> MethodFacts:
     try:
-        return tomllib.loads(path.read_text("utf-8"))
+        return read_facts(label, path.read_bytes() if path.is_file() else None)
     except ValueError as error:
-        raise SourceError(f"{label} can't be read: {_METHODS} is not TOML: {error}.") from error
+        raise SourceError(f"{label} can't be read: {METHODS} is not TOML: {error}.") from error
 
 
 def _git(arguments: list[str], repository: Path, failure: str) -> bytes:
@@ -124,16 +158,7 @@ def _git(arguments: list[str], repository: Path, failure: str) -> bytes:
     return done.stdout
 
 
-def with_table(profile: str, snapshot: Snapshot, table: dict[str, Any]) -> Snapshot:
-    """A profile with what `methods.toml` said at that commit. What it didn't list is as it is listed today."""
-    sides = table.get(profile[:2], {})
-    methods = [_with_entry(each, sides.get(each.side, {}).get(each.wire)) for each in snapshot.schema.methods]
+def with_facts(profile: str, snapshot: Snapshot, facts: MethodFacts) -> Snapshot:
+    """A profile with what `methods.toml` said at that commit."""
+    methods = [facts.of(profile[:2], each, snapshot.raw["$defs"]) for each in snapshot.schema.methods]
     return replace(snapshot, schema=replace(snapshot.schema, methods=methods))
-
-
-def _with_entry(method: Method, entry: dict[str, Any] | None) -> Method:
-    if entry is None:
-        return method
-    said = entry.get("content", {})
-    content = tuple((part, said.get(part, capability)) for part, capability in method.content)
-    return replace(method, capability=entry.get("capability"), baseline=entry.get("baseline", False), content=content)

@@ -36,7 +36,7 @@ def pin(folder: Path, **changes: Any) -> None:
 def stopped(folder: Path, capsys: pytest.CaptureFixture[str]) -> str:
     output = folder.parent / "output"
     output.mkdir()
-    assert main(["regen", "--schema", str(folder), "--output", str(output)]) == 1
+    assert main(["regen", "--schema", str(folder), "--output", str(output)]) == 2
     assert tree(output) == {}
     return capsys.readouterr().err
 
@@ -122,10 +122,10 @@ def test_a_folder_without_schemas_stops_it(tmp_path: Path, capsys: pytest.Captur
     assert error == "codegen: There is no schema in nothing/. `make fetch FROM=npm:...` brings one.\n"
 
 
-def test_the_command_exits_with_1_and_one_line(folder: Path) -> None:
+def test_the_command_exits_with_2_and_one_line(folder: Path) -> None:
     (folder / FILE).write_bytes(b"{}")
     command = [sys.executable, "-m", "codegen", "regen", "--schema", str(folder), "--output", str(folder / "out")]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=60)
-    assert (done.returncode, done.stdout) == (1, "")
+    assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.count("\n") == 1
     assert not (folder / "out").exists()

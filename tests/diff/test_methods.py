@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from codegen.diff.findings import Finding
+from codegen.diff.method_facts import MethodFacts
 from codegen.diff.report import compare
 from codegen.diff.rules import RULES
-from codegen.diff.sources import Side, Snapshot, with_table
+from codegen.diff.sources import Side, Snapshot, with_facts
 from codegen.regen import understand
 from tests.codegen.build import Schema
 from tests.diff.cases import CASES, METHOD_CASES
@@ -21,7 +22,7 @@ def side(profiles: dict[str, Schema]) -> Side:
 
 def base(case: MethodCase) -> Side:
     found = side(case.old).profiles
-    return Side("", "", {name: with_table(name, each, case.said) for name, each in found.items()})
+    return Side("", "", {name: with_facts(name, each, MethodFacts("", case.said)) for name, each in found.items()})
 
 
 def of_kind(case: MethodCase) -> list[Finding]:

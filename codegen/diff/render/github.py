@@ -21,7 +21,8 @@ def github(report: Report) -> str:
     unsafe = [each for each in report.findings if each.worst is not Verdict.SAFE]
     failures = [_failure("warning", _title(each), failure) for each in unsafe for failure in each.failures]
     alarms = [_failure("error", UNPREDICTED, failure) for failure in report.unpredicted]
-    lines = [*alarms, *map(_annotation, unsafe), *failures, f"::notice::{_data(summary(report))}"]
+    notes = [f"::notice::{_data(each)}" for each in (*report.notes, summary(report))]
+    lines = [*alarms, *map(_annotation, unsafe), *failures, *notes]
     return "".join(f"{line}\n" for line in lines)
 
 

@@ -26,6 +26,7 @@ def as_json(report: Report) -> dict[str, Any]:
         "head": report.head,
         "worst": report.worst.word,
         "bump": report.bump,
+        "notes": list(report.notes),
         "profiles": list(report.profiles),
         "docsOnly": report.docs_only,
         "findings": [_finding(each) for each in report.findings],

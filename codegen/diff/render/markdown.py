@@ -79,6 +79,7 @@ def _text(report: Report, cut: Report) -> str:
     blocks = [
         _underlined(f"Schema: {_plain(report.base)} → {_plain(report.head)}"),
         f"**{headline(report)} Recommended version bump: {report.bump}.**",
+        "\n".join(f"> Note: {_plain(each)}" for each in report.notes),
         user_code(report),
         *_alarm(report, cut),
         _overview(report),

@@ -15,7 +15,7 @@ _INDENT = " " * 13
 
 def terminal(report: Report, *, colour: bool) -> str:
     """The report as lines of text. `colour`: with ANSI colours."""
-    lines = [f"{report.base} -> {report.head}"]
+    lines = [f"{report.base} -> {report.head}", *(f"note: {each}" for each in report.notes)]
     if report.unpredicted:
         lines += ["", _painted(UNPREDICTED, _COLOURS[Verdict.BREAKING], colour)]
         lines += [line for each in report.unpredicted for line in _failure(each, "  ")]

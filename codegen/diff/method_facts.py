@@ -1,0 +1,106 @@
+"""What `methods.toml` said of the methods of another commit, as far as the codegen that runs can read it.
+
+The file of another commit may have keys that are unknown here, or lack some that are known. What can't be read is noted
+and taken from today's file, so that it is not a difference; it never stops the comparison.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from codegen.ir import Method
+from codegen.methods import KEYS, has_part, line_of
+from codegen.nodes import is_object
+
+METHODS = "codegen/methods.toml"
+# A note names no more things than this.
+_FEW = 5
+
+
+@dataclass
+class MethodFacts:
+    """The file of one commit, and what of it turned out to be unreadable.
+
+    Attributes:
+        label: what the user called the commit.
+        table: its tables; None if there is no file.
+        unknown: keys of its lines that are not known here.
+        unreadable: methods whose lines are not as lines are here.
+        missing: methods of the commit's schemas that it has no line for.
+    """
+
+    label: str
+    table: dict[str, Any] | None
+    unknown: dict[str, None] = field(default_factory=dict[str, None])
+    unreadable: dict[str, None] = field(default_factory=dict[str, None])
+    missing: dict[str, None] = field(default_factory=dict[str, None])
+
+    def of(self, version: str, method: Method, definitions: dict[str, Any]) -> Method:
+        """A method with what its line says."""
+        line = self._line(version, method) or line_of(version, method.side, method.wire) or {}
+        parts = {part: path for part, path in line.get("content", {}).items() if _has(definitions, method, part)}
+        return replace(
+            method,
+            capability=line.get("capability"),
+            baseline=line.get("baseline", False),
+            content=tuple(parts.items()),
+        )
+
+    def _line(self, version: str, method: Method) -> dict[str, Any] | None:
+        """What the file says of a method, if it can be read."""
+        if self.table is None:
+            return None
+        line: Any = self.table
+        for key in (version, method.side, method.wire):
+            line = line.get(key) if is_object(line) else None
+        if line is None:
+            self.missing[method.wire] = None
+        elif not is_object(line) or not _is_readable(line):
+            self.unreadable[method.wire] = None
+        else:
+            self.unknown.update(dict.fromkeys(line.keys() - KEYS))
+            return line
+        return None
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """A sentence for each kind of thing that can't be read."""
+        file, today = f"{METHODS} of {self.label}", "what unlocks them is taken from today's file"
+        if self.table is None:
+            return (f"{self.label} has no {METHODS}: for all its methods {today}.",)
+        notes = (
+            (self.unknown, f"{file} has keys that this codegen doesn't know and doesn't compare: {{}}."),
+            (self.unreadable, f"{file} has lines that this codegen can't read; {today}: {{}}."),
+            (self.missing, f"{file} has no line for some methods; {today}: {{}}."),
+        )
+        return tuple(text.format(_listed(names)) for names, text in notes if names)
+
+
+def read_facts(label: str, content: bytes | None) -> MethodFacts:
+    """The file of a commit; None is no file.
+
+    Raises:
+        ValueError: it isn't TOML.
+    """
+    return MethodFacts(label, None if content is None else tomllib.loads(content.decode("utf-8")))
+
+
+def _is_readable(line: dict[str, Any]) -> bool:
+    """Whether what is known here has the types it has today."""
+    content: Any = line.get("content", {})
+    capability, baseline = line.get("capability", ""), line.get("baseline", False)
+    texts = [*content.values(), capability] if is_object(content) else [None]
+    return isinstance(baseline, bool) and all(isinstance(each, str) for each in texts)
+
+
+def _has(definitions: dict[str, Any], method: Method, part: str) -> bool:
+    key, _, tag = part.partition(".")
+    return has_part(definitions, method.params, key, tag)
+
+
+def _listed(names: Iterable[str]) -> str:
+    each = sorted(names)
+    return ", ".join(each[:_FEW]) + (f" and {len(each) - _FEW} more" if len(each) > _FEW else "")

@@ -1,0 +1,72 @@
+"""`methods.toml` as a file: TOML, with a table for each version and side, and lines that say what a line can say.
+
+What a line means, and whether it fits the schema, is decided in `codegen.methods`.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable, Collection, Iterator
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from codegen.errors import FileError
+from codegen.nodes import is_object
+from codegen.profiles import TABLES
+
+# Version, side, method, and what the line says.
+Table: TypeAlias = dict[str, dict[str, dict[str, Any]]]
+# Whether a line of a side says what a line can say.
+IsLine: TypeAlias = Callable[[Any, str], bool]
+
+
+def read_table(path: Path, sides: Collection[str], is_line: IsLine, keys: Collection[str]) -> Table:
+    """The whole file. `keys` are what a line may have, for the sentence of an error.
+
+    Raises:
+        FileError: the file is missing or isn't what it has to be.
+    """
+    name = f"{path.parent.name}/{path.name}"
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise FileError("", f"It can't be read: {error.strerror}. `git checkout {name}` restores it.", name) from error
+    return _parsed(content, name, tuple(sides), is_line, tuple(sorted(keys)))
+
+
+@lru_cache(maxsize=4)
+def _parsed(content: bytes, name: str, sides: tuple[str, ...], is_line: IsLine, keys: tuple[str, ...]) -> Table:
+    table = parse_toml(content, name)
+    for place, wire, line, side in _lines(table, name, sides):
+        if not is_line(line, side):
+            known = f"What a line may say ({', '.join(keys)}) is described at the top of the file."
+            raise FileError("", f"[{place}] {wire!r}: There is no rule for {line!r}. {known}", name)
+    return table
+
+
+def parse_toml(content: bytes, name: str) -> dict[str, Any]:
+    """A file's TOML.
+
+    Raises:
+        FileError: it isn't TOML.
+    """
+    try:
+        return tomllib.loads(content.decode("utf-8"))
+    except (ValueError, RecursionError) as error:
+        raise FileError("", f"Not TOML: {error}. Correct it there.", name) from error
+
+
+def _lines(table: dict[str, Any], name: str, sides: tuple[str, ...]) -> Iterator[tuple[str, str, Any, str]]:
+    """Every line, with the table it stands in and its side."""
+    for version, tables in table.items():
+        if version not in TABLES or not is_object(tables):
+            raise FileError(
+                "", f"[{version}] is not the table of a version of the protocol; those are {', '.join(TABLES)}.", name
+            )
+        for side, lines in tables.items():
+            if side not in sides or not is_object(lines):
+                raise FileError(
+                    "", f"[{version}.{side}] is not the table of a side; those are {', '.join(sides)}.", name
+                )
+            yield from ((f"{version}.{side}", wire, line, side) for wire, line in lines.items())
