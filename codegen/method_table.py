@@ -60,13 +60,12 @@ def parse_toml(content: bytes, name: str) -> dict[str, Any]:
 def _lines(table: dict[str, Any], name: str, sides: tuple[str, ...]) -> Iterator[tuple[str, str, Any, str]]:
     """Every line, with the table it stands in and its side."""
     for version, tables in table.items():
-        if version not in TABLES or not is_object(tables):
-            raise FileError(
-                "", f"[{version}] is not the table of a version of the protocol; those are {', '.join(TABLES)}.", name
-            )
+        _check_table(version, tables, "version of the protocol", TABLES, name)
         for side, lines in tables.items():
-            if side not in sides or not is_object(lines):
-                raise FileError(
-                    "", f"[{version}.{side}] is not the table of a side; those are {', '.join(sides)}.", name
-                )
+            _check_table(f"{version}.{side}", lines, "side", [f"{version}.{each}" for each in sides], name)
             yield from ((f"{version}.{side}", wire, line, side) for wire, line in lines.items())
+
+
+def _check_table(key: str, found: Any, what: str, known: Collection[str], name: str) -> None:
+    if key not in known or not is_object(found):
+        raise FileError("", f"[{key}] is not the table of a {what}; those are {', '.join(known)}.", name)

@@ -73,15 +73,8 @@ def compare(base: Side, head: Side, accepted: list[Acceptance]) -> Report:
         found, docs[name] = _compare_profile(name, base, head)
         findings += [replace(each, reports_only=name != STABLE) for each in found]
     left = stale(accepted, findings) if any(findings) or any(docs.values()) else ()
-    return Report(
-        _label(base),
-        _label(head),
-        apply(accepted, findings),
-        docs,
-        tuple(names),
-        left,
-        notes=(*base.notes, *head.notes),
-    )
+    notes = (*base.notes, *head.notes)
+    return Report(_label(base), _label(head), apply(accepted, findings), docs, tuple(names), left, notes=notes)
 
 
 def _label(side: Side) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from codegen.__main__ import GENERATED, main
-from tests.codegen.build import STRING, Schema, model, part_of, tree, write_schema
+from tests.codegen.build import STRING, model, part_of, tree, write_schema
 from tests.codegen.refusal_base import BASE, Case, at, changed
 from tests.codegen.refusals_of_methods import METHODS
 from tests.codegen.refusals_of_types import TYPES
