@@ -4,13 +4,17 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
-PYTEST := $(BIN)/python -m pytest -q --numprocesses auto --dist loadgroup
+PYTEST := -m pytest -q --numprocesses auto --dist loadgroup
+LINTERS := lint-ruff lint-format lint-mypy lint-pyright lint-zizmor lint-workflows lint-dependabot
+# The models and the runtime run on other versions of pydantic, too: the lowest that pyproject.toml allows, if none is given.
+PYDANTIC ?= 2.12.0
+OTHER := build/pydantic-$(PYDANTIC)
 
 .DEFAULT_GOAL := help
-.PHONY: help regen check diff fetch test test-quick lint demo bench bench-quick bench-report build check-dist lock clean
+.PHONY: help regen check diff fetch test test-quick test-pydantic stress lint $(LINTERS) demo bench bench-quick bench-report build check-dist lock clean
 
 help: ## List what there is
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-12s %s\n", $$1, $$2 }'
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-13s %s\n", $$1, $$2 }'
 
 # Nothing of this goes to stdout, where a report may be on its way to a file.
 $(READY): requirements.txt pyproject.toml
@@ -35,18 +39,47 @@ fetch: $(READY) ## Pin another schema: make fetch FROM=npm:@agentclientprotocol/
 	$(BIN)/python -m codegen fetch "$$FROM"
 
 test: $(READY) ## Run the tests, on all cores
-	$(PYTEST)
+	$(BIN)/python $(PYTEST)
 
 test-quick: $(READY) ## Run what is worth running after an edit, in less than a minute
-	$(PYTEST) tests/runtime tests/generated
+	$(BIN)/python $(PYTEST) -m "not slow" tests/runtime tests/generated tests/codegen
+
+test-pydantic: $(OTHER)/.ready ## Run the tests of the models and of the runtime on another pydantic: make test-pydantic PYDANTIC=2.12.5
+	$(OTHER)/bin/python -c 'import pydantic; print("pydantic", pydantic.VERSION)'
+	$(OTHER)/bin/python $(PYTEST) tests/generated tests/runtime
+
+# Its own pydantic and what that needs; all else is the locked environment's, whose site-packages come behind its own.
+$(OTHER)/.ready: $(READY)
+	$(BIN)/python -m venv --clear --without-pip $(OTHER)
+	$(BIN)/python -m pip --python $(OTHER)/bin/python install --quiet $(if $(filter pre,$(PYDANTIC)),--pre pydantic,pydantic==$(PYDANTIC))
+	$(OTHER)/bin/python tests/support/behind.py $(CURDIR)/$(VENV)
+	@touch $@
+
+stress: $(READY) ## Run the tests that can do more, with all they can do (an hour)
+	ACP_STRESS=1 $(BIN)/python $(PYTEST) -m stress --timeout 3600
 
 lint: $(READY) ## Check style and types of everything hand-written, the types of what is generated, and the workflows
+	@$(MAKE) --no-print-directory --keep-going --jobs 2 $(if $(filter output-sync,$(.FEATURES)),--output-sync) $(LINTERS)
+
+lint-ruff: $(READY)
 	$(BIN)/python -m ruff check .
+
+lint-format: $(READY)
 	$(BIN)/python -m ruff format --check .
+
+lint-mypy: $(READY)
 	$(BIN)/python -m mypy
+
+lint-pyright: $(READY)
 	$(BIN)/python -m pyright
+
+lint-zizmor: $(READY)
 	$(BIN)/zizmor --quiet --offline --persona pedantic .github
+
+lint-workflows: $(READY)
 	$(BIN)/check-jsonschema --quiet --builtin-schema vendor.github-workflows .github/workflows/*.yml
+
+lint-dependabot: $(READY)
 	$(BIN)/check-jsonschema --quiet --builtin-schema vendor.dependabot .github/dependabot.yml
 
 demo: $(READY) ## Show the terminal client talking to the fuller example agent

@@ -1,0 +1,131 @@
+"""`.ci/run` and the Makefile on machines that lack something: every command is a script that says it was called."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from codegen.__main__ import ROOT
+
+
+@dataclass
+class Machine:
+    """A clone of the Makefile and `.ci/run`, and a folder with all the commands there are.
+
+    Attributes:
+        clone: where the commands run.
+    """
+
+    clone: Path
+
+    def command(self, name: str, script: str = "", folder: str = "bin") -> None:
+        """Let there be a command, which writes its call to `calls`."""
+        path = self.clone / folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.unlink(missing_ok=True)
+        path.write_text(f'#!/bin/sh\necho "{name} $*" >> "{self.clone}/calls"\n{script}\n', "utf-8")
+        path.chmod(0o755)
+
+    def real(self, *names: str) -> None:
+        for name in names:
+            found = shutil.which(name)
+            assert found is not None, name
+            (self.clone / "bin" / name).symlink_to(found)
+
+    def run(self, *command: str) -> subprocess.CompletedProcess[str]:
+        kept = {key: value for key, value in os.environ.items() if not key.startswith(("ACP_", "MAKE", "MFLAGS"))}
+        environment = {**kept, "PATH": str(self.clone / "bin")}
+        return subprocess.run(
+            command, cwd=self.clone, env=environment, capture_output=True, text=True, check=False, timeout=60
+        )
+
+    @property
+    def calls(self) -> list[str]:
+        path = self.clone / "calls"
+        return path.read_text("utf-8").splitlines() if path.exists() else []
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Machine:
+    """Has all that `.ci/run` needs, but no browser; apt-get installs one."""
+    (tmp_path / "bin").mkdir()
+    found = Machine(tmp_path)
+    found.real("bash", "dirname", "cat")
+    for name in ("make", "jq", "sudo"):
+        found.command(name, "")
+    found.command("id", "echo 0")
+    found.command("apt-get", f'case "$*" in *install*) cp "{tmp_path}/bin/jq" "{tmp_path}/bin/chromium";; esac')
+    found.real("cp")
+    (tmp_path / ".ci").mkdir()
+    shutil.copy(ROOT / ".ci/run", tmp_path / ".ci/run")
+    return found
+
+
+def test_ci_installs_a_browser_from_debian_where_there_is_none(machine: Machine) -> None:
+    done = machine.run("bash", ".ci/run")
+    assert done.returncode == 0, done.stderr
+    installed = [each.split()[-1] for each in machine.calls if each.startswith("apt-get install")]
+    assert installed == ["chromium"]
+    assert machine.calls.index("make test") > machine.calls.index("apt-get update -qq")
+
+
+@pytest.mark.parametrize("browser", ["chromium", "google-chrome"])
+def test_ci_installs_nothing_where_everything_is_there(machine: Machine, browser: str) -> None:
+    machine.command(browser)
+    assert machine.run("bash", ".ci/run").returncode == 0
+    assert not [each for each in machine.calls if each.startswith("apt-get")]
+
+
+def test_ci_lets_no_test_be_skipped_for_want_of_something(machine: Machine) -> None:
+    machine.command("chromium")
+    machine.command("make", 'echo "$ACP_PEERS $ACP_BROWSER $ACP_TOOLS"')
+    assert set(machine.run("bash", ".ci/run").stdout.splitlines()) == {"required required required"}
+
+
+def test_ci_installs_as_root_through_sudo_where_the_user_is_another(machine: Machine) -> None:
+    machine.command("id", "echo 1000")
+    machine.command("sudo", 'shift; "$@"')
+    assert machine.run("bash", ".ci/run").returncode == 0
+    assert "sudo --non-interactive apt-get update -qq" in machine.calls
+
+
+def test_ci_goes_on_with_old_package_lists_where_there_are_no_new_ones(machine: Machine) -> None:
+    machine.command("apt-get", 'case "$*" in *update*) exit 100;; esac')
+    done = machine.run("bash", ".ci/run")
+    assert "make check" in machine.calls
+    assert "apt-get update failed" in done.stderr
+
+
+@pytest.mark.parametrize("why", ["apt-get can't install it", "there is no apt-get"])
+def test_ci_stops_with_a_sentence_where_no_browser_can_be_had(machine: Machine, why: str) -> None:
+    if why == "there is no apt-get":
+        (machine.clone / "bin/apt-get").unlink()
+    else:
+        machine.command("apt-get", "exit 100")
+    done = machine.run("bash", ".ci/run")
+    assert done.returncode == 1
+    sentence = done.stderr.splitlines()[-1]
+    assert sentence.startswith(".ci/run: The tests need chromium, and ")
+    assert why in sentence
+    assert not [each for each in machine.calls if each.startswith("make")]
+
+
+def test_lint_runs_every_tool_and_then_fails_if_any_did(machine: Machine) -> None:
+    shutil.copy(ROOT / "Makefile", machine.clone)
+    (machine.clone / "bin/make").unlink()
+    machine.real("make", "sh")
+    for name in ("pyproject.toml", "requirements.txt"):
+        (machine.clone / name).touch()
+    for name in ("python", "zizmor", "check-jsonschema"):
+        machine.command(name, 'case "$*" in *mypy*) exit 1;; esac', ".venv/bin")
+    (machine.clone / ".venv/.ready").touch()
+    assert machine.run("make", "lint").returncode != 0
+    tools = {each.removeprefix("python -m ").split(" --quiet")[0] for each in machine.calls}
+    assert tools == {"ruff check .", "ruff format --check .", "mypy", "pyright", "zizmor", "check-jsonschema"}
+    machine.command("python", "", ".venv/bin")
+    assert machine.run("make", "lint").returncode == 0
