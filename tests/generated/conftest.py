@@ -8,6 +8,15 @@ from tests.generated.profiles import PROFILES, Profile
 from tests.generated.shapes import Samples
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The tests of a profile run in one process, which builds its classes and instances once."""
+    for item in items:
+        if isinstance(item, pytest.Function) and hasattr(item, "callspec"):
+            profile = item.callspec.params.get("profile")
+            if isinstance(profile, Profile):
+                item.add_marker(pytest.mark.xdist_group(profile.package))
+
+
 @pytest.fixture(params=PROFILES, ids=lambda profile: profile.package)
 def profile(request: pytest.FixtureRequest) -> Profile:
     found: Profile = request.param

@@ -12,7 +12,8 @@ import re
 from random import Random
 from typing import Any, TypeAlias
 
-from tests.generated.oracle import INTEGER_RANGES, VARIANTS
+from tests.generated.oracle import VARIANTS
+from tests.generated.validity import INTEGER_RANGES
 
 Json: TypeAlias = Any
 

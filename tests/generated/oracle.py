@@ -1,21 +1,13 @@
 """What upstream's schema says about a JSON value: whether it is valid, and what leniency leaves of it.
 
-Validity is `jsonschema`'s verdict on the original schema. The one thing added is that integer formats (`uint32`,
-`int64`) assert their range, as they do for upstream, whose schema is derived from such integers.
-Leniency is worked out here from the three `x-deserialize-*` keywords, independently of the generator and the runtime.
+Validity is the verdict of a validator (`validity.py`) on the original schema. Leniency is worked out here from the three `x-deserialize-*` keywords, independently of the generator and the runtime.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any, TypeAlias
 
-from jsonschema import (  # type: ignore[import-untyped]
-    Draft202012Validator,
-    FormatChecker,
-    ValidationError,
-    validators,
-)
+from tests.generated.validity import EmptyInstead, Validity
 
 Json: TypeAlias = Any
 
@@ -25,55 +17,16 @@ SKIP_INVALID_ITEMS = "x-deserialize-skip-invalid-items"
 LENIENT = (DEFAULT_ON_ERROR, DEFAULT_ON_NULL, SKIP_INVALID_ITEMS)
 VARIANTS = ("anyOf", "oneOf")
 
-INTEGER_RANGES = {
-    f"{sign}int{bits}": (0, 2**bits - 1) if sign else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
-    for sign in ("", "u")
-    for bits in (8, 16, 32, 64)
-}
-
-
-class EmptyInstead(list[Any]):
-    """The empty array that a required key is read as once its value was given up.
-
-    It is valid whatever the array's least number of items, as for upstream's SDKs, and isn't dumped.
-    """
-
-
-def _min_items(_: Any, least: int, value: Json, __: Any) -> Iterator[ValidationError]:
-    if isinstance(value, list) and len(value) < least and not isinstance(value, EmptyInstead):
-        yield ValidationError(f"{value!r} has fewer than {least} items")
-
-
-_Validator = validators.extend(Draft202012Validator, {"minItems": _min_items})
-
-
-def integer_formats() -> FormatChecker:
-    """Checks the ranges of integers, and no other format: those are annotations in JSON Schema 2020-12."""
-
-    def in_range(low: int, high: int) -> Any:
-        return lambda value: not _is_number(value) or low <= value <= high
-
-    checker = FormatChecker(formats=())
-    for name, (low, high) in INTEGER_RANGES.items():
-        checker.checkers = {**checker.checkers, name: (in_range(low, high), ())}
-    return checker
-
-
 class Oracle:
     """Answers for one schema document."""
 
     def __init__(self, schema: dict[str, Json]) -> None:
         self.schema = schema
-        self._root = _Validator(schema, format_checker=integer_formats())
-        self._validators: dict[int, Any] = {}
+        self._validity = Validity(schema)
 
     def is_valid(self, schema: dict[str, Json], value: Json) -> bool:
         """Whether a value satisfies a subschema of the document, taken literally: no leniency."""
-        validator = self._validators.get(id(schema))
-        if validator is None:
-            validator = self._validators[id(schema)] = self._root.evolve(schema=schema)
-        verdict: bool = validator.is_valid(value)
-        return verdict
+        return self._validity.holds(schema, value)
 
     def salvage(self, schema: dict[str, Json], value: Json) -> Json:
         """What is left of a value once leniency has removed what it may. The result need not be valid."""

@@ -19,6 +19,7 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from acp_runtime.model import Model
+from tests.generated.oracle import Oracle
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -49,6 +50,11 @@ class Profile:
         `McpServerHttp`), the class has the member's tag, so the name stands for the member.
         """
         return {**self.definitions, **dict(_tagged_in_place(self.definitions))}
+
+    @cached_property
+    def oracle(self) -> Oracle:
+        """Answers what the schema says of a value."""
+        return Oracle(self.schema)
 
     @cached_property
     def module(self) -> ModuleType:

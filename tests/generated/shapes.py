@@ -101,7 +101,7 @@ class Samples:
 
     def __init__(self, profile: Profile, seed: int) -> None:
         self.profile = profile
-        self.oracle = Oracle(profile.schema)
+        self.oracle = profile.oracle
         self.instances = Instances(profile.schema, seed)
 
     def all(self, keys: set[str] | None = None) -> list[Sample]:

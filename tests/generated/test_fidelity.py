@@ -39,7 +39,7 @@ class Outcome:
 @cache
 def outcomes(profile: Profile) -> tuple[Outcome, ...]:
     """At least 2,000 valid and 2,000 invalid instances, the same number for every definition that has them."""
-    oracle = Oracle(profile.schema)
+    oracle = profile.oracle
     instances = Instances(profile.schema, SEED)
     share = -(-EACH_KIND_AT_LEAST // len(profile.definitions))
     found: list[Outcome] = []

@@ -53,7 +53,7 @@ def read_when_absent(schema: Any) -> Any:
 
 
 def test_a_field_that_gives_way_reads_as_its_default_or_empty_or_none(profile: Profile) -> None:
-    oracle = Oracle(profile.schema)
+    oracle = profile.oracle
     cases = [case for case in lenient_corpus(profile) if given_up(oracle, case)]
     assert len(cases) > 300
     for case in cases:
@@ -64,7 +64,7 @@ def test_a_field_that_gives_way_reads_as_its_default_or_empty_or_none(profile: P
 
 
 def test_skipped_items_leave_the_others_in_their_order(profile: Profile) -> None:
-    oracle = Oracle(profile.schema)
+    oracle = profile.oracle
     cases = [case for case in lenient_corpus(profile) if len(_items(case)) > 3]
     assert len(cases) > 100
     for case in cases:

@@ -15,7 +15,8 @@ from pydantic import ValidationError
 from tests.generated import npm_sdk
 from tests.generated.agreement import differences
 from tests.generated.lenient_corpus import Case, lenient_corpus
-from tests.generated.oracle import INTEGER_RANGES, LENIENT
+from tests.generated.oracle import LENIENT
+from tests.generated.validity import INTEGER_RANGES
 from tests.generated.profiles import PROFILES, Profile
 from tests.generated.shapes import shapes
 from tests.installed import UnavailableError, skip

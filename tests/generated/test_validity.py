@@ -1,0 +1,45 @@
+"""The fast validator is as exact as the slow one, which it stands in for."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.generated.instances import Instances
+from tests.generated.profiles import Profile
+from tests.generated.validity import EmptyInstead, Validity
+from tests.support.scale import SEED, count
+
+
+@pytest.mark.stress
+def test_both_validators_give_the_same_verdict(profile: Profile) -> None:
+    validity, instances = Validity(profile.schema), Instances(profile.schema, SEED)
+    verdicts: set[bool] = set()
+    for schema in profile.described.values():
+        for _ in range(count(2, 100)):
+            value = instances.candidate(schema)
+            for each in (value, instances.broken(value)):
+                verdict = validity.holds(schema, each)
+                assert verdict == validity.holds_exactly(schema, each), each
+                verdicts.add(verdict)
+    assert verdicts == {True, False}
+
+
+SMALL = {"properties": {"at_least_one": {"type": "array", "minItems": 1}, "byte": {"type": "integer", "format": "uint8"}}}
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        ({"at_least_one": []}, False),
+        ({"at_least_one": EmptyInstead()}, True),
+        ({"byte": 255}, True),
+        ({"byte": 256}, False),
+        ({"byte": -1}, False),
+        ({"byte": 2.0}, True),
+        ({"other": "\ud800"}, True),
+        ({"other": "\ud800", "byte": 256}, False),
+    ],
+    ids=lambda value: ascii(value),
+)
+def test_what_is_added_to_json_schema_counts(value: object, expected: bool) -> None:
+    assert Validity(SMALL).holds(SMALL, value) is expected
