@@ -24,7 +24,7 @@ class Type:
         names: definitions it mentions.
         item: the item of an array.
         spelled: whether the null has to be spelled out; the alias behind a reference may already say it.
-        plain: the expression without its constraints, for signatures.
+        plain: the expression in signatures where that differs: without constraints, with any sequence for a list.
     """
 
     text: str
@@ -42,8 +42,7 @@ class Type:
     @property
     def parameter(self) -> str:
         """What a caller may pass: any sequence where a model holds a list."""
-        is_array = self.kind == "array" and self.item is not None
-        text = f"Sequence[{self.item.annotation}]" if is_array and self.item else self.plain or self.text
+        text = f"Sequence[{self.item.parameter}]" if self.kind == "array" and self.item else self.plain or self.text
         return f"{text} | None" if self.nullable and self.spelled else text
 
 
@@ -193,8 +192,15 @@ class Schema:
                 yield from self.leaves(member.name)
 
     def variants(self, method: Method) -> list[list[Field]]:
-        """The fields of a method's params; of a union, those of each of its members."""
-        return [self.fields(leaf.name) for leaf in self.leaves(method.params)]
+        """The fields of a method's params, as its callers pass them; of a union, those of each of its members."""
+        return [[self._passed(field) for field in self.fields(leaf.name)] for leaf in self.leaves(method.params)]
+
+    def _passed(self, field: Field) -> Field:
+        """A field as a keyword: an alias of an array is spelled out, since a caller may pass any sequence."""
+        found = self.definitions[field.type.text] if field.type.kind == "ref" else None
+        if not isinstance(found, Alias) or "Sequence[" not in found.type.parameter:
+            return field
+        return replace(field, type=replace(found.type, nullable=field.type.nullable, spelled=True))
 
 
 def with_fields(model: Model, *fields: Field) -> Model:

@@ -112,7 +112,8 @@ def _object(node: Node, lookup: Lookup) -> Type:
         node.take_flag("additionalProperties")
         return Type("dict[str, Any]", "map")
     value = read_annotated(node.take_node("additionalProperties"), lookup)
-    return Type(f"dict[str, {value.annotation}]", "map", names=value.names)
+    plain = f"Mapping[str, {value.parameter}]" if "Sequence[" in value.parameter else ""
+    return Type(f"dict[str, {value.annotation}]", "map", names=value.names, plain=plain)
 
 
 _READERS: dict[str, Callable[[Node, Lookup], Type]] = {
@@ -171,9 +172,12 @@ def union_of(members: Iterable[Type]) -> Type:
         only = concrete[0]
         return Type(texts[0], only.kind, nullable, names, only.item if len(concrete) == 1 else None, spelled)
     text = " | ".join(texts)
+    plain = " | ".join(
+        dict.fromkeys(_merge_literals([replace(member, nullable=False).parameter for member in concrete]))
+    )
     if any(member.kind in ("ref", "array", "union") for member in concrete):
         text = f"Annotated[{text}, FirstMatch]"
-    return Type(text, "union", nullable, names, spelled=spelled)
+    return Type(text, "union", nullable, names, spelled=spelled, plain=plain)
 
 
 def _merge_literals(texts: list[str]) -> list[str]:

@@ -1,5 +1,6 @@
 """The runtime of acp-bindings: models, errors, options and the bases of the generated stubs. No generated code."""
 
+from acp_runtime.absent import ABSENT
 from acp_runtime.errors import (
     AuthenticationRequired,
     CapabilityError,
@@ -21,10 +22,11 @@ from acp_runtime.errors import (
     UnsupportedProtocolVersion,
 )
 from acp_runtime.methods import SchemaSource
-from acp_runtime.model import Model
+from acp_runtime.model import Model, OpenModel
 from acp_runtime.options import Options
 
 __all__ = [
+    "ABSENT",
     "AuthenticationRequired",
     "CapabilityError",
     "ConnectionClosed",
@@ -37,6 +39,7 @@ __all__ = [
     "MethodNotFound",
     "Model",
     "NotInitialized",
+    "OpenModel",
     "Options",
     "ParseError",
     "ProtocolVersionMismatch",

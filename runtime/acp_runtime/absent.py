@@ -1,4 +1,4 @@
-"""How an absent field stays absent: it is not in the instance at all.
+"""`ABSENT`, and how an absent field stays absent: it is not in the instance at all.
 
 pydantic stores a default for a field that wasn't given and remembers apart which ones were. A message dumped by
 anything that doesn't ask for that (a type adapter, a framework, a union) would then say null where its sender said
@@ -7,19 +7,32 @@ nothing. Here an optional field's default is a stand-in that never validates, an
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any, Final, cast
 
-from pydantic_core import core_schema
+from pydantic_core import PydanticCustomError, core_schema
 from pydantic_core.core_schema import CoreSchema
 
 from acp_runtime.markers import first_match
 
 
 class _Absent:
-    """Stands for a value that wasn't given. It validates as nothing, so its field is left out of the instance."""
+    """The type of `ABSENT`. It validates as nothing, so its field is left out of the instance."""
+
+    def __repr__(self) -> str:
+        return "ABSENT"
+
+    def __bool__(self) -> bool:
+        return False
+
+    def __reduce__(self) -> str:
+        return "ABSENT"
 
 
-_STAND_IN = _Absent()
+ABSENT: Final[Any] = _Absent()
+"""Passed for a keyword of a proxy or a constructor: the same as leaving it out. `None` is null.
+
+There is one such object, it is falsy, and reading a field never gives it. A required field refuses it.
+"""
 
 _ABSENT_IS_LEFT_OUT = core_schema.chain_schema(
     [
@@ -33,6 +46,25 @@ _ABSENT_IS_LEFT_OUT = core_schema.chain_schema(
 )
 
 
+def refuse_absent(schema: Any) -> CoreSchema:
+    """The schema of a required argument, which can't be absent: any value may be one that isn't."""
+    if not _takes_anything(schema):
+        return cast("CoreSchema", schema)
+    return core_schema.no_info_before_validator_function(_require, schema)
+
+
+def _takes_anything(schema: Any) -> bool:
+    labelled: list[Any] = schema.get("choices", [])
+    choices: list[Any] = [choice[0] if type(choice) is tuple else choice for choice in labelled]
+    return schema["type"] == "any" or any(map(_takes_anything, choices))
+
+
+def _require(value: Any) -> Any:
+    if value is ABSENT:
+        raise PydanticCustomError("missing", "Field required, so it can't be ABSENT")
+    return value
+
+
 # What is sure to refuse the stand-in, and quickly.
 _PLAIN = frozenset({"str", "int", "float", "bool", "none", "list", "dict", "literal"})
 
@@ -44,12 +76,10 @@ def leave_out_when_absent(schema: Any) -> CoreSchema:
     value = schema["schema"]
     if value["type"] == "default" and value.get("on_error") == "omit" and _refuses_the_stand_in(value["schema"]):
         # What doesn't validate is left out anyway.
-        return core_schema.with_default_schema(
-            value["schema"], default=_STAND_IN, validate_default=True, on_error="omit"
-        )
+        return core_schema.with_default_schema(value["schema"], default=ABSENT, validate_default=True, on_error="omit")
     # The stand-in first: a type that admits anything would take it for a value.
     absent = first_match([("<absent>", _ABSENT_IS_LEFT_OUT), ("<value>", value)])
-    return core_schema.with_default_schema(absent, default=_STAND_IN, validate_default=True)
+    return core_schema.with_default_schema(absent, default=ABSENT, validate_default=True)
 
 
 def _refuses_the_stand_in(schema: Any) -> bool:

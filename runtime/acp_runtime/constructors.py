@@ -16,7 +16,7 @@ from pydantic.fields import FieldInfo
 from pydantic_core import SchemaSerializer, SchemaValidator, core_schema
 from pydantic_core.core_schema import CoreSchema
 
-from acp_runtime.absent import leave_out_when_absent
+from acp_runtime.absent import leave_out_when_absent, refuse_absent
 from acp_runtime.first_errors import stop_at_first_error
 from acp_runtime.views import as_keyword, instances_only
 
@@ -59,6 +59,8 @@ class _Arguments:
             schema = core_schema.with_default_schema(schema, default=extra["const"])
         elif not field.is_required():
             schema = leave_out_when_absent(core_schema.with_default_schema(schema, default=None))
+        else:
+            schema = refuse_absent(schema)
         return core_schema.model_field(schema, serialization_alias=field.serialization_alias)
 
 
@@ -76,7 +78,7 @@ def _constructor(cls: Any) -> Build:
     if not cls.__pydantic_complete__:
         fields = {**schema["schema"], "extra_behavior": "allow"}
         cls.__pydantic_serializer__ = SchemaSerializer(cast("CoreSchema", {**schema, "cls": cls, "schema": fields}))
-    return SchemaValidator(schema).validate_python
+    return SchemaValidator(schema, core_schema.CoreConfig(title=cls.__name__)).validate_python
 
 
 def _constructor_of_pydantic(cls: type[BaseModel]) -> Build:

@@ -18,5 +18,6 @@ def stop_at_first_error(schema: Any) -> None:
     for part in _INSIDE:
         if isinstance(schema.get(part), dict):
             stop_at_first_error(schema[part])
-    for choice in schema.get("choices", ()) if schema["type"] == "union" else ():
+    choices = schema.get("choices", ()) if schema["type"] == "union" else schema.get("steps", ())
+    for choice in choices:
         stop_at_first_error(choice[0] if isinstance(choice, tuple) else choice)

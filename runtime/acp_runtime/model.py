@@ -21,7 +21,7 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import to_json
 from pydantic_core.core_schema import CoreSchema
 
-from acp_runtime.absent import leave_out_when_absent, with_plain_defaults
+from acp_runtime.absent import ABSENT, leave_out_when_absent, with_plain_defaults
 from acp_runtime.constructors import Build
 from acp_runtime.first_errors import stop_at_first_error
 from acp_runtime.lazy_fields import collect_fields
@@ -131,3 +131,10 @@ class OpenModel(Model):
     """
 
     __acp_open__: ClassVar[bool] = True
+
+    if not TYPE_CHECKING:  # type checkers know every argument
+
+        def __init__(self, /, **data: Any) -> None:
+            super().__init__(**{name: value for name, value in data.items() if value is not ABSENT})
+
+        __init__.__pydantic_base_init__ = True

@@ -5,10 +5,13 @@ from __future__ import annotations
 from abc import ABC
 from collections.abc import Awaitable, Mapping, Sequence
 from functools import cache
-from typing import Any, ClassVar, Final, Protocol, TypeVar
+from operator import is_
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar
+from warnings import warn
 
 from pydantic import BaseModel, ValidationError
 
+from acp_runtime.absent import ABSENT
 from acp_runtime.errors import MethodNotFound
 from acp_runtime.markers import leaves_of
 from acp_runtime.methods import AnyMethod, Notification, Request
@@ -16,16 +19,6 @@ from acp_runtime.model import Model
 
 P = TypeVar("P")
 R = TypeVar("R")
-
-
-class _Unset:
-    """The default of a keyword that wasn't passed, which is something else than `None`."""
-
-    def __repr__(self) -> str:
-        return "UNSET"
-
-
-UNSET: Final[Any] = _Unset()
 
 
 class Channel(Protocol):
@@ -115,15 +108,16 @@ class Remote:
 def _build(method: AnyMethod, keywords: dict[str, Any]) -> Any:
     """The params of a call. Of a union, the member that the keywords are the fields of.
 
-    Models hold lists, and a caller may pass any sequence: they are made lists once they are refused.
+    Constructors take lists and tuples, and a caller may pass any sequence: the others are copied once they are refused.
     """
-    given = {name: value for name, value in keywords.items() if value is not UNSET}
+    given = {name: value for name, value in keywords.items() if value is not ABSENT}
     try:
         return _built(method, given)
     except ValidationError:
-        if not any(map(_is_other_sequence, given.values())):
+        copied = {name: _plain(value) for name, value in given.items()}
+        if all(copied[name] is value for name, value in given.items()):
             raise
-    return _built(method, {name: list(value) if _is_other_sequence(value) else value for name, value in given.items()})
+    return _built(method, copied)
 
 
 def _built(method: AnyMethod, keywords: dict[str, Any]) -> Any:
@@ -137,8 +131,16 @@ def _built(method: AnyMethod, keywords: dict[str, Any]) -> Any:
     raise failed
 
 
-def _is_other_sequence(value: Any) -> bool:
-    return isinstance(value, Sequence) and not isinstance(value, (list, str, bytes))
+def _plain(value: Any) -> Any:
+    """Sequences as lists and mappings as dicts, also inside of each other; what is made of neither stays as it is."""
+    kind = value.__class__
+    if issubclass(kind, Mapping):
+        entries = {key: _plain(item) for key, item in value.items()}
+        return value if kind is dict and all(map(is_, entries.values(), value.values())) else entries
+    if issubclass(kind, Sequence) and not issubclass(kind, (str, bytes, bytearray, memoryview)):
+        items = [_plain(item) for item in value]
+        return value if kind is list and all(map(is_, items, value)) else items
+    return value
 
 
 @cache
@@ -153,3 +155,15 @@ def _method_of(params: Model, methods: Mapping[str, Any]) -> Any:
         if any(type(params) is leaf for leaf in _params_of(method)):
             return method
     raise TypeError(f"{type(params).__name__} is no params of a method that can be called here")
+
+
+if TYPE_CHECKING:
+    UNSET: Any
+else:
+
+    def __getattr__(name: str) -> Any:
+        """Names that have moved."""
+        if name != "UNSET":
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        warn("acp_runtime.roles.UNSET is acp_runtime.ABSENT now", DeprecationWarning, stacklevel=2)
+        return ABSENT

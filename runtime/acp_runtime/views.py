@@ -21,6 +21,9 @@ Change: TypeAlias = Callable[[Schema], Schema]
 
 _INSIDE = ("schema", "items_schema", "keys_schema", "values_schema")
 
+# pydantic's lists take sets and generators, too, if they take anything but lists.
+_LIST_OR_TUPLE = core_schema.is_instance_schema((list, tuple), cls_repr="list")
+
 _instances_only: ContextVar[bool] = ContextVar("acp_runtime.instances_only", default=False)
 
 
@@ -68,8 +71,14 @@ def as_wire(schema: Schema) -> Schema:
 
 
 def as_keyword(schema: Schema) -> Schema:
-    """What the argument of a constructor has to be."""
-    return as_keyword(schema["python_schema"]) if schema["type"] == "json-or-python" else _within(schema, as_keyword)
+    """What the argument of a constructor has to be. A tuple becomes a list."""
+    if schema["type"] == "json-or-python":
+        return as_keyword(schema["python_schema"])
+    changed = _within(schema, as_keyword)
+    if schema["type"] != "list":
+        return changed
+    changed["strict"] = False
+    return core_schema.chain_schema([_LIST_OR_TUPLE, changed])
 
 
 def _within(schema: Schema, change: Change) -> Schema:

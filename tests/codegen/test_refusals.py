@@ -125,7 +125,7 @@ def _names_in_use() -> list[str]:
     trees = [ast.parse(path.read_text("utf-8")) for path in GENERATED.rglob("*.py") if path.name != "connect.py"]
     imports = [node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
     names = {each.name for node in imports if node.module != "models" for each in node.names}
-    return sorted(name for name in names if name[0].isupper() and "_" not in name and name != "UNSET")
+    return sorted(name for name in names if name[0].isupper() and "_" not in name and name != "ABSENT")
 
 
 @pytest.mark.parametrize("name", [*_names_in_use(), "BaseModel"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Sequence
 from typing import Any, assert_never
 
@@ -29,6 +30,7 @@ from acp_bindings.v1 import (
     SetSessionConfigOptionRequestBoolean,
     StopReason,
 )
+from acp_runtime import ABSENT
 
 
 class Editor(Client):
@@ -110,6 +112,17 @@ async def ready_made(agent: RemoteAgent) -> str:
     options = await agent.request(option)
     await agent.notify(v1.CancelNotification(session_id=session.session_id))
     return f"{turn.stop_reason} {len(options.config_options)}"
+
+
+async def left_out(agent: RemoteAgent, folders: tuple[str, ...], title: str | None) -> v1.ToolCallUpdate:
+    """`ABSENT` where a value may be left out, and any sequence for a list."""
+    await agent.session_new(
+        cwd="/work", mcp_servers=(), additional_directories=folders or ABSENT, meta={"a": 1} if folders else ABSENT
+    )
+    await agent.session_load(session_id="1", cwd="/work", mcp_servers=deque[v1.McpServer]())
+    await agent.session_set_config_option(session_id="1", config_id="fast", type="boolean", value=True, meta=ABSENT)
+    update = v1.SessionUpdateToolCallUpdate(tool_call_id="1", title=title or ABSENT, kind=ABSENT, content=ABSENT)
+    return update.model_copy(update={"title": ABSENT})
 
 
 def make(agent: RemoteAgent) -> Client:
