@@ -7,8 +7,9 @@ from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, overload
 
+from acp_runtime.absent import ABSENT
 from acp_runtime.errors import MethodNotFound
-from acp_runtime.roles import UNSET, Handler, Remote
+from acp_runtime.roles import Handler, Remote
 
 from . import methods
 
@@ -265,9 +266,9 @@ class RemoteAgent(Remote):
         self,
         *,
         protocol_version: ProtocolVersion,
-        client_capabilities: ClientCapabilities = UNSET,
-        client_info: Implementation | None = UNSET,
-        meta: dict[str, Any] | None = UNSET,
+        client_capabilities: ClientCapabilities = ABSENT,
+        client_info: Implementation | None = ABSENT,
+        meta: dict[str, Any] | None = ABSENT,
     ) -> InitializeResponse:
         """Call `initialize`.
 
@@ -289,7 +290,7 @@ class RemoteAgent(Remote):
         self,
         *,
         method_id: AuthMethodId,
-        meta: dict[str, Any] | None = UNSET,
+        meta: dict[str, Any] | None = ABSENT,
     ) -> AuthenticateResponse:
         """Call `authenticate`.
 
@@ -304,7 +305,7 @@ class RemoteAgent(Remote):
     async def logout(
         self,
         *,
-        meta: dict[str, Any] | None = UNSET,
+        meta: dict[str, Any] | None = ABSENT,
     ) -> LogoutResponse:
         """Call `logout`.
 
@@ -320,9 +321,9 @@ class RemoteAgent(Remote):
         self,
         *,
         cwd: str,
-        additional_directories: Sequence[str] = UNSET,
+        additional_directories: Sequence[str] = ABSENT,
         mcp_servers: Sequence[McpServer],
-        meta: dict[str, Any] | None = UNSET,
+        meta: dict[str, Any] | None = ABSENT,
     ) -> NewSessionResponse:
         """Call `session/new`.
 
@@ -343,9 +344,9 @@ class RemoteAgent(Remote):
         *,
         mcp_servers: Sequence[McpServer],
         cwd: str,
-        additional_directories: Sequence[str] = UNSET,
+        additional_directories: Sequence[str] = ABSENT,
         session_id: SessionId,
-        meta: dict[str, Any] | None = UNSET,
+        meta: dict[str, Any] | None = ABSENT,
     ) -> LoadSessionResponse:
         """Call `session/load`.
 
@@ -369,9 +370,9 @@ class RemoteAgent(Remote):
     async def session_list(
         self,
         *,
-        cwd: str | None = UNSET,
-        cursor: str | None = UNSET,
-        meta: dict[str, Any] | None = UNSET,
+        cwd: str | None = ABSENT,
+        cursor: str | None = ABSENT,
+        meta: dict[str, Any] | None = ABSENT,
     ) -> ListSessionsResponse:
         """Call `session/list`.
 
@@ -387,7 +388,7 @@ class RemoteAgent(Remote):
         self,
         *,
         session_id: SessionId,
-        meta: dict[str, Any] | None = UNSET,
+        meta: dict[str, Any] | None = ABSENT,
     ) -> DeleteSessionResponse:
         """Call `session/delete`.
 
@@ -404,9 +405,9 @@ class RemoteAgent(Remote):
         *,
         session_id: SessionId,
         cwd: str,
-        additional_directories: Sequence[str] = UNSET,
-        mcp_servers: Sequence[McpServer] = UNSET,
-        meta: dict[str, Any] | None = UNSET,
+        additional_directories: Sequence[str] = ABSENT,
+        mcp_servers: Sequence[McpServer] = ABSENT,
+        meta: dict[str, Any] | None = ABSENT,
     ) -> ResumeSessionResponse:
         """Call `session/resume`.
 
@@ -432,7 +433,7 @@ class RemoteAgent(Remote):
         self,
         *,
         session_id: SessionId,
-        meta: dict[str, Any] | None = UNSET,
+        meta: dict[str, Any] | None = ABSENT,
     ) -> CloseSessionResponse:
         """Call `session/close`.
 
@@ -453,7 +454,7 @@ class RemoteAgent(Remote):
         *,
         session_id: SessionId,
         mode_id: SessionModeId,
-        meta: dict[str, Any] | None = UNSET,
+        meta: dict[str, Any] | None = ABSENT,
     ) -> SetSessionModeResponse:
         """Call `session/set_mode`.
 
@@ -470,7 +471,7 @@ class RemoteAgent(Remote):
         type: Literal["boolean"],
         session_id: SessionId,
         config_id: SessionConfigId,
-        meta: dict[str, Any] | None = UNSET,
+        meta: dict[str, Any] | None = ABSENT,
         value: bool,
     ) -> SetSessionConfigOptionResponse: ...
     @overload
@@ -479,7 +480,7 @@ class RemoteAgent(Remote):
         *,
         session_id: SessionId,
         config_id: SessionConfigId,
-        meta: dict[str, Any] | None = UNSET,
+        meta: dict[str, Any] | None = ABSENT,
         value: SessionConfigValueId,
     ) -> SetSessionConfigOptionResponse: ...
     async def session_set_config_option(self, **keywords: Any) -> SetSessionConfigOptionResponse:
@@ -494,7 +495,7 @@ class RemoteAgent(Remote):
         *,
         session_id: SessionId,
         prompt: Sequence[ContentBlock],
-        meta: dict[str, Any] | None = UNSET,
+        meta: dict[str, Any] | None = ABSENT,
     ) -> PromptResponse:
         """Call `session/prompt`.
 
@@ -512,7 +513,7 @@ class RemoteAgent(Remote):
         self,
         *,
         session_id: SessionId,
-        meta: dict[str, Any] | None = UNSET,
+        meta: dict[str, Any] | None = ABSENT,
     ) -> None:
         """Send `session/cancel`.
 
@@ -526,7 +527,7 @@ class RemoteAgent(Remote):
         self,
         *,
         request_id: RequestId,
-        meta: dict[str, Any] | None = UNSET,
+        meta: dict[str, Any] | None = ABSENT,
     ) -> None:
         """Send `$/cancel_request`.
 

@@ -7,8 +7,9 @@ from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, overload
 
+from acp_runtime.absent import ABSENT
 from acp_runtime.errors import MethodNotFound
-from acp_runtime.roles import UNSET, Handler, Remote
+from acp_runtime.roles import Handler, Remote
 
 from . import methods
 
@@ -259,7 +260,7 @@ class RemoteClient(Remote):
         session_id: SessionId,
         path: str,
         content: str,
-        meta: dict[str, Any] | None = UNSET,
+        meta: dict[str, Any] | None = ABSENT,
     ) -> WriteTextFileResponse:
         """Call `fs/write_text_file`.
 
@@ -278,9 +279,9 @@ class RemoteClient(Remote):
         *,
         session_id: SessionId,
         path: str,
-        line: Uint32 | None = UNSET,
-        limit: Uint32 | None = UNSET,
-        meta: dict[str, Any] | None = UNSET,
+        line: Uint32 | None = ABSENT,
+        limit: Uint32 | None = ABSENT,
+        meta: dict[str, Any] | None = ABSENT,
     ) -> ReadTextFileResponse:
         """Call `fs/read_text_file`.
 
@@ -305,7 +306,7 @@ class RemoteClient(Remote):
         session_id: SessionId,
         tool_call: ToolCallUpdate,
         options: Sequence[PermissionOption],
-        meta: dict[str, Any] | None = UNSET,
+        meta: dict[str, Any] | None = ABSENT,
     ) -> RequestPermissionResponse:
         """Call `session/request_permission`.
 
@@ -328,11 +329,11 @@ class RemoteClient(Remote):
         *,
         session_id: SessionId,
         command: str,
-        args: Sequence[str] = UNSET,
-        env: Sequence[EnvVariable] = UNSET,
-        cwd: str | None = UNSET,
-        output_byte_limit: Uint64 | None = UNSET,
-        meta: dict[str, Any] | None = UNSET,
+        args: Sequence[str] = ABSENT,
+        env: Sequence[EnvVariable] = ABSENT,
+        cwd: str | None = ABSENT,
+        output_byte_limit: Uint64 | None = ABSENT,
+        meta: dict[str, Any] | None = ABSENT,
     ) -> CreateTerminalResponse:
         """Call `terminal/create`.
 
@@ -356,7 +357,7 @@ class RemoteClient(Remote):
         *,
         session_id: SessionId,
         terminal_id: TerminalId,
-        meta: dict[str, Any] | None = UNSET,
+        meta: dict[str, Any] | None = ABSENT,
     ) -> TerminalOutputResponse:
         """Call `terminal/output`.
 
@@ -373,7 +374,7 @@ class RemoteClient(Remote):
         *,
         session_id: SessionId,
         terminal_id: TerminalId,
-        meta: dict[str, Any] | None = UNSET,
+        meta: dict[str, Any] | None = ABSENT,
     ) -> ReleaseTerminalResponse:
         """Call `terminal/release`.
 
@@ -390,7 +391,7 @@ class RemoteClient(Remote):
         *,
         session_id: SessionId,
         terminal_id: TerminalId,
-        meta: dict[str, Any] | None = UNSET,
+        meta: dict[str, Any] | None = ABSENT,
     ) -> WaitForTerminalExitResponse:
         """Call `terminal/wait_for_exit`.
 
@@ -410,7 +411,7 @@ class RemoteClient(Remote):
         *,
         session_id: SessionId,
         terminal_id: TerminalId,
-        meta: dict[str, Any] | None = UNSET,
+        meta: dict[str, Any] | None = ABSENT,
     ) -> KillTerminalResponse:
         """Call `terminal/kill`.
 
@@ -427,11 +428,11 @@ class RemoteClient(Remote):
         self,
         *,
         session_id: SessionId,
-        tool_call_id: ToolCallId | None = UNSET,
+        tool_call_id: ToolCallId | None = ABSENT,
         requested_schema: ElicitationSchema,
         mode: Literal["form"],
         message: str,
-        meta: dict[str, Any] | None = UNSET,
+        meta: dict[str, Any] | None = ABSENT,
     ) -> CreateElicitationResponse: ...
     @overload
     async def elicitation_create(
@@ -441,19 +442,19 @@ class RemoteClient(Remote):
         requested_schema: ElicitationSchema,
         mode: Literal["form"],
         message: str,
-        meta: dict[str, Any] | None = UNSET,
+        meta: dict[str, Any] | None = ABSENT,
     ) -> CreateElicitationResponse: ...
     @overload
     async def elicitation_create(
         self,
         *,
         session_id: SessionId,
-        tool_call_id: ToolCallId | None = UNSET,
+        tool_call_id: ToolCallId | None = ABSENT,
         elicitation_id: ElicitationId,
         url: Uri,
         mode: Literal["url"],
         message: str,
-        meta: dict[str, Any] | None = UNSET,
+        meta: dict[str, Any] | None = ABSENT,
     ) -> CreateElicitationResponse: ...
     @overload
     async def elicitation_create(
@@ -464,17 +465,17 @@ class RemoteClient(Remote):
         url: Uri,
         mode: Literal["url"],
         message: str,
-        meta: dict[str, Any] | None = UNSET,
+        meta: dict[str, Any] | None = ABSENT,
     ) -> CreateElicitationResponse: ...
     @overload
     async def elicitation_create(
         self,
         *,
         session_id: SessionId,
-        tool_call_id: ToolCallId | None = UNSET,
+        tool_call_id: ToolCallId | None = ABSENT,
         mode: str,
         message: str,
-        meta: dict[str, Any] | None = UNSET,
+        meta: dict[str, Any] | None = ABSENT,
     ) -> CreateElicitationResponse: ...
     @overload
     async def elicitation_create(
@@ -483,7 +484,7 @@ class RemoteClient(Remote):
         request_id: RequestId,
         mode: str,
         message: str,
-        meta: dict[str, Any] | None = UNSET,
+        meta: dict[str, Any] | None = ABSENT,
     ) -> CreateElicitationResponse: ...
     async def elicitation_create(self, **keywords: Any) -> CreateElicitationResponse:
         """Call `elicitation/create`.
@@ -503,7 +504,7 @@ class RemoteClient(Remote):
         *,
         session_id: SessionId,
         update: SessionUpdate,
-        meta: dict[str, Any] | None = UNSET,
+        meta: dict[str, Any] | None = ABSENT,
     ) -> None:
         """Send `session/update`.
 
@@ -519,7 +520,7 @@ class RemoteClient(Remote):
         self,
         *,
         elicitation_id: ElicitationId,
-        meta: dict[str, Any] | None = UNSET,
+        meta: dict[str, Any] | None = ABSENT,
     ) -> None:
         """Send `elicitation/complete`.
 
@@ -533,7 +534,7 @@ class RemoteClient(Remote):
         self,
         *,
         request_id: RequestId,
-        meta: dict[str, Any] | None = UNSET,
+        meta: dict[str, Any] | None = ABSENT,
     ) -> None:
         """Send `$/cancel_request`.
 

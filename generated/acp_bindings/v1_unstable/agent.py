@@ -7,8 +7,9 @@ from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, overload
 
+from acp_runtime.absent import ABSENT
 from acp_runtime.errors import MethodNotFound
-from acp_runtime.roles import UNSET, Handler, Remote
+from acp_runtime.roles import Handler, Remote
 
 from . import methods
 
@@ -565,9 +566,9 @@ class RemoteAgent(Remote):
         self,
         *,
         protocol_version: ProtocolVersion,
-        client_capabilities: ClientCapabilities = UNSET,
-        client_info: Implementation | None = UNSET,
-        meta: dict[str, Any] | None = UNSET,
+        client_capabilities: ClientCapabilities = ABSENT,
+        client_info: Implementation | None = ABSENT,
+        meta: dict[str, Any] | None = ABSENT,
     ) -> InitializeResponse:
         """Call `initialize`.
 
@@ -589,7 +590,7 @@ class RemoteAgent(Remote):
         self,
         *,
         method_id: AuthMethodId,
-        meta: dict[str, Any] | None = UNSET,
+        meta: dict[str, Any] | None = ABSENT,
     ) -> AuthenticateResponse:
         """Call `authenticate`.
 
@@ -604,7 +605,7 @@ class RemoteAgent(Remote):
     async def providers_list(
         self,
         *,
-        meta: dict[str, Any] | None = UNSET,
+        meta: dict[str, Any] | None = ABSENT,
     ) -> ListProvidersResponse:
         """Call `providers/list`.
 
@@ -624,8 +625,8 @@ class RemoteAgent(Remote):
         provider_id: ProviderId,
         api_type: LlmProtocol,
         base_url: str,
-        headers: dict[str, str] = UNSET,
-        meta: dict[str, Any] | None = UNSET,
+        headers: dict[str, str] = ABSENT,
+        meta: dict[str, Any] | None = ABSENT,
     ) -> SetProviderResponse:
         """Call `providers/set`.
 
@@ -652,7 +653,7 @@ class RemoteAgent(Remote):
         self,
         *,
         provider_id: ProviderId,
-        meta: dict[str, Any] | None = UNSET,
+        meta: dict[str, Any] | None = ABSENT,
     ) -> DisableProviderResponse:
         """Call `providers/disable`.
 
@@ -669,7 +670,7 @@ class RemoteAgent(Remote):
     async def logout(
         self,
         *,
-        meta: dict[str, Any] | None = UNSET,
+        meta: dict[str, Any] | None = ABSENT,
     ) -> LogoutResponse:
         """Call `logout`.
 
@@ -684,7 +685,7 @@ class RemoteAgent(Remote):
     async def auth_status(
         self,
         *,
-        meta: dict[str, Any] | None = UNSET,
+        meta: dict[str, Any] | None = ABSENT,
     ) -> AuthStatusResponse:
         """Call `auth/status`.
 
@@ -707,10 +708,10 @@ class RemoteAgent(Remote):
         self,
         *,
         cwd: str,
-        additional_directories: Sequence[str] = UNSET,
+        additional_directories: Sequence[str] = ABSENT,
         mcp_servers: Sequence[McpServer],
-        system_prompt: SystemPrompt | None = UNSET,
-        meta: dict[str, Any] | None = UNSET,
+        system_prompt: SystemPrompt | None = ABSENT,
+        meta: dict[str, Any] | None = ABSENT,
     ) -> NewSessionResponse:
         """Call `session/new`.
 
@@ -732,10 +733,10 @@ class RemoteAgent(Remote):
         *,
         mcp_servers: Sequence[McpServer],
         cwd: str,
-        additional_directories: Sequence[str] = UNSET,
+        additional_directories: Sequence[str] = ABSENT,
         session_id: SessionId,
-        system_prompt: SystemPrompt | None = UNSET,
-        meta: dict[str, Any] | None = UNSET,
+        system_prompt: SystemPrompt | None = ABSENT,
+        meta: dict[str, Any] | None = ABSENT,
     ) -> LoadSessionResponse:
         """Call `session/load`.
 
@@ -760,10 +761,10 @@ class RemoteAgent(Remote):
     async def session_list(
         self,
         *,
-        cwd: str | None = UNSET,
-        cursor: str | None = UNSET,
-        archived: SessionArchiveFilter | None = UNSET,
-        meta: dict[str, Any] | None = UNSET,
+        cwd: str | None = ABSENT,
+        cursor: str | None = ABSENT,
+        archived: SessionArchiveFilter | None = ABSENT,
+        meta: dict[str, Any] | None = ABSENT,
     ) -> ListSessionsResponse:
         """Call `session/list`.
 
@@ -781,7 +782,7 @@ class RemoteAgent(Remote):
         self,
         *,
         session_id: SessionId,
-        meta: dict[str, Any] | None = UNSET,
+        meta: dict[str, Any] | None = ABSENT,
     ) -> DeleteSessionResponse:
         """Call `session/delete`.
 
@@ -798,10 +799,10 @@ class RemoteAgent(Remote):
         *,
         session_id: SessionId,
         cwd: str,
-        additional_directories: Sequence[str] = UNSET,
-        mcp_servers: Sequence[McpServer] = UNSET,
-        system_prompt: SystemPrompt | None = UNSET,
-        meta: dict[str, Any] | None = UNSET,
+        additional_directories: Sequence[str] = ABSENT,
+        mcp_servers: Sequence[McpServer] = ABSENT,
+        system_prompt: SystemPrompt | None = ABSENT,
+        meta: dict[str, Any] | None = ABSENT,
     ) -> ForkSessionResponse:
         """Call `session/fork`.
 
@@ -832,7 +833,7 @@ class RemoteAgent(Remote):
         self,
         *,
         session_id: SessionId,
-        meta: dict[str, Any] | None = UNSET,
+        meta: dict[str, Any] | None = ABSENT,
     ) -> ArchiveSessionResponse:
         """Call `session/archive`.
 
@@ -857,7 +858,7 @@ class RemoteAgent(Remote):
         self,
         *,
         session_id: SessionId,
-        meta: dict[str, Any] | None = UNSET,
+        meta: dict[str, Any] | None = ABSENT,
     ) -> UnarchiveSessionResponse:
         """Call `session/unarchive`.
 
@@ -883,7 +884,7 @@ class RemoteAgent(Remote):
         self,
         *,
         session_id: SessionId,
-        meta: dict[str, Any] | None = UNSET,
+        meta: dict[str, Any] | None = ABSENT,
     ) -> SessionStatusResponse:
         """Call `session/status`.
 
@@ -908,7 +909,7 @@ class RemoteAgent(Remote):
         *,
         session_id: SessionId,
         title: str,
-        meta: dict[str, Any] | None = UNSET,
+        meta: dict[str, Any] | None = ABSENT,
     ) -> SetSessionTitleResponse:
         """Call `session/set_title`.
 
@@ -937,10 +938,10 @@ class RemoteAgent(Remote):
         *,
         session_id: SessionId,
         cwd: str,
-        additional_directories: Sequence[str] = UNSET,
-        mcp_servers: Sequence[McpServer] = UNSET,
-        system_prompt: SystemPrompt | None = UNSET,
-        meta: dict[str, Any] | None = UNSET,
+        additional_directories: Sequence[str] = ABSENT,
+        mcp_servers: Sequence[McpServer] = ABSENT,
+        system_prompt: SystemPrompt | None = ABSENT,
+        meta: dict[str, Any] | None = ABSENT,
     ) -> ResumeSessionResponse:
         """Call `session/resume`.
 
@@ -967,7 +968,7 @@ class RemoteAgent(Remote):
         self,
         *,
         session_id: SessionId,
-        meta: dict[str, Any] | None = UNSET,
+        meta: dict[str, Any] | None = ABSENT,
     ) -> CloseSessionResponse:
         """Call `session/close`.
 
@@ -988,7 +989,7 @@ class RemoteAgent(Remote):
         *,
         session_id: SessionId,
         mode_id: SessionModeId,
-        meta: dict[str, Any] | None = UNSET,
+        meta: dict[str, Any] | None = ABSENT,
     ) -> SetSessionModeResponse:
         """Call `session/set_mode`.
 
@@ -1005,7 +1006,7 @@ class RemoteAgent(Remote):
         type: Literal["boolean"],
         session_id: SessionId,
         config_id: SessionConfigId,
-        meta: dict[str, Any] | None = UNSET,
+        meta: dict[str, Any] | None = ABSENT,
         value: bool,
     ) -> SetSessionConfigOptionResponse: ...
     @overload
@@ -1014,7 +1015,7 @@ class RemoteAgent(Remote):
         *,
         session_id: SessionId,
         config_id: SessionConfigId,
-        meta: dict[str, Any] | None = UNSET,
+        meta: dict[str, Any] | None = ABSENT,
         value: SessionConfigValueId,
     ) -> SetSessionConfigOptionResponse: ...
     async def session_set_config_option(self, **keywords: Any) -> SetSessionConfigOptionResponse:
@@ -1029,7 +1030,7 @@ class RemoteAgent(Remote):
         *,
         session_id: SessionId,
         prompt: Sequence[ContentBlock],
-        meta: dict[str, Any] | None = UNSET,
+        meta: dict[str, Any] | None = ABSENT,
     ) -> PromptResponse:
         """Call `session/prompt`.
 
@@ -1047,7 +1048,7 @@ class RemoteAgent(Remote):
         self,
         *,
         session_id: SessionId,
-        meta: dict[str, Any] | None = UNSET,
+        meta: dict[str, Any] | None = ABSENT,
     ) -> None:
         """Send `session/cancel`.
 
@@ -1063,8 +1064,8 @@ class RemoteAgent(Remote):
         server_id: McpServerAcpId,
         request_id: McpRequestId,
         method: str,
-        params: dict[str, Any] | None = UNSET,
-        meta: dict[str, Any] | None = UNSET,
+        params: dict[str, Any] | None = ABSENT,
+        meta: dict[str, Any] | None = ABSENT,
     ) -> None:
         """Send `mcp/message`.
 
@@ -1092,7 +1093,7 @@ class RemoteAgent(Remote):
         self,
         *,
         request_id: RequestId,
-        meta: dict[str, Any] | None = UNSET,
+        meta: dict[str, Any] | None = ABSENT,
     ) -> None:
         """Send `$/cancel_request`.
 
@@ -1106,9 +1107,9 @@ class RemoteAgent(Remote):
         self,
         *,
         protocol_version: ProtocolVersion,
-        client_capabilities: ClientCapabilities = UNSET,
-        client_info: Implementation | None = UNSET,
-        meta: dict[str, Any] | None = UNSET,
+        client_capabilities: ClientCapabilities = ABSENT,
+        client_info: Implementation | None = ABSENT,
+        meta: dict[str, Any] | None = ABSENT,
     ) -> InitializeProxyResponse:
         """Call `proxy/initialize`.
 
@@ -1140,8 +1141,8 @@ class RemoteAgent(Remote):
         self,
         *,
         method: str,
-        params: Any = UNSET,
-        meta: dict[str, Any] | None = UNSET,
+        params: Any = ABSENT,
+        meta: dict[str, Any] | None = ABSENT,
     ) -> ProxySuccessorResponse:
         """Call `proxy/successor`.
 
@@ -1170,8 +1171,8 @@ class RemoteAgent(Remote):
         self,
         *,
         method: str,
-        params: Any = UNSET,
-        meta: dict[str, Any] | None = UNSET,
+        params: Any = ABSENT,
+        meta: dict[str, Any] | None = ABSENT,
     ) -> None:
         """Send `proxy/successor`.
 

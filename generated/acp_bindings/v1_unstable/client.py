@@ -7,8 +7,9 @@ from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, overload
 
+from acp_runtime.absent import ABSENT
 from acp_runtime.errors import MethodNotFound
-from acp_runtime.roles import UNSET, Handler, Remote
+from acp_runtime.roles import Handler, Remote
 
 from . import methods
 
@@ -374,7 +375,7 @@ class RemoteClient(Remote):
         session_id: SessionId,
         path: str,
         content: str,
-        meta: dict[str, Any] | None = UNSET,
+        meta: dict[str, Any] | None = ABSENT,
     ) -> WriteTextFileResponse:
         """Call `fs/write_text_file`.
 
@@ -393,9 +394,9 @@ class RemoteClient(Remote):
         *,
         session_id: SessionId,
         path: str,
-        line: Uint32 | None = UNSET,
-        limit: Uint32 | None = UNSET,
-        meta: dict[str, Any] | None = UNSET,
+        line: Uint32 | None = ABSENT,
+        limit: Uint32 | None = ABSENT,
+        meta: dict[str, Any] | None = ABSENT,
     ) -> ReadTextFileResponse:
         """Call `fs/read_text_file`.
 
@@ -420,7 +421,7 @@ class RemoteClient(Remote):
         session_id: SessionId,
         tool_call: ToolCallUpdate,
         options: Sequence[PermissionOption],
-        meta: dict[str, Any] | None = UNSET,
+        meta: dict[str, Any] | None = ABSENT,
     ) -> RequestPermissionResponse:
         """Call `session/request_permission`.
 
@@ -443,11 +444,11 @@ class RemoteClient(Remote):
         *,
         session_id: SessionId,
         command: str,
-        args: Sequence[str] = UNSET,
-        env: Sequence[EnvVariable] = UNSET,
-        cwd: str | None = UNSET,
-        output_byte_limit: Uint64 | None = UNSET,
-        meta: dict[str, Any] | None = UNSET,
+        args: Sequence[str] = ABSENT,
+        env: Sequence[EnvVariable] = ABSENT,
+        cwd: str | None = ABSENT,
+        output_byte_limit: Uint64 | None = ABSENT,
+        meta: dict[str, Any] | None = ABSENT,
     ) -> CreateTerminalResponse:
         """Call `terminal/create`.
 
@@ -471,7 +472,7 @@ class RemoteClient(Remote):
         *,
         session_id: SessionId,
         terminal_id: TerminalId,
-        meta: dict[str, Any] | None = UNSET,
+        meta: dict[str, Any] | None = ABSENT,
     ) -> TerminalOutputResponse:
         """Call `terminal/output`.
 
@@ -488,7 +489,7 @@ class RemoteClient(Remote):
         *,
         session_id: SessionId,
         terminal_id: TerminalId,
-        meta: dict[str, Any] | None = UNSET,
+        meta: dict[str, Any] | None = ABSENT,
     ) -> ReleaseTerminalResponse:
         """Call `terminal/release`.
 
@@ -505,7 +506,7 @@ class RemoteClient(Remote):
         *,
         session_id: SessionId,
         terminal_id: TerminalId,
-        meta: dict[str, Any] | None = UNSET,
+        meta: dict[str, Any] | None = ABSENT,
     ) -> WaitForTerminalExitResponse:
         """Call `terminal/wait_for_exit`.
 
@@ -525,7 +526,7 @@ class RemoteClient(Remote):
         *,
         session_id: SessionId,
         terminal_id: TerminalId,
-        meta: dict[str, Any] | None = UNSET,
+        meta: dict[str, Any] | None = ABSENT,
     ) -> KillTerminalResponse:
         """Call `terminal/kill`.
 
@@ -542,11 +543,11 @@ class RemoteClient(Remote):
         self,
         *,
         session_id: SessionId,
-        tool_call_id: ToolCallId | None = UNSET,
+        tool_call_id: ToolCallId | None = ABSENT,
         requested_schema: ElicitationSchema,
         mode: Literal["form"],
         message: str,
-        meta: dict[str, Any] | None = UNSET,
+        meta: dict[str, Any] | None = ABSENT,
     ) -> CreateElicitationResponse: ...
     @overload
     async def elicitation_create(
@@ -556,19 +557,19 @@ class RemoteClient(Remote):
         requested_schema: ElicitationSchema,
         mode: Literal["form"],
         message: str,
-        meta: dict[str, Any] | None = UNSET,
+        meta: dict[str, Any] | None = ABSENT,
     ) -> CreateElicitationResponse: ...
     @overload
     async def elicitation_create(
         self,
         *,
         session_id: SessionId,
-        tool_call_id: ToolCallId | None = UNSET,
+        tool_call_id: ToolCallId | None = ABSENT,
         elicitation_id: ElicitationId,
         url: Uri,
         mode: Literal["url"],
         message: str,
-        meta: dict[str, Any] | None = UNSET,
+        meta: dict[str, Any] | None = ABSENT,
     ) -> CreateElicitationResponse: ...
     @overload
     async def elicitation_create(
@@ -579,17 +580,17 @@ class RemoteClient(Remote):
         url: Uri,
         mode: Literal["url"],
         message: str,
-        meta: dict[str, Any] | None = UNSET,
+        meta: dict[str, Any] | None = ABSENT,
     ) -> CreateElicitationResponse: ...
     @overload
     async def elicitation_create(
         self,
         *,
         session_id: SessionId,
-        tool_call_id: ToolCallId | None = UNSET,
+        tool_call_id: ToolCallId | None = ABSENT,
         mode: str,
         message: str,
-        meta: dict[str, Any] | None = UNSET,
+        meta: dict[str, Any] | None = ABSENT,
     ) -> CreateElicitationResponse: ...
     @overload
     async def elicitation_create(
@@ -598,7 +599,7 @@ class RemoteClient(Remote):
         request_id: RequestId,
         mode: str,
         message: str,
-        meta: dict[str, Any] | None = UNSET,
+        meta: dict[str, Any] | None = ABSENT,
     ) -> CreateElicitationResponse: ...
     async def elicitation_create(self, **keywords: Any) -> CreateElicitationResponse:
         """Call `elicitation/create`.
@@ -619,8 +620,8 @@ class RemoteClient(Remote):
         server_id: McpServerAcpId,
         request_id: McpRequestId,
         method: str,
-        params: dict[str, Any] | None = UNSET,
-        meta: dict[str, Any] | None = UNSET,
+        params: dict[str, Any] | None = ABSENT,
+        meta: dict[str, Any] | None = ABSENT,
     ) -> MessageMcpResponse:
         """Call `mcp/message`.
 
@@ -644,7 +645,7 @@ class RemoteClient(Remote):
         *,
         session_id: SessionId,
         update: SessionUpdate,
-        meta: dict[str, Any] | None = UNSET,
+        meta: dict[str, Any] | None = ABSENT,
     ) -> None:
         """Send `session/update`.
 
@@ -660,7 +661,7 @@ class RemoteClient(Remote):
         self,
         *,
         elicitation_id: ElicitationId,
-        meta: dict[str, Any] | None = UNSET,
+        meta: dict[str, Any] | None = ABSENT,
     ) -> None:
         """Send `elicitation/complete`.
 
@@ -674,8 +675,8 @@ class RemoteClient(Remote):
         self,
         *,
         state: AuthState,
-        accounts: Sequence[AuthAccount] = UNSET,
-        meta: dict[str, Any] | None = UNSET,
+        accounts: Sequence[AuthAccount] = ABSENT,
+        meta: dict[str, Any] | None = ABSENT,
     ) -> None:
         """Send `auth/status_update`.
 
@@ -695,7 +696,7 @@ class RemoteClient(Remote):
         self,
         *,
         request_id: RequestId,
-        meta: dict[str, Any] | None = UNSET,
+        meta: dict[str, Any] | None = ABSENT,
     ) -> None:
         """Send `$/cancel_request`.
 
@@ -709,9 +710,9 @@ class RemoteClient(Remote):
         self,
         *,
         protocol_version: ProtocolVersion,
-        client_capabilities: ClientCapabilities = UNSET,
-        client_info: Implementation | None = UNSET,
-        meta: dict[str, Any] | None = UNSET,
+        client_capabilities: ClientCapabilities = ABSENT,
+        client_info: Implementation | None = ABSENT,
+        meta: dict[str, Any] | None = ABSENT,
     ) -> InitializeProxyResponse:
         """Call `proxy/initialize`.
 
@@ -743,8 +744,8 @@ class RemoteClient(Remote):
         self,
         *,
         method: str,
-        params: Any = UNSET,
-        meta: dict[str, Any] | None = UNSET,
+        params: Any = ABSENT,
+        meta: dict[str, Any] | None = ABSENT,
     ) -> ProxySuccessorResponse:
         """Call `proxy/successor`.
 
@@ -773,8 +774,8 @@ class RemoteClient(Remote):
         self,
         *,
         method: str,
-        params: Any = UNSET,
-        meta: dict[str, Any] | None = UNSET,
+        params: Any = ABSENT,
+        meta: dict[str, Any] | None = ABSENT,
     ) -> None:
         """Send `proxy/successor`.
 

@@ -7,8 +7,9 @@ from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, overload
 
+from acp_runtime.absent import ABSENT
 from acp_runtime.errors import MethodNotFound
-from acp_runtime.roles import UNSET, Handler, Remote
+from acp_runtime.roles import Handler, Remote
 
 from . import methods
 
@@ -321,8 +322,8 @@ class RemoteAgent(Remote):
         *,
         protocol_version: ProtocolVersion,
         info: Implementation,
-        capabilities: ClientCapabilities = UNSET,
-        meta: dict[str, Any] | None = UNSET,
+        capabilities: ClientCapabilities = ABSENT,
+        meta: dict[str, Any] | None = ABSENT,
     ) -> InitializeResponse:
         """Call `initialize`.
 
@@ -344,7 +345,7 @@ class RemoteAgent(Remote):
         self,
         *,
         method_id: AuthMethodId,
-        meta: dict[str, Any] | None = UNSET,
+        meta: dict[str, Any] | None = ABSENT,
     ) -> LoginAuthResponse:
         """Call `auth/login`.
 
@@ -363,7 +364,7 @@ class RemoteAgent(Remote):
     async def auth_logout(
         self,
         *,
-        meta: dict[str, Any] | None = UNSET,
+        meta: dict[str, Any] | None = ABSENT,
     ) -> LogoutAuthResponse:
         """Call `auth/logout`.
 
@@ -383,9 +384,9 @@ class RemoteAgent(Remote):
         self,
         *,
         cwd: AbsolutePath,
-        additional_directories: Sequence[AbsolutePath] = UNSET,
-        mcp_servers: Sequence[McpServer] = UNSET,
-        meta: dict[str, Any] | None = UNSET,
+        additional_directories: Sequence[AbsolutePath] = ABSENT,
+        mcp_servers: Sequence[McpServer] = ABSENT,
+        meta: dict[str, Any] | None = ABSENT,
     ) -> NewSessionResponse:
         """Call `session/new`.
 
@@ -406,9 +407,9 @@ class RemoteAgent(Remote):
     async def session_list(
         self,
         *,
-        cwd: AbsolutePath | None = UNSET,
-        cursor: SessionListCursor | None = UNSET,
-        meta: dict[str, Any] | None = UNSET,
+        cwd: AbsolutePath | None = ABSENT,
+        cursor: SessionListCursor | None = ABSENT,
+        meta: dict[str, Any] | None = ABSENT,
     ) -> ListSessionsResponse:
         """Call `session/list`.
 
@@ -422,7 +423,7 @@ class RemoteAgent(Remote):
         self,
         *,
         session_id: SessionId,
-        meta: dict[str, Any] | None = UNSET,
+        meta: dict[str, Any] | None = ABSENT,
     ) -> DeleteSessionResponse:
         """Call `session/delete`.
 
@@ -439,10 +440,10 @@ class RemoteAgent(Remote):
         *,
         session_id: SessionId,
         cwd: AbsolutePath,
-        additional_directories: Sequence[AbsolutePath] = UNSET,
-        mcp_servers: Sequence[McpServer] = UNSET,
-        replay_from: ReplayFrom | None = UNSET,
-        meta: dict[str, Any] | None = UNSET,
+        additional_directories: Sequence[AbsolutePath] = ABSENT,
+        mcp_servers: Sequence[McpServer] = ABSENT,
+        replay_from: ReplayFrom | None = ABSENT,
+        meta: dict[str, Any] | None = ABSENT,
     ) -> ResumeSessionResponse:
         """Call `session/resume`.
 
@@ -467,7 +468,7 @@ class RemoteAgent(Remote):
         self,
         *,
         session_id: SessionId,
-        meta: dict[str, Any] | None = UNSET,
+        meta: dict[str, Any] | None = ABSENT,
     ) -> CloseSessionResponse:
         """Call `session/close`.
 
@@ -501,7 +502,7 @@ class RemoteAgent(Remote):
         *,
         session_id: SessionId,
         tool_call_id: ToolCallId,
-        meta: dict[str, Any] | None = UNSET,
+        meta: dict[str, Any] | None = ABSENT,
     ) -> CancelToolCallResponse:
         """Call `tool_call/cancel`.
 
@@ -527,7 +528,7 @@ class RemoteAgent(Remote):
         *,
         session_id: SessionId,
         terminal_id: TerminalId,
-        meta: dict[str, Any] | None = UNSET,
+        meta: dict[str, Any] | None = ABSENT,
     ) -> CancelTerminalResponse:
         """Call `terminal/cancel`.
 
@@ -556,7 +557,7 @@ class RemoteAgent(Remote):
         type: Literal["id"],
         session_id: SessionId,
         config_id: SessionConfigId,
-        meta: dict[str, Any] | None = UNSET,
+        meta: dict[str, Any] | None = ABSENT,
         value: SessionConfigValueId,
     ) -> SetSessionConfigOptionResponse: ...
     @overload
@@ -566,7 +567,7 @@ class RemoteAgent(Remote):
         type: Literal["boolean"],
         session_id: SessionId,
         config_id: SessionConfigId,
-        meta: dict[str, Any] | None = UNSET,
+        meta: dict[str, Any] | None = ABSENT,
         value: bool,
     ) -> SetSessionConfigOptionResponse: ...
     @overload
@@ -576,7 +577,7 @@ class RemoteAgent(Remote):
         type: str,
         session_id: SessionId,
         config_id: SessionConfigId,
-        meta: dict[str, Any] | None = UNSET,
+        meta: dict[str, Any] | None = ABSENT,
         value: Any,
     ) -> SetSessionConfigOptionResponse: ...
     async def session_set_config_option(self, **keywords: Any) -> SetSessionConfigOptionResponse:
@@ -597,7 +598,7 @@ class RemoteAgent(Remote):
         *,
         session_id: SessionId,
         prompt: Sequence[ContentBlock],
-        meta: dict[str, Any] | None = UNSET,
+        meta: dict[str, Any] | None = ABSENT,
     ) -> PromptResponse:
         """Call `session/prompt`.
 
@@ -617,7 +618,7 @@ class RemoteAgent(Remote):
         self,
         *,
         session_id: SessionId,
-        meta: dict[str, Any] | None = UNSET,
+        meta: dict[str, Any] | None = ABSENT,
     ) -> None:
         """Send `session/cancel`.
 
@@ -633,7 +634,7 @@ class RemoteAgent(Remote):
         self,
         *,
         request_id: RequestId,
-        meta: dict[str, Any] | None = UNSET,
+        meta: dict[str, Any] | None = ABSENT,
     ) -> None:
         """Send `$/cancel_request`.
 

@@ -7,8 +7,9 @@ from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, overload
 
+from acp_runtime.absent import ABSENT
 from acp_runtime.errors import MethodNotFound
-from acp_runtime.roles import UNSET, Handler, Remote
+from acp_runtime.roles import Handler, Remote
 
 from . import methods
 
@@ -169,10 +170,10 @@ class RemoteClient(Remote):
         *,
         session_id: SessionId,
         title: str,
-        description: str | None = UNSET,
-        subject: RequestPermissionSubject | None = UNSET,
+        description: str | None = ABSENT,
+        subject: RequestPermissionSubject | None = ABSENT,
         options: Sequence[PermissionOption],
-        meta: dict[str, Any] | None = UNSET,
+        meta: dict[str, Any] | None = ABSENT,
     ) -> RequestPermissionResponse:
         """Call `session/request_permission`.
 
@@ -197,11 +198,11 @@ class RemoteClient(Remote):
         self,
         *,
         session_id: SessionId,
-        tool_call_id: ToolCallId | None = UNSET,
+        tool_call_id: ToolCallId | None = ABSENT,
         requested_schema: ElicitationSchema,
         mode: Literal["form"],
         message: str,
-        meta: dict[str, Any] | None = UNSET,
+        meta: dict[str, Any] | None = ABSENT,
     ) -> CreateElicitationResponse: ...
     @overload
     async def elicitation_create(
@@ -211,19 +212,19 @@ class RemoteClient(Remote):
         requested_schema: ElicitationSchema,
         mode: Literal["form"],
         message: str,
-        meta: dict[str, Any] | None = UNSET,
+        meta: dict[str, Any] | None = ABSENT,
     ) -> CreateElicitationResponse: ...
     @overload
     async def elicitation_create(
         self,
         *,
         session_id: SessionId,
-        tool_call_id: ToolCallId | None = UNSET,
+        tool_call_id: ToolCallId | None = ABSENT,
         elicitation_id: ElicitationId,
         url: Uri,
         mode: Literal["url"],
         message: str,
-        meta: dict[str, Any] | None = UNSET,
+        meta: dict[str, Any] | None = ABSENT,
     ) -> CreateElicitationResponse: ...
     @overload
     async def elicitation_create(
@@ -234,17 +235,17 @@ class RemoteClient(Remote):
         url: Uri,
         mode: Literal["url"],
         message: str,
-        meta: dict[str, Any] | None = UNSET,
+        meta: dict[str, Any] | None = ABSENT,
     ) -> CreateElicitationResponse: ...
     @overload
     async def elicitation_create(
         self,
         *,
         session_id: SessionId,
-        tool_call_id: ToolCallId | None = UNSET,
+        tool_call_id: ToolCallId | None = ABSENT,
         mode: str,
         message: str,
-        meta: dict[str, Any] | None = UNSET,
+        meta: dict[str, Any] | None = ABSENT,
     ) -> CreateElicitationResponse: ...
     @overload
     async def elicitation_create(
@@ -253,7 +254,7 @@ class RemoteClient(Remote):
         request_id: RequestId,
         mode: str,
         message: str,
-        meta: dict[str, Any] | None = UNSET,
+        meta: dict[str, Any] | None = ABSENT,
     ) -> CreateElicitationResponse: ...
     async def elicitation_create(self, **keywords: Any) -> CreateElicitationResponse:
         """Call `elicitation/create`.
@@ -285,7 +286,7 @@ class RemoteClient(Remote):
         *,
         session_id: SessionId,
         update: SessionUpdate,
-        meta: dict[str, Any] | None = UNSET,
+        meta: dict[str, Any] | None = ABSENT,
     ) -> None:
         """Send `session/update`.
 
@@ -301,7 +302,7 @@ class RemoteClient(Remote):
         self,
         *,
         elicitation_id: ElicitationId,
-        meta: dict[str, Any] | None = UNSET,
+        meta: dict[str, Any] | None = ABSENT,
     ) -> None:
         """Send `elicitation/complete`.
 
@@ -317,7 +318,7 @@ class RemoteClient(Remote):
         self,
         *,
         request_id: RequestId,
-        meta: dict[str, Any] | None = UNSET,
+        meta: dict[str, Any] | None = ABSENT,
     ) -> None:
         """Send `$/cancel_request`.
 

@@ -7,8 +7,9 @@ from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, overload
 
+from acp_runtime.absent import ABSENT
 from acp_runtime.errors import MethodNotFound
-from acp_runtime.roles import UNSET, Handler, Remote
+from acp_runtime.roles import Handler, Remote
 
 from . import methods
 
@@ -620,8 +621,8 @@ class RemoteAgent(Remote):
         *,
         protocol_version: ProtocolVersion,
         info: Implementation,
-        capabilities: ClientCapabilities = UNSET,
-        meta: dict[str, Any] | None = UNSET,
+        capabilities: ClientCapabilities = ABSENT,
+        meta: dict[str, Any] | None = ABSENT,
     ) -> InitializeResponse:
         """Call `initialize`.
 
@@ -643,7 +644,7 @@ class RemoteAgent(Remote):
         self,
         *,
         method_id: AuthMethodId,
-        meta: dict[str, Any] | None = UNSET,
+        meta: dict[str, Any] | None = ABSENT,
     ) -> LoginAuthResponse:
         """Call `auth/login`.
 
@@ -662,7 +663,7 @@ class RemoteAgent(Remote):
     async def providers_list(
         self,
         *,
-        meta: dict[str, Any] | None = UNSET,
+        meta: dict[str, Any] | None = ABSENT,
     ) -> ListProvidersResponse:
         """Call `providers/list`.
 
@@ -682,8 +683,8 @@ class RemoteAgent(Remote):
         provider_id: ProviderId,
         api_type: LlmProtocol,
         base_url: Uri,
-        headers: dict[str, str] = UNSET,
-        meta: dict[str, Any] | None = UNSET,
+        headers: dict[str, str] = ABSENT,
+        meta: dict[str, Any] | None = ABSENT,
     ) -> SetProviderResponse:
         """Call `providers/set`.
 
@@ -710,7 +711,7 @@ class RemoteAgent(Remote):
         self,
         *,
         provider_id: ProviderId,
-        meta: dict[str, Any] | None = UNSET,
+        meta: dict[str, Any] | None = ABSENT,
     ) -> DisableProviderResponse:
         """Call `providers/disable`.
 
@@ -727,7 +728,7 @@ class RemoteAgent(Remote):
     async def auth_logout(
         self,
         *,
-        meta: dict[str, Any] | None = UNSET,
+        meta: dict[str, Any] | None = ABSENT,
     ) -> LogoutAuthResponse:
         """Call `auth/logout`.
 
@@ -746,7 +747,7 @@ class RemoteAgent(Remote):
     async def auth_status(
         self,
         *,
-        meta: dict[str, Any] | None = UNSET,
+        meta: dict[str, Any] | None = ABSENT,
     ) -> AuthStatusResponse:
         """Call `auth/status`.
 
@@ -769,10 +770,10 @@ class RemoteAgent(Remote):
         self,
         *,
         cwd: AbsolutePath,
-        additional_directories: Sequence[AbsolutePath] = UNSET,
-        mcp_servers: Sequence[McpServer] = UNSET,
-        system_prompt: SystemPrompt | None = UNSET,
-        meta: dict[str, Any] | None = UNSET,
+        additional_directories: Sequence[AbsolutePath] = ABSENT,
+        mcp_servers: Sequence[McpServer] = ABSENT,
+        system_prompt: SystemPrompt | None = ABSENT,
+        meta: dict[str, Any] | None = ABSENT,
     ) -> NewSessionResponse:
         """Call `session/new`.
 
@@ -794,10 +795,10 @@ class RemoteAgent(Remote):
     async def session_list(
         self,
         *,
-        cwd: AbsolutePath | None = UNSET,
-        cursor: SessionListCursor | None = UNSET,
-        archived: SessionArchiveFilter | None = UNSET,
-        meta: dict[str, Any] | None = UNSET,
+        cwd: AbsolutePath | None = ABSENT,
+        cursor: SessionListCursor | None = ABSENT,
+        archived: SessionArchiveFilter | None = ABSENT,
+        meta: dict[str, Any] | None = ABSENT,
     ) -> ListSessionsResponse:
         """Call `session/list`.
 
@@ -813,7 +814,7 @@ class RemoteAgent(Remote):
         self,
         *,
         session_id: SessionId,
-        meta: dict[str, Any] | None = UNSET,
+        meta: dict[str, Any] | None = ABSENT,
     ) -> DeleteSessionResponse:
         """Call `session/delete`.
 
@@ -830,10 +831,10 @@ class RemoteAgent(Remote):
         *,
         session_id: SessionId,
         cwd: AbsolutePath,
-        additional_directories: Sequence[AbsolutePath] = UNSET,
-        mcp_servers: Sequence[McpServer] = UNSET,
-        system_prompt: SystemPrompt | None = UNSET,
-        meta: dict[str, Any] | None = UNSET,
+        additional_directories: Sequence[AbsolutePath] = ABSENT,
+        mcp_servers: Sequence[McpServer] = ABSENT,
+        system_prompt: SystemPrompt | None = ABSENT,
+        meta: dict[str, Any] | None = ABSENT,
     ) -> ForkSessionResponse:
         """Call `session/fork`.
 
@@ -864,7 +865,7 @@ class RemoteAgent(Remote):
         self,
         *,
         session_id: SessionId,
-        meta: dict[str, Any] | None = UNSET,
+        meta: dict[str, Any] | None = ABSENT,
     ) -> ArchiveSessionResponse:
         """Call `session/archive`.
 
@@ -889,7 +890,7 @@ class RemoteAgent(Remote):
         self,
         *,
         session_id: SessionId,
-        meta: dict[str, Any] | None = UNSET,
+        meta: dict[str, Any] | None = ABSENT,
     ) -> UnarchiveSessionResponse:
         """Call `session/unarchive`.
 
@@ -915,7 +916,7 @@ class RemoteAgent(Remote):
         self,
         *,
         session_id: SessionId,
-        meta: dict[str, Any] | None = UNSET,
+        meta: dict[str, Any] | None = ABSENT,
     ) -> SessionStatusResponse:
         """Call `session/status`.
 
@@ -940,7 +941,7 @@ class RemoteAgent(Remote):
         *,
         session_id: SessionId,
         title: str,
-        meta: dict[str, Any] | None = UNSET,
+        meta: dict[str, Any] | None = ABSENT,
     ) -> SetSessionTitleResponse:
         """Call `session/set_title`.
 
@@ -969,11 +970,11 @@ class RemoteAgent(Remote):
         *,
         session_id: SessionId,
         cwd: AbsolutePath,
-        additional_directories: Sequence[AbsolutePath] = UNSET,
-        mcp_servers: Sequence[McpServer] = UNSET,
-        replay_from: ReplayFrom | None = UNSET,
-        system_prompt: SystemPrompt | None = UNSET,
-        meta: dict[str, Any] | None = UNSET,
+        additional_directories: Sequence[AbsolutePath] = ABSENT,
+        mcp_servers: Sequence[McpServer] = ABSENT,
+        replay_from: ReplayFrom | None = ABSENT,
+        system_prompt: SystemPrompt | None = ABSENT,
+        meta: dict[str, Any] | None = ABSENT,
     ) -> ResumeSessionResponse:
         """Call `session/resume`.
 
@@ -999,7 +1000,7 @@ class RemoteAgent(Remote):
         self,
         *,
         session_id: SessionId,
-        meta: dict[str, Any] | None = UNSET,
+        meta: dict[str, Any] | None = ABSENT,
     ) -> CloseSessionResponse:
         """Call `session/close`.
 
@@ -1033,7 +1034,7 @@ class RemoteAgent(Remote):
         *,
         session_id: SessionId,
         tool_call_id: ToolCallId,
-        meta: dict[str, Any] | None = UNSET,
+        meta: dict[str, Any] | None = ABSENT,
     ) -> CancelToolCallResponse:
         """Call `tool_call/cancel`.
 
@@ -1059,7 +1060,7 @@ class RemoteAgent(Remote):
         *,
         session_id: SessionId,
         terminal_id: TerminalId,
-        meta: dict[str, Any] | None = UNSET,
+        meta: dict[str, Any] | None = ABSENT,
     ) -> CancelTerminalResponse:
         """Call `terminal/cancel`.
 
@@ -1088,7 +1089,7 @@ class RemoteAgent(Remote):
         type: Literal["id"],
         session_id: SessionId,
         config_id: SessionConfigId,
-        meta: dict[str, Any] | None = UNSET,
+        meta: dict[str, Any] | None = ABSENT,
         value: SessionConfigValueId,
     ) -> SetSessionConfigOptionResponse: ...
     @overload
@@ -1098,7 +1099,7 @@ class RemoteAgent(Remote):
         type: Literal["boolean"],
         session_id: SessionId,
         config_id: SessionConfigId,
-        meta: dict[str, Any] | None = UNSET,
+        meta: dict[str, Any] | None = ABSENT,
         value: bool,
     ) -> SetSessionConfigOptionResponse: ...
     @overload
@@ -1108,7 +1109,7 @@ class RemoteAgent(Remote):
         type: str,
         session_id: SessionId,
         config_id: SessionConfigId,
-        meta: dict[str, Any] | None = UNSET,
+        meta: dict[str, Any] | None = ABSENT,
         value: Any,
     ) -> SetSessionConfigOptionResponse: ...
     async def session_set_config_option(self, **keywords: Any) -> SetSessionConfigOptionResponse:
@@ -1129,7 +1130,7 @@ class RemoteAgent(Remote):
         *,
         session_id: SessionId,
         prompt: Sequence[ContentBlock],
-        meta: dict[str, Any] | None = UNSET,
+        meta: dict[str, Any] | None = ABSENT,
     ) -> PromptResponse:
         """Call `session/prompt`.
 
@@ -1149,7 +1150,7 @@ class RemoteAgent(Remote):
         self,
         *,
         session_id: SessionId,
-        meta: dict[str, Any] | None = UNSET,
+        meta: dict[str, Any] | None = ABSENT,
     ) -> None:
         """Send `session/cancel`.
 
@@ -1167,8 +1168,8 @@ class RemoteAgent(Remote):
         server_id: McpServerAcpId,
         request_id: McpRequestId,
         method: str,
-        params: dict[str, Any] | None = UNSET,
-        meta: dict[str, Any] | None = UNSET,
+        params: dict[str, Any] | None = ABSENT,
+        meta: dict[str, Any] | None = ABSENT,
     ) -> None:
         """Send `mcp/message`.
 
@@ -1192,7 +1193,7 @@ class RemoteAgent(Remote):
         self,
         *,
         request_id: RequestId,
-        meta: dict[str, Any] | None = UNSET,
+        meta: dict[str, Any] | None = ABSENT,
     ) -> None:
         """Send `$/cancel_request`.
 
@@ -1207,8 +1208,8 @@ class RemoteAgent(Remote):
         *,
         protocol_version: ProtocolVersion,
         info: Implementation,
-        capabilities: ClientCapabilities = UNSET,
-        meta: dict[str, Any] | None = UNSET,
+        capabilities: ClientCapabilities = ABSENT,
+        meta: dict[str, Any] | None = ABSENT,
     ) -> InitializeProxyResponse:
         """Call `proxy/initialize`.
 
@@ -1240,8 +1241,8 @@ class RemoteAgent(Remote):
         self,
         *,
         method: str,
-        params: Any = UNSET,
-        meta: dict[str, Any] | None = UNSET,
+        params: Any = ABSENT,
+        meta: dict[str, Any] | None = ABSENT,
     ) -> ProxySuccessorResponse:
         """Call `proxy/successor`.
 
@@ -1270,8 +1271,8 @@ class RemoteAgent(Remote):
         self,
         *,
         method: str,
-        params: Any = UNSET,
-        meta: dict[str, Any] | None = UNSET,
+        params: Any = ABSENT,
+        meta: dict[str, Any] | None = ABSENT,
     ) -> None:
         """Send `proxy/successor`.
 

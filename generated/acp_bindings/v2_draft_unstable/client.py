@@ -7,8 +7,9 @@ from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, overload
 
+from acp_runtime.absent import ABSENT
 from acp_runtime.errors import MethodNotFound
-from acp_runtime.roles import UNSET, Handler, Remote
+from acp_runtime.roles import Handler, Remote
 
 from . import methods
 
@@ -282,10 +283,10 @@ class RemoteClient(Remote):
         *,
         session_id: SessionId,
         title: str,
-        description: str | None = UNSET,
-        subject: RequestPermissionSubject | None = UNSET,
+        description: str | None = ABSENT,
+        subject: RequestPermissionSubject | None = ABSENT,
         options: Sequence[PermissionOption],
-        meta: dict[str, Any] | None = UNSET,
+        meta: dict[str, Any] | None = ABSENT,
     ) -> RequestPermissionResponse:
         """Call `session/request_permission`.
 
@@ -310,11 +311,11 @@ class RemoteClient(Remote):
         self,
         *,
         session_id: SessionId,
-        tool_call_id: ToolCallId | None = UNSET,
+        tool_call_id: ToolCallId | None = ABSENT,
         requested_schema: ElicitationSchema,
         mode: Literal["form"],
         message: str,
-        meta: dict[str, Any] | None = UNSET,
+        meta: dict[str, Any] | None = ABSENT,
     ) -> CreateElicitationResponse: ...
     @overload
     async def elicitation_create(
@@ -324,19 +325,19 @@ class RemoteClient(Remote):
         requested_schema: ElicitationSchema,
         mode: Literal["form"],
         message: str,
-        meta: dict[str, Any] | None = UNSET,
+        meta: dict[str, Any] | None = ABSENT,
     ) -> CreateElicitationResponse: ...
     @overload
     async def elicitation_create(
         self,
         *,
         session_id: SessionId,
-        tool_call_id: ToolCallId | None = UNSET,
+        tool_call_id: ToolCallId | None = ABSENT,
         elicitation_id: ElicitationId,
         url: Uri,
         mode: Literal["url"],
         message: str,
-        meta: dict[str, Any] | None = UNSET,
+        meta: dict[str, Any] | None = ABSENT,
     ) -> CreateElicitationResponse: ...
     @overload
     async def elicitation_create(
@@ -347,17 +348,17 @@ class RemoteClient(Remote):
         url: Uri,
         mode: Literal["url"],
         message: str,
-        meta: dict[str, Any] | None = UNSET,
+        meta: dict[str, Any] | None = ABSENT,
     ) -> CreateElicitationResponse: ...
     @overload
     async def elicitation_create(
         self,
         *,
         session_id: SessionId,
-        tool_call_id: ToolCallId | None = UNSET,
+        tool_call_id: ToolCallId | None = ABSENT,
         mode: str,
         message: str,
-        meta: dict[str, Any] | None = UNSET,
+        meta: dict[str, Any] | None = ABSENT,
     ) -> CreateElicitationResponse: ...
     @overload
     async def elicitation_create(
@@ -366,7 +367,7 @@ class RemoteClient(Remote):
         request_id: RequestId,
         mode: str,
         message: str,
-        meta: dict[str, Any] | None = UNSET,
+        meta: dict[str, Any] | None = ABSENT,
     ) -> CreateElicitationResponse: ...
     async def elicitation_create(self, **keywords: Any) -> CreateElicitationResponse:
         """Call `elicitation/create`.
@@ -399,8 +400,8 @@ class RemoteClient(Remote):
         server_id: McpServerAcpId,
         request_id: McpRequestId,
         method: str,
-        params: dict[str, Any] | None = UNSET,
-        meta: dict[str, Any] | None = UNSET,
+        params: dict[str, Any] | None = ABSENT,
+        meta: dict[str, Any] | None = ABSENT,
     ) -> MessageMcpResponse:
         """Call `mcp/message`.
 
@@ -422,7 +423,7 @@ class RemoteClient(Remote):
         *,
         session_id: SessionId,
         update: SessionUpdate,
-        meta: dict[str, Any] | None = UNSET,
+        meta: dict[str, Any] | None = ABSENT,
     ) -> None:
         """Send `session/update`.
 
@@ -438,7 +439,7 @@ class RemoteClient(Remote):
         self,
         *,
         elicitation_id: ElicitationId,
-        meta: dict[str, Any] | None = UNSET,
+        meta: dict[str, Any] | None = ABSENT,
     ) -> None:
         """Send `elicitation/complete`.
 
@@ -454,8 +455,8 @@ class RemoteClient(Remote):
         self,
         *,
         state: AuthState,
-        accounts: Sequence[AuthAccount] = UNSET,
-        meta: dict[str, Any] | None = UNSET,
+        accounts: Sequence[AuthAccount] = ABSENT,
+        meta: dict[str, Any] | None = ABSENT,
     ) -> None:
         """Send `auth/status_update`.
 
@@ -475,7 +476,7 @@ class RemoteClient(Remote):
         self,
         *,
         request_id: RequestId,
-        meta: dict[str, Any] | None = UNSET,
+        meta: dict[str, Any] | None = ABSENT,
     ) -> None:
         """Send `$/cancel_request`.
 
@@ -490,8 +491,8 @@ class RemoteClient(Remote):
         *,
         protocol_version: ProtocolVersion,
         info: Implementation,
-        capabilities: ClientCapabilities = UNSET,
-        meta: dict[str, Any] | None = UNSET,
+        capabilities: ClientCapabilities = ABSENT,
+        meta: dict[str, Any] | None = ABSENT,
     ) -> InitializeProxyResponse:
         """Call `proxy/initialize`.
 
@@ -523,8 +524,8 @@ class RemoteClient(Remote):
         self,
         *,
         method: str,
-        params: Any = UNSET,
-        meta: dict[str, Any] | None = UNSET,
+        params: Any = ABSENT,
+        meta: dict[str, Any] | None = ABSENT,
     ) -> ProxySuccessorResponse:
         """Call `proxy/successor`.
 
@@ -553,8 +554,8 @@ class RemoteClient(Remote):
         self,
         *,
         method: str,
-        params: Any = UNSET,
-        meta: dict[str, Any] | None = UNSET,
+        params: Any = ABSENT,
+        meta: dict[str, Any] | None = ABSENT,
     ) -> None:
         """Send `proxy/successor`.
 
