@@ -6,13 +6,16 @@ The generated profiles call these with their sides.
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
+from signal import Signals
 from typing import Any, TypeVar
 
 from acp_runtime.connection import Connection, WhyClosed
 from acp_runtime.errors import ConnectionClosed
+from acp_runtime.forks import leave_if_forked
 from acp_runtime.memory import MemoryPipe
 from acp_runtime.options import Options
 from acp_runtime.roles import Handler
@@ -77,9 +80,12 @@ async def running(
     """Run a connection while the block lasts; gives the proxy for the other side."""
     connection = Connection(side, factory, source, writer, options, why_closed)
     task = asyncio.create_task(connection.run(), name=f"acp-{side.role}")
-    closing = closing or Closing()
+    closing, made_in = closing or Closing(), os.getpid()
     try:
         yield connection.remote
+    except BaseException as error:
+        leave_if_forked(made_in, error)
+        raise
     finally:
         connection.stop(ConnectionClosed("The connection was closed by this side."))
         await closing.finish(task)
@@ -87,13 +93,35 @@ async def running(
 
 
 async def serve_stdio(side: Side[RemoteT], factory: Callable[[RemoteT], Handler], options: Options) -> None:
-    """Serve one side on this process's stdin and stdout until the peer closes them or a signal ends it."""
-    from acp_runtime.stdio import stopped_by_signals, wire
+    """Serve one side on this process's stdin and stdout until the peer closes them or a signal ends it.
 
-    async with wire() as (reader, writer):
-        connection = Connection(side, factory, reader, writer, options)
-        with stopped_by_signals(connection):
-            await connection.run()
+    Raises:
+        SystemExit: if stdout can't be written, though the peer is there; its message goes to stderr, the code is 1.
+    """
+    from acp_runtime.stdio import wire
+
+    with wire() as (reader, writer):
+        await _until_signalled(Connection(side, factory, reader, writer, options))
+        error = writer.error
+    if error is not None and not isinstance(error, ConnectionError):
+        raise SystemExit(f"The {side.role} ended because it can't write to stdout: {error.strerror or error}.")
+
+
+async def _until_signalled(connection: Connection) -> None:
+    """Run a connection until it ends. SIGINT and SIGTERM end it, and another one hurries it."""
+    from acp_runtime.signals import TakenSignals
+
+    def signalled(number: Signals, count: int) -> None:
+        if count == 1:
+            connection.stop(ConnectionClosed(f"{number.name} ended the connection."))
+        else:
+            task.cancel()
+
+    task = asyncio.create_task(connection.run(), name="acp-stdio")
+    closing = Closing()
+    with TakenSignals(signalled):
+        await closing.finish(task)
+    closing.raise_cancelled()
 
 
 @asynccontextmanager

@@ -8,6 +8,7 @@ its first step, is answered in its done-callback (rule 13). Owns the requests in
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from functools import partial
@@ -19,6 +20,7 @@ from acp_runtime.encoding import result_line
 from acp_runtime.errors import ConnectionClosed, RequestError
 from acp_runtime.failures import error_answer, wire_error
 from acp_runtime.flow import Flow, activity
+from acp_runtime.forks import leave_if_forked
 from acp_runtime.lanes import Lanes, Spawn
 from acp_runtime.logs import Throttle
 from acp_runtime.messages import IncomingNotification, IncomingRequest, Message, RequestId
@@ -79,6 +81,7 @@ class Dispatcher:
         options: Options,
     ) -> None:
         self._decode = decode
+        self._made_in = os.getpid()
         self._side = side
         self._handler = handler
         self._conduct = conduct
@@ -153,6 +156,7 @@ class Dispatcher:
             line = self._result(message, method, await handle(message.params))
         # SystemExit, too: asyncio would stop the loop for it, and nothing in flight would be answered.
         except (Exception, asyncio.CancelledError, SystemExit) as error:
+            leave_if_forked(self._made_in, error)
             line = self._error(message, error)
         self._finish(message, line)
 

@@ -17,6 +17,7 @@ from collections import deque
 from collections.abc import Callable
 from functools import partial
 
+from acp_runtime.forks import abandoned_in_children, leave_if_forked
 from acp_runtime.streams import Receiver
 
 # What a pipe holds by default. A larger buffer would be mapped and unmapped by the system for each read.
@@ -42,6 +43,8 @@ class FdReader:
         self._fd = fd
         self._open = True
         self._receiver: Receiver | None = None
+        self._made_in = os.getpid()
+        abandoned_in_children(self)
 
     def start(self, receiver: Receiver, /) -> None:
         """Begin to read."""
@@ -63,12 +66,24 @@ class FdReader:
         self._receiver = None
         self.pause()
 
+    def discard(self) -> None:
+        """Read on, and drop what comes, so that whoever writes is not held up."""
+        self._receiver = None
+        self.resume()
+
     def close(self) -> None:
         """Stop reading and close the descriptor."""
         self._finish(None)
 
-    def end(self) -> None:
-        """Read what is there now, then close, though others could still write."""
+    def abandon(self) -> None:
+        """Close the copy that a forked child has of the descriptor, and end the child if it returns to the loop."""
+        if self._open:
+            self._open = False
+            os.close(self._fd)
+            self._loop.call_soon(leave_if_forked, self._made_in)
+
+    def read_now(self) -> None:
+        """Read what is there, without waiting for more."""
         there = select.poll()
         left = _MAX_PIPE if self._open else 0
         if left:
@@ -76,9 +91,15 @@ class FdReader:
         while self._open and left > 0 and there.poll(0):
             left -= _CHUNK
             self._ready()
+
+    def end(self) -> None:
+        """Read what is there, then close, though others could still write."""
+        self.read_now()
         self.close()
 
     def _ready(self) -> None:
+        if not self._open:
+            return
         try:
             data = os.read(self._fd, _CHUNK)
         except (BlockingIOError, InterruptedError):
@@ -108,6 +129,9 @@ class FdWriter:
     Args:
         fd: the descriptor.
         shared: whether other processes may share its description. If not, it becomes non-blocking.
+
+    Attributes:
+        error: why nothing can be written anymore, if that is so.
     """
 
     def __init__(self, fd: int, *, shared: bool) -> None:
@@ -117,8 +141,10 @@ class FdWriter:
         self._put = _writer_of(fd, shared)
         self._kept: deque[memoryview] = deque()
         self._size = 0
-        self._error: OSError | None = None
         self._waiting: list[asyncio.Future[None]] = []
+        self._on_failure: Callable[[OSError], None] | None = None
+        self.error: OSError | None = None
+        abandoned_in_children(self)
 
     @property
     def unwritten(self) -> int:
@@ -127,8 +153,8 @@ class FdWriter:
 
     def write(self, data: bytes, /) -> None:
         """Write as much as fits now, and the rest when there is room."""
-        if self._error is not None:
-            raise self._error
+        if self.error is not None:
+            raise self.error
         if not self._open:
             raise BrokenPipeError("The descriptor is closed.")
         if self._kept:
@@ -137,21 +163,25 @@ class FdWriter:
         try:
             written = self._put(data)
         except OSError as error:
-            self._error = error
+            self.error = error
             raise
         if written < len(data):
             self._keep(memoryview(data)[written:])
             self._push()
-            if self._error is not None:
-                raise self._error
+            if self.error is not None:
+                raise self.error
             if self._kept:
                 self._loop.add_writer(self._fd, self._on_room)
+
+    def on_failure(self, call: Callable[[OSError], None], /) -> None:
+        """What to call if writing fails later than in `write`."""
+        self._on_failure = call
 
     async def drain(self) -> None:
         """Wait while too much is unwritten."""
         await self._until(_HIGH_WATER)
-        if self._error is not None:
-            raise self._error
+        if self.error is not None:
+            raise self.error
 
     async def close(self) -> None:
         """Write the rest, then close the descriptor."""
@@ -164,11 +194,18 @@ class FdWriter:
             self._open = False
             self._loop.remove_writer(self._fd)
             os.close(self._fd)
-            self._error = self._error or BrokenPipeError("The descriptor is closed.")
+            self.error = self.error or BrokenPipeError("The descriptor is closed.")
             self._wake()
 
+    def abandon(self) -> None:
+        """Close the copy that a forked child has of the descriptor. Nothing of what is left is written twice."""
+        if self._open:
+            self._open = False
+            os.close(self._fd)
+            self._fail(BrokenPipeError("The descriptor belongs to the parent process."))
+
     async def _until(self, size: int) -> None:
-        while self._size > size and self._error is None:
+        while self._size > size and self.error is None:
             waiter: asyncio.Future[None] = self._loop.create_future()
             self._waiting.append(waiter)
             await waiter
@@ -178,6 +215,8 @@ class FdWriter:
         self._size += len(data)
 
     def _on_room(self) -> None:
+        if not self._open:
+            return
         self._push()
         if not self._kept:
             self._loop.remove_writer(self._fd)
@@ -197,10 +236,15 @@ class FdWriter:
                 else:
                     self._kept[0] = view[written:]
         except OSError as error:
-            self._error = error
-            self._kept.clear()
-            self._size = 0
-            self._wake()
+            self._fail(error)
+            if self._on_failure is not None:
+                self._on_failure(error)
+
+    def _fail(self, error: OSError) -> None:
+        self.error = error
+        self._kept.clear()
+        self._size = 0
+        self._wake()
 
     def _wake(self) -> None:
         for waiter in self._waiting:

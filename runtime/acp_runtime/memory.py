@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from contextvars import copy_context
 
 from acp_runtime.streams import Receiver
@@ -61,6 +62,9 @@ class MemoryPipe:
         if self._size > self._capacity:
             self._roomy.clear()
         self._deliver_soon()
+
+    def on_failure(self, call: Callable[[OSError], None], /) -> None:
+        """Nothing: writing never fails later."""
 
     async def drain(self) -> None:
         """Wait until there is room."""

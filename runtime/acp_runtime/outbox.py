@@ -44,6 +44,7 @@ class Outbox:
         self._answer_bytes = 0
         self._total = 0
         self.broken: bool = False
+        writer.on_failure(self._break)
 
     @property
     def unwritten(self) -> int:

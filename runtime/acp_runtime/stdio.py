@@ -6,28 +6,27 @@ empty (so that a child can't eat the client's messages). Both are put back in th
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import os
-import signal
 import sys
-from collections.abc import AsyncGenerator, Generator
-from contextlib import asynccontextmanager, contextmanager
-from typing import TYPE_CHECKING
+from collections.abc import Generator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, TypeAlias
 
-from acp_runtime.connection import Connection
-from acp_runtime.errors import ConnectionClosed
-from acp_runtime.streams import ByteSource, ByteWriter
+from acp_runtime.forks import abandoned_in_children
 from acp_runtime.threads import ThreadReader, ThreadWriter
 
 if TYPE_CHECKING:
     from acp_runtime.fds import FdReader, FdWriter
 
+    Reader: TypeAlias = FdReader | ThreadReader
+    Writer: TypeAlias = FdWriter | ThreadWriter
 
-@asynccontextmanager
-async def wire() -> AsyncGenerator[tuple[ByteSource, ByteWriter]]:
+
+@contextmanager
+def wire() -> Generator[tuple[Reader, Writer]]:
     """The streams of stdin and stdout while the block lasts."""
-    with _moved_away() as (fd_in, fd_out):
+    with _TakenOver() as (fd_in, fd_out):
         reader, writer = open_reader(fd_in), open_writer(fd_out, shared=True)
         try:
             yield reader, writer
@@ -36,25 +35,7 @@ async def wire() -> AsyncGenerator[tuple[ByteSource, ByteWriter]]:
             writer.abort()
 
 
-@contextmanager
-def stopped_by_signals(connection: Connection) -> Generator[None]:
-    """SIGINT and SIGTERM end the connection cleanly while the block lasts, where the loop can handle signals."""
-    loop = asyncio.get_running_loop()
-    handled: list[signal.Signals] = []
-    for number in (signal.SIGINT, signal.SIGTERM):
-        reason = ConnectionClosed(f"{number.name} ended the connection.")
-        # Not on Windows, nor outside of the main thread.
-        with contextlib.suppress(NotImplementedError, ValueError, RuntimeError):
-            loop.add_signal_handler(number, connection.stop, reason)
-            handled.append(number)
-    try:
-        yield
-    finally:
-        for number in handled:
-            loop.remove_signal_handler(number)
-
-
-def open_reader(fd: int) -> FdReader | ThreadReader:
+def open_reader(fd: int) -> Reader:
     """A stream of a descriptor, by the loop if it can wait for it."""
     if sys.platform != "win32":
         from acp_runtime.fds import FdReader, can_wait
@@ -64,7 +45,7 @@ def open_reader(fd: int) -> FdReader | ThreadReader:
     return ThreadReader(fd)
 
 
-def open_writer(fd: int, *, shared: bool) -> FdWriter | ThreadWriter:
+def open_writer(fd: int, *, shared: bool) -> Writer:
     """A stream to a descriptor, by the loop if it can wait for it."""
     if sys.platform != "win32":
         from acp_runtime.fds import FdWriter, can_wait
@@ -74,25 +55,38 @@ def open_writer(fd: int, *, shared: bool) -> FdWriter | ThreadWriter:
     return ThreadWriter(fd)
 
 
-@contextmanager
-def _moved_away() -> Generator[tuple[int, int]]:
-    """Copies of fd 0 and fd 1 to talk through; the originals lead elsewhere while the block lasts."""
-    # Closed when the process started: its number may belong to the event loop by now, and nobody else writes to it.
-    has_stdin, has_stdout, has_stderr = (each is not None for each in (sys.__stdin__, sys.__stdout__, sys.__stderr__))
-    fd_in, fd_out = _copy(0 if has_stdin else None), _copy(1 if has_stdout else None)
-    saved: list[tuple[int, int]] = []
-    if has_stdin:
-        saved.append((0, _lead(0, _copy(None))))
-    if has_stdout:
-        saved.append((1, _lead(1, _copy(2 if has_stderr else None))))
-    # What was printed and not yet flushed goes where fd 1 leads now.
-    _flush()
-    try:
-        yield fd_in, fd_out
-    finally:
+class _TakenOver:
+    """Copies of fd 0 and fd 1 to talk through. The originals lead elsewhere while the block lasts."""
+
+    def __init__(self) -> None:
+        self._saved: list[tuple[int, int]] = []
+
+    def __enter__(self) -> tuple[int, int]:
+        # None if it was closed when the process started: its number may belong to the event loop by now, and nobody
+        # else writes to it.
+        has_stdin, has_stdout, has_stderr = (
+            each is not None for each in (sys.__stdin__, sys.__stdout__, sys.__stderr__)
+        )
+        fd_in, fd_out = _copy(0 if has_stdin else None), _copy(1 if has_stdout else None)
+        if has_stdin:
+            self._saved.append((0, _lead(0, _copy(None))))
+        if has_stdout:
+            self._saved.append((1, _lead(1, _copy(2 if has_stderr else None))))
+        abandoned_in_children(self)
+        # What was printed and not yet flushed goes where fd 1 leads now.
         _flush()
-        for fd, original in saved:
+        return fd_in, fd_out
+
+    def __exit__(self, *_: object) -> None:
+        _flush()
+        for fd, original in self._saved:
             os.close(_lead(fd, original))
+
+    def abandon(self) -> None:
+        """Close the copies that a forked child has: the client reads EOF when this process ends, not when it does."""
+        for _, original in self._saved:
+            os.close(original)
+        self._saved.clear()
 
 
 def _copy(fd: int | None) -> int:

@@ -6,6 +6,7 @@ Bytes are pushed: who has some calls the receiver in the very turn of the event 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from typing import Protocol
 
 _CHUNK = 256 * 1024
@@ -53,6 +54,10 @@ class ByteWriter(Protocol):
 
     def write(self, data: bytes, /) -> None:
         """Write, or keep to write later. Never waits. Raises OSError if nothing can be written anymore."""
+        ...
+
+    def on_failure(self, call: Callable[[OSError], None], /) -> None:
+        """What to call if writing fails later than in `write`, while nobody waits in `drain` and nothing is read."""
         ...
 
     async def drain(self) -> None:
@@ -121,6 +126,9 @@ class StreamOutput:
         if self._writer.is_closing():
             raise BrokenPipeError("The stream is closed.")
         self._writer.write(data)
+
+    def on_failure(self, call: Callable[[OSError], None], /) -> None:
+        """Nothing: the reader of the same transport is told."""
 
     async def drain(self) -> None:
         """Wait while the transport holds back too much."""

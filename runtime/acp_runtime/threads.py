@@ -7,9 +7,11 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+from collections.abc import Callable
 from queue import SimpleQueue
 from threading import Event, Thread
 
+from acp_runtime.forks import abandoned_in_children
 from acp_runtime.streams import Receiver
 
 _CHUNK = 64 * 1024
@@ -26,6 +28,7 @@ class ThreadReader:
         self._is_wanted = True
         self._closed = False
         self._receiver: Receiver | None = None
+        abandoned_in_children(self)
         Thread(target=self._run, name="acp-read", daemon=True).start()
 
     def start(self, receiver: Receiver, /) -> None:
@@ -47,10 +50,22 @@ class ThreadReader:
         self._receiver = None
         self.pause()
 
+    def discard(self) -> None:
+        """Read on, and drop what comes, so that whoever writes is not held up."""
+        self._receiver = None
+        self.resume()
+
     def close(self) -> None:
         """Stop reading. The thread closes the descriptor, as soon as it gets out of it."""
         self._closed = True
         self._wanted.set()
+
+    def abandon(self) -> None:
+        """Close the copy that a forked child has of the descriptor. It has no copy of the thread."""
+        self._close()
+
+    def read_now(self) -> None:
+        """Nothing: the thread reads whatever comes."""
 
     def end(self) -> None:
         """Nothing: the thread reads to the end, and can't be told how far that is."""
@@ -68,7 +83,12 @@ class ThreadReader:
         except RuntimeError:
             pass  # The loop is closed: nobody is interested anymore.
         finally:
-            os.close(self._fd)
+            self._close()
+
+    def _close(self) -> None:
+        fd, self._fd = self._fd, -1
+        if fd >= 0:
+            os.close(fd)
 
     def _wait(self) -> None:
         self._wanted.wait()
@@ -87,16 +107,22 @@ class ThreadReader:
 
 
 class ThreadWriter:
-    """Writes to a descriptor, which it owns."""
+    """Writes to a descriptor, which it owns.
+
+    Attributes:
+        error: why nothing can be written anymore, if that is so.
+    """
 
     def __init__(self, fd: int) -> None:
         self._loop = asyncio.get_running_loop()
         self._fd = fd
         self._queue: SimpleQueue[bytes | None] = SimpleQueue()
         self._size = 0
-        self._error: OSError | None = None
         self._ended = False
         self._changed = asyncio.Event()
+        self._on_failure: Callable[[OSError], None] | None = None
+        self.error: OSError | None = None
+        abandoned_in_children(self)
         Thread(target=self._run, name="acp-write", daemon=True).start()
 
     @property
@@ -106,18 +132,22 @@ class ThreadWriter:
 
     def write(self, data: bytes, /) -> None:
         """Write in the background."""
-        if self._error is not None:
-            raise self._error
+        if self.error is not None:
+            raise self.error
         if self._ended:
             raise BrokenPipeError("The descriptor is closed.")
         self._size += len(data)
         self._queue.put(data)
 
+    def on_failure(self, call: Callable[[OSError], None], /) -> None:
+        """What to call if writing fails."""
+        self._on_failure = call
+
     async def drain(self) -> None:
         """Wait while too much is unwritten."""
         await self._until(_HIGH_WATER)
-        if self._error is not None:
-            raise self._error
+        if self.error is not None:
+            raise self.error
 
     async def close(self) -> None:
         """Write the rest, then close the descriptor."""
@@ -130,8 +160,15 @@ class ThreadWriter:
             self._ended = True
             self._queue.put(None)
 
+    def abandon(self) -> None:
+        """Close the copy that a forked child has of the descriptor. It has no copy of the thread."""
+        self._ended = True
+        self.error = BrokenPipeError("The descriptor belongs to the parent process.")
+        self._changed.set()
+        self._close()
+
     async def _until(self, size: int) -> None:
-        while self._size > size and self._error is None:
+        while self._size > size and self.error is None:
             self._changed.clear()
             await self._changed.wait()
 
@@ -149,9 +186,17 @@ class ThreadWriter:
         except RuntimeError:
             pass  # The loop is closed: nobody is interested anymore.
         finally:
-            os.close(self._fd)
+            self._close()
+
+    def _close(self) -> None:
+        fd, self._fd = self._fd, -1
+        if fd >= 0:
+            os.close(fd)
 
     def _written(self, size: int, error: OSError | None) -> None:
         self._size -= size
-        self._error = self._error or error
         self._changed.set()
+        if error is not None and self.error is None:
+            self.error = error
+            if self._on_failure is not None:
+                self._on_failure(error)
