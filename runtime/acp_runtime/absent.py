@@ -73,7 +73,11 @@ def leave_out_when_absent(schema: Any) -> CoreSchema:
     """Of an optional field that is absent keep nothing, so that however a message is dumped, absent stays absent."""
     if schema["type"] != "default" or not {"default", "default_factory"} & schema.keys():
         return cast("CoreSchema", schema)
-    value = schema["schema"]
+    kept = {key: schema[key] for key in ("serialization", "metadata", "ref") if key in schema}
+    return cast("CoreSchema", {**_left_out_when_absent(schema["schema"]), **kept})
+
+
+def _left_out_when_absent(value: Any) -> Any:
     if value["type"] == "default" and value.get("on_error") == "omit" and _refuses_the_stand_in(value["schema"]):
         # What doesn't validate is left out anyway.
         return core_schema.with_default_schema(value["schema"], default=ABSENT, validate_default=True, on_error="omit")
@@ -90,13 +94,12 @@ def _refuses_the_stand_in(schema: Any) -> bool:
 
 def with_plain_defaults(schema: Any) -> CoreSchema:
     """A model's schema for describing it: the stand-in for an absent value can't be shown as JSON."""
-    if schema["type"] != "model" or schema["schema"]["type"] != "model-fields":
-        return cast("CoreSchema", schema)
-    fields = schema["schema"]
-    plain = {
-        name: {**field, "schema": _with_plain_default(field["schema"])} for name, field in fields["fields"].items()
-    }
-    return cast("CoreSchema", {**schema, "schema": {**fields, "fields": plain}})
+    if schema["type"] == "model-fields":
+        fields: dict[str, Any] = schema["fields"]
+        plain = {name: {**field, "schema": _with_plain_default(field["schema"])} for name, field in fields.items()}
+        return cast("CoreSchema", {**schema, "fields": plain})
+    within = schema.get("schema")
+    return cast("CoreSchema", {**schema, "schema": with_plain_defaults(within)} if within else schema)
 
 
 def _with_plain_default(schema: Any) -> CoreSchema:

@@ -21,11 +21,10 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import to_json
 from pydantic_core.core_schema import CoreSchema
 
-from acp_runtime.absent import ABSENT, leave_out_when_absent, with_plain_defaults
+from acp_runtime.absent import ABSENT, with_plain_defaults
 from acp_runtime.constructors import Build
-from acp_runtime.first_errors import stop_at_first_error
-from acp_runtime.lazy_fields import collect_fields
-from acp_runtime.views import as_wire, instance_schema
+from acp_runtime.parsers import parse_as_on_the_wire
+from acp_runtime.views import instance_schema, is_constructed
 
 T = TypeVar("T", bound=str)
 
@@ -47,14 +46,14 @@ def tag(value: T) -> T:
 
 
 if TYPE_CHECKING:
-    from pydantic._internal._model_construction import ModelMetaclass
+    from acp_runtime.pydantic_internals import ModelMetaclass
 
     @dataclass_transform(kw_only_default=True, frozen_default=True, field_specifiers=(Field,))
     class _ModelMeta(ModelMetaclass):
         """Tells type checkers what `frozen` in a configuration doesn't: no field is assigned to, in any subclass."""
 
 else:
-    from acp_runtime.lazy_fields import LazyFieldsMeta as _ModelMeta
+    from acp_runtime.lazy_classes import ModelMeta as _ModelMeta
 
 
 class Model(
@@ -76,8 +75,12 @@ class Model(
     """
 
     # Whether keywords that are no fields are kept; and what builds an instance, which each class has its own of.
-    __acp_open__: ClassVar[bool] = False
-    __acp_build__: ClassVar[Build]
+    # pydantic evaluates annotations that it finds here for each of all classes.
+    if TYPE_CHECKING:
+        __acp_open__: ClassVar[bool]
+        __acp_build__: ClassVar[Build]
+    else:
+        __acp_open__ = False
 
     def __init__(self, /, **data: Any) -> None:
         type(self).__acp_build__(data, self_instance=self)
@@ -89,15 +92,9 @@ class Model(
     def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         if (instance := instance_schema(cls)) is not None:
             return cast("CoreSchema", instance)
-        collect_fields(cls)
         schema = handler(source)
-        model: Any = handler.resolve_ref_schema(schema)
-        # pydantic hands out what it was given here before. What has validators round it is somebody else's class.
-        if model["schema"]["type"] == "model-fields" and "metadata" not in model["schema"]:
-            for field in model["schema"]["fields"].values():
-                stop_at_first_error(field["schema"])
-                field["schema"] = leave_out_when_absent(as_wire(field["schema"]))
-            model["schema"]["metadata"] = {"acp": "as on the wire"}
+        if not is_constructed(cls):
+            parse_as_on_the_wire(cls, handler.resolve_ref_schema(schema))
         return schema
 
     @classmethod
@@ -130,7 +127,7 @@ class OpenModel(Model):
     The payload is in `model_extra` under its wire names; the constructor takes it as further keywords.
     """
 
-    __acp_open__: ClassVar[bool] = True
+    __acp_open__ = True
 
     if not TYPE_CHECKING:  # type checkers know every argument
 

@@ -24,23 +24,33 @@ _INSIDE = ("schema", "items_schema", "keys_schema", "values_schema")
 # pydantic's lists take sets and generators, too, if they take anything but lists.
 _LIST_OR_TUPLE = core_schema.is_instance_schema((list, tuple), cls_repr="list")
 
-_instances_only: ContextVar[bool] = ContextVar("acp_runtime.instances_only", default=False)
+_constructed: ContextVar[type | None] = ContextVar("acp_runtime.constructed", default=None)
 
 
 @contextmanager
-def instances_only() -> Generator[None]:
-    """While this lasts, the schema of a model is that of an instance, whatever is in it."""
-    token = _instances_only.set(True)
+def instances_only(constructed: type) -> Generator[None]:
+    """While this lasts, the schema of any model but the one that is constructed is that of an instance."""
+    token = _constructed.set(constructed)
     try:
         yield
     finally:
-        _instances_only.reset(token)
+        _constructed.reset(token)
 
 
 def instance_schema(*classes: type) -> Schema | None:
     """The schema of an instance of one of these classes where that is all that counts; None elsewhere."""
-    if not classes or not _instances_only.get():
+    if not classes or _constructed.get() is None or is_constructed(*classes):
         return None
+    return is_instance(*classes)
+
+
+def is_constructed(*classes: type) -> bool:
+    """Whether the schema of this class is wanted for its constructor."""
+    return classes == (_constructed.get(),)
+
+
+def is_instance(*classes: type) -> Schema:
+    """The schema of an instance of one of these classes."""
     allowed: Any = classes[0] if len(classes) == 1 else classes
     return core_schema.is_instance_schema(allowed, cls_repr=_names(classes), serialization=dumps_itself(classes))
 

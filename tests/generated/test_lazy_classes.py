@@ -1,4 +1,4 @@
-"""Classes that are bare until something is asked of them behave as if they never were."""
+"""Classes that are built when something is first asked of them behave as if they had been from the start."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ FRESH = """
 from importlib import import_module
 models = import_module("acp_bindings.v1.models")
 classes = {name: each for name, each in vars(models).items() if isinstance(each, type) and each.__module__ == models.__name__}
-bare = [name for name, each in classes.items() if type(each).__name__ == "_Bare"]
+deferred = [name for name, each in classes.items() if type(each).__name__ == "DeferredMeta"]
 """
 
 
@@ -24,11 +24,11 @@ def in_a_fresh_process(code: str) -> str:
     return done.stdout.strip()
 
 
-def test_importing_finishes_no_class_and_using_one_finishes_what_it_is_made_of() -> None:
+def test_importing_builds_no_class_and_using_one_builds_what_it_is_made_of() -> None:
     printed = in_a_fresh_process("""
-assert len(bare) > 150 and len(bare) == len(classes), set(classes) - set(bare)
+assert len(deferred) > 150 and len(deferred) == len(classes), set(classes) - set(deferred)
 models.ContentBlockText(text="x")
-print(sorted(name for name in bare if type(classes[name]).__name__ != "_Bare"))
+print(sorted(name for name in deferred if type(classes[name]).__name__ != "DeferredMeta"))
 """)
     assert printed == "['Annotations', 'ContentBlockText', 'TextContent']"
 
@@ -44,13 +44,13 @@ first = [
     lambda cls: cls.__pydantic_complete__, lambda cls: cls.model_construct(), lambda cls: dir(cls), lambda cls: repr(cls),
     lambda cls: type("Sub", (cls,), {"__module__": "elsewhere"}), lambda cls: isinstance(3, cls), lambda cls: cls | None,
 ]
-for ask, name in zip(first, bare):
+for ask, name in zip(first, deferred):
     cls = classes[name]
     ask(cls)
     assert cls.__name__ == name and cls.__module__ == "acp_bindings.v1.models"
     assert cls.__pydantic_decorators__ is not models.Model.__pydantic_decorators__
     assert cls.model_fields is cls.__dict__["__pydantic_fields__"]
-assert len(first) <= len(bare)
+assert len(first) <= len(deferred)
 """)
 
 
@@ -63,7 +63,7 @@ sys.setswitchinterval(1e-6)
 together = Barrier(8)
 def ask(number):
     together.wait()
-    for name in bare:
+    for name in deferred:
         classes[name].model_fields
     text = models.ContentBlockText(text="x")
     built = models.SessionNotification(

@@ -1,0 +1,33 @@
+"""Which classes are generated, and which fields of a class come from the schema."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Container
+from typing import Any
+
+GENERATED = "__acp_generated__"
+
+
+def is_generated_module(name: Any) -> bool:
+    """Whether a module says by `__lazy_fields__ = True` that it is generated."""
+    return bool(getattr(sys.modules.get(name), "__lazy_fields__", False))
+
+
+def is_generated(cls: type) -> bool:
+    """Whether a class is generated. A subclass of a generated one is not."""
+    return GENERATED in cls.__dict__
+
+
+def is_generated_field(cls: type, name: str) -> bool:
+    """Whether a field is as the schema has it, neither added nor overridden in anybody's subclass."""
+    return is_generated(next((each for each in cls.__mro__ if name in _annotated_names(each)), object))
+
+
+def _annotated_names(cls: type) -> Container[str]:
+    if sys.version_info >= (3, 14):
+        from annotationlib import Format, get_annotations
+
+        return get_annotations(cls, format=Format.FORWARDREF)
+    names: Container[str] = vars(cls).get("__annotations__", ())
+    return names

@@ -1,0 +1,100 @@
+"""Model classes that cost next to nothing until they are used.
+
+A profile has hundreds of models, a process uses a few dozen. A class statement of a generated module makes an empty
+class and defers the rest. When something is first asked of the class, its annotations are evaluated and pydantic
+builds it, in place. Every other class, a subclass of a deferred one included, is built at once and by pydantic alone.
+
+What is relied on of Python: that `from __future__ import annotations` leaves strings in a class body's
+`__annotations__`, and that unions, generic aliases and class statements ask a class for nothing but `_ASKED`.
+"""
+
+from __future__ import annotations
+
+import sys
+from threading import RLock, get_ident
+from typing import TYPE_CHECKING, Any
+
+from acp_runtime.constructors import BUILD, build_first
+from acp_runtime.generated import GENERATED, is_generated_module
+from acp_runtime.pydantic_internals import InPlace, ModelMetaclass, build_in_place, can_build_in_place, keep_local_names
+
+_DEFERRED = "__acp_deferred__"
+
+# What can be asked of a deferred class without building it.
+_ASKED = frozenset({"__bases__", "__class__", "__module__", "__mro__", "__name__", "__qualname__"})
+
+_lock = RLock()
+_builders: dict[type, int] = {}
+"""The classes that are being built, and the thread that does it."""
+
+
+class DeferredMeta(ModelMetaclass, InPlace):
+    """The metaclass of a class that isn't built yet: builds it as soon as something is asked of it.
+
+    The base of `ModelMeta`, so that a subclass of a deferred class may have a metaclass derived from that.
+    """
+
+    def __new__(mcs, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **keywords: Any) -> type:
+        """Create a class; a deferred one in a generated module."""
+        namespace.setdefault(BUILD, build_first)
+        if is_generated_module(namespace.get("__module__")):
+            namespace[GENERATED] = True
+            if not keywords and can_build_in_place():
+                return _defer(mcs, name, bases, namespace)
+        keep_local_names(namespace, keywords)
+        _take_what_is_configured(namespace, keywords)
+        for base in bases:
+            build(base)
+        made_by: Any = ModelMeta if mcs is DeferredMeta else mcs
+        return super().__new__(made_by, name, bases, namespace, **keywords)
+
+    def __getattribute__(cls, name: str, /) -> Any:
+        if name not in _ASKED and _builders.get(cls) != get_ident():
+            build(cls)
+        return type.__getattribute__(cls, name)
+
+
+class ModelMeta(DeferredMeta):
+    """The metaclass of models."""
+
+    if not TYPE_CHECKING:
+        __getattribute__ = type.__getattribute__
+
+
+def _take_what_is_configured(namespace: dict[str, Any], keywords: dict[str, Any]) -> None:
+    """Have a constructor allow further keywords if its class says so itself: what is inherited is for parsing alone."""
+    configured = {**namespace.get("model_config", {}), **keywords}
+    if "extra" in configured:
+        namespace.setdefault("__acp_open__", configured["extra"] == "allow")
+
+
+def _defer(mcs: type[type], name: str, bases: tuple[type, ...], namespace: dict[str, Any]) -> type:
+    own = {key: namespace[key] for key in ("__module__", "__qualname__")}
+    names = sys.modules[namespace["__module__"]].__dict__
+    cls = type.__new__(mcs, name, bases, {**own, _DEFERRED: (namespace, names)})
+    type.__setattr__(cls, "__class__", DeferredMeta)
+    return cls
+
+
+def build(cls: type) -> None:
+    """Build a class if it is deferred. Other threads that ask something of it wait."""
+    if type(cls) is not DeferredMeta or _builders.get(cls) == get_ident():
+        return
+    with _lock:
+        if type(cls) is DeferredMeta:  # no other thread was faster
+            _builders[cls] = get_ident()
+            try:
+                _build(cls)
+            finally:
+                del _builders[cls]
+
+
+def _build(cls: type) -> None:
+    for base in cls.__bases__:
+        build(base)
+    namespace, names = type.__getattribute__(cls, "__dict__")[_DEFERRED]
+    texts: dict[str, str] = namespace.get("__annotations__", {})
+    types = eval(f"[{','.join(texts.values())}]", names)  # one expression compiles faster than many
+    build_in_place(ModelMeta, cls, {**namespace, "__annotations__": dict(zip(texts, types, strict=True))})
+    type.__delattr__(cls, _DEFERRED)
+    type.__setattr__(cls, "__class__", ModelMeta)

@@ -1,0 +1,41 @@
+"""How models are parsed: by the schema that pydantic makes of a class, with each field as it is on the wire.
+
+What the author of a subclass declares stays as pydantic has it, except that a default of `None` is not dumped.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from acp_runtime.absent import leave_out_when_absent
+from acp_runtime.first_errors import stop_at_first_error
+from acp_runtime.generated import is_generated_field
+from acp_runtime.pydantic_internals import Schema, fields_of
+from acp_runtime.views import as_wire
+
+_METADATA = {"acp": "as on the wire"}
+
+
+def parse_as_on_the_wire(cls: Any, schema: Schema) -> None:
+    """Change the fields in the schema of a class. One that was changed before is left alone."""
+    fields = fields_of(schema)
+    if fields is None or is_as_on_the_wire(fields):
+        return
+    for name, field in fields["fields"].items():
+        if is_generated_field(cls, name):
+            stop_at_first_error(field["schema"])
+            field["schema"] = leave_out_when_absent(as_wire(field["schema"]))
+        elif has_no_value_by_default(cls, name):
+            field["schema"] = leave_out_when_absent(field["schema"])
+    fields["metadata"] = _METADATA
+
+
+def is_as_on_the_wire(fields: Schema) -> bool:
+    """Whether fields were changed by `parse_as_on_the_wire`: pydantic hands out schemas that it has kept."""
+    return bool(fields.get("metadata") == _METADATA)
+
+
+def has_no_value_by_default(cls: Any, name: str) -> bool:
+    """Whether a field that isn't given reads as `None` and is absent."""
+    field = cls.__pydantic_fields__[name]
+    return field.default is None and field.default_factory is None and not field.validate_default

@@ -1,0 +1,125 @@
+"""How instances of anybody's own models are built: subclasses of generated models, and models of extensions.
+
+Everything that pydantic knows holds for them: validators, serializers, computed fields, private attributes, defaults,
+configuration. So pydantic completes the class and makes the schema of the constructor, too. In that, the fields that
+come from the protocol's schema are arguments as in any generated class.
+"""
+
+from __future__ import annotations
+
+import inspect
+import warnings
+from collections.abc import Mapping
+from functools import partial
+from typing import Annotated, Any
+
+from pydantic import GetCoreSchemaHandler, TypeAdapter, ValidationError
+from pydantic_core import PydanticSerializationError, to_json
+from pydantic_core.core_schema import CoreSchema
+
+from acp_runtime.absent import ABSENT, leave_out_when_absent
+from acp_runtime.constructors import Build, argument_schema, placeholder, validator_of
+from acp_runtime.generated import is_generated_field
+from acp_runtime.parsers import has_no_value_by_default, is_as_on_the_wire
+from acp_runtime.pydantic_internals import Schema, fields_of, is_complete, model_of, without_schema
+from acp_runtime.views import instances_only, is_instance
+
+
+def constructor_of_subclass(cls: Any) -> Build:
+    """What builds instances of a class that isn't generated."""
+    _complete(cls)
+    with without_schema(cls), instances_only(cls):
+        schema: Any = TypeAdapter(Annotated[Any, _Itself(cls)]).core_schema
+    schema = _apart_from_its_references(cls, schema)
+    top = schema["schema"] if schema["type"] == "definitions" else schema
+    fields = fields_of(top)
+    if fields is None or is_as_on_the_wire(fields):
+        build: Build = partial(cls.__pydantic_validator__.validate_python, by_alias=False, by_name=True, extra="forbid")
+    else:
+        _take_keywords(cls, model_of(top), fields)
+        build = validator_of(cls, schema)
+    if getattr(cls, "__pydantic_custom_init__", False):
+        build = partial(_build_or_parse, cls, build)
+    return partial(_build_and_compare, build)
+
+
+class _Itself:
+    """The type of instances of a class."""
+
+    def __init__(self, cls: Any) -> None:
+        self._cls = cls
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        return handler.generate_schema(self._cls)
+
+
+def _complete(cls: Any) -> None:
+    """Have pydantic complete a class, with the names that its annotations may refer to where an instance is built."""
+    if not is_complete(cls) and cls.model_rebuild(raise_errors=False, _types_namespace=_names_of_caller()) is False:
+        cls.__pydantic_validator__.validate_python({})  # raises an error that says what is not defined
+
+
+def _names_of_caller() -> Mapping[str, Any]:
+    frame = inspect.currentframe()
+    while frame and frame.f_back and frame.f_globals.get("__name__", "").startswith("acp_runtime."):
+        frame = frame.f_back
+    return frame.f_locals if frame else {}
+
+
+def _apart_from_its_references(cls: Any, schema: Schema) -> Schema:
+    """A schema in which a class that holds itself is instances of itself wherever it is held."""
+    if schema["type"] != "definitions" or schema["schema"]["type"] != "definition-ref":
+        return schema
+    ref = schema["schema"]["schema_ref"]
+    by_ref = {each["ref"]: each for each in schema["definitions"]}
+    top = {key: value for key, value in by_ref[ref].items() if key != "ref"}
+    by_ref[ref] = {**is_instance(cls), "ref": ref}
+    return {**schema, "schema": top, "definitions": list(by_ref.values())}
+
+
+def _take_keywords(cls: Any, model: Schema, fields: Schema) -> None:
+    """Change the schema of a class to that of its constructor."""
+    decorated = {validator.info.mode for validator in cls.__pydantic_decorators__.model_validators.values()}
+    sees_raw_input = bool(decorated - {"after"})
+    for name, field in fields["fields"].items():
+        info = cls.__pydantic_fields__[name]
+        if is_generated_field(cls, name):
+            field["schema"] = argument_schema(info, field["schema"])
+        elif has_no_value_by_default(cls, name):
+            field["schema"] = leave_out_when_absent(field["schema"])
+        if info.alias_priority != 2 and not sees_raw_input:
+            field.pop("validation_alias", None)
+    fields["extra_behavior"] = _extra_behavior(cls)
+    model["cls"] = placeholder(cls)
+    model["config"] = {**model.get("config", {}), "validate_by_name": True, "validate_by_alias": True}
+
+
+def _extra_behavior(cls: Any) -> str:
+    if cls.__acp_open__:
+        return "allow"
+    return "ignore" if cls.model_config.get("extra") == "ignore" else "forbid"
+
+
+def _build_or_parse(cls: Any, build: Build, data: dict[str, Any], *, self_instance: Any) -> Any:
+    """Build an instance of a class with an `__init__` of its own, which pydantic calls with what it parses, too."""
+    try:
+        return build(data, self_instance=self_instance)
+    except ValidationError:
+        if data.keys() <= cls.__pydantic_fields__.keys():
+            raise
+        try:
+            json = to_json(data)
+        except PydanticSerializationError:
+            json = None
+        if json is None:
+            raise
+    return cls.__pydantic_validator__.validate_json(json, self_instance=self_instance)
+
+
+def _build_and_compare(build: Build, data: dict[str, Any], *, self_instance: Any) -> None:
+    given = {name: value for name, value in data.items() if value is not ABSENT}
+    if build(given, self_instance=self_instance) is not self_instance:
+        warnings.warn(
+            "A custom validator is returning a value other than `self`, which a constructor can't return.",
+            stacklevel=4,
+        )
