@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import TypeAlias
+from typing import NoReturn, TypeAlias
 
-from codegen.diff import command as diff
-from codegen.errors import FetchError, FileError, SchemaError
-from codegen.fetch import fetch
-from codegen.regen import check, regenerate
-from codegen.sources import SOURCES
+from codegen.errors import FetchError, FileError, SchemaError, SourceError
+from codegen.stopping import catch_signals
+from codegen.system import TRACEBACK, OutputError, of_codegen, of_system, say
 
 ROOT = Path(__file__).resolve().parent.parent
 SCHEMA = ROOT / "schema"
@@ -32,35 +31,66 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         run: Command = options.run
         return run(options)
-    except (FetchError, SchemaError) as error:
-        print(f"codegen: {error}", file=sys.stderr)
-        return 2 if isinstance(error, (FetchError, FileError)) else 1
+    except (FetchError, SchemaError, SourceError, OutputError) as error:
+        return _fail(str(error), 1 if isinstance(error, SchemaError) and not isinstance(error, FileError) else 2)
+    except OSError as error:
+        return _fail(of_system(error), 2)
+    except Exception as error:
+        if os.environ.get(TRACEBACK):
+            raise
+        return _fail(of_codegen(error), 2)
+
+
+def _fail(sentence: str, code: int) -> int:
+    if sentence:
+        print(f"codegen: {sentence}", file=sys.stderr)
+    return code
 
 
 def _fetch(options: argparse.Namespace) -> int:
-    for line in fetch(options.source, options.schema):
-        print(line)
+    from codegen.fetch import fetch
+
+    say("".join(f"{line}\n" for line in fetch(options.source, options.schema)))
     return 0
 
 
 def _regen(options: argparse.Namespace) -> int:
+    from codegen.regen import regenerate
+
     differing = regenerate(options.schema, options.output, pinned=options.schema == SCHEMA)
-    for path in differing:
-        print(path)
-    print(f"{len(differing)} files changed" if differing else "nothing changed")
+    changed = f"{len(differing)} files changed" if differing else "nothing changed"
+    say("".join(f"{line}\n" for line in (*differing, changed)))
     return 0
 
 
 def _check(options: argparse.Namespace) -> int:
-    diff = check(options.schema, options.output)
-    if diff:
-        print(diff, end="")
+    from codegen.regen import check
+
+    found = check(options.schema, options.output)
+    say(found)
+    if found:
         print("generated/ is not what the schema and codegen give. Run `make regen`.", file=sys.stderr)
-    return 1 if diff else 0
+    return 1 if found else 0
+
+
+def _diff(options: argparse.Namespace) -> int:
+    from codegen.diff.command import run
+
+    return run(options)
+
+
+class _Parser(argparse.ArgumentParser):
+    """Wrong usage is one sentence, as everything else that goes wrong is."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"codegen: {message[:1].upper()}{message[1:]}. `{self.prog} --help` says more.\n")
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m codegen", description="Typed bindings from the ACP schema.")
+    from codegen.diff import options as diff
+    from codegen.sources import SOURCES
+
+    parser = _Parser(prog="python -m codegen", description="Typed bindings from the ACP schema.")
     commands = parser.add_subparsers(required=True, metavar="command")
     for name, run, text in (
         ("regen", _regen, "write the packages of a folder of schemas"),
@@ -77,9 +107,12 @@ def _parser() -> argparse.ArgumentParser:
     command.add_argument("source", help=SOURCES)
     command.add_argument("--schema", type=Path, default=SCHEMA, help="folder of schemas (default: schema/)")
     command.set_defaults(run=_fetch)
-    diff.add_options(commands.add_parser("diff", help=diff.TEXT, description=diff.TEXT), SCHEMA)
+    command = commands.add_parser("diff", help=diff.TEXT, description=diff.TEXT)
+    diff.add_options(command, SCHEMA)
+    command.set_defaults(run=_diff)
     return parser
 
 
 if __name__ == "__main__":
+    catch_signals()
     sys.exit(main())

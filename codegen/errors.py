@@ -17,6 +17,10 @@ class SchemaError(Exception):
         self.message = message
         self.source = source
 
+    def name_source(self, source: str) -> None:
+        """Say which file it is about, unless it says so already."""
+        self.source = self.source or source
+
     def __str__(self) -> str:
         place = f"{self.source}#{self.pointer}: " if self.source or self.pointer else ""
         return f"{place}{self.message}"
@@ -25,6 +29,13 @@ class SchemaError(Exception):
 class FileError(SchemaError):
     """A file the generator needs is missing or isn't what it has to be. Nothing was written."""
 
+    def name_source(self, source: str) -> None:
+        """Its sentence names the file."""
+
 
 class FetchError(Exception):
     """A source that no schema could be fetched from, as one sentence. Nothing was changed."""
+
+
+class SourceError(Exception):
+    """A side of a comparison that can't be read: one sentence that says which and why."""

@@ -5,7 +5,6 @@ What a line means, and whether it fits the schema, is decided in `codegen.method
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Callable, Collection, Iterator
 from functools import lru_cache
 from pathlib import Path
@@ -14,6 +13,7 @@ from typing import Any, TypeAlias
 from codegen.errors import FileError
 from codegen.nodes import is_object
 from codegen.profiles import TABLES
+from codegen.toml import parse_toml
 
 # Version, side, method, and what the line says.
 Table: TypeAlias = dict[str, dict[str, dict[str, Any]]]
@@ -31,7 +31,7 @@ def read_table(path: Path, sides: Collection[str], is_line: IsLine, keys: Collec
     try:
         content = path.read_bytes()
     except OSError as error:
-        raise FileError("", f"It can't be read: {error.strerror}. `git checkout {name}` restores it.", name) from error
+        raise FileError("", f"{name}: It can't be read: {error.strerror}. Restore it with git.") from error
     return _parsed(content, name, tuple(sides), is_line, tuple(sorted(keys)))
 
 
@@ -41,20 +41,8 @@ def _parsed(content: bytes, name: str, sides: tuple[str, ...], is_line: IsLine, 
     for place, wire, line, side in _lines(table, name, sides):
         if not is_line(line, side):
             known = f"What a line may say ({', '.join(keys)}) is described at the top of the file."
-            raise FileError("", f"[{place}] {wire!r}: There is no rule for {line!r}. {known}", name)
+            raise FileError("", f"{name} [{place}] {wire!r}: There is no rule for {line!r}. {known}")
     return table
-
-
-def parse_toml(content: bytes, name: str) -> dict[str, Any]:
-    """A file's TOML.
-
-    Raises:
-        FileError: it isn't TOML.
-    """
-    try:
-        return tomllib.loads(content.decode("utf-8"))
-    except (ValueError, RecursionError) as error:
-        raise FileError("", f"Not TOML: {error}. Correct it there.", name) from error
 
 
 def _lines(table: dict[str, Any], name: str, sides: tuple[str, ...]) -> Iterator[tuple[str, str, Any, str]]:
@@ -67,5 +55,7 @@ def _lines(table: dict[str, Any], name: str, sides: tuple[str, ...]) -> Iterator
 
 
 def _check_table(key: str, found: Any, what: str, known: Collection[str], name: str) -> None:
-    if key not in known or not is_object(found):
-        raise FileError("", f"[{key}] is not the table of a {what}; those are {', '.join(known)}.", name)
+    if key in known and not is_object(found):
+        raise FileError("", f"{name}: {key} is {found!r}. It has to be a table.")
+    if key not in known:
+        raise FileError("", f"{name}: [{key}] is not the table of a {what}; those are {', '.join(known)}.")

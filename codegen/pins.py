@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,8 @@ from codegen.nodes import escape, is_object
 from codegen.profiles import Profile, find_files
 
 PINS = "PINNED.json"
+_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
+_AGAIN = "Restore the file with git, or `make fetch` again."
 
 
 @dataclass(frozen=True)
@@ -27,9 +30,9 @@ class Pinned:
         try:
             found = parse_json(self.content)
         except ValueError as error:
-            raise FileError("", f"Not JSON: {error}.", self.profile.file) from error
+            raise FileError("", f"Not JSON: {error}. {_AGAIN}", self.profile.file) from error
         if not is_object(found) or not is_object(found.get("$defs")):
-            raise FileError("", "Not an ACP schema: there are no `$defs`.", self.profile.file)
+            raise FileError("", f"Not an ACP schema: there are no `$defs`. {_AGAIN}", self.profile.file)
         return found
 
 
@@ -40,7 +43,7 @@ def sha256(content: bytes) -> str:
 def load(folder: Path, *, pinned: bool) -> list[Pinned]:
     """The schemas of a folder. With `pinned`, its PINNED.json must name exactly these files, with these hashes."""
     files = find_files(folder)
-    if not files:
+    if not files and not (folder / PINS).is_file():
         raise FileError("", f"There is no schema in {folder.name}/. `make fetch FROM=npm:...` brings one.")
     pins: dict[str, Any] = {"source": "", "version": "", "files": {}}
     if pinned or (folder / PINS).is_file():
@@ -68,18 +71,18 @@ def read_pins(path: Path) -> dict[str, Any]:
     except FileNotFoundError as error:
         raise FileError("", "There is no PINNED.json beside the schema. `make fetch` writes it.", PINS) from error
     except ValueError as error:
-        raise FileError("", f"Not JSON: {error}.", PINS) from error
+        raise FileError("", f"Not JSON: {error}. {_AGAIN}", PINS) from error
     files = pins.get("files") if is_object(pins) else None
     if not is_object(pins) or not is_object(files):
-        raise FileError("", "Expected an object with `files`.", PINS)
+        raise FileError("", f"Expected an object with `files`. {_AGAIN}", PINS)
     for key in ("source", "version"):
         if not isinstance(pins.get(key), str):
-            raise FileError(f"/{key}", "Expected a string.", PINS)
+            raise FileError(f"/{key}", f"Expected a string. {_AGAIN}", PINS)
     for file, entry in files.items():
         if not is_object(entry) or not isinstance(entry.get("sha256"), str):
-            raise FileError(f"/files/{escape(file)}", "Expected an object with a `sha256`.", PINS)
+            raise FileError(f"/files/{escape(file)}", f"Expected an object with a `sha256`. {_AGAIN}", PINS)
         if not all(isinstance(entry.get(key, ""), str) for key in ("source", "version")):
-            raise FileError(f"/files/{escape(file)}", "Expected `source` and `version` to be strings.", PINS)
+            raise FileError(f"/files/{escape(file)}", f"Expected `source` and `version` to be strings. {_AGAIN}", PINS)
     return pins
 
 
@@ -90,11 +93,25 @@ def _check_same_files(present: set[str], listed: set[str]) -> None:
 
 
 def parse_json(content: bytes) -> Any:
-    """JSON as the standard has it: no key twice, no NaN, no nesting beyond reason. Everything else is a ValueError."""
+    """JSON as the standard has it, in UTF-8. A key that is there twice, NaN and the like are a ValueError."""
     try:
-        return json.loads(content, object_pairs_hook=_no_duplicates, parse_constant=_no_constant)
+        text = content.decode("utf-8-sig")
+        found = json.loads(text, object_pairs_hook=_no_duplicates, parse_constant=_no_constant)
+    except UnicodeDecodeError as error:
+        raise ValueError(f"byte {error.start} is not UTF-8") from error
     except RecursionError as error:
         raise ValueError("it is nested too deep") from error
+    if _SURROGATE.search(text):
+        _check_characters(found)
+    return found
+
+
+def _check_characters(found: Any) -> None:
+    """Two escaped surrogates are a character; one alone is none, and can't be written to any file."""
+    try:
+        json.dumps(found, ensure_ascii=False).encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise ValueError("a string in it has half a character, an escaped surrogate alone") from error
 
 
 def _no_constant(name: str) -> Any:

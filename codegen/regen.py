@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import subprocess
-import sys
-import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +10,8 @@ from codegen.defaults import fill_defaults
 from codegen.emit import emit_package, emit_profile
 from codegen.envelopes import read_messages
 from codegen.errors import SchemaError
-from codegen.folders import read_files, replace_folder, write_files
+from codegen.folders import read_files, replace_folder
+from codegen.formatting import formatted
 from codegen.ir import Schema
 from codegen.methods import read_methods, read_methods_alone
 from codegen.normalise import normalise
@@ -28,7 +26,7 @@ def emit(pinned: Pinned) -> dict[str, str]:
     try:
         return emit_profile(pinned.profile, understand(pinned.schema, pinned.profile.table))
     except SchemaError as error:
-        error.source = error.source or pinned.profile.file
+        error.name_source(pinned.profile.file)
         raise
 
 
@@ -55,7 +53,7 @@ def render(schema_folder: Path, *, pinned: bool) -> dict[str, str]:
     files = emit_package([each.profile for each in found])
     for each in found:
         files |= {f"{each.profile.name}/{name}": text for name, text in emit(each).items()}
-    return _formatted(files)
+    return formatted(files)
 
 
 def regenerate(schema_folder: Path, output: Path, *, pinned: bool = True) -> list[str]:
@@ -70,7 +68,7 @@ def regenerate(schema_folder: Path, output: Path, *, pinned: bool = True) -> lis
     files = render(schema_folder, pinned=pinned)
     differing = sorted(path for path, _, _ in _differences(files, output / PACKAGE))
     if differing:
-        replace_folder(output / PACKAGE, _encoded(files))
+        replace_folder(output / PACKAGE, _encoded(files), outside=output)
     return differing
 
 
@@ -102,17 +100,3 @@ def _differences(files: dict[str, str], package: Path) -> list[tuple[str, str | 
 
 def _encoded(files: dict[str, str]) -> dict[str, bytes]:
     return {name: text.encode("utf-8") for name, text in files.items()}
-
-
-def _formatted(files: dict[str, str]) -> dict[str, str]:
-    """Unused imports dropped, the rest sorted, everything in one style. ruff's rules for this are its own file."""
-    with tempfile.TemporaryDirectory(prefix="acp-codegen-") as folder:
-        root = Path(folder)
-        write_files(root, _encoded(files))
-        config = ["--config", str(Path(__file__).with_name("generated_style.toml")), "--no-cache"]
-        for arguments in (["check", "--fix", "--exit-zero"], ["format"], ["check"]):
-            run = [sys.executable, "-m", "ruff", *arguments, *config, folder]
-            done = subprocess.run(run, capture_output=True, text=True, check=False)
-            if done.returncode:
-                raise SchemaError("", f"ruff refused the generated code: {done.stdout}{done.stderr}")
-        return {name: (root / name).read_bytes().decode("utf-8") for name in files}

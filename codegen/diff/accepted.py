@@ -11,13 +11,14 @@ nothing to be stale about: the entries of the last one are still there, and do n
 
 from __future__ import annotations
 
-import tomllib
 from dataclasses import dataclass, replace
 from typing import Any
 
 from codegen.diff.findings import Finding
-from codegen.diff.sources import ACCEPTED, SourceError
+from codegen.diff.sources import ACCEPTED
+from codegen.errors import SourceError
 from codegen.nodes import is_array, is_object
+from codegen.toml import parse_toml
 
 
 @dataclass(frozen=True)
@@ -32,12 +33,10 @@ def read_accepted(content: bytes) -> list[Acceptance]:
     """The acceptances of an accepted.toml; none if it is empty.
 
     Raises:
+        FileError: it isn't TOML.
         SourceError: it isn't what such a file looks like.
     """
-    try:
-        entries: Any = tomllib.loads(content.decode("utf-8"))
-    except ValueError as error:
-        raise SourceError(f"{ACCEPTED} is not TOML: {error}.") from error
+    entries: Any = parse_toml(content, ACCEPTED)
     listed: Any = entries.get("accepted", [])
     if set(entries) - {"accepted"} or not is_array(listed):
         raise SourceError(f"{ACCEPTED} has something else than [[accepted]] tables.")

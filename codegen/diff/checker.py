@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from codegen.diff.sources import SourceError
+from codegen.errors import SourceError
 
 # What is off complains of code that is no longer needed, or of a type that is unknown since something else failed.
 _SETTINGS = """\

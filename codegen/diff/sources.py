@@ -5,27 +5,22 @@ A git ref and a checkout other than this one are read with the `methods.toml` of
 
 from __future__ import annotations
 
-import io
-import subprocess
-import tarfile
 import tempfile
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from codegen.diff.git import extract, has
 from codegen.diff.method_facts import METHODS, MethodFacts, read_facts
-from codegen.errors import SchemaError
+from codegen.errors import SchemaError, SourceError
 from codegen.ir import Schema
 from codegen.pins import Pinned, load
+from codegen.profiles import PLACES, find_files
 from codegen.regen import understand
 
 _SCHEMA = "schema"
 # What a maintainer has accepted, beside the schemas it is about.
 ACCEPTED = "accepted.toml"
-
-
-class SourceError(Exception):
-    """A side that can't be read: one sentence that says which and why."""
 
 
 @dataclass(frozen=True)
@@ -100,6 +95,8 @@ def _called(where: str, repository: Path) -> str:
 def _read_schemas(folder: Path, label: str, *, alone: bool = False) -> Side:
     """A folder of schemas. `alone`: without what `methods.toml` adds."""
     try:
+        if not find_files(folder):
+            raise SourceError(f"There is no schema in {label}: give a git ref, or a folder with {PLACES[0]} in it.")
         found = load(folder, pinned=False)
         version = found[0].profile.version
         profiles = {each.profile.name: _snapshot(each, alone) for each in found}
@@ -107,7 +104,7 @@ def _read_schemas(folder: Path, label: str, *, alone: bool = False) -> Side:
     except SchemaError as error:
         raise SourceError(f"{label} can't be read: {error}") from error
     except OSError as error:
-        raise SourceError(f"{label} can't be read: {error.strerror}.") from error
+        raise SourceError(f"{label} can't be read: {error.filename}: {error.strerror}.") from error
     return Side(label, version, profiles, accepted)
 
 
@@ -116,29 +113,8 @@ def _snapshot(pinned: Pinned, alone: bool) -> Snapshot:
     try:
         return Snapshot(profile.file, raw, understand(raw, None if alone else profile.table))
     except SchemaError as error:
-        error.source = error.source or profile.file
+        error.name_source(profile.file)
         raise
-
-
-def extract(ref: str, repository: Path, target: Path, *paths: str) -> None:
-    """Put what a git ref has at these paths below a folder.
-
-    Raises:
-        SourceError: there is no such ref, or it lacks one of the paths.
-    """
-    unknown = f"{ref!r} is neither a folder nor a git ref."
-    if not ref or ref.startswith("-"):
-        raise SourceError(unknown)
-    _git(["rev-parse", "--verify", "--quiet", f"{ref}^{{commit}}"], repository, unknown)
-    missing = f"The commit {ref} doesn't have all of {', '.join(paths)}, so there is nothing to compare."
-    archive = _git(["archive", "--format=tar", ref, "--", *paths], repository, missing)
-    with tarfile.open(fileobj=io.BytesIO(archive)) as tar:
-        tar.extractall(target, filter="data")
-
-
-def has(ref: str, repository: Path, path: str) -> bool:
-    """Whether a git ref has a file at a path."""
-    return bool(_git(["ls-tree", ref, "--", path], repository, f"git can't list what {ref} has."))
 
 
 def _facts(path: Path, label: str) -> MethodFacts:
@@ -146,16 +122,6 @@ def _facts(path: Path, label: str) -> MethodFacts:
         return read_facts(label, path.read_bytes() if path.is_file() else None)
     except ValueError as error:
         raise SourceError(f"{label} can't be read: {METHODS} is not TOML: {error}.") from error
-
-
-def _git(arguments: list[str], repository: Path, failure: str) -> bytes:
-    try:
-        done = subprocess.run(["git", *arguments], cwd=repository, capture_output=True, check=False)
-    except OSError as error:
-        raise SourceError("git is needed to read a git ref, and it can't be run. Compare two folders.") from error
-    if done.returncode:
-        raise SourceError(failure)
-    return done.stdout
 
 
 def with_facts(profile: str, snapshot: Snapshot, facts: MethodFacts) -> Snapshot:

@@ -15,11 +15,13 @@ from pathlib import Path
 from codegen.diff.checker import Problem, check
 from codegen.diff.failures import Failure, UserCode
 from codegen.diff.findings import Finding
+from codegen.diff.git import extract
 from codegen.diff.mentions import imported_profiles, mentions
 from codegen.diff.predictions import Predictions
 from codegen.diff.report import Report
-from codegen.diff.sources import Side, SourceError, extract
+from codegen.diff.sources import Side
 from codegen.emit import emit_package, emit_profile
+from codegen.errors import SourceError
 from codegen.folders import write_files
 from codegen.profiles import Profile
 from codegen.regen import PACKAGE

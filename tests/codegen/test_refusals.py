@@ -169,4 +169,4 @@ def test_a_method_has_a_name_of_its_own(refuse: Refuse, map_methods: MapMethods,
 )
 def test_a_method_is_mapped_to_something_known(refuse: Refuse, map_methods: MapMethods, line: str) -> None:
     map_methods({"session/new": line, "session/cancel": '{ offered = "always" }'})
-    assert "/methods.toml#: [v1.agent] 'session/new': There is no rule for " in refuse(BASE, 2)
+    assert "/methods.toml [v1.agent] 'session/new': There is no rule for " in refuse(BASE, 2)

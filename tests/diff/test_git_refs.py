@@ -184,3 +184,37 @@ def test_another_checkout_is_read_with_its_own_file(
     monkeypatch.setattr("codegen.diff.command.REPOSITORY", tmp_path)
     assert main(["diff", "--base", str(folder), "--head", now]) == 0
     assert "The method has another name on the wire." in capsys.readouterr().out
+
+
+def test_a_folder_that_is_no_repository_has_no_refs_and_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Such as an unpacked sdist."""
+    monkeypatch.setattr("codegen.diff.command.REPOSITORY", tmp_path)
+    assert main(["diff", "--base", "main"]) == 2
+    error = capsys.readouterr().err
+    assert "A git ref can't be read here: not a git repository" in error
+    assert "Compare two folders" in error
+
+
+def test_the_refs_of_a_repository_around_it_are_not_its_own(
+    repository: Repository, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    inside = repository(NOW) / "unpacked"
+    inside.mkdir()
+    monkeypatch.setattr("codegen.diff.command.REPOSITORY", inside)
+    assert main(["diff", "--base", "HEAD"]) == 2
+    assert "is not part of the git repository that it is in" in capsys.readouterr().err
+
+
+def test_a_package_kept_in_a_folder_of_a_larger_repository_has_its_refs(
+    repository: Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = repository(RENAMED, BEFORE)
+    for name in ("schema", "codegen"):
+        (folder / "packages").mkdir(exist_ok=True)
+        (folder / name).rename(folder / "packages" / name)
+    commit(folder)
+    monkeypatch.setattr("codegen.diff.command.REPOSITORY", folder / "packages")
+    assert main(["diff", "--base", "HEAD", "--head", str(write_schema(tmp_path / "now", acp_schema(NOW)))]) == 0
+    assert "The method has another name on the wire." in capsys.readouterr().out

@@ -233,16 +233,37 @@ def test_a_wrong_hash_an_empty_folder_and_a_file_are_one_sentence_each(run: Run,
 
 
 @pytest.mark.parametrize("ref", ["no-such-branch", "--upload-pack=x", ""])
-def test_an_unknown_ref_is_one_sentence(capsys: pytest.CaptureFixture[str], ref: str) -> None:
-    assert main(["diff", f"--base={ref}"]) == 2
-    assert "neither a folder nor a git ref" in capsys.readouterr().err
+@pytest.mark.parametrize("side", ["--base=schema --head", "--base"])
+def test_an_unknown_ref_is_one_sentence(capsys: pytest.CaptureFixture[str], side: str, ref: str) -> None:
+    assert main(["diff", *f"{side}={ref}".split()]) == 2
+    captured = capsys.readouterr()
+    assert (captured.out, captured.err.count("\n")) == ("", 1)
+    assert "neither a folder nor a git ref" in captured.err
 
 
-def test_no_base_is_wrong_usage(capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_empty_base_says_what_to_type(capsys: pytest.CaptureFixture[str]) -> None:
+    """This is what `make diff` without BASE gives."""
+    assert main(["diff", "--base", ""]) == 2
+    assert "make diff BASE=main" in capsys.readouterr().err
+
+
+WRONG_USAGE = {
+    "no base": ([], "--base"),
+    "an unknown format": (["--base", "schema", "--format", "pdf"], "'pdf' (choose from"),
+    "an unknown verdict": (["--base", "schema", "--fail-on", "safe"], "'safe' (choose from"),
+    "an unknown option": (["--base", "schema", "--colour"], "--colour"),
+}
+
+
+@pytest.mark.parametrize(("options", "words"), WRONG_USAGE.values(), ids=WRONG_USAGE)
+def test_wrong_usage_is_one_sentence(capsys: pytest.CaptureFixture[str], options: list[str], words: str) -> None:
     with pytest.raises(SystemExit) as stopped:
-        main(["diff"])
+        main(["diff", *options])
     assert stopped.value.code == 2
-    assert "--base" in capsys.readouterr().err
+    captured = capsys.readouterr()
+    assert (captured.out, captured.err.count("\n")) == ("", 1)
+    assert captured.err.startswith("codegen: ")
+    assert words in captured.err
 
 
 # Git

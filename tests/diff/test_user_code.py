@@ -148,7 +148,7 @@ def test_an_unpredicted_failure_fails_though_nothing_changed_in_the_schema(
 
 
 BAD: dict[str, tuple[str, str, str]] = {
-    "a folder that isn't there": ("nowhere", "x.py", "doesn't have all of"),
+    "a folder that isn't there": ("nowhere", "x.py", "has no nowhere"),
     "a folder without Python": ("schema", "x.py", "no folder with Python files"),
     "a file": (f"{USER_CODE}/x.py", "x.py", "no folder with Python files"),
     "code that is no Python": (USER_CODE, "broken.py", "user/code/broken.py of HEAD"),

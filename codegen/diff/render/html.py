@@ -8,7 +8,6 @@ import re
 from difflib import SequenceMatcher
 from pathlib import Path
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from codegen.diff.failures import UNPREDICTED
@@ -26,8 +25,10 @@ from codegen.diff.grouping import (
     user_code,
 )
 from codegen.diff.report import Report
+from codegen.rendering import Templates
 
 _FOLDER = Path(__file__).parent
+_TEMPLATES = Templates(_FOLDER, autoescape=True, trim_blocks=True, lstrip_blocks=True)
 _TEMPLATE, _SCRIPT = "report.html.jinja", "report.js"
 _VERDICTS = [each.word for each in WORST_FIRST]
 _FILTERS = (
@@ -44,15 +45,9 @@ _CODE = {"builds": ("old_peer", "build"), "reads": ("new_peer", "read", "impleme
 
 def html(report: Report) -> str:
     """The report as one page of HTML."""
-    environment = Environment(
-        loader=FileSystemLoader(_FOLDER),
-        undefined=StrictUndefined,
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
     script = (_FOLDER / _SCRIPT).read_text("utf-8")
-    return environment.get_template(_TEMPLATE).render(
+    return _TEMPLATES.render(
+        _TEMPLATE,
         report=report,
         headline=headline(report),
         user_code=user_code(report),

@@ -1,0 +1,95 @@
+"""A copy of codegen with a small pinned schema, so that a test may break any of its files and run it."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from collections.abc import Generator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from codegen.__main__ import ROOT
+from tests.codegen.build import Schema, tree, write_schema
+from tests.codegen.test_pins import FILE, pin
+
+# Imports once and forks for each command, which finds the files as they are then. Without the capabilities of root, so
+# that permissions count.
+_SERVER = """
+import ctypes, json, os, resource, sys
+import codegen.diff.command, codegen.fetch, codegen.regen
+from codegen.__main__ import main
+
+def run(arguments, largest):
+    ctypes.CDLL(None).capset((ctypes.c_uint32 * 2)(0x20080522, 0), (ctypes.c_uint32 * 6)())
+    if largest is not None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (largest, largest))
+    try:
+        code = main(arguments)
+    except SystemExit as stopped:
+        code = stopped.code
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)
+
+for line in sys.stdin:
+    pipes = [os.pipe(), os.pipe()]
+    child = os.fork()
+    if not child:
+        for number, (_, end) in enumerate(pipes, 1):
+            os.dup2(end, number)
+        run(*json.loads(line))
+    for _, end in pipes:
+        os.close(end)
+    said = [open(start).read() for start, _ in pipes]
+    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    print(json.dumps([code, *said]), flush=True)
+"""
+
+
+@dataclass
+class Ran:
+    """What came of a command."""
+
+    code: int
+    out: str
+    err: str
+
+
+@dataclass
+class Copy:
+    """The copy.
+
+    Attributes:
+        root: its folder, with `codegen`, `schema` and `generated` as in the repository.
+        server: the process that runs its commands.
+    """
+
+    root: Path
+    server: subprocess.Popen[str]
+
+    def run(self, *arguments: str, largest: int | None = None) -> Ran:
+        """Run a command. `largest`: how many bytes a file it writes may have, as on a disk that is nearly full."""
+        assert self.server.stdin is not None
+        assert self.server.stdout is not None
+        self.server.stdin.write(f"{json.dumps([arguments, largest])}\n")
+        self.server.stdin.flush()
+        return Ran(*json.loads(self.server.stdout.readline()))
+
+    def files(self) -> dict[str, bytes]:
+        return tree(self.root)
+
+
+@contextmanager
+def codegen_copy(root: Path, schema: Schema) -> Generator[Copy]:
+    """Make the copy, with what it generates from the schema."""
+    shutil.copytree(ROOT / "codegen", root / "codegen", ignore=shutil.ignore_patterns("__pycache__"))
+    pin(write_schema(root / "schema", schema, FILE))
+    with subprocess.Popen(
+        [sys.executable, "-c", _SERVER], cwd=root, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as server:
+        copy = Copy(root, server)
+        assert copy.run("regen").code == 0
+        yield copy
