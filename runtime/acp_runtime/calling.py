@@ -11,8 +11,6 @@ from functools import cache
 from logging import WARNING, getLogger
 from typing import Any, TypeVar
 
-from pydantic_core import from_json
-
 from acp_runtime.calls import Call, Calls
 from acp_runtime.conduct import Conduct
 from acp_runtime.dispatch import CANCEL_REQUEST, SESSION_CANCEL, session_of
@@ -25,7 +23,7 @@ from acp_runtime.logs import Throttle
 from acp_runtime.messages import IncomingResponse
 from acp_runtime.methods import Notification, Request
 from acp_runtime.outbox import Outbox
-from acp_runtime.results import has_field, parse_result
+from acp_runtime.results import has_field, parse_result, plain_result
 
 P = TypeVar("P")
 R = TypeVar("R")
@@ -199,7 +197,7 @@ class Caller:
                 raise error
             return excused
         if method is None:
-            return from_json(message.line)["result"]
+            return plain_result(message)
         result = parse_result(method, message)
         self._conduct.answered(method, call.params, result)
         return result

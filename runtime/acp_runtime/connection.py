@@ -20,8 +20,8 @@ from acp_runtime.dispatch import Dispatcher
 from acp_runtime.errors import ConnectionClosed
 from acp_runtime.failures import error_answer
 from acp_runtime.lanes import Lanes
-from acp_runtime.logs import Throttle, printable
-from acp_runtime.messages import IncomingNotification, IncomingRequest, IncomingResponse, Refused
+from acp_runtime.logs import Throttle
+from acp_runtime.messages import IncomingNotification, IncomingRequest, IncomingResponse, InvalidNotification, Refused
 from acp_runtime.options import Options
 from acp_runtime.outbox import Outbox
 from acp_runtime.receiving import Inbox
@@ -67,7 +67,7 @@ class Connection:
         self._stop: asyncio.Future[ConnectionClosed] = self._loop.create_future()
         self._log = Throttle(_logger)
         self._understood = side.role == "agent"
-        self._garbage: bytes = b""
+        self._garbage = ""
         self._decoder = Decoder(side.requests, side.notifications)
         self._outbox = Outbox(writer, options, self._write_failed)
         self._calls = Calls()
@@ -138,19 +138,24 @@ class Connection:
             elif isinstance(message, IncomingResponse):
                 self._caller.answered(message)
             elif isinstance(message, Refused):
-                self._refused(message, line)
+                self._refused(message)
+            elif isinstance(message, InvalidNotification):
+                self._log.log(WARNING, "invalid", "%s is not valid: %s", message.method, message.error.data)
             else:
                 self._log.log(DEBUG, "ignored", "Ignored a notification: %s", message.reason)
             if not self._understood:
                 self._understood = not isinstance(message, Refused)
 
-    def _refused(self, message: Refused, line: bytes) -> None:
+    def _refused(self, message: Refused) -> None:
         """Answer what can't be handled. What an agent prints before its first message is reported once (a banner)."""
+        if message.answers is not None:
+            self._caller.answered(IncomingResponse(message.answers, message.about, False, None, False, b""))
         if message.id is None and message.error.code == -32700:
             if not self._understood and self._garbage:
                 return
-            self._garbage = self._garbage or line[:200]
-            self._log.log(WARNING, "garbage", "The peer sent a line that is not JSON: %s", line[:200])
+            self._garbage = self._garbage or message.about
+        if message.about:
+            self._log.log(WARNING, "refused", "The peer sent %s", message.about)
         self._outbox.answer(error_answer(message.id, message.error))
 
     def _turn_cancelled(self, session: str) -> None:
@@ -176,7 +181,7 @@ class Connection:
         if grace and self._why_closed is not None:
             reason = await self._why_closed(reason)
         if self._garbage and not self._understood:
-            explained = f"{reason.reason} It had sent: {printable(self._garbage)}"
+            explained = f"{reason.reason} Before that it sent {self._garbage}."
             reason = type(reason)(explained, reason.exit_code, reason.stderr)
         self._closed = reason
         self._caller.close(reason)

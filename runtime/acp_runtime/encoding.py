@@ -1,14 +1,30 @@
-"""Messages into lines. Params and results are dumped by one call of pydantic-core and never become dicts first."""
+"""Messages into lines. Params and results are dumped by one call of pydantic-core and never become dicts first.
+
+What leaves is JSON to the letter: NaN and Infinity raise, wherever they are. Lone surrogates are escaped.
+"""
 
 from __future__ import annotations
 
+import dataclasses
+import math
+import re
+from collections.abc import Iterable
 from functools import lru_cache
+from itertools import chain
 from typing import Any
 
-from pydantic_core import to_json
+from pydantic import BaseModel
+from pydantic_core import PydanticSerializationError, to_json
 
+from acp_runtime import stand_ins
 from acp_runtime.errors import RequestError
+from acp_runtime.json_values import as_object
 from acp_runtime.messages import RequestId
+from acp_runtime.tolerant import is_json
+
+# pydantic's errors repeat values, and these end up in logs.
+_VALUE = re.compile(r", input_value=.*(, input_type=)")
+_NOT_FINITE = "NaN and Infinity are not JSON and can't be sent"
 
 
 def request_line(id: int, method: str, params: Any) -> bytes:
@@ -35,7 +51,7 @@ def result_line(id: RequestId, result: Any) -> bytes:
     Raises:
         PydanticSerializationError: if the result is not JSON.
     """
-    return b"".join((b'{"jsonrpc":"2.0","id":', to_json(id), b',"result":', dump(result), b"}\n"))
+    return b"".join((b'{"jsonrpc":"2.0","id":', _id(id), b',"result":', dump(result), b"}\n"))
 
 
 def error_line(id: RequestId, error: RequestError) -> bytes:
@@ -47,20 +63,65 @@ def error_line(id: RequestId, error: RequestError) -> bytes:
     body: dict[str, Any] = {"code": error.code, "message": error.message}
     if error.data is not None:
         body["data"] = error.data
-    return b'{"jsonrpc":"2.0","id":%b,"error":%b}\n' % (to_json(id), to_json(body))
+    return b'{"jsonrpc":"2.0","id":%b,"error":%b}\n' % (_id(id), dump(body))
 
 
 def dump(value: Any) -> bytes:
     """JSON of a model or of anything else. What a model holds against its own types is an error, not a warning.
 
     Raises:
-        PydanticSerializationError: if it is not JSON.
+        PydanticSerializationError: if it is not JSON. NaN and Infinity aren't.
     """
     serializer: Any = getattr(value.__class__, "__pydantic_serializer__", None)
-    if serializer is None:
-        return to_json(value)
-    line: bytes = serializer.to_json(value, warnings="error")
+    try:
+        line: bytes = to_json(value) if serializer is None else serializer.to_json(value, warnings="error")
+    except ValueError:
+        line = _dump_again(value)
+    # NaN is written as null in a model, as NaN elsewhere.
+    if line.rfind(b"null") >= 0 or (serializer is None and (b"NaN" in line or b"Infinity" in line)):
+        _require_finite(value, line)
     return line
+
+
+def _dump_again(value: Any) -> bytes:
+    """Dump what pydantic-core has refused, if that was because of lone surrogates or of its depth."""
+
+    def dump_json(part: Any) -> bytes:
+        serializer: Any = getattr(part.__class__, "__pydantic_serializer__", None)
+        return to_json(part) if serializer is None else serializer.to_json(part, warnings="error")
+
+    try:
+        return stand_ins.dump(value, dump_json)
+    except ValueError as error:
+        raise PydanticSerializationError(_VALUE.sub(r"\1", str(error))) from None
+
+
+def _require_finite(value: Any, line: bytes) -> None:
+    """Raise if there is a NaN or Infinity in a value, of which `line` was made."""
+    waiting = [value]
+    while waiting:
+        each = waiting.pop()
+        if isinstance(each, float) and not math.isfinite(each):
+            raise PydanticSerializationError(_NOT_FINITE)
+        waiting += _parts(each)
+    # They can be in containers of other kinds, too.
+    if (b"NaN" in line or b"Infinity" in line) and not is_json(line):
+        raise PydanticSerializationError(_NOT_FINITE)
+
+
+def _parts(value: Any) -> Iterable[Any]:
+    if isinstance(value, BaseModel):
+        return chain(vars(value).values(), (value.__pydantic_extra__ or {}).values())
+    if isinstance(value, (list, tuple, set, frozenset)):
+        items: Iterable[Any] = value
+        return items
+    if dataclasses.is_dataclass(value):
+        return [getattr(value, field.name, None) for field in dataclasses.fields(value)]
+    return (as_object(value) or {}).values()
+
+
+def _id(id: RequestId) -> bytes:
+    return b"%d" % id if id.__class__ is int else dump(id)
 
 
 def _method_and_params(method: str, params: Any) -> tuple[bytes, ...]:
@@ -72,4 +133,4 @@ def _method_and_params(method: str, params: Any) -> tuple[bytes, ...]:
 # Bounded, since names of extensions may be anything.
 @lru_cache(1000)
 def _method(method: str) -> bytes:
-    return b',"method":' + to_json(method)
+    return b',"method":' + dump(method)

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from typing import Any
 
 from pydantic import ValidationError
-from pydantic_core import to_json
 
-from acp_runtime.encoding import error_line
+from acp_runtime.encoding import dump, error_line
 from acp_runtime.errors import InternalError, RequestCancelled, RequestError
 from acp_runtime.messages import RequestId
+from acp_runtime.stand_ins import original
 
 # Of an answer to invalid params: how many errors it names, how long its parts get, and how much they are in all.
 _MAX_ERRORS = 100
 _MAX_TEXT = 200
 _MAX_BYTES = 60_000
+
+# Labels of what a union tries, see `acp_runtime.markers`: they are no fields. And those that take no value.
+_LABEL = re.compile(r"<[^<>]*>")
+_NO_VALUE = frozenset({"<null>", "<absent>"})
 
 # Messages of pydantic that repeat what they found.
 _MESSAGES = {"union_tag_invalid": "Input should have one of the expected tags"}
@@ -32,14 +37,14 @@ def wire_error(error: BaseException, *, disclose: bool) -> RequestError:
         return error
     if isinstance(error, asyncio.CancelledError):
         return RequestCancelled()
-    data = {"exception": type(error).__name__, "text": str(error)} if disclose else None
+    data = {"exception": type(error).__name__, "text": _text(error)} if disclose else None
     return InternalError(data=data)
 
 
 def error_answer(id: RequestId, error: RequestError) -> bytes:
     """The line of an error, whatever is in it: what can't be serialised is left out."""
     try:
-        return error_line(id, error)
+        return error_line(id, error if _is_sound(error) else InternalError())
     except (ValueError, TypeError, RecursionError):
         return error_line(_printable(id), InternalError())
 
@@ -51,22 +56,51 @@ def explain(error: ValidationError, prefix: int) -> dict[str, Any]:
         error: what pydantic says.
         prefix: how many steps of each path are not the peer's.
     """
+    faults = _faults(error)
     details: list[dict[str, str]] = []
     size = 0
-    for each in error.errors(include_input=False, include_url=False, include_context=False)[:_MAX_ERRORS]:
-        path = ".".join(str(step)[:_MAX_TEXT] for step in each["loc"][prefix:])[:_MAX_TEXT]
-        detail = {"path": path, "message": _MESSAGES.get(each["type"], each["msg"])[:_MAX_TEXT]}
-        size += len(to_json(detail))
+    for steps, message in faults[:_MAX_ERRORS]:
+        detail = {"path": _path(steps[prefix:]), "message": message[:_MAX_TEXT]}
+        size += len(dump(detail))
         if size > _MAX_BYTES:
             break
         details.append(detail)
-    count = error.error_count()
-    return {"errors": details} if count == len(details) else {"errors": details, "count": count}
+    return {"errors": details} if len(faults) == len(details) else {"errors": details, "count": len(faults)}
+
+
+def _faults(error: ValidationError) -> list[tuple[tuple[int | str, ...], str]]:
+    """Paths and messages. Where a union was tried, what its real members say, and each thing once."""
+    found = error.errors(include_input=False, include_url=False, include_context=False)
+    real = [each for each in found if _NO_VALUE.isdisjoint(each["loc"])] or found
+    return list(dict.fromkeys((each["loc"], _message(each)) for each in real))
+
+
+def _path(steps: tuple[int | str, ...]) -> str:
+    named = [str(step) for step in steps if not _LABEL.fullmatch(str(step))]
+    return ".".join(original(step)[:_MAX_TEXT] for step in named)[:_MAX_TEXT]
+
+
+def _is_sound(error: RequestError) -> bool:
+    """Whether its code and message are what JSON-RPC wants; applications may have made them of anything."""
+    code: Any = error.code
+    message: Any = error.message
+    return isinstance(code, int) and not isinstance(code, bool) and isinstance(message, str)
+
+
+def _message(each: Any) -> str:
+    return str(_MESSAGES.get(each["type"], each["msg"]))
+
+
+def _text(error: BaseException) -> str:
+    try:
+        return str(error)
+    except Exception:
+        return ""
 
 
 def _printable(id: RequestId) -> RequestId:
     try:
-        to_json(id)
+        dump(id)
     except (ValueError, TypeError):
         return None
     return id

@@ -1,21 +1,31 @@
 """What goes to the log: escaped, short, and not ten thousand times (rule 30).
 
 Loggers are called `acp_runtime.<module>`. No payload is logged, at any level; frames are seen by
-`Options.on_frame` alone.
+`Options.on_frame` alone. Logging never raises: the handlers and filters of an application's log are not ours.
 """
 
 from __future__ import annotations
 
+import re
+from contextlib import suppress
 from logging import ERROR, Logger
 from typing import Any
 
-from pydantic_core import from_json, to_json
-
+from acp_runtime.encoding import dump
 from acp_runtime.json_values import as_array, as_object
+from acp_runtime.tolerant import Unreadable, parse
 
 _OFTEN = 5
+# How many kinds of event are counted apart. All that come later are counted as one.
+_MAX_KINDS = 1000
 _HIDDEN = "[redacted]"
 _SECRET = ("env", "headers")
+
+# How a message or a piece of one begins, and what shows a piece of one that begins inside of a text.
+_BEGINS_LIKE_JSON = re.compile(
+    rb"[\s\xef\xbb\xbf]*(?:[{}\]\",:]|\[(?!\s*[A-Za-z])|-?[0-9]|\[?\s*(?:true|false|null|NaN|-?Infinity)\b)"
+)
+_HAS_JSON = re.compile(rb'"[ \t]*[:,}\]]|\x00')
 
 
 def printable(text: str | bytes, limit: int = 200) -> str:
@@ -23,6 +33,14 @@ def printable(text: str | bytes, limit: int = 200) -> str:
     decoded = text[: 4 * limit].decode("utf-8", "backslashreplace") if isinstance(text, bytes) else text[: limit + 1]
     escaped = "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in decoded)
     return escaped if len(escaped) <= limit else f"{escaped[:limit]}..."
+
+
+def describe(line: bytes, reason: str) -> str:
+    """What is said of a line that isn't JSON. It is quoted only if it can't be a message or a piece of one."""
+    about = f"{len(line)} bytes that are not JSON ({reason})"
+    if _BEGINS_LIKE_JSON.match(line) or _HAS_JSON.search(line):
+        return about
+    return f"{about}: {printable(line)}"
 
 
 class Throttle:
@@ -41,9 +59,14 @@ class Throttle:
         self.log(ERROR, f"{type(error).__name__}{where}", "The handler of %s failed", method, error=error)
 
     def log(self, level: int, kind: str, message: str, *args: object, error: BaseException | None = None) -> None:
-        """Log an event of a kind. `args` are escaped."""
-        if not self._logger.isEnabledFor(level):
-            return
+        """Log an event of a kind. `args` are escaped. Never raises."""
+        with suppress(Exception):
+            if self._logger.isEnabledFor(level):
+                self._log(level, kind, message, args, error)
+
+    def _log(self, level: int, kind: str, message: str, args: tuple[object, ...], error: BaseException | None) -> None:
+        if kind not in self._counts and len(self._counts) >= _MAX_KINDS:
+            kind = ""
         count = self._counts[kind] = self._counts.get(kind, 0) + 1
         if count > _OFTEN and str(count).strip("0") != "1":
             return
@@ -57,21 +80,31 @@ def redact(line: bytes) -> bytes:
     A line that isn't JSON gives a note of its size.
     """
     try:
-        return to_json(_redacted(from_json(line)))
-    except ValueError:
+        value, fault = parse(line)
+    except Unreadable as error:
+        value, fault = None, error.reason
+    if fault:
         return b'"%d bytes that are not JSON"' % len(line)
-
-
-def _redacted(value: Any) -> Any:
-    fields, items = as_object(value), as_array(value)
-    if fields is not None:
-        return {key: _hidden(each) if key in _SECRET else _redacted(each) for key, each in fields.items()}
-    return value if items is None else [_redacted(each) for each in items]
+    waiting = [value]
+    while waiting:
+        each = waiting.pop()
+        fields = as_object(each)
+        if fields is not None:
+            fields.update({key: _hidden(fields[key]) for key in _SECRET if key in fields})
+            waiting += [value for key, value in fields.items() if key not in _SECRET]
+        waiting += as_array(each) or ()
+    return dump(value)
 
 
 def _hidden(value: Any) -> Any:
     """Variables or headers, as an object or as a list of names and values, with their names alone."""
-    fields, items = as_object(value), as_array(value)
-    if fields is not None:
-        return {key: each if key == "name" and "value" in fields else _HIDDEN for key, each in fields.items()}
-    return _HIDDEN if items is None else [_hidden(each) for each in items]
+    items = as_array(value)
+    return _names(value) if items is None else [_names(each) for each in items]
+
+
+def _names(value: Any) -> Any:
+    fields = as_object(value)
+    if fields is None:
+        return _HIDDEN
+    name = fields.get("name") if "value" in fields else None
+    return {key: name if key == "name" and isinstance(name, str) else _HIDDEN for key in fields}

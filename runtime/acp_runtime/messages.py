@@ -61,7 +61,7 @@ class IncomingResponse:
     """An answer, of which only the envelope has been looked at: whose call it answers says what is to be in it.
 
     Attributes:
-        fault: what is wrong with the envelope; empty if nothing is.
+        fault: what is wrong with the envelope, or with the line as JSON; empty if nothing is.
         failed: whether it is an error.
         error: the error object as plain JSON.
         null: whether the result is null.
@@ -78,9 +78,30 @@ class IncomingResponse:
 
 @dataclass(slots=True)
 class Refused:
-    """A message that is answered with an error at once."""
+    """A message that is answered with an error at once.
+
+    Attributes:
+        about: what is wrong with the line, for the log (rule 30); empty if the error says it.
+        answers: the id of the call that it answers, as far as it can be read; None if it isn't a response.
+    """
 
     id: RequestId
+    error: RequestError
+    about: str = ""
+    answers: int | None = None
+
+
+@dataclass(slots=True)
+class InvalidNotification:
+    """A notification of a known method whose params are not valid (rule 12).
+
+    Attributes:
+        params: the decoded JSON.
+        error: says what is wrong with them, without values.
+    """
+
+    method: str
+    params: Any
     error: RequestError
 
 
@@ -91,4 +112,4 @@ class Ignored:
     reason: str
 
 
-Message: TypeAlias = IncomingRequest | IncomingNotification | IncomingResponse | Refused | Ignored
+Message: TypeAlias = IncomingRequest | IncomingNotification | IncomingResponse | InvalidNotification | Refused | Ignored

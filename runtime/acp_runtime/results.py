@@ -7,14 +7,17 @@ from functools import cache
 from typing import Annotated, Any
 
 from pydantic import BaseModel, GetCoreSchemaHandler, TypeAdapter, ValidationError
-from pydantic_core import core_schema
+from pydantic_core import core_schema, from_json
 from pydantic_core.core_schema import CoreSchema
 
 from acp_runtime.errors import InvalidResponse
 from acp_runtime.failures import explain
+from acp_runtime.logs import printable
 from acp_runtime.markers import leaves_of
 from acp_runtime.messages import IncomingResponse
 from acp_runtime.methods import Request
+from acp_runtime.stand_ins import validate
+from acp_runtime.tolerant import parse
 
 
 class _Answer:
@@ -29,18 +32,37 @@ class _Answer:
 
 
 def parse_result(method: Request[Any, Any], response: IncomingResponse) -> Any:
-    """The result in an answer that has one.
+    """The result in a response that has one.
 
     Raises:
-        InvalidResponse: if it is not what the method answers.
+        InvalidResponse: if it is not what the method answers with.
     """
     line = b'{"result":{}}' if response.null and _leaves(method) else response.line
+    validate_json = _validator(method)
     try:
-        return _validator(method)(line)["result"]
+        try:
+            return validate_json(line)["result"]
+        except ValidationError as error:
+            if not _is_syntax(error):
+                raise
+            return validate(validate_json, {"result": plain_result(response)})["result"]
     except ValidationError as error:
         faults = explain(error, 1)["errors"]
-        reason = "; ".join(f"{fault['path'] or 'result'}: {fault['message']}" for fault in faults)
-        raise InvalidResponse(method.wire, "the result is null" if response.null else reason[:2000]) from None
+    reason = "; ".join(f"{fault['path'] or 'result'}: {fault['message']}" for fault in faults)
+    raise InvalidResponse(method.wire, "the result is null" if response.null else printable(reason, 2000))
+
+
+def plain_result(response: IncomingResponse) -> Any:
+    """The result in a response to a call that the schema doesn't know, as plain JSON."""
+    try:
+        return from_json(response.line)["result"]
+    except ValueError:
+        return parse(response.line).value["result"]
+
+
+def _is_syntax(error: ValidationError) -> bool:
+    """Whether pydantic-core couldn't read the JSON. The decoder has, so it is text or depth that it doesn't take."""
+    return error.error_count() == 1 and error.errors(include_input=False)[0]["type"] == "json_invalid"
 
 
 def build_result(method: Request[Any, Any], json: bytes) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import json
+import math
 import sys
 from typing import Any
 
@@ -22,6 +23,9 @@ from acp_runtime import AuthenticationRequired, RequestError
 from acp_runtime.failures import explain
 from acp_runtime.messages import IncomingRequest
 from tests.runtime.peer import Link, PlainAgent, PlainClient, calling, prompt, serving, update
+
+CIRCLE: list[Any] = []
+CIRCLE.append(CIRCLE)
 
 
 async def test_rule_11_an_unknown_request_is_answered_method_not_found(link: Link) -> None:
@@ -185,7 +189,11 @@ RAISED: dict[str, Any] = {
     "another model": PlanEntry(content="x", priority="low", status="pending"),
     "a model that can't be dumped": PromptResponse.model_construct(stop_reason=Opaque()),
     "an error that can't be dumped": RequestError(1, "x", Opaque()),
-    "an error that is no Unicode": RequestError(1, "\ud800"),
+    "an error with NaN": RequestError(1, "x", math.nan),
+    "an error that is in itself": RequestError(1, "x", CIRCLE),
+    "an error whose code is a boolean": RequestError(True, "x"),
+    "an error whose code is a fraction": RequestError(1.5, "x"),  # type: ignore[arg-type]
+    "an error without a message": RequestError(1, None),  # type: ignore[arg-type]
 }
 
 
@@ -225,8 +233,8 @@ async def test_rule_13_an_update_that_cannot_be_serialised_raises_at_the_caller_
             changed = SessionUpdatePlan(entries=[])
             changed.entries.append(object())  # type: ignore[arg-type]
             unbuilt = SessionUpdatePlan.model_construct(entries=[object()])
-            unpaired = SessionUpdateAgentMessageChunk(content=ContentBlockText(text="\ud800"))
-            for wrong in (changed, unbuilt, unpaired):
+            endless = SessionUpdateAgentMessageChunk(content=ContentBlockText(text="x"), meta={"x": math.inf})
+            for wrong in (changed, unbuilt, endless):
                 with pytest.raises(ValueError):  # noqa: PT011 - of pydantic's two kinds
                     await self.client.session_update(session_id="s1", update=wrong)
             return PromptResponse(stop_reason="end_turn")

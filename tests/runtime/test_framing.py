@@ -97,10 +97,10 @@ NOT_JSON = {
     "half a surrogate pair in UTF-8": b'{"jsonrpc":"2.0","id":1,"method":"\xed\xa0\x80"}',
     "a raw NUL": b'{"jsonrpc":"2.0","id":1,"method":"a\x00b"}',
     "two objects": b'{"jsonrpc":"2.0","id":1,"method":"a"}{"jsonrpc":"2.0","id":2,"method":"a"}',
-    "NaN": b'{"jsonrpc":"2.0","id":1,"method":"session/new","params":{"cwd":"/","mcpServers":[],"_meta":{"x":NaN}}}',
-    "Infinity": b'{"jsonrpc":"2.0","id":-Infinity,"method":"a"}',
-    "a number of 6000 digits": b'{"jsonrpc":"2.0","id":' + b"9" * 6000 + b',"method":"a"}',
-    "200000 levels": b'{"jsonrpc":"2.0","id":1,"method":"a","params":' + b"[" * 200_000 + b"]" * 200_000 + b"}",
+    "an infinite id": b'{"jsonrpc":"2.0","id":-Infinity,"method":"a"}',
+    "an id of 6000 digits": b'{"jsonrpc":"2.0","id":' + b"9" * 6000 + b',"method":"a"}',
+    "200000 levels of nothing": b"[" * 200_000 + b"]" * 200_000,
+    "200000 levels that don't close": b'{"jsonrpc":"2.0","id":1,"method":"a","params":' + b'{"a":[' * 100_000,
 }
 
 
@@ -148,6 +148,14 @@ NOT_A_MESSAGE: dict[str, bytes] = {
     "an id that is a boolean": b'{"jsonrpc":"2.0","id":true,"method":"session/prompt"}',
     "an id that is an object": b'{"jsonrpc":"2.0","id":{},"method":"session/prompt"}',
     "an id that is an array": b'{"jsonrpc":"2.0","id":[1],"method":"_x"}',
+    "an id that is too large a float": b'{"jsonrpc":"2.0","id":1e999,"method":"_x"}',
+    "params without a method": b'{"jsonrpc":"2.0","id":1,"params":{}}',
+    "null params without a method": b'{"jsonrpc":"2.0","id":1,"params":null}',
+    "params with neither a method nor an id": b'{"jsonrpc":"2.0","params":{}}',
+    "params and a method that is null": b'{"jsonrpc":"2.0","id":1,"method":null,"params":{}}',
+    "nothing but a version": b'{"jsonrpc":"2.0"}',
+    "nothing but an id": b'{"id":1}',
+    "nothing but an id that is none": b'{"jsonrpc":"2.0","id":1.5}',
 }
 
 

@@ -1,0 +1,58 @@
+"""Lines that strict parsers refuse, made of a message."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+DEEP = 500
+TOO_DEEP = 1000
+FAR_TOO_DEEP = 200_000
+
+
+def nested(levels: int) -> Any:
+    """A list in a list in a list."""
+    value: Any = "the bottom"
+    for _ in range(levels):
+        value = [value]
+    return value
+
+
+def nested_json(levels: int) -> bytes:
+    return b"[" * levels + b'"the bottom"' + b"]" * levels
+
+
+# What is no JSON by the letter, or more than is accepted. Its meaning is certain all the same.
+CERTAIN = {
+    "NaN": b"NaN",
+    "Infinity": b"[1, -Infinity]",
+    "NaN in text, too": b'{"NaN": NaN}',
+    "1000 levels": nested_json(TOO_DEEP),
+    "200000 levels": nested_json(FAR_TOO_DEEP),
+    "200000 levels of objects": b'{"a":' * FAR_TOO_DEEP + b"1" + b"}" * FAR_TOO_DEEP,
+    "an integer of 6000 digits": b"7" * 6000,
+}
+
+# What makes a message of what stands before it that nothing reads whole.
+DAMAGE = {
+    "a bad byte": lambda line: line.replace(b"hunter2", b"hun\xffter2"),
+    "half a surrogate pair in UTF-8": lambda line: line.replace(b"hunter2", b"hun\xed\xa0\xbdter2"),
+    "a raw NUL": lambda line: line.replace(b"hunter2", b"hun\x00ter2"),
+    "cut off": lambda line: line[: line.index(b"hunter2") + 3],
+    "a brace too many": lambda line: line + b"}",
+    "a brace too few": lambda line: line[:-1],
+    "two objects": lambda line: line + b'{"jsonrpc":"2.0","method":"_x"}',
+    "text behind it": lambda line: line + b" hunter2",
+    "a bad escape": lambda line: line.replace(b"hunter2", b"hun\\xter2"),
+    "a trailing comma": lambda line: line[:-1] + b",}",
+    "levels that don't close": lambda line: line.replace(b'"hunter2"', b"[" * FAR_TOO_DEEP),
+}  # fmt: skip
+
+
+def message(**members: Any) -> bytes:
+    """A message in a line. Members that are bytes are put in as they are."""
+    parts = [
+        b"%b:%b" % (json.dumps(name).encode(), value if isinstance(value, bytes) else json.dumps(value).encode())
+        for name, value in members.items()
+    ]
+    return b'{"jsonrpc":"2.0",%b}' % b",".join(parts)
