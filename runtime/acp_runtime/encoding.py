@@ -18,7 +18,7 @@ from pydantic_core import PydanticSerializationError, to_json
 
 from acp_runtime import stand_ins
 from acp_runtime.errors import RequestError
-from acp_runtime.json_values import as_object
+from acp_runtime.json_values import as_array, as_object
 from acp_runtime.messages import RequestId
 from acp_runtime.tolerant import is_json
 
@@ -112,12 +112,12 @@ def _require_finite(value: Any, line: bytes) -> None:
 def _parts(value: Any) -> Iterable[Any]:
     if isinstance(value, BaseModel):
         return chain(vars(value).values(), (value.__pydantic_extra__ or {}).values())
-    if isinstance(value, (list, tuple, set, frozenset)):
+    if value.__class__ in (tuple, set, frozenset):
         items: Iterable[Any] = value
         return items
     if dataclasses.is_dataclass(value):
         return [getattr(value, field.name, None) for field in dataclasses.fields(value)]
-    return (as_object(value) or {}).values()
+    return as_array(value) or (as_object(value) or {}).values()
 
 
 def _id(id: RequestId) -> bytes:

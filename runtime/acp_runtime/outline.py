@@ -47,10 +47,12 @@ class Outline(NamedTuple):
     Attributes:
         members: of the outermost object, if the line is one; those that were read to their end.
         whole: the line is one JSON value, if JSON had NaN and Infinity.
+        levels: how deep it is nested, as far as it was read.
     """
 
     members: dict[str, Any]
     whole: bool
+    levels: int
 
 
 def outline(text: str) -> Outline:
@@ -60,8 +62,8 @@ def outline(text: str) -> Outline:
         if not walk.step():
             break
         if not walk.depth:
-            return Outline(walk.members, _END.match(text, walk.position) is not None)
-    return Outline(walk.members, whole=False)
+            return Outline(walk.members, _END.match(text, walk.position) is not None, walk.levels)
+    return Outline(walk.members, False, walk.levels)
 
 
 class _Walk:
@@ -70,10 +72,12 @@ class _Walk:
     Attributes:
         position: where the next token begins.
         members: those of the outermost object so far.
+        levels: how deep it has been.
     """
 
     def __init__(self, text: str) -> None:
         self.position = 0
+        self.levels = 0
         self.members: dict[str, Any] = {}
         self._text = text
         self._closers: list[str] = []
@@ -97,6 +101,7 @@ class _Walk:
         if match is None or match.lastindex is None:
             return False
         self.position = match.end()
+        self.levels = max(self.levels, len(self._closers))
         return self._take(match.lastindex, match[match.lastindex])
 
     def _pass_over(self) -> None:

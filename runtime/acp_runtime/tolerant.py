@@ -20,6 +20,9 @@ from acp_runtime.outline import outline
 MAX_DEPTH = 512
 """How deep a line may be nested: 500 levels inside of a message, and those of the message itself."""
 
+# What is nested deeper is not a message that somebody meant.
+_MAX_CERTAIN_DEPTH = 10_000
+
 
 class Parsed(NamedTuple):
     """A line that was read whole.
@@ -88,10 +91,10 @@ def _unreadable(error: JSONDecodeError, text: str) -> Unreadable:
 
 
 def _outermost(text: str, fault: str) -> Parsed:
-    members, whole = outline(text)
-    if not whole:
-        raise Unreadable(fault, members)
-    return Parsed(members, fault)
+    found = outline(text)
+    if not found.whole or found.levels > _MAX_CERTAIN_DEPTH:
+        raise Unreadable(fault, found.members)
+    return Parsed(found.members, fault)
 
 
 def _too_deep(value: Any) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 DEEP = 500
 TOO_DEEP = 1000
 FAR_TOO_DEEP = 200_000
+END = b"}" * FAR_TOO_DEEP
 
 
 def nested(levels: int) -> Any:
@@ -28,8 +29,7 @@ CERTAIN = {
     "Infinity": b"[1, -Infinity]",
     "NaN in text, too": b'{"NaN": NaN}',
     "1000 levels": nested_json(TOO_DEEP),
-    "200000 levels": nested_json(FAR_TOO_DEEP),
-    "200000 levels of objects": b'{"a":' * FAR_TOO_DEEP + b"1" + b"}" * FAR_TOO_DEEP,
+    "5000 levels of objects and arrays": b'{"a":[' * 2500 + b"1" + b"]}" * 2500,
     "an integer of 6000 digits": b"7" * 6000,
 }
 
@@ -45,6 +45,8 @@ DAMAGE = {
     "text behind it": lambda line: line + b" hunter2",
     "a bad escape": lambda line: line.replace(b"hunter2", b"hun\\xter2"),
     "a trailing comma": lambda line: line[:-1] + b",}",
+    "200000 levels": lambda line: line.replace(b'"hunter2"', nested_json(FAR_TOO_DEEP)),
+    "200000 levels of objects": lambda line: line.replace(b'"hunter2"', b'{"a":' * FAR_TOO_DEEP + b"1" + END),
     "levels that don't close": lambda line: line.replace(b'"hunter2"', b"[" * FAR_TOO_DEEP),
 }  # fmt: skip
 

@@ -99,6 +99,7 @@ NOT_JSON = {
     "two objects": b'{"jsonrpc":"2.0","id":1,"method":"a"}{"jsonrpc":"2.0","id":2,"method":"a"}',
     "an infinite id": b'{"jsonrpc":"2.0","id":-Infinity,"method":"a"}',
     "an id of 6000 digits": b'{"jsonrpc":"2.0","id":' + b"9" * 6000 + b',"method":"a"}',
+    "200000 levels": b'{"jsonrpc":"2.0","id":1,"method":"a","params":' + b"[" * 200_000 + b"]" * 200_000 + b"}",
     "200000 levels of nothing": b"[" * 200_000 + b"]" * 200_000,
     "200000 levels that don't close": b'{"jsonrpc":"2.0","id":1,"method":"a","params":' + b'{"a":[' * 100_000,
 }

@@ -255,7 +255,9 @@ async def test_garbage_gets_one_answer_a_line_and_the_turn_goes_on() -> None:
     assert seen.texts == ["between"] * 2 * len(GARBAGE)
     answers = seen.errors_sent()
     assert len(answers) == 2 * len(GARBAGE)
-    assert set(answers) == {(None, -32700)}
+    # One is a request with NaN: its id is certain.
+    assert answers.count((None, -32700)) == len(answers) - 2
+    assert answers.count((1, -32700)) == 2
 
 
 async def test_answers_that_nobody_asked_for_are_ignored() -> None:
