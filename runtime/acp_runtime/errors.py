@@ -8,6 +8,11 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+from acp_runtime.escaping import printable, printable_lines
+
+# Of the peer's text in the text of an exception.
+_MAX_MESSAGE = 2000
+
 
 class RequestError(Exception):
     """An error answer of JSON-RPC.
@@ -25,7 +30,7 @@ class RequestError(Exception):
         self.data = data
 
     def __str__(self) -> str:
-        return f"{self.message} ({self.code})"
+        return f"{printable(str(self.message), _MAX_MESSAGE)} ({self.code})"
 
     @staticmethod
     def of(code: int, message: str, data: Any = None) -> RequestError:
@@ -151,7 +156,7 @@ class ConnectionClosed(Exception):
 
     def __str__(self) -> str:
         code = "" if self.exit_code is None else f" Exit code {self.exit_code}."
-        tail = f" The end of its stderr:\n{self.stderr}" if self.stderr else ""
+        tail = f" The end of its stderr:\n{printable_lines(self.stderr)}" if self.stderr else ""
         return f"{self.reason}{code}{tail}"
 
 

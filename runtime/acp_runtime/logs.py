@@ -11,13 +11,16 @@ from contextlib import suppress
 from logging import ERROR, Logger
 from typing import Any
 
-from acp_runtime.encoding import dump
+from pydantic_core import to_json
+
+from acp_runtime.escaping import printable
 from acp_runtime.json_values import as_array, as_object
+from acp_runtime.stand_ins import dump
 from acp_runtime.tolerant import Unreadable, parse
 
 _OFTEN = 5
 # How many kinds of event are counted apart. All that come later are counted as one.
-_MAX_KINDS = 1000
+_MAX_KINDS = 100
 _HIDDEN = "[redacted]"
 _SECRET = ("env", "headers")
 
@@ -28,19 +31,19 @@ _BEGINS_LIKE_JSON = re.compile(
 _HAS_JSON = re.compile(rb'"[ \t]*[:,}\]]|\x00')
 
 
-def printable(text: str | bytes, limit: int = 200) -> str:
-    """Text of the peer's, fit for a terminal: control characters escaped, at most `limit` characters."""
-    decoded = text[: 4 * limit].decode("utf-8", "backslashreplace") if isinstance(text, bytes) else text[: limit + 1]
-    escaped = "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in decoded)
-    return escaped if len(escaped) <= limit else f"{escaped[:limit]}..."
-
-
 def describe(line: bytes, reason: str) -> str:
     """What is said of a line that isn't JSON. It is quoted only if it can't be a message or a piece of one."""
     about = f"{len(line)} bytes that are not JSON ({reason})"
     if _BEGINS_LIKE_JSON.match(line) or _HAS_JSON.search(line):
         return about
     return f"{about}: {printable(line)}"
+
+
+def log(logger: Logger, level: int, message: str, *args: object, error: BaseException | None = None) -> None:
+    """Log an event, `args` escaped. Never raises, whatever an application's handlers and filters do."""
+    with suppress(Exception):
+        if logger.isEnabledFor(level):
+            logger.log(level, message, *(printable(str(arg)) for arg in args), exc_info=error)
 
 
 class Throttle:
@@ -59,19 +62,15 @@ class Throttle:
         self.log(ERROR, f"{type(error).__name__}{where}", "The handler of %s failed", method, error=error)
 
     def log(self, level: int, kind: str, message: str, *args: object, error: BaseException | None = None) -> None:
-        """Log an event of a kind. `args` are escaped. Never raises."""
-        with suppress(Exception):
-            if self._logger.isEnabledFor(level):
-                self._log(level, kind, message, args, error)
-
-    def _log(self, level: int, kind: str, message: str, args: tuple[object, ...], error: BaseException | None) -> None:
+        """Log an event of a kind, as `acp_runtime.logs.log` does."""
+        if not self._logger.isEnabledFor(level):
+            return
         if kind not in self._counts and len(self._counts) >= _MAX_KINDS:
             kind = ""
         count = self._counts[kind] = self._counts.get(kind, 0) + 1
-        if count > _OFTEN and str(count).strip("0") != "1":
-            return
-        suffix = f" ({count} times so far)" if count >= _OFTEN else ""
-        self._logger.log(level, f"{message}%s", *(printable(str(arg)) for arg in args), suffix, exc_info=error)
+        if count <= _OFTEN or str(count).strip("0") == "1":
+            suffix = f" ({count} times so far)" if count >= _OFTEN else ""
+            log(self._logger, level, f"{message}%s", *args, suffix, error=error)
 
 
 def redact(line: bytes) -> bytes:
@@ -93,7 +92,7 @@ def redact(line: bytes) -> bytes:
             fields.update({key: _hidden(fields[key]) for key in _SECRET if key in fields})
             waiting += [value for key, value in fields.items() if key not in _SECRET]
         waiting += as_array(each) or ()
-    return dump(value)
+    return dump(value, to_json, level=0)
 
 
 def _hidden(value: Any) -> Any:

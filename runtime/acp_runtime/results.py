@@ -11,8 +11,8 @@ from pydantic_core import core_schema, from_json
 from pydantic_core.core_schema import CoreSchema
 
 from acp_runtime.errors import InvalidResponse
+from acp_runtime.escaping import printable
 from acp_runtime.failures import explain
-from acp_runtime.logs import printable
 from acp_runtime.markers import leaves_of
 from acp_runtime.messages import IncomingResponse
 from acp_runtime.methods import Request

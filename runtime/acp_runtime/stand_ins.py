@@ -48,21 +48,22 @@ def validate(validate_json: Callable[[bytes], Any], value: Any) -> Any:
     return stand_ins.put_back(validate_json(to_json(stand_ins.replace(value))))
 
 
-def dump(value: Any, dump_json: Callable[[Any], bytes]) -> bytes:
+def dump(value: Any, dump_json: Callable[[Any], bytes], level: int = 1) -> bytes:
     """Dump a model or anything else, whatever its text and depth.
 
     Args:
         value: what is to be dumped.
         dump_json: dumps what pydantic-core can write.
+        level: how many arrays and objects of the message are round the value. Params and results stand in one.
 
     Raises:
         PydanticSerializationError: if it isn't JSON, or nested too deeply.
     """
-    stand_ins = _StandIns()
+    stand_ins = _StandIns(level)
     lines = [dump_json(stand_ins.replace(value))]
     # Dumping a part can cut off further ones, which are put behind it.
-    for level, part in stand_ins.parts:
-        stand_ins.level = level
+    for part_level, part in stand_ins.parts:
+        stand_ins.level = part_level
         lines.append(dump_json(stand_ins.replace(part)))
     for number in range(len(lines) - 1, -1, -1):
         lines[number] = _IN_JSON.sub(lambda found: _written(found, lines), lines[number])
@@ -90,12 +91,12 @@ class _StandIns:
 
     Attributes:
         parts: what was cut off, each with the level it stands at.
-        level: where the value stands that is being looked at. A message's params or result stand in an object.
+        level: that of the value that is being looked at.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, level: int = 1) -> None:
         self.parts: list[tuple[int, Any]] = []
-        self.level = 1
+        self.level = level
 
     def replace(self, value: Any, depth: int = 0) -> Any:
         """A copy with stand-ins. Recurses by at most `_CUT` levels of arrays and objects."""

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
+import re
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
 
-from acp_runtime.logs import Throttle, printable, redact
-from tests.runtime.peer import Link, serving, update
+from acp_runtime import ConnectionClosed, InvalidResponse, RequestError
+from acp_runtime.escaping import printable
+from acp_runtime.logs import Throttle, redact
+from tests.runtime.odd_json import CERTAIN, DAMAGE, FAR_TOO_DEEP, message, nested, nested_json
+from tests.runtime.peer import Link, PlainAgent, calling, prompt, serving, update
 
 
 async def test_rule_30_20000_unknown_notifications_stay_under_a_mebibyte_of_log(
@@ -77,3 +85,149 @@ def test_rule_30_frames_can_be_logged_without_the_values_of_env_and_headers(key:
 
 def test_rule_30_a_line_that_is_not_json_is_logged_as_its_size() -> None:
     assert redact(b"hunter2") == b'"7 bytes that are not JSON"'
+
+
+def test_rule_30_any_json_can_be_redacted() -> None:
+    for levels in (300, 500):
+        redacted = json.loads(redact(message(params={"\ud83d": nested(levels), "env": nested(levels)})))
+        assert redacted["params"]["env"] == ["[redacted]"]
+        assert redacted["params"]["\ud83d"] == nested(levels)
+    for odd in (*CERTAIN.values(), nested_json(FAR_TOO_DEEP), b"[" * FAR_TOO_DEEP):
+        assert len(redact(message(params=odd))) < 100
+
+
+ENV = {"name": "KEY", "value": "hunter2"}
+NEW_SESSION = {"cwd": "/", "mcpServers": [{"name": "x", "command": "/x", "args": [], "env": [ENV]}]}
+# Messages, pieces of them, and what programs print of them.
+PAYLOADS = {
+    **{name: damage(message(id=1, method="session/new", params=NEW_SESSION)) for name, damage in DAMAGE.items()},
+    **{name: message(id=1, method="x", params=b'{"a":["hunter2"],"b":%b}' % odd) for name, odd in CERTAIN.items()},
+    "a batch": b'[{"env": "hunter2"}]x',
+    "in several lines": b'{\n "env":\n  [\n   {"value": "hunter2"},\n   "hunter2",\n   "hunter2"\n  ]\n}',
+    "torn in a text": b'{"env":"a\nhunter2"}\nhunter2","x":1}\nx hunter2" : 1',
+    "a name and a value": b'"KEY": "hunter2"',
+    "a number first": b"-1, hunter2",
+    "a word of JSON first": b"null, hunter2\n[true, hunter2",
+    "of another language": b"{'env': 'hunter2'}\n{ env: 'hunter2' }\n['hunter2']",
+    "in a line of a log": b'DEBUG sending {"env": "hunter2"}',
+    "in UTF-16": '{"env": "hunter2"}'.encode("utf-16"),
+}
+
+
+@pytest.mark.parametrize("name", PAYLOADS)
+async def test_rule_30_an_unreadable_line_is_described_and_not_quoted(
+    link: Link, name: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    async with calling(link, ready=False) as (agent, peer):
+        call = asyncio.create_task(agent.initialize(protocol_version=1))
+        await peer.receive()
+        await peer.send(PAYLOADS[name] + b"\n")
+        await peer.receive()
+        await peer.end()
+        with pytest.raises((ConnectionClosed, InvalidResponse)) as caught:
+            await call
+    assert re.search(r"\d bytes", caplog.text)
+    raised = "".join(traceback.format_exception(caught.value))
+    assert "hunter2" not in f"{caplog.text}{raised}".replace("\\x00", "")
+
+
+@pytest.mark.parametrize(
+    "banner", ["Welcome to agent 1.0", "[INFO] ready", "npm WARN old", "--- agent ---", "* it's \u202e\x1b[31mready"]
+)
+async def test_rule_30_a_banner_is_quoted_escaped_in_the_log_and_the_error(
+    link: Link, banner: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with calling(link, ready=False) as (agent, peer):
+        call = asyncio.create_task(agent.initialize(protocol_version=1))
+        await peer.receive()
+        await peer.send(banner.encode() + b"\nanother line\n")
+        await peer.end()
+        with pytest.raises(ConnectionClosed) as caught:
+            await call
+    for text in (caplog.text, str(caught.value)):
+        assert printable(banner) in text
+        assert "\x1b" not in text
+        assert "another line" not in text
+
+
+async def test_rule_30_invalid_responses_are_described_without_values(link: Link) -> None:
+    secret: dict[str, Any] = {"env": [ENV], "hunter2": "hunter2"}
+    results: list[Any] = ["hunter2", ["hunter2"], {"sessionId": secret}, {"sessionId": [secret]}]
+    async with calling(link) as (agent, peer):
+        for result in results:
+            call = asyncio.create_task(agent.session_new(cwd="/", mcp_servers=[]))
+            await peer.send({"id": (await peer.receive())["id"], "result": result, "hunter2": 1})
+            with pytest.raises(InvalidResponse) as caught:
+                await call
+            assert "hunter2" not in "".join(traceback.format_exception(caught.value))
+
+
+def test_rule_30_the_text_of_errors_is_escaped() -> None:
+    assert str(RequestError(1, "a\x1b[31m\nb\ud83d")) == "a\\x1b[31m\\nb\\ud83d (1)"
+    assert len(str(RequestError(1, "x" * 100_000))) < 3000
+    closed = str(ConnectionClosed("Gone.", 3, "first\r\n\tsecond\x1b[31m\x00\u202e"))
+    assert closed == "Gone. Exit code 3. The end of its stderr:\nfirst\n\tsecond\\x1b[31m\\x00\\u202e"
+
+
+def test_rule_30_many_kinds_of_warnings_are_rate_limited_together(caplog: pytest.LogCaptureFixture) -> None:
+    throttle = Throttle(logging.getLogger("acp_runtime.test"))
+    for number in range(20_000):
+        for _ in range(5):
+            throttle.log(logging.WARNING, f"kind {number}", "something happened: %s", number)
+    assert 100 <= len(caplog.records) <= 600
+
+
+class Unprintable:
+    def __str__(self) -> str:
+        raise ValueError("no text")
+
+
+def test_rule_30_what_has_no_text_costs_a_log_line(caplog: pytest.LogCaptureFixture) -> None:
+    throttle = Throttle(logging.getLogger("acp_runtime.test"))
+    throttle.log(logging.WARNING, "kind", "something happened: %s", Unprintable())
+    throttle.log(logging.WARNING, "kind", "something else happened")
+    assert [record.getMessage() for record in caplog.records] == ["something else happened"]
+
+
+class Raising(logging.Handler):
+    def handle(self, record: logging.LogRecord) -> bool:
+        raise RuntimeError("the log is full")
+
+
+def _raise(record: logging.LogRecord) -> bool:
+    raise RuntimeError("the filter is broken")
+
+
+@contextmanager
+def _broken_log(kind: str) -> Iterator[None]:
+    # Below the package's loggers, so that pytest's own handlers don't see the exception.
+    handler = Raising() if kind == "handler" else logging.NullHandler()
+    handler.addFilter(_raise)
+    logger = logging.getLogger("acp_runtime")
+    level = logger.level
+    logger.setLevel(logging.DEBUG)
+    logger.addHandler(handler)
+    try:
+        yield
+    finally:
+        logger.removeHandler(handler)
+        logger.setLevel(level)
+
+
+@pytest.mark.parametrize("kind", ["handler", "filter"])
+async def test_rule_30_a_log_that_raises_costs_no_answer(link: Link, kind: str) -> None:
+    class Failing(PlainAgent):
+        async def session_prompt(self, request: Any, /) -> Any:
+            raise ValueError("hunter2")
+
+        async def ext_notification(self, method: str, params: Any) -> None:
+            raise ValueError("hunter2")
+
+    async with serving(link, Failing) as peer:
+        with _broken_log(kind):
+            assert (await peer.call("session/prompt", prompt(1)["params"]))["error"]["code"] == -32603
+            await peer.send(b"not JSON\n", {"method": "unknown"}, {"method": "_x"}, {"id": 77, "result": {}})
+            await peer.send({"method": "session/cancel", "params": 5}, {"method": "initialize"}, [])
+            answers = await peer.until_quiet()
+    assert [answer["error"]["code"] for answer in answers] == [-32700, -32600]

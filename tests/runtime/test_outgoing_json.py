@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import traceback
 from collections import deque
 from dataclasses import dataclass
 from typing import Any
@@ -147,6 +148,4 @@ def test_rule_30_what_can_not_be_dumped_is_described_without_its_values() -> Non
     for wrong in (changed, ContentBlockText.model_construct(text=["hunter2, input_type=", "hunter2"])):
         with pytest.raises(ValueError, match="input_type") as caught:
             dump(wrong)
-        assert "hunter2" not in str(caught.value)
-        assert caught.value.__cause__ is None
-        assert caught.value.__suppress_context__
+        assert "hunter2" not in "".join(traceback.format_exception(caught.value))
