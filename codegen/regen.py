@@ -6,6 +6,7 @@ import difflib
 from pathlib import Path
 from typing import Any
 
+from codegen.canonical import canonical
 from codegen.defaults import fill_defaults
 from codegen.emit import emit_package, emit_profile
 from codegen.envelopes import read_messages
@@ -37,6 +38,7 @@ def understand(raw: dict[str, Any], version: str | None) -> Schema:
         raw: the schema.
         version: its table in `methods.toml`, such as `v1`; None leaves out what that file adds to its methods.
     """
+    raw = canonical(raw)
     check_vocabulary(raw)
     schema = normalise(raw["$defs"])
     fill_defaults(schema)

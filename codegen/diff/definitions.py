@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from codegen.canonical import canonical
 from codegen.diff.comparison import Comparison
 from codegen.diff.fits import Fits
 from codegen.diff.models import compare_models
@@ -72,7 +73,7 @@ def _compare(comparison: Comparison, old: Definition, new: Definition) -> None:
 def _follows(comparison: Comparison, old: Definition, new: Definition) -> bool:
     """Whether a union's member says what it said, and is something else because what it wraps is."""
     before, after = at(comparison.old.raw, old.pointer), at(comparison.new.raw, new.pointer)
-    return not _is_own(new) and bool(before == after)
+    return not _is_own(new) and bool(canonical(before) == canonical(after))
 
 
 def _renamed(comparison: Comparison, old: Definition, new: Definition) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from codegen.canonical import canonical
 from codegen.diff.comparison import Comparison
 from codegen.diff.findings import BOTH, Finding
 from codegen.diff.rules import RULES
@@ -15,6 +16,8 @@ from codegen.ir import Schema
 from codegen.nodes import REF_PREFIX, is_array, is_object
 
 _DESCRIBES = ("description", "x-docs-ignore")
+# The order of these lists says nothing.
+_UNORDERED = ("required", "type")
 
 
 def compare_messages(comparison: Comparison) -> None:
@@ -42,8 +45,8 @@ def _add(comparison: Comparison, rule: str, title: str, old: str, new: str) -> N
 
 def _meaning(comparison: Comparison, old: int, new: int) -> bool:
     """Whether a message means something else."""
-    before = _stripped(comparison.old.raw["anyOf"][old], _payloads(comparison.old.schema))
-    return bool(before != _stripped(comparison.new.raw["anyOf"][new], _payloads(comparison.new.schema)))
+    before = _stripped(canonical(comparison.old.raw["anyOf"][old]), _payloads(comparison.old.schema))
+    return bool(before != _stripped(canonical(comparison.new.raw["anyOf"][new]), _payloads(comparison.new.schema)))
 
 
 def _payloads(schema: Schema) -> set[str]:
@@ -51,9 +54,10 @@ def _payloads(schema: Schema) -> set[str]:
 
 
 def _stripped(schema: Any, payloads: set[str]) -> Any:
-    """A schema without descriptions and without the members that are a method's payload."""
+    """A schema without descriptions, without the members that are a method's payload, and in one order."""
     if is_object(schema):
-        return {key: _stripped(value, payloads) for key, value in schema.items() if key not in _DESCRIBES}
+        kept = {key: _stripped(value, payloads) for key, value in schema.items() if key not in _DESCRIBES}
+        return kept | {key: sorted(kept[key]) for key in _UNORDERED if is_array(kept.get(key))}
     if is_array(schema):
         return [_stripped(each, payloads) for each in schema if not _is_payload(each, payloads)]
     return schema

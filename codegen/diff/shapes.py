@@ -18,6 +18,7 @@ _INTEGERS = {
 _SCALARS = {"str": "string", "int": "integer", "float": "number", "Double": "number", "bool": "boolean"}
 _FORMATS = {"DateTime": "date-time", "Regex": "regex", "Uri": "uri", "Base64": "base64"}
 _BOUNDS = ("minimum", "maximum")
+_NO_LIMIT = ("min_length", 0)
 
 
 @dataclass(frozen=True)
@@ -137,4 +138,5 @@ def _limited(shape: Shape, marker: ast.expr) -> Shape:
     positional = zip(_BOUNDS, (ast.literal_eval(each) for each in marker.args), strict=False)
     named = ((each.arg or "", ast.literal_eval(each.value)) for each in marker.keywords)
     limits = {**dict(shape.limits), **dict(positional), **dict(named)}
-    return replace(shape, limits=tuple(sorted((key, value) for key, value in limits.items() if value is not None)))
+    kept = {key: value for key, value in limits.items() if value is not None and (key, value) != _NO_LIMIT}
+    return replace(shape, limits=tuple(sorted(kept.items())))

@@ -17,7 +17,7 @@ _LIMITS = {
     (True, False): "constraint-loosened",
     (False, True): "constraint-tightened",
     (True, True): "constraint-changed",
-    (False, False): "constraint-changed",
+    (False, False): "type-respelled",
 }
 
 
