@@ -67,6 +67,7 @@ class Comparison:
         texts: tuple[str, str] = ("", ""),
         symbols: tuple[str, ...] = (),
         covers: tuple[str, ...] = (),
+        moved: str = "",
     ) -> None:
         """Note a finding in a definition, with its verdicts as the rule has them or as given.
 
@@ -89,6 +90,7 @@ class Comparison:
                 flow=self._flow(before, after),
                 methods=self._methods(before, after),
                 covers=covers,
+                moved=moved,
             )
         )
 

@@ -13,6 +13,8 @@ from codegen.diff.unions import compare_unions
 from codegen.diff.verdicts import BREAKING, SAFE, Verdicts, breaks
 from codegen.ir import Alias, Definition, Model, Schema, Union
 
+_KINDS = {Model: "object", Union: "union", Alias: "alias"}
+
 
 def compare_definitions(comparison: Comparison, old_unstable: Schema | None, new_unstable: Schema | None) -> None:
     """All definitions. The unstable schemas of both sides say what moved between unstable and stable."""
@@ -106,6 +108,6 @@ def _kind_changed(comparison: Comparison, old: Definition, new: Definition) -> N
         old=old.pointer,
         new=new.pointer,
         verdicts=Verdicts(breaks(gained), breaks(lost), BREAKING, BREAKING),
-        texts=(type(old).__name__.lower(), type(new).__name__.lower()),
+        texts=(_KINDS[type(old)], _KINDS[type(new)]),
         symbols=_both_classes(comparison, old, new),
     )

@@ -30,6 +30,7 @@ class Finding:
         symbols: Python names it concerns.
         flow: which way the messages go that hold it.
         methods: the methods whose messages hold it, by their names on the wire.
+        moved: where it is now, or was, if that is in another object; in words of the wire.
         covers: further pointers that changed for the same reason, of the base and of the head.
         reports_only: its profile is a draft or unstable.
         accepted: why it was accepted; empty if it wasn't.
@@ -48,6 +49,7 @@ class Finding:
     symbols: tuple[str, ...] = ()
     flow: str = NOWHERE
     methods: tuple[str, ...] = ()
+    moved: str = ""
     covers: tuple[str, ...] = field(default=(), compare=False)
     reports_only: bool = False
     accepted: str = ""
@@ -61,7 +63,11 @@ class Finding:
 
     @property
     def sentence(self) -> str:
-        return RULES[self.rule].sentence
+        """What happened; of a property that moved, also where to or from."""
+        known = RULES[self.rule].sentence
+        if not self.moved:
+            return known
+        return f"{known} It moved {'to' if self.rule.endswith('removed') else 'from'} {self.moved}."
 
     @property
     def pointer(self) -> str:

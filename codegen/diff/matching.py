@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from difflib import SequenceMatcher
 
 from codegen.diff.shapes import Shape, shape_of
 from codegen.ir import Alias, Definition, Field, Model, Schema, Union
+from codegen.names import words
 
-# Below this the names of two properties or small definitions have too little in common to call one renamed.
-ALIKE = 0.6
-_MARKERS = {"DefaultOnError", "DefaultOnNull", "SkipInvalidItems"}
+# Below this two words have too little in common to call one the other's new name.
+_ALIKE = 0.6
+# How a property tolerates invalid values: the markers of the generated code, and the keywords of the schema.
+MARKERS = {
+    "DefaultOnError": "x-deserialize-default-on-error",
+    "DefaultOnNull": "x-deserialize-default-on-null",
+    "SkipInvalidItems": "x-deserialize-skip-invalid-items",
+}
 
 
 def match(old: Schema, new: Schema) -> dict[str, str]:
@@ -43,7 +50,7 @@ def _renamed(old: Schema, new: Schema, names: dict[str, str]) -> dict[str, str]:
     return pair(
         [each.name for each in gone],
         [each.name for each in come],
-        lambda a, b: wanted[a] == offered[b] and (_is_telling(wanted[a]) or _alike(a, b)),
+        lambda a, b: wanted[a] == offered[b] and (_is_telling(wanted[a]) or alike(a, b)),
     )
 
 
@@ -58,8 +65,14 @@ def pair(gone: list[str], come: list[str], same: Callable[[str, str], bool]) -> 
     return found
 
 
-def _alike(a: str, b: str) -> bool:
-    return similarity(a, b) >= ALIKE
+def alike(a: str, b: str) -> bool:
+    """Whether a name may be another's new one: what they don't share is a word more, a longer word or a similar one.
+
+    `workingDir` and `workDir` are alike; `maxTokens` and `minTokens`, `SetModeResponse` and `AskResponse` are not.
+    """
+    one, other = Counter(words(a)), Counter(words(b))
+    left, right = "".join(one - other), "".join(other - one)
+    return left.startswith(right) or right.startswith(left) or similarity(left, right) >= _ALIKE
 
 
 def similarity(a: str, b: str) -> float:
@@ -97,8 +110,8 @@ def meaning_of_field(field: Field, names: dict[str, str]) -> tuple[object, ...]:
 
 
 def leniency(field: Field) -> tuple[str, ...]:
-    """How a property forgives, in the words of the schema's markers."""
-    return tuple(each for each in field.markers if each in _MARKERS)
+    """How a property tolerates invalid values, by the markers of the generated code."""
+    return tuple(each for each in field.markers if each in MARKERS)
 
 
 def effective(schema: Schema, model: Model) -> dict[str, Field]:

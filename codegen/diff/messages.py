@@ -6,18 +6,21 @@ what only describes, and without the references that methods put there.
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from codegen.canonical import canonical
 from codegen.diff.comparison import Comparison
 from codegen.diff.findings import BOTH, Finding
 from codegen.diff.rules import RULES
+from codegen.diff.sources import Snapshot
 from codegen.ir import Schema
-from codegen.nodes import REF_PREFIX, is_array, is_object
+from codegen.nodes import REF_PREFIX, escape, is_array, is_object
 
 _DESCRIBES = ("description", "x-docs-ignore")
 # The order of these lists says nothing.
 _UNORDERED = ("required", "type")
+_LONGEST = 120
 
 
 def compare_messages(comparison: Comparison) -> None:
@@ -29,24 +32,53 @@ def compare_messages(comparison: Comparison) -> None:
     for title, index in new.items():
         if title not in old:
             _add(comparison, "message-added", title, "", f"/anyOf/{index}")
-        elif _meaning(comparison, old[title], index):
-            _add(comparison, "message-changed", title, f"/anyOf/{old[title]}", f"/anyOf/{index}")
+            continue
+        before, after = _meaning(comparison.old, old[title]), _meaning(comparison.new, index)
+        if before != after:
+            texts = _difference(before, after)
+            _add(comparison, "message-changed", title, f"/anyOf/{old[title]}", f"/anyOf/{index}", texts)
 
 
 def _by_title(raw: dict[str, Any]) -> dict[str, int]:
     return {message["title"]: index for index, message in enumerate(raw["anyOf"])}
 
 
-def _add(comparison: Comparison, rule: str, title: str, old: str, new: str) -> None:
+def _add(comparison: Comparison, rule: str, title: str, old: str, new: str, texts: tuple[str, str] = ("", "")) -> None:
     comparison.findings.append(
-        Finding(rule, comparison.profile, title, old, new, f"message {title}", RULES[rule].verdicts, flow=BOTH)
+        Finding(
+            rule,
+            comparison.profile,
+            title,
+            old,
+            new,
+            f"message {title}",
+            RULES[rule].verdicts,
+            *texts,
+            flow=BOTH,
+        )
     )
 
 
-def _meaning(comparison: Comparison, old: int, new: int) -> bool:
-    """Whether a message means something else."""
-    before = _stripped(canonical(comparison.old.raw["anyOf"][old]), _payloads(comparison.old.schema))
-    return bool(before != _stripped(canonical(comparison.new.raw["anyOf"][new]), _payloads(comparison.new.schema)))
+def _meaning(snapshot: Snapshot, index: int) -> Any:
+    """What a message says, without what only describes and without the payloads of methods."""
+    return _stripped(canonical(snapshot.raw["anyOf"][index]), _payloads(snapshot.schema))
+
+
+def _difference(before: Any, after: Any, place: str = "") -> tuple[str, str]:
+    """What differs first, on both sides, each with where it stands."""
+    if is_object(before) and is_object(after):
+        key = next(key for key in (*before, *after) if before.get(key) != after.get(key))
+        return _difference(before.get(key), after.get(key), f"{place}/{escape(key)}")
+    if is_array(before) and is_array(after) and len(before) == len(after):
+        index = next(index for index, each in enumerate(before) if each != after[index])
+        return _difference(before[index], after[index], f"{place}/{index}")
+    texts = (f"{place}: {_shortened(json.dumps(each))}" if each is not None else "" for each in (before, after))
+    old, new = texts
+    return old, new
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
 
 
 def _payloads(schema: Schema) -> set[str]:

@@ -6,7 +6,8 @@ import json
 from dataclasses import dataclass
 
 from codegen.diff.comparison import Comparison
-from codegen.diff.matching import ALIKE, effective, leniency, meaning_of_field, pair, similarity
+from codegen.diff.matching import MARKERS, alike, effective, leniency, meaning_of_field, pair
+from codegen.diff.moves import Place, moved_from, moved_to
 from codegen.diff.pointers import of_property
 from codegen.diff.rules import RULES
 from codegen.diff.shapes import shape_of
@@ -33,22 +34,26 @@ class Models:
         after: Field | None,
         texts: tuple[str, str] | None = None,
         verdicts: Verdicts | None = None,
+        place: Place | None = None,
     ) -> None:
-        """Note a finding about a property."""
+        """Note a finding about a property. `place`: where it moved to, or came from, if that is another object."""
         comparison, field, last = self.comparison, after or before, before or after
         assert field is not None
         assert last is not None
-        symbols = (comparison.symbol(self.new.name, field.name), comparison.symbol(self.old.name, last.name))
+        symbols = [comparison.symbol(self.new.name, field.name), comparison.symbol(self.old.name, last.name)]
+        symbols += [comparison.symbol(place.model.name, place.field.name)] if place else []
+        elsewhere = place.pointer if place else ""
         comparison.add(
             rule,
             self.old,
             self.new,
-            old=of_property(comparison.old.raw, self.old.pointer, before.wire) if before else "",
-            new=of_property(comparison.new.raw, self.new.pointer, after.wire) if after else "",
+            old=of_property(comparison.old.raw, self.old.pointer, before.wire) if before else elsewhere,
+            new=of_property(comparison.new.raw, self.new.pointer, after.wire) if after else elsewhere,
             subject=f"{self.new.name}.{field.wire}",
             symbols=tuple(dict.fromkeys(symbols)),
-            texts=texts or (_shown(before), _shown(after)),
+            texts=texts or (_shown(before, place), _shown(after, place)),
             verdicts=verdicts,
+            moved=place.path if place else "",
         )
 
 
@@ -65,13 +70,18 @@ def compare_models(comparison: Comparison, old: Model, new: Model) -> None:
     for wire, other in renamed.items():
         models.add(_by_need("property-{}-renamed", gone.pop(wire)), before[wire], come.pop(other))
     for field in gone.values():
-        models.add(_by_need("property-{}-removed", field), field, None)
+        models.add(_by_need("property-{}-removed", field), field, None, place=moved_to(comparison, new, field))
     for field in come.values():
-        models.add(_by_need("property-{}-added", field), None, field)
+        models.add(_by_need("property-{}-added", field), None, field, place=moved_from(comparison, old, field))
     for wire in [wire for wire in before if wire in after]:
         _compare_fields(models, before[wire], after[wire])
     if old.is_open != new.is_open and comparison.names.get(old.name) == new.name and not _is_other(old, new):
-        comparison.add("definition-openness-changed", old, new, old=old.pointer, new=new.pointer)
+        texts = _openness(old), _openness(new)
+        comparison.add("definition-openness-changed", old, new, old=old.pointer, new=new.pointer, texts=texts)
+
+
+def _openness(model: Model) -> str:
+    return "unknown keys: allowed" if model.is_open else "unknown keys: not mentioned"
 
 
 def _compare_payloads(models: Models, before: dict[str, Field], after: dict[str, Field]) -> None:
@@ -145,7 +155,7 @@ def _renamed(comparison: Comparison, gone: dict[str, Field], come: dict[str, Fie
         before, after = gone[old], come[new]
         if meaning_of_field(before, comparison.names) != meaning_of_field(after, {}):
             return False
-        return bool(before.doc and before.doc == after.doc) or similarity(old, new) >= ALIKE
+        return bool(before.doc and before.doc == after.doc) or alike(old, new)
 
     return pair(list(gone), list(come), same)
 
@@ -207,14 +217,19 @@ def _compare_leniency(models: Models, old: Field, new: Field) -> None:
     before, after = leniency(old), leniency(new)
     for marker in after:
         if marker not in before:
-            models.add("property-leniency-added", old, new, ("", marker))
+            models.add("property-leniency-added", old, new, ("", MARKERS[marker]))
     for marker in before:
         if marker not in after:
-            models.add("property-leniency-removed", old, new, (marker, ""))
+            models.add("property-leniency-removed", old, new, (MARKERS[marker], ""))
 
 
-def _shown(field: Field | None) -> str:
+def _shown(field: Field | None, place: Place | None = None) -> str:
+    """A property with its type; the one at another place if there is none here."""
     if field is None:
-        return ""
+        return _declared(place.path, place.field) if place else ""
+    return _declared(field.wire, field)
+
+
+def _declared(name: str, field: Field) -> str:
     need = "" if field.required else " (optional)"
-    return f"{field.wire}: {field.type.annotation}{need}"
+    return f"{name}: {field.type.annotation}{need}"

@@ -11,6 +11,7 @@ from codegen.diff.rules import RULES
 from codegen.diff.shapes import Shape, shape_of
 from codegen.diff.verdicts import SAFE, Verdicts, breaks, risks
 from codegen.ir import Type
+from codegen.types import quoted
 
 Enum = tuple[tuple[Any, ...], Shape | None]
 _LIMITS = {
@@ -72,13 +73,20 @@ def _enums(
     """What changed between two enums: whether they take other values, and each value."""
     was_open, is_open = old_others is not None, new_others is not None
     if was_open != is_open:
-        yield _ruled("enum-opened" if is_open else "enum-closed", "", "")
+        rule = "enum-opened" if is_open else "enum-closed"
+        yield _ruled(rule, _enum_shown(before, old_others), _enum_shown(after, new_others))
     for value in after:
         if value not in before:
             yield _ruled(f"enum-{'open' if was_open else 'closed'}-value-added", "", str(value))
     for value in before:
         if value not in after:
             yield _ruled(f"enum-{'open' if is_open else 'closed'}-value-removed", str(value), "")
+
+
+def _enum_shown(values: tuple[Any, ...], others: Shape | None) -> str:
+    """All that an enum takes."""
+    named = ", ".join(map(quoted, values))
+    return f"open: {named}, any other {others.kind}" if others else f"closed: {named}"
 
 
 def _ruled(rule: str, before: str, after: str) -> TypeChange:

@@ -20,8 +20,10 @@ class Unions:
     old: Union
     new: Union
 
-    def add(self, rule: str, before: Member | None = None, after: Member | None = None) -> None:
-        """Note a finding about the union or a member of it."""
+    def add(
+        self, rule: str, before: Member | None = None, after: Member | None = None, texts: tuple[str, str] | None = None
+    ) -> None:
+        """Note a finding about the union or a member of it. `texts`: both sides of it, if it is about no member."""
         comparison, member = self.comparison, after or before
         members = (after, before) if member else self._others()
         comparison.add(
@@ -31,7 +33,7 @@ class Unions:
             old=_pointer(comparison.old.raw, self.old, before, after),
             new=_pointer(comparison.new.raw, self.new, after, before),
             subject=f"{self.new.name}:{member.tag or member.label}" if member else self.new.name,
-            texts=(_shown(before), _shown(after)),
+            texts=texts or (_shown(before), _shown(after)),
             symbols=comparison.symbols(self.new, self.old, *members),
             covers=(*_excluding(comparison.old, self.old), *_excluding(comparison.new, self.new)) if member else (),
         )
@@ -61,11 +63,12 @@ def compare_unions(comparison: Comparison, old: Union, new: Union) -> None:
         return
     was_open, is_open = is_open_union(comparison.old.schema, old), is_open_union(comparison.new.schema, new)
     if was_open != is_open:
-        unions.add("union-opened" if is_open else "union-closed")
+        texts = _union_shown(comparison.old.schema, old), _union_shown(comparison.new.schema, new)
+        unions.add("union-opened" if is_open else "union-closed", texts=texts)
     if old.tag != new.tag and old.tag and new.tag:
-        unions.add("union-tag-changed")
+        unions.add("union-tag-changed", texts=(old.tag, new.tag))
     if old.exclusive != new.exclusive:
-        unions.add("union-choice-changed")
+        unions.add("union-choice-changed", texts=(_choice(old), _choice(new)))
     _compare_members(unions, was_open, is_open)
 
 
@@ -89,7 +92,8 @@ def _compare_members(unions: Unions, was_open: bool, is_open: bool) -> None:
             unions.add("union-member-renamed", old[key], new[key])
     kept = [[key for key in each if key in old and key in new] for each in (old, new)]
     if kept[0] != kept[1] and not unions.new.tag:
-        unions.add("union-order-changed")
+        orders = [[each[key] for key in keys] for each, keys in zip((old, new), kept, strict=True)]
+        unions.add("union-order-changed", texts=(_listed(orders[0]), _listed(orders[1])))
 
 
 def _by_key(schema: Schema, union: Union) -> dict[str, Member]:
@@ -132,6 +136,21 @@ def _content(schema: Schema, member: Member, names: dict[str, str]) -> tuple[obj
     base = names.get(found.base, found.base) if found.base else ""
     own = [(each.wire, *meaning_of_field(each, names)) for each in found.fields if each.tag is None]
     return (base, *sorted(own, key=str)) if not base else (base, base, *sorted(own, key=str))
+
+
+def _union_shown(schema: Schema, union: Union) -> str:
+    """All that a union takes."""
+    is_open = is_open_union(schema, union)
+    named = _listed([each for each in union.members if not (is_open and _is_other(schema, each))])
+    return f"open: {named}, any other member" if is_open else f"closed: {named}"
+
+
+def _choice(union: Union) -> str:
+    return "exactly one member matches" if union.exclusive else "the first member that matches"
+
+
+def _listed(members: list[Member]) -> str:
+    return ", ".join(each.tag or each.name for each in members)
 
 
 def _shown(member: Member | None) -> str:

@@ -12,7 +12,7 @@ from codegen.diff.sources import Side, Snapshot, with_facts
 from codegen.regen import understand
 from tests.codegen.build import Schema
 from tests.diff.cases import CASES, METHOD_CASES
-from tests.diff.cases.methods import MODE, MethodCase, both, stable
+from tests.diff.cases.methods import MODE, MethodCase, both, request, stable
 
 
 def side(profiles: dict[str, Schema]) -> Side:
@@ -57,4 +57,15 @@ def test_what_only_moves_between_unstable_and_stable_is_neither_new_nor_gone() -
     assert {each.rule for each in compare(moved, unstable, []).findings} == {
         "method-left-stable",
         "definition-left-stable",
+    }
+
+
+def test_an_empty_result_is_not_the_new_name_of_another() -> None:
+    old, new = stable(MODE), stable(request("session/set_config_option", "Ask"))
+    found = compare(side(old), side(new), []).findings
+    assert {each.rule for each in found} == {
+        "method-removed",
+        "method-added-unannounced",
+        "definition-removed",
+        "definition-added",
     }
