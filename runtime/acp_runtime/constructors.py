@@ -15,10 +15,12 @@ from pydantic.fields import FieldInfo
 from pydantic_core import SchemaSerializer, SchemaValidator, core_schema
 from pydantic_core.core_schema import CoreSchema
 
+from acp_runtime import older_pydantic
 from acp_runtime.absent import leave_out_when_absent, refuse_absent
 from acp_runtime.first_errors import stop_at_first_error
 from acp_runtime.generated import is_generated
-from acp_runtime.pydantic_internals import is_complete
+from acp_runtime.json_values import as_object
+from acp_runtime.pydantic_internals import can_build_in_place, is_complete
 from acp_runtime.views import as_keyword, instances_only
 
 # Takes keywords and `self_instance`, the instance to fill in. Raises a `ValidationError`.
@@ -43,12 +45,28 @@ def _constructor_of_subclass(cls: Any) -> Build:
 
 
 def _constructor(cls: Any) -> Build:
-    with instances_only(object):
-        schema: Any = TypeAdapter(Annotated[Any, _Arguments(cls)]).core_schema
+    schema = _schema_of_arguments(cls)
     if not is_complete(cls):
-        fields = {**schema["schema"], "extra_behavior": "allow"}
-        cls.__pydantic_serializer__ = SchemaSerializer(cast("CoreSchema", {**schema, "cls": cls, "schema": fields}))
+        cls.__pydantic_serializer__ = _serializer(cls, schema)
     return validator_of(cls, schema)
+
+
+def _schema_of_arguments(cls: Any) -> Any:
+    if not can_build_in_place():  # the class was built before its annotations could be evaluated
+        cls.model_rebuild()
+    with instances_only(object):
+        return TypeAdapter(Annotated[Any, _Arguments(cls)]).core_schema
+
+
+def shallow_serializer(cls: Any) -> SchemaSerializer:
+    """What dumps the instances of a generated class and leaves what they hold to itself."""
+    return _serializer(cls, _schema_of_arguments(cls))
+
+
+def _serializer(cls: Any, schema: Any) -> SchemaSerializer:
+    fields = {key: value for key, value in schema["schema"].items() if key != "extras_schema"}
+    shallow = {**schema, "cls": cls, "schema": {**fields, "extra_behavior": "allow"}}
+    return SchemaSerializer(cast("CoreSchema", shallow))
 
 
 def validator_of(cls: Any, schema: CoreSchema) -> Build:
@@ -64,9 +82,9 @@ class _Arguments:
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         fields = {name: self._field(field, handler) for name, field in self._cls.__pydantic_fields__.items()}
-        arguments = core_schema.model_fields_schema(
-            fields, model_name=self._cls.__name__, extra_behavior="allow" if self._cls.__acp_open__ else "forbid"
-        )
+        arguments = core_schema.model_fields_schema(fields, model_name=self._cls.__name__, extra_behavior="allow")
+        if not self._cls.__acp_open__:
+            older_pydantic.forbid_extra(arguments)
         config = core_schema.CoreConfig(
             title=self._cls.__name__, strict=True, serialize_by_alias=True, extra_fields_behavior="allow"
         )
@@ -81,13 +99,18 @@ class _Arguments:
 
 
 def argument_schema(field: FieldInfo, schema: CoreSchema) -> CoreSchema:
-    """The schema of an argument that is a field of the protocol's."""
+    """The schema of an argument that is a field of the protocol's. A tag need not be given."""
     argument = as_keyword(schema)
     stop_at_first_error(argument)
-    extra = field.json_schema_extra
-    if isinstance(extra, dict) and "x-tag" in extra:  # it need not be given
-        return core_schema.with_default_schema(argument, default=extra["const"])
+    if (tag := tag_of(field)) is not None:
+        return core_schema.with_default_schema(argument, default=tag)
     return refuse_absent(argument) if field.is_required() else leave_out_when_absent(argument)
+
+
+def tag_of(field: FieldInfo) -> Any:
+    """The constant of a field that tells the members of a union apart; None if it is another field."""
+    extra = as_object(field.json_schema_extra)
+    return extra["const"] if extra is not None and "x-tag" in extra else None
 
 
 def placeholder(cls: type) -> type:

@@ -14,6 +14,7 @@ import sys
 from threading import RLock, get_ident
 from typing import TYPE_CHECKING, Any
 
+from acp_runtime import older_pydantic
 from acp_runtime.constructors import BUILD, build_first
 from acp_runtime.generated import GENERATED, is_generated_module
 from acp_runtime.pydantic_internals import InPlace, ModelMetaclass, build_in_place, can_build_in_place, keep_local_names
@@ -46,7 +47,9 @@ class DeferredMeta(ModelMetaclass, InPlace):
         for base in bases:
             build(base)
         made_by: Any = ModelMeta if mcs is DeferredMeta else mcs
-        return super().__new__(made_by, name, bases, namespace, **keywords)
+        made = super().__new__(made_by, name, bases, namespace, **keywords)
+        older_pydantic.settle(made)
+        return made
 
     def __getattribute__(cls, name: str, /) -> Any:
         if name not in _ASKED and _builders.get(cls) != get_ident():
@@ -96,5 +99,6 @@ def _build(cls: type) -> None:
     texts: dict[str, str] = namespace.get("__annotations__", {})
     types = eval(f"[{','.join(texts.values())}]", names)  # one expression compiles faster than many
     build_in_place(ModelMeta, cls, {**namespace, "__annotations__": dict(zip(texts, types, strict=True))})
+    older_pydantic.settle(cls)
     type.__delattr__(cls, _DEFERRED)
     type.__setattr__(cls, "__class__", ModelMeta)

@@ -21,6 +21,7 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import to_json
 from pydantic_core.core_schema import CoreSchema
 
+from acp_runtime import older_pydantic
 from acp_runtime.absent import ABSENT, with_plain_defaults
 from acp_runtime.constructors import Build
 from acp_runtime.parsers import parse_as_on_the_wire
@@ -119,6 +120,9 @@ class Model(
             if field.default is None:
                 return None
             return [] if field.is_required() else field.get_default(call_default_factory=True)
+
+
+older_pydantic.adapt(Model)
 
 
 class OpenModel(Model):

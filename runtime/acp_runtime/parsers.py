@@ -10,7 +10,7 @@ from typing import Any
 from acp_runtime.absent import leave_out_when_absent
 from acp_runtime.first_errors import stop_at_first_error
 from acp_runtime.generated import is_generated_field
-from acp_runtime.pydantic_internals import Schema, fields_of
+from acp_runtime.pydantic_internals import Schema, fields_of, model_of
 from acp_runtime.views import as_wire
 
 _METADATA = {"acp": "as on the wire"}
@@ -18,9 +18,10 @@ _METADATA = {"acp": "as on the wire"}
 
 def parse_as_on_the_wire(cls: Any, schema: Schema) -> None:
     """Change the fields in the schema of a class. One that was changed before is left alone."""
-    fields = fields_of(schema)
-    if fields is None or is_as_on_the_wire(fields):
+    model, fields = model_of(schema), fields_of(schema)
+    if model is None or fields is None or is_as_on_the_wire(fields):
         return
+    model["custom_init"] = not getattr(cls.__init__, "__pydantic_base_init__", False)
     for name, field in fields["fields"].items():
         if is_generated_field(cls, name):
             stop_at_first_error(field["schema"])

@@ -8,11 +8,12 @@ on the oldest and the newest pydantic, and that models still work where it doesn
 2. `parent_frame_namespace` and `build_lenient_weakvaluedict` find the local names that the annotations of a class in a
    function refer to, and `__pydantic_parent_namespace__` keeps them. Without them such a class needs `model_rebuild()`.
 3. The schema of a model is a `model` round a `model-fields`, each with nothing but validators and serializers round
-   it. Without that, pydantic parses and builds models by itself.
+   it. Without that, pydantic parses models by itself, builds those of subclasses, and dumps null for what is absent.
 4. A complete class keeps its schema as `__pydantic_core_schema__`, and another is made where that is missing. Without
-   that, pydantic builds the instances of somebody's subclass by itself.
-5. `__pydantic_complete__` says whether a class is complete; its `__pydantic_serializer__` may be set before. Without
-   that, a class is completed when its first instance is built.
+   that, pydantic builds the instances of subclasses by itself.
+
+Documented, and relied on as well: `__pydantic_complete__`, `__pydantic_decorators__`, `__pydantic_fields__`,
+`__pydantic_serializer__`, which may be set before a class is complete, and `__pydantic_validator__`.
 """
 
 from __future__ import annotations
@@ -52,6 +53,7 @@ _FIND_LOCAL_NAMES = "__pydantic_reset_parent_namespace__"
 _SCHEMA = "__pydantic_core_schema__"
 
 _without_schema = RLock()
+_takes_local_names = _FIND_LOCAL_NAMES in getattr(getattr(ModelMetaclass.__new__, "__code__", None), "co_varnames", ())
 
 
 class InPlace(ABCMeta):
@@ -70,7 +72,7 @@ class InPlace(ABCMeta):
 def build_in_place(mcs: type, existing: type, namespace: dict[str, Any]) -> Any:
     """Have pydantic make of an existing, empty class what it makes of a new one with this namespace."""
     bound: dict[str, Any] = {**namespace, _EXISTING: existing}
-    keywords: dict[str, Any] = {_FIND_LOCAL_NAMES: False}
+    keywords: dict[str, Any] = {_FIND_LOCAL_NAMES: False} if _takes_local_names else {}
     return ModelMetaclass.__new__(mcs, existing.__name__, existing.__bases__, bound, **keywords)
 
 
@@ -98,7 +100,9 @@ def keep_local_names(namespace: dict[str, Any], keywords: dict[str, Any]) -> Non
 
     pydantic looks for them in the caller of its own `__new__`, which is the metaclass here.
     """
-    if _FIND_LOCAL_NAMES not in keywords and _parent_frame_namespace and _build_lenient_weakvaluedict:
+    if _FIND_LOCAL_NAMES in keywords or not _takes_local_names:
+        return
+    if _parent_frame_namespace and _build_lenient_weakvaluedict:
         namespace[_LOCAL_NAMES] = _build_lenient_weakvaluedict(_parent_frame_namespace(parent_depth=3))
         keywords[_FIND_LOCAL_NAMES] = False
 

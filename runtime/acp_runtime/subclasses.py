@@ -17,8 +17,9 @@ from pydantic import GetCoreSchemaHandler, TypeAdapter, ValidationError
 from pydantic_core import PydanticSerializationError, to_json
 from pydantic_core.core_schema import CoreSchema
 
+from acp_runtime import older_pydantic
 from acp_runtime.absent import ABSENT, leave_out_when_absent
-from acp_runtime.constructors import Build, argument_schema, placeholder, validator_of
+from acp_runtime.constructors import Build, argument_schema, placeholder, tag_of, validator_of
 from acp_runtime.generated import is_generated_field
 from acp_runtime.parsers import has_no_value_by_default, is_as_on_the_wire
 from acp_runtime.pydantic_internals import Schema, fields_of, is_complete, model_of, without_schema
@@ -28,19 +29,28 @@ from acp_runtime.views import instances_only, is_instance
 def constructor_of_subclass(cls: Any) -> Build:
     """What builds instances of a class that isn't generated."""
     _complete(cls)
+    build = _constructor(cls) or partial(_build_by_pydantic, cls)
+    if getattr(cls, "__pydantic_custom_init__", False):
+        build = partial(_build_or_parse, cls, build)
+    return partial(_build_and_compare, build)
+
+
+def _constructor(cls: Any) -> Build | None:
     with without_schema(cls), instances_only(cls):
         schema: Any = TypeAdapter(Annotated[Any, _Itself(cls)]).core_schema
     schema = _apart_from_its_references(cls, schema)
     top = schema["schema"] if schema["type"] == "definitions" else schema
     fields = fields_of(top)
     if fields is None or is_as_on_the_wire(fields):
-        build: Build = partial(cls.__pydantic_validator__.validate_python, by_alias=False, by_name=True, extra="forbid")
-    else:
-        _take_keywords(cls, model_of(top), fields)
-        build = validator_of(cls, schema)
-    if getattr(cls, "__pydantic_custom_init__", False):
-        build = partial(_build_or_parse, cls, build)
-    return partial(_build_and_compare, build)
+        return None
+    _take_keywords(cls, model_of(top), fields)
+    return validator_of(cls, schema)
+
+
+def _build_by_pydantic(cls: Any, data: dict[str, Any], *, self_instance: Any) -> Any:
+    tags = {name: tag_of(field) for name, field in cls.__pydantic_fields__.items() if tag_of(field) is not None}
+    validate = cls.__pydantic_validator__.validate_python
+    return validate({**tags, **data}, self_instance=self_instance, by_alias=False, by_name=True, extra="forbid")
 
 
 class _Itself:
@@ -89,15 +99,17 @@ def _take_keywords(cls: Any, model: Schema, fields: Schema) -> None:
             field["schema"] = leave_out_when_absent(field["schema"])
         if info.alias_priority != 2 and not sees_raw_input:
             field.pop("validation_alias", None)
-    fields["extra_behavior"] = _extra_behavior(cls)
+    _set_extra_behavior(cls, fields)
     model["cls"] = placeholder(cls)
     model["config"] = {**model.get("config", {}), "validate_by_name": True, "validate_by_alias": True}
 
 
-def _extra_behavior(cls: Any) -> str:
-    if cls.__acp_open__:
-        return "allow"
-    return "ignore" if cls.model_config.get("extra") == "ignore" else "forbid"
+def _set_extra_behavior(cls: Any, fields: Schema) -> None:
+    configured = cls.model_config.get("extra")
+    if configured == "allow" and not cls.__acp_open__:
+        older_pydantic.forbid_extra(fields)
+    else:
+        fields["extra_behavior"] = configured
 
 
 def _build_or_parse(cls: Any, build: Build, data: dict[str, Any], *, self_instance: Any) -> Any:

@@ -95,3 +95,34 @@ def test_what_is_not_of_a_union_is_not_dumped_where_one_belongs() -> None:
     SessionNotification.model_validate_json(LINE)
     with pytest.raises(PydanticSerializationError):
         dump(wrong)
+
+
+def test_an_instance_of_a_class_that_is_not_complete_is_dumped_wherever_it_is_held() -> None:
+    code = """
+import json
+from typing import Any
+from pydantic import BaseModel, TypeAdapter
+from pydantic_core import to_json
+from acp_bindings.v1 import models as m
+from acp_runtime.encoding import dump
+
+class Holder(BaseModel):
+    held: Any
+
+held = {
+    "a list": lambda value: json.loads(to_json([value])),
+    "a dict": lambda value: json.loads(dump([value])),
+    "a model": lambda value: [json.loads(Holder(held=value).model_dump_json())["held"]],
+    "anything": lambda value: TypeAdapter(Any).dump_python([value]),
+}
+classes = [m.Plan, m.SessionUpdatePlan, m.AvailableCommandsUpdate, m.ListSessionsResponse]
+for (where, dumped), cls in zip(held.items(), classes, strict=True):
+    value = cls.model_construct(new=1)
+    assert not cls.__pydantic_complete__
+    assert dumped(value) == [value.model_dump()] and value.model_dump()["new"] == 1, where
+parsed = m.RequestPermissionRequest.model_validate_json('{"sessionId":"s","toolCall":{"toolCallId":"t"},"options":[]}')
+assert not m.ToolCallUpdate.__pydantic_complete__
+assert to_json([parsed.tool_call]) == b'[{"toolCallId":"t"}]'
+"""
+    done = subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=False)
+    assert not done.returncode, done.stderr

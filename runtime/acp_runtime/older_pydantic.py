@@ -1,0 +1,120 @@
+"""What pydantic before 2.14 needs. Goes away, with all that refers to it, when pyproject.toml allows no such version.
+
+Before 2.14, pydantic-core can't dump what a model holds if the class of that isn't complete, and completing a class
+takes its serializer away meanwhile, so that other threads dump instances by that of its base.
+
+Before 2.13, built instances have no `__pydantic_extra__` where a constructor forbids further keywords, and what is
+wrong deep in a model is dumped without a warning. So the serializer of a generated class stays the one that looks at
+its own fields alone, and raises. That of anybody's subclass is pydantic's.
+"""
+
+from __future__ import annotations
+
+import re
+from threading import RLock
+from typing import TYPE_CHECKING, Any
+
+from pydantic import VERSION, BaseModel
+from pydantic_core import SchemaSerializer, core_schema
+
+from acp_runtime.generated import is_generated
+from acp_runtime.pydantic_internals import is_complete
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_version = tuple(map(int, re.findall(r"\d+", VERSION)[:3]))
+_BEFORE_2_14 = _version < (2, 14)
+_BEFORE_2_13 = _version < (2, 13)
+
+_lock = RLock()
+
+_rebuild_by_pydantic: Any = vars(BaseModel)["model_rebuild"].__func__
+
+
+class _Nothing:
+    """What no value is."""
+
+
+def forbid_extra(fields: Any) -> None:
+    """Have the fields of a constructor refuse further keywords, while instances have room for what is parsed."""
+    if not _BEFORE_2_13:
+        fields["extra_behavior"] = "forbid"
+        return
+    nothing = core_schema.is_instance_schema(_Nothing)
+    fields["extra_behavior"] = "allow"
+    fields["extras_schema"] = core_schema.custom_error_schema(nothing, custom_error_type="extra_forbidden")
+
+
+def settle(cls: Any) -> None:
+    """Give a new class a serializer that completes the class."""
+    if _BEFORE_2_14 and not is_complete(cls):
+        cls.__pydantic_serializer__ = _COMPLETES_CLASS
+
+
+def adapt(model: Any) -> None:
+    """Have the classes derived from a model completed so that other threads may use them meanwhile."""
+    if _BEFORE_2_14:
+        model.model_rebuild = classmethod(_model_rebuild)
+
+
+def _complete_and_dump(value: Any, info: Any) -> Any:
+    cls = value.__class__
+    if cls.__dict__.get("__pydantic_serializer__") is _COMPLETES_CLASS:
+        cls.model_rebuild()
+    return cls.__pydantic_serializer__.to_python(
+        value,
+        mode=info.mode,
+        include=info.include,
+        exclude=info.exclude,
+        by_alias=info.by_alias,
+        exclude_unset=info.exclude_unset,
+        exclude_defaults=info.exclude_defaults,
+        exclude_none=info.exclude_none,
+        round_trip=info.round_trip,
+        context=info.context,
+    )
+
+
+_COMPLETES_CLASS = SchemaSerializer(
+    core_schema.any_schema(
+        serialization=core_schema.plain_serializer_function_ser_schema(_complete_and_dump, info_arg=True)
+    )
+)
+
+
+def _model_rebuild(
+    cls: Any,
+    *,
+    force: bool = False,
+    raise_errors: bool = True,
+    _parent_namespace_depth: int = 2,
+    _types_namespace: Mapping[str, Any] | None = None,
+) -> Any:
+    """Complete a class, as pydantic does from 2.14 on."""
+    from pydantic._internal import _config, _model_construction, _namespace_utils, _typing_extra
+
+    names = _types_namespace
+    if names is None:
+        names = _typing_extra.parent_frame_namespace(parent_depth=_parent_namespace_depth, force=True) or {}
+    with _lock:
+        if force:
+            return _rebuild_by_pydantic(cls, force=True, raise_errors=raise_errors, _types_namespace=names)
+        if is_complete(cls):
+            return None
+        local = _model_construction.unpack_lenient_weakvaluedict(cls.__pydantic_parent_namespace__) or {}
+        completed = _model_construction.complete_model_class(
+            cls,
+            _config.ConfigWrapper(cls.model_config, check=False),
+            _namespace_utils.NsResolver(parent_namespace={**names, **local}),
+            raise_errors=raise_errors,
+        )
+        if completed and _BEFORE_2_13 and is_generated(cls):
+            cls.__pydantic_serializer__ = _shallow_serializer(cls)
+    return completed
+
+
+def _shallow_serializer(cls: Any) -> SchemaSerializer:
+    from acp_runtime.constructors import shallow_serializer
+
+    return shallow_serializer(cls)
