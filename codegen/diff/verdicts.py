@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import astuple, dataclass, replace
+from dataclasses import dataclass, replace
 from enum import IntEnum
 
 
@@ -60,7 +60,7 @@ class Verdicts:
 
     @property
     def values(self) -> tuple[Verdict, ...]:
-        return tuple(astuple(self))
+        return self.old_peer, self.new_peer, self.build, self.read, self.implement
 
     @property
     def worst(self) -> Verdict:

@@ -55,14 +55,14 @@ def mutations(schema: Schema) -> Iterator[Mutation]:
     yield from _of_definitions(schema)
 
 
-def sample(schema: Schema, variation: int) -> list[Mutation]:
-    """One mutation of every other kind. Each variation has others: in another sort of place, and further on there.
+def sample(schema: Schema, variation: int, parts: int = 2) -> list[Mutation]:
+    """One mutation of some kinds. Each variation has others: in another sort of place, and further on there.
 
-    Two variations that follow each other have every kind between them.
+    Variations that follow each other, as many as there are parts, have every kind between them.
     """
     kinds: dict[str, dict[str, list[Mutation]]] = defaultdict(lambda: defaultdict(list))
     for mutation in mutations(schema):
-        if (sum(map(ord, mutation.kind)) + variation) % 2:
+        if (sum(map(ord, mutation.kind)) + variation) % parts == 1:
             kinds[mutation.kind][mutation.place].append(mutation)
     chosen = [[*places.values()][variation % len(places)] for places in kinds.values()]
     return [group[(variation + 1) * 7919 % len(group)] for group in chosen]

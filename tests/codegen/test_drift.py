@@ -25,7 +25,7 @@ def test_the_committed_packages_are_what_the_pinned_schema_gives(tmp_path: Path)
     assert tree(copy) == tree(GENERATED)
 
 
-@pytest.mark.parametrize(("seed", "elsewhere"), [("0", False), ("1", True), ("4294967295", False)])
+@pytest.mark.parametrize(("seed", "elsewhere"), [("0", True), ("4294967295", False)])
 def test_the_bytes_depend_on_neither_the_hash_seed_nor_the_working_directory(
     tmp_path: Path, seed: str, elsewhere: bool
 ) -> None:

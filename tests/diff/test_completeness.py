@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import sys
-import time
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,19 +10,21 @@ import pytest
 from codegen.diff.findings import Finding
 from codegen.diff.pointers import at
 from codegen.diff.report import Report, compare
-from codegen.diff.sources import Side, read_side
+from codegen.diff.sources import Side
 from tests.diff.raw import Change, changes
-from tests.support.releases import PAIRS, schemas_of
+from tests.diff.released import side_of
+from tests.support.releases import PAIRS
 
-LIMIT = 5.0
+pytestmark = [
+    pytest.mark.stress,
+    pytest.mark.xdist_group("releases"),
+    pytest.mark.parametrize("pair", PAIRS, ids="..".join),
+]
 
-pytestmark = [pytest.mark.parametrize("pair", PAIRS, ids="..".join)]
 
-
-@cache
 def sides(pair: tuple[str, str]) -> tuple[Side, Side]:
-    base, head = (read_side(str(schemas_of(release)), Path.cwd()) for release in pair)
-    return base, head
+    old, new = map(side_of, pair)
+    return old, new
 
 
 @cache
@@ -90,12 +89,3 @@ def test_equal_schemas_give_an_empty_report(pair: tuple[str, str]) -> None:
     base, _ = sides(pair)
     same = compare(base, base, [])
     assert (same.findings, same.bump) == ((), "none")
-
-
-def test_comparing_takes_seconds(pair: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
-    folders = [str(schemas_of(release)) for release in pair]
-    start = time.perf_counter()
-    compare(*(read_side(each, Path.cwd()) for each in folders), [])
-    taken = time.perf_counter() - start
-    with capsys.disabled():
-        sys.stdout.write(f"{'..'.join(pair)}: {taken:.2f} s of {LIMIT:.0f} s ")

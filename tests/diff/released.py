@@ -1,0 +1,15 @@
+"""Releases as one side of a comparison, each read once."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+from codegen.diff.sources import Side, read_side
+from tests.support.releases import schemas_of
+
+
+@cache
+def side_of(release: str) -> Side:
+    """The schemas of a release, and what codegen understands of them."""
+    return read_side(str(schemas_of(release)), Path.cwd())
