@@ -100,8 +100,8 @@ build: $(READY) ## Write the sdist and the wheel to dist/
 	$(BIN)/python -m build --no-isolation
 
 check-dist: ## Check dist/ where nothing else is installed: make check-dist [TAG=v<version>] [PYTHON=python3.14]
-	$(PYTHON) -m venv --clear build/bare
-	build/bare/bin/python -m pip install --quiet --disable-pip-version-check dist/*.whl
+	$(PYTHON) -m venv --clear --without-pip build/bare
+	$(or $(wildcard $(BIN)/python),$(PYTHON)) -m pip --python build/bare/bin/python install --quiet --disable-pip-version-check dist/*.whl
 	build/bare/bin/python -I tests/published.py "$$TAG"
 
 lock: $(READY) ## Write requirements.txt anew from pyproject.toml

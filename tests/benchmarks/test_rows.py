@@ -15,7 +15,10 @@ from benchmarks.setup import Setup
 from benchmarks.table import lines_of
 from tests.installed import UnavailableError, python_sdk, skip, typescript_sdk
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="programs count as POSIX does")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(sys.platform == "win32", reason="programs count as POSIX does"),
+]
 
 TINY = 0.001
 INSTALL = {"python-sdk": python_sdk, "typescript-sdk": typescript_sdk}

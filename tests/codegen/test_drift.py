@@ -18,6 +18,7 @@ from tests.codegen.build import STRING, acp_schema, model, tree, write_schema
 from tests.codegen.test_pins import FILE, pin
 
 
+@pytest.mark.slow
 def test_the_committed_packages_are_what_the_pinned_schema_gives(tmp_path: Path) -> None:
     copy = tmp_path / "generated"
     shutil.copytree(GENERATED, copy, ignore=shutil.ignore_patterns("__pycache__"))
@@ -25,6 +26,7 @@ def test_the_committed_packages_are_what_the_pinned_schema_gives(tmp_path: Path)
     assert tree(copy) == tree(GENERATED)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("seed", "elsewhere"), [("0", True), ("4294967295", False)])
 def test_the_bytes_depend_on_neither_the_hash_seed_nor_the_working_directory(
     tmp_path: Path, seed: str, elsewhere: bool

@@ -116,6 +116,7 @@ def test_an_archive_that_reaches_outside_is_refused(tmp_path: Path, npm_does: Np
     assert not (tmp_path / "evil").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("npm")
 def test_npm_brings_the_release_that_is_pinned_here(tmp_path: Path) -> None:
     target = tmp_path / "schema"
@@ -127,6 +128,7 @@ def test_npm_brings_the_release_that_is_pinned_here(tmp_path: Path) -> None:
     assert tree(target) == {name: each for name, each in tree(SCHEMA).items() if name != "README.md"}
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("npm")
 def test_a_version_that_npm_does_not_have_is_one_sentence(target: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "npm knows no" in refused("npm:@agentclientprotocol/sdk@999.0.0", target, capsys)

@@ -32,6 +32,7 @@ def outcome(pinned: Pinned, mutation: Mutation, before: list[str]) -> str:
         return "stops" if error.message.endswith((".", "?")) else f"stops without a sentence: {error}"
 
 
+@pytest.mark.slow
 @pytest.mark.stress
 @pytest.mark.parametrize("file", PINNED)
 def test_a_mutation_of_any_kind_stops_the_generator_or_changes_what_it_writes(file: str) -> None:

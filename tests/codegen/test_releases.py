@@ -16,7 +16,7 @@ from codegen.sources import read_source
 from tests.support.releases import DIFFERENT, RELEASES, since, unpacked
 from tests.support.scale import STRESS, count, sample
 
-pytestmark = pytest.mark.stress
+pytestmark = [pytest.mark.stress, pytest.mark.slow]
 
 # Builds every exported model and checks what a reader of the package relies on.
 _BUILD_ALL = """

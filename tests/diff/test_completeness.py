@@ -16,6 +16,7 @@ from tests.diff.released import side_of
 from tests.support.releases import PAIRS
 
 pytestmark = [
+    pytest.mark.slow,
     pytest.mark.stress,
     pytest.mark.xdist_group("releases"),
     pytest.mark.parametrize("pair", PAIRS, ids="..".join),

@@ -50,6 +50,7 @@ def missed(profile: str, mutation: Mutation) -> list[str]:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("profile", FILES)
 def test_every_mutation_that_codegen_understands_is_found(profile: str) -> None:
     mutations = sample(original(profile).profiles[profile].raw, EACH)

@@ -20,6 +20,8 @@ from codegen.diff.render.machine import as_json
 from tests.diff.pages import failing, large, parsed
 from tests.support.needed import lacking
 
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("browser")]
+
 FRAMES = Path(__file__).with_name("frames.html")
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 OPTIONS = (

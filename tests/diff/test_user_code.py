@@ -30,6 +30,8 @@ from tests.diff.test_output import SCHEMA
 from tests.support.releases import schemas_of
 from tests.support.scale import sample
 
+pytestmark = pytest.mark.slow
+
 
 def before(folder: Path) -> Path:
     return write_schema(folder / "schema", acp_schema(BEFORE))
@@ -55,6 +57,7 @@ def marked() -> set[tuple[str, int, str]]:
     return {(file, number, mark[1]) for file, number, mark in marks if mark}
 
 
+@pytest.mark.xdist_group("user code")
 def test_every_failure_stands_beside_the_finding_that_predicts_it_and_nothing_else_fails(report: Report) -> None:
     found = {(each.file, each.line, finding.rule) for finding in report.findings for each in finding.failures}
     found |= {(each.file, each.line, "unpredicted") for each in report.unpredicted}
@@ -64,6 +67,7 @@ def test_every_failure_stands_beside_the_finding_that_predicts_it_and_nothing_el
     assert report.user_code.failures == len(marked())
 
 
+@pytest.mark.xdist_group("user code")
 def test_a_failure_is_beside_the_finding_about_what_it_names(report: Report) -> None:
     subjects = {each.source: finding.subject for finding in report.findings for each in finding.failures}
     assert subjects["from acp_bindings.v1 import SetModeRequest  # definition-removed"] == "SetModeRequest"
@@ -72,6 +76,7 @@ def test_a_failure_is_beside_the_finding_about_what_it_names(report: Report) -> 
     assert subjects["assert_never(mood)  # enum-closed-value-added"] == "Mood"
 
 
+@pytest.mark.xdist_group("user code")
 def test_every_output_has_each_failure_with_its_line(report: Report) -> None:
     failures = [*report.unpredicted, *(each for finding in report.findings for each in finding.failures)]
     shown = {
@@ -89,6 +94,7 @@ def test_every_output_has_each_failure_with_its_line(report: Report) -> None:
         assert ("userCode" if name == "json" else UNPREDICTED) in unquote(text), name
 
 
+@pytest.mark.xdist_group("user code")
 def test_the_json_is_as_its_schema_says(report: Report) -> None:
     found = json.loads(machine(report))
     jsonschema.validate(found, SCHEMA)
@@ -98,6 +104,7 @@ def test_the_json_is_as_its_schema_says(report: Report) -> None:
     assert [(each["file"], each["line"]) for each in removed["failures"]] == [(f"{USER_CODE}/read.py", 6)]
 
 
+@pytest.mark.xdist_group("user code")
 def test_an_annotation_is_a_warning_where_it_was_predicted_and_else_an_error(report: Report) -> None:
     lines = [line for line in github(report).splitlines() if USER_CODE in line]
     errors = [line for line in lines if line.startswith("::error ")]
@@ -106,6 +113,7 @@ def test_an_annotation_is_a_warning_where_it_was_predicted_and_else_an_error(rep
     assert errors[1].startswith(f"::error file={USER_CODE}/runtime.py,line=3,title=")
 
 
+@pytest.mark.xdist_group("user code")
 def test_a_report_without_user_code_says_nothing_of_it(report: Report) -> None:
     findings = tuple(replace(each, failures=()) for each in report.findings)
     plain = replace(report, findings=findings, user_code=None)

@@ -89,6 +89,9 @@ class Verdict:
         return f"{self.case.profile.package}.{self.case.definition} {json.dumps(self.case.input)}: {self.differences}"
 
 
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("npm")]
+
+
 @pytest.fixture(scope="module")
 def sdk() -> Path:
     try:

@@ -46,7 +46,7 @@ ANSWERS: dict[str, Any] = {
     },
     "_interop/ask": {"result": {"asked": True}},
 }
-_END_SECONDS = 10
+_END_SECONDS = 60
 
 
 class PeerError(Exception):

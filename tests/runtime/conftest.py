@@ -14,8 +14,9 @@ from typing import Any
 import pytest
 
 from tests.runtime.peer import LINKS, Link
+from tests.support.scale import count
 
-DEADLINE = 30.0
+DEADLINE = count(120, 1800)
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -46,7 +47,7 @@ def nothing_left_open() -> Iterator[None]:
     leaked = _descriptors() - before
     assert not leaked, f"Descriptors that nobody closed: {leaked}"
     for thread in set(threading.enumerate()) - threads:
-        thread.join(5)
+        thread.join(30)
         assert not thread.is_alive(), f"A thread that nobody ended: {thread}"
 
 

@@ -232,7 +232,7 @@ async def calling(
 
 async def _over(peer: Peer, running: asyncio.Task[Any], close: Callable[[], None]) -> None:
     try:
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(30):
             await peer.writer.close()
             await running
     except TimeoutError:

@@ -20,6 +20,7 @@ from acp_bindings.v1 import (
 )
 from acp_runtime import RequestCancelled, RequestError
 from tests.runtime.peer import Link, PlainAgent, PlainClient, calling, prompt, serving
+from tests.support.scale import count
 
 CANCEL = {"method": "session/cancel", "params": {"sessionId": "s1"}}
 
@@ -215,7 +216,9 @@ async def test_rule_21_both_ends_of_a_cancelled_turn_agree() -> None:
         assert (await turn).stop_reason == "cancelled"
 
 
-async def test_10000_prompts_that_are_cancelled_at_random_have_one_end_each() -> None:
+@pytest.mark.stress
+async def test_prompts_that_are_cancelled_at_random_have_one_end_each() -> None:
+    prompts = count(2000, 10_000)
     chance = random.Random(7)
 
     class Busy(PlainAgent):
@@ -250,7 +253,7 @@ async def test_10000_prompts_that_are_cancelled_at_random_have_one_end_each() ->
             except RequestError as error:
                 raise AssertionError from error
 
-        for start in range(0, 10_000, 100):
+        for start in range(0, prompts, 100):
             await asyncio.gather(*map(turn, range(start, start + 100)))
-    assert sum(ends.values()) == 10_000
+    assert sum(ends.values()) == prompts
     assert all(ends.values()), ends

@@ -17,9 +17,12 @@ from acp_runtime.connection import Connection
 from acp_runtime.options import Options
 from tests.runtime.peer import Link, PlainAgent, PlainClient, line, prompt, serving
 from tests.runtime.test_order import chunk
+from tests.support.scale import count
 
-PROMPTS = 4000  # On each of three kinds of link.
-RAW_PROMPTS = 3000
+pytestmark = pytest.mark.stress
+
+PROMPTS = count(1000, 4000)  # On each of three kinds of link.
+RAW_PROMPTS = count(1000, 10_000)
 AT_ONCE = 100
 SEED = 20_261_121
 
@@ -214,7 +217,7 @@ async def test_prompts_that_are_cancelled_in_a_real_process_leave_nothing_there(
             await asyncio.wait({task})
             assert task.cancelled() or task.result().stop_reason in ("cancelled", "end_turn")
 
-        for start in range(0, 1000, AT_ONCE):
+        for start in range(0, count(300, 5000), AT_ONCE):
             await asyncio.gather(*(turn(f"s{number}") for number in range(start, start + AT_ONCE)))
         left = await agent.ext_request("_left")
         while left != before:

@@ -22,9 +22,12 @@ from acp_runtime.connection import Connection
 from acp_runtime.options import Options
 from tests.runtime.peer import Link, PlainAgent, PlainClient
 from tests.runtime.test_order import chunk, text_of
+from tests.support.scale import count
 
-DEADLINE = 10
-ROUNDS = 150
+pytestmark = pytest.mark.stress
+
+DEADLINE = count(60, 600)
+ROUNDS = count(50, 1000)
 DEPTH = 20
 LARGE = "x" * 20_000
 TINY = {"high_water_messages": 2, "high_water_bytes": 1000, "write_high_water_bytes": 100, "unread_answer_bytes": 1000}

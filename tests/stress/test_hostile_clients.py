@@ -28,7 +28,7 @@ OPENING = line({"id": 0, "method": "initialize", "params": INITIALIZE})
 FLOOD = 20_000
 ERRORS = 5000
 MEBIBYTE = 1024 * 1024
-DEADLINE = 20
+DEADLINE = 100
 
 
 def prompt(id: Any, text: str, session: str = "s1") -> bytes:

@@ -21,7 +21,9 @@ HERE = Path(__file__).parent
 USER_CODE = sorted((HERE / "user_code").glob("*.py"))
 MISTAKES = sorted((HERE / "mistakes").glob("*.py"))
 MARK = re.compile(r"# E(?:: (?P<checker>pyright|mypy))?$")
-DEADLINE = 120
+DEADLINE = 250
+
+pytestmark = pytest.mark.slow
 
 
 @dataclass(frozen=True)
@@ -86,10 +88,12 @@ def _check_mistakes(findings: list[Finding], checker: str) -> None:
     assert (missed, unexpected) == ([], [])
 
 
+@pytest.mark.xdist_group("pyright")
 def test_typical_user_code_is_clean_under_pyright_strict(pyright: list[Finding]) -> None:
     assert [str(each) for each in pyright if each.file.parent.name == "user_code"] == []
 
 
+@pytest.mark.xdist_group("mypy")
 def test_typical_user_code_is_clean_under_mypy_strict(mypy: list[Finding]) -> None:
     assert [str(each) for each in mypy if each.file.parent.name == "user_code"] == []
 
@@ -98,10 +102,12 @@ def test_typical_user_code_is_clean_under_mypy_with_the_plugin_of_pydantic(tmp_p
     assert [str(each) for each in _mypy(tmp_path, USER_CODE, "plugins = pydantic.mypy\n")] == []
 
 
+@pytest.mark.xdist_group("pyright")
 def test_pyright_reports_exactly_the_lines_that_are_marked_as_mistakes(pyright: list[Finding]) -> None:
     _check_mistakes(pyright, "pyright")
 
 
+@pytest.mark.xdist_group("mypy")
 def test_mypy_reports_exactly_the_lines_that_are_marked_as_mistakes(mypy: list[Finding]) -> None:
     _check_mistakes(mypy, "mypy")
 

@@ -13,7 +13,9 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 PACKAGES = {"acp_bindings": ROOT / "generated", "acp_runtime": ROOT / "runtime"}
-DEADLINE = 200
+DEADLINE = 250
+
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("wheel")]
 
 BUILD_EDITABLE = "import sys; from hatchling.build import build_editable; print(build_editable(sys.argv[1]))"
 WHERE = """

@@ -41,6 +41,14 @@ class Hub:
         (home / "bin/gh").chmod(0o755)
         self.write(pulls=[], issues=[], labels={}, runs=[], writes=[])
 
+    def copy(self, home: Path) -> Hub:
+        """The same somewhere else, so that a test can go on from there."""
+        home.mkdir()
+        made = Hub(home)
+        shutil.copytree(self.origin, made.origin)
+        shutil.copy(self.home / "github.json", home)
+        return made
+
     def __getattr__(self, name: str) -> Any:
         return json.loads((self.home / "github.json").read_text("utf-8"))[name]
 
@@ -98,10 +106,17 @@ def release(folder: Path, version: str, definitions: Schema) -> Path:
     return folder
 
 
-@pytest.fixture
-def hub(tmp_path: Path) -> Hub:
+@pytest.fixture(scope="session")
+def new_project(tmp_path_factory: pytest.TempPathFactory) -> Hub:
     """The project with a schema in version 1.0.0, of which the request of `session/new` has no properties."""
-    return start(new_hub(tmp_path), release(tmp_path / "1.0.0", "1.0.0", around("request", model())))
+    folder = tmp_path_factory.mktemp("project")
+    return start(new_hub(folder), release(folder / "1.0.0", "1.0.0", around("request", model())))
+
+
+@pytest.fixture
+def hub(new_project: Hub, tmp_path: Path) -> Hub:
+    """A copy of the new project."""
+    return new_project.copy(tmp_path / "hub")
 
 
 def new_hub(tmp_path: Path) -> Hub:

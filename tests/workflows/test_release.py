@@ -12,6 +12,8 @@ from codegen.__main__ import ROOT
 from tests.workflows.conftest import lend_environment
 from tests.workflows.jobs import Job, run_job
 
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("release")]
+
 VERSION = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["version"]
 NEEDED = ["generated", "runtime", "Makefile", "README.md", "LICENSE", "pyproject.toml", "requirements.txt"]
 

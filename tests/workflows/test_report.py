@@ -8,11 +8,15 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from codegen.__main__ import ROOT, main
 from tests.codegen.build import STRING, Schema, acp_schema
 from tests.diff.cases.case import around, holds, may
 from tests.workflows.conftest import Hub, release
 from tests.workflows.jobs import Job, run_job
+
+pytestmark = pytest.mark.slow
 
 USER_CODE = """from acp_bindings.v1 import NewSessionRequest
 

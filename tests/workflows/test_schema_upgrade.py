@@ -14,12 +14,27 @@ from tests.diff.cases.case import around, holds, may
 from tests.support.releases import schemas_of
 from tests.workflows.conftest import Hub, new_hub, release, start
 
+pytestmark = pytest.mark.slow
+
 BRANCH = "schema-upgrade"
 
 
+@pytest.fixture(scope="session")
+def safe(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return release(tmp_path_factory.mktemp("safe") / "1.1.0", "1.1.0", around("request", may(STRING)))
+
+
+@pytest.fixture(scope="session")
+def proposed_once(new_project: Hub, safe: Path, tmp_path_factory: pytest.TempPathFactory) -> Hub:
+    hub = new_project.copy(tmp_path_factory.mktemp("proposed") / "hub")
+    hub.upgrade(safe)
+    return hub
+
+
 @pytest.fixture
-def safe(tmp_path: Path) -> Path:
-    return release(tmp_path / "1.1.0", "1.1.0", around("request", may(STRING)))
+def proposed(proposed_once: Hub, tmp_path: Path) -> Hub:
+    """A copy of the project in which what is safe is proposed."""
+    return proposed_once.copy(tmp_path / "hub")
 
 
 @pytest.fixture
@@ -59,8 +74,8 @@ def test_the_branch_is_one_commit_of_the_schema_and_what_it_generates(hub: Hub, 
     assert "x: str" in hub.git("show", f"{BRANCH}:generated/acp_bindings/v1/models.py")
 
 
-def test_a_newer_schema_updates_the_pull_request_that_is_open(hub: Hub, safe: Path, breaking: Path) -> None:
-    hub.upgrade(safe)
+def test_a_newer_schema_updates_the_pull_request_that_is_open(proposed: Hub, breaking: Path) -> None:
+    hub = proposed
     assert labels(hub) == ["schema-safe"]
     pulls = hub.pulls
     pulls[0]["labels"].append({"name": "urgent"})
@@ -84,17 +99,17 @@ def test_the_schema_that_is_pinned_opens_nothing(hub: Hub, tmp_path: Path) -> No
     assert hub.writes == []
 
 
-def test_the_same_schema_again_leaves_the_pull_request_as_it_is(hub: Hub, safe: Path) -> None:
-    hub.upgrade(safe)
+def test_the_same_schema_again_leaves_the_pull_request_as_it_is(proposed: Hub, safe: Path) -> None:
+    hub = proposed
     tip, writes = hub.git("rev-parse", BRANCH), hub.writes
-    _, proposed = hub.upgrade(safe)
-    assert proposed is not None
-    assert "has it already" in proposed.summary
+    _, again = hub.upgrade(safe)
+    assert again is not None
+    assert "has it already" in again.summary
     assert (hub.git("rev-parse", BRANCH), hub.writes) == (tip, writes)
 
 
-def test_a_main_that_moved_on_is_what_the_branch_stands_on_next(hub: Hub, safe: Path) -> None:
-    hub.upgrade(safe)
+def test_a_main_that_moved_on_is_what_the_branch_stands_on_next(proposed: Hub, safe: Path) -> None:
+    hub = proposed
     clone = hub.checkout()
     (clone / "notes.md").write_text("more", "utf-8")
     hub.push(clone, "More", "main")
@@ -103,20 +118,20 @@ def test_a_main_that_moved_on_is_what_the_branch_stands_on_next(hub: Hub, safe: 
     assert len(hub.pulls) == 1
 
 
-def test_what_somebody_pushed_to_the_branch_is_kept(hub: Hub, safe: Path, breaking: Path) -> None:
-    hub.upgrade(safe)
+def test_what_somebody_pushed_to_the_branch_is_kept(proposed: Hub, breaking: Path) -> None:
+    hub = proposed
     clone = hub.checkout(BRANCH)
     (clone / "notes.md").write_text("mine", "utf-8")
     hub.push(clone, "Mine", BRANCH)
     tip, writes = hub.git("rev-parse", BRANCH), hub.writes
-    _, proposed = hub.upgrade(breaking)
-    assert proposed is not None
-    assert "Somebody works on https://github.test/pulls/1" in proposed.summary
+    _, refused = hub.upgrade(breaking)
+    assert refused is not None
+    assert "Somebody works on https://github.test/pulls/1" in refused.summary
     assert (hub.git("rev-parse", BRANCH), hub.writes) == (tip, writes)
 
 
-def test_after_a_closed_one_another_pull_request_is_opened(hub: Hub, safe: Path, breaking: Path) -> None:
-    hub.upgrade(safe)
+def test_after_a_closed_one_another_pull_request_is_opened(proposed: Hub, breaking: Path) -> None:
+    hub = proposed
     hub.write(pulls=[{**hub.pulls[0], "state": "closed"}])
     hub.upgrade(breaking)
     assert [each["state"] for each in hub.pulls] == ["closed", "open"]
