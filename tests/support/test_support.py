@@ -1,0 +1,53 @@
+"""What the tests themselves stand on."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.generated.profiles import ROOT
+from tests.support.needed import lacking
+from tests.support.once import once
+
+FILL = """
+import sys
+from pathlib import Path
+from tests.support.once import once
+
+def fill(folder):
+    with open(sys.argv[2], "a") as log:
+        log.write("filled\\n")
+    (folder / "content").write_text("whole")
+
+print((once(Path(sys.argv[1]), fill) / "content").read_text())
+"""
+
+
+def test_a_folder_that_many_processes_need_at_once_is_filled_once(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", FILL, str(tmp_path / "folder"), str(tmp_path / "log")]
+    processes = [subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) for _ in range(4)]
+    assert [each.communicate(timeout=100)[0] for each in processes] == ["whole\n"] * 4
+    assert (tmp_path / "log").read_text("utf-8") == "filled\n"
+
+
+def test_a_folder_whose_filling_was_interrupted_is_emptied_and_filled_again(tmp_path: Path) -> None:
+    def interrupted(folder: Path) -> None:
+        (folder / "half").touch()
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        once(tmp_path / "folder", interrupted)
+    found = once(tmp_path / "folder", lambda folder: (folder / "whole").touch())
+    assert {path.name for path in found.iterdir()} == {"whole", ".complete"}
+
+
+def test_what_is_lacking_skips_a_test_or_fails_it_where_it_is_required(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("ACP_BROWSER", raising=False)
+    with pytest.raises(pytest.skip.Exception, match="There is no browser"):
+        lacking("browser", "There is no browser.")
+    monkeypatch.setenv("ACP_BROWSER", "required")
+    with pytest.raises(pytest.fail.Exception, match=r"There is no browser\. ACP_BROWSER=required"):
+        lacking("browser", "There is no browser.")
