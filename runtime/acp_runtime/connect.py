@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Collection, Mapping
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 from signal import Signals
 from typing import Any, TypeVar
@@ -85,6 +86,7 @@ async def running(
         yield connection.remote
     except BaseException as error:
         leave_if_forked(made_in, error)
+        closing.begin(error)
         raise
     finally:
         connection.stop(ConnectionClosed("The connection was closed by this side."))
@@ -132,6 +134,7 @@ async def spawn(
     args: tuple[str, ...],
     cwd: str | Path | None,
     env: Mapping[str, str] | None,
+    inherit_env: bool | Collection[str] | None,
     options: Options,
 ) -> AsyncGenerator[RemoteT]:
     """Run a command with the other side in it while the block lasts; gives the proxy for it.
@@ -139,9 +142,14 @@ async def spawn(
     Raises:
         OSError: if the command can't start; names it.
     """
-    from acp_runtime.process import Process
+    from acp_runtime.process import started
 
-    async with Process.started(command, args, cwd=cwd, env=env, options=options) as process:
+    if inherit_env is not None:
+        options = replace(options, inherit_env=inherit_env)
+    async with started(command, args, cwd=cwd, env=env, options=options) as process:
         streams = (process.stdout, process.stdin)
-        async with running(side, factory, *streams, options, process.why_closed) as remote:
-            yield remote
+        async with running(side, factory, *streams, options, process.why_closed, process.closing) as remote:
+            try:
+                yield remote
+            finally:
+                process.leave()

@@ -35,6 +35,21 @@ def can_wait(fd: int) -> bool:
     return stat.S_ISCHR(mode) and os.isatty(fd)
 
 
+def own_description(fd: int) -> tuple[int, bool]:
+    """Open a terminal anew. A terminal that has some room may have less than PIPE_BUF, and only its own description may
+    become non-blocking.
+
+    Returns:
+        A descriptor, which takes the place of the given one, and whether its description is still shared.
+    """
+    try:
+        own = os.open(os.ttyname(fd), os.O_WRONLY | os.O_NOCTTY)
+    except OSError:
+        return fd, True
+    os.close(fd)
+    return own, False
+
+
 class FdReader:
     """Reads a descriptor, which it owns."""
 
@@ -82,8 +97,8 @@ class FdReader:
             os.close(self._fd)
             self._loop.call_soon(leave_if_forked, self._made_in)
 
-    def read_now(self) -> None:
-        """Read what is there, without waiting for more."""
+    def read_now(self) -> bool:
+        """Read what is there, without waiting for more. Whether it can."""
         there = select.poll()
         left = _MAX_PIPE if self._open else 0
         if left:
@@ -91,6 +106,7 @@ class FdReader:
         while self._open and left > 0 and there.poll(0):
             left -= _CHUNK
             self._ready()
+        return True
 
     def end(self) -> None:
         """Read what is there, then close, though others could still write."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeAlias
@@ -29,16 +29,21 @@ class Options:
         eof_grace: how long handlers may go on after the peer closed its side, before they are cancelled.
         handler_deadline: how long cancelled handlers may take to end before they are given up.
         flush_deadline: how long the last messages may take to be written when a connection closes.
-        exit_deadline: `spawn_agent`: how long the agent may take to exit after its stdin closed.
-        terminate_deadline: `spawn_agent`: how long it may take after SIGTERM, before it is killed.
+        exit_deadline: `spawn_agent`: how long the agent may take to exit after its stdin closed, before it gets
+            SIGTERM. Cancelling the task that leaves the block again (a second Ctrl-C) shortens this and the next.
+        terminate_deadline: `spawn_agent`: how long it may take after SIGTERM, before it is killed. The same goes for
+            the processes that it leaves behind in its process group.
         guards: what happens to a call that the protocol forbids (rules 25 to 28): it raises before anything is sent,
             it is sent with a warning in the log, or nobody looks. An incoming request that comes too early is
             answered -32600, logged, or handled, respectively.
         disclose_errors: whether the peer reads the text of an unexpected exception in a handler. It can contain
             anything, secrets included.
-        stderr: `spawn_agent`: where the agent's stderr goes: "capture" keeps its tail only, "inherit" shares this
-            process's, a path appends to that file, a callable gets each chunk. It is always read.
-        stderr_tail: how much of it `ConnectionClosed` shows.
+        stderr: `spawn_agent`: where the agent's stderr goes. "inherit" passes it on to this process's stderr,
+            "capture" does not (for full-screen programs), a path appends it to that file, and a callable gets each
+            chunk of bytes. In each case all of it is read, and the end of it kept.
+        stderr_tail: `spawn_agent`: how many bytes of the agent's stderr are kept, for `ConnectionClosed`.
+        inherit_env: `spawn_agent`: which of this process's environment variables the agent gets: all of them (True),
+            the few that every program needs, such as PATH and HOME (False), or those of these names.
         on_frame: called with "in" or "out", the line without its end, and `time.monotonic()`. Lines hold secrets;
             see `acp_runtime.logs.redact`.
     """
@@ -52,12 +57,13 @@ class Options:
     eof_grace: float = 0.5
     handler_deadline: float = 5.0
     flush_deadline: float = 2.0
-    exit_deadline: float = 2.0
+    exit_deadline: float = 5.0
     terminate_deadline: float = 2.0
     guards: Literal["raise", "warn", "off"] = "raise"
     disclose_errors: bool = False
-    stderr: Stderr = "capture"
+    stderr: Stderr = "inherit"
     stderr_tail: int = 8 * 1024
+    inherit_env: bool | Collection[str] = True
     on_frame: OnFrame | None = None
 
 

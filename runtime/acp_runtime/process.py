@@ -1,201 +1,206 @@
-"""An agent as a subprocess: started in a group of its own, always read, and gone with all it started (rule 23).
-
-Owns the process, its pipes and the tail of its stderr. The pipes are made here rather than by asyncio, whose `wait`
-also waits for pipes that a grandchild holds (CPython #119710), and whose readers have a limit of their own.
-"""
+"""An agent as a subprocess: started in a group of its own, always read, and gone with all it started (rule 23)."""
 
 from __future__ import annotations
 
 import asyncio
-import contextlib
-import os
-import shutil
-import signal
-import subprocess
-import sys
-from collections.abc import AsyncGenerator, Callable, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import ExitStack, asynccontextmanager
+from logging import WARNING, getLogger
 from pathlib import Path
+from typing import TYPE_CHECKING
+from weakref import finalize
 
+from acp_runtime.environment import environment
 from acp_runtime.errors import ConnectionClosed
-from acp_runtime.exits import exited
+from acp_runtime.exits import ExitWatch
+from acp_runtime.launching import Launched, launch
+from acp_runtime.logs import log
 from acp_runtime.options import Options
+from acp_runtime.signals import uninterrupted
 from acp_runtime.stderr import Stderr
 from acp_runtime.stdio import open_reader, open_writer
-from acp_runtime.streams import ByteSource, ByteWriter
-from acp_runtime.tasks import finish
+from acp_runtime.streams import ByteWriter, Receiver
+from acp_runtime.tasks import Closing
 
-# What a program needs to run and to find its user's files. Nothing that is likely to be a secret.
-SAFE_ENVIRONMENT = (
-    *("PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "TERM", "TMPDIR", "TZ"),
-    *("XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME", "XDG_RUNTIME_DIR", "XDG_STATE_HOME"),
-    *("APPDATA", "COMSPEC", "HOMEDRIVE", "HOMEPATH", "LOCALAPPDATA", "PATHEXT", "PROGRAMDATA", "PROGRAMFILES"),
-    *("SYSTEMDRIVE", "SYSTEMROOT", "TEMP", "TMP", "USERNAME", "USERPROFILE", "WINDIR"),
-)
+if TYPE_CHECKING:
+    from acp_runtime.stdio import Reader
 
 # How long to wait for what a process that closed its stdout still has to say: its exit code and its last words.
 _LAST_WORDS = 1.0
-_POLL_FIRST, _POLL_LAST = 0.001, 0.05
+# How long to wait at the end for whoever reads what is handed on of its stderr.
+_FLUSH = 0.5
+# How long to wait for what should come to its end by itself.
+_GRACE = 0.1
+
+_logger = getLogger(__name__)
+
+
+@asynccontextmanager
+async def started(
+    command: str,
+    args: tuple[str, ...],
+    *,
+    cwd: str | Path | None,
+    env: Mapping[str, str] | None,
+    options: Options,
+) -> AsyncGenerator[Process]:
+    """A process while the block lasts; it and all it started are gone afterwards.
+
+    Raises:
+        OSError: if the command can't start, or the file for its stderr can't be opened; names it.
+    """
+    with ExitStack() as release:
+        with uninterrupted():
+            stderr = Stderr(options)
+            release.callback(stderr.close)
+            launched = launch(command, args, cwd, environment(env, options.inherit_env))
+            release.callback(launched.group.end_now)
+            process = Process(launched, stderr, options, release)
+        can_wait = True
+        try:
+            yield process
+        except GeneratorExit:
+            # The event loop has been left (by Ctrl-C pressed again, for one). What is released is ended at once.
+            can_wait = False
+            raise
+        finally:
+            if can_wait:
+                await process.end()
 
 
 class Process:
     """A running subprocess and its pipes.
 
+    Args:
+        launched: the subprocess, and this side's descriptors, which this object owns.
+        stderr: where its stderr goes.
+        options: the deadlines of its end.
+        release: gets what closes the descriptors at once.
+
     Attributes:
         stdin: where the subprocess reads.
         stdout: where it writes.
+        closing: the waits of the end, of the connection with it first.
     """
 
-    def __init__(
-        self,
-        popen: subprocess.Popen[bytes],
-        stdin: int,
-        stdout: int,
-        stderr: int | None,
-        sink: Stderr,
-        options: Options,
-    ) -> None:
-        self._popen = popen
+    def __init__(self, launched: Launched, stderr: Stderr, options: Options, release: ExitStack) -> None:
         self._options = options
-        self._reader = open_reader(stdout)
-        self.stdout: ByteSource = self._reader
-        self.stdin: ByteWriter = open_writer(stdin, shared=False)
-        self._stderr = sink
-        self._stderr_source = None if stderr is None else open_reader(stderr)
-        if self._stderr_source is not None:
-            self._stderr_source.start(self._stderr)
-        self._watch = asyncio.create_task(self._end_stdout_with_it())
+        self._group = launched.group
+        self._stderr = stderr
+        reader = self._reader = open_reader(launched.stdout)
+        release.callback(reader.close)
+        stderr_reader = self._stderr_reader = open_reader(launched.stderr)
+        release.callback(stderr_reader.close)
+        writer = open_writer(launched.stdin, shared=False)
+        release.callback(writer.abort)
+        self.stdin: ByteWriter = writer
+        self.stdout: _Stdout = _Stdout(reader)
+        self.closing = Closing()
+        self._exit = ExitWatch(launched.group)
+        release.callback(self._exit.close)
+        # What it has started may hold its stdout for ever. All that it wrote itself is read by then.
+        self._exit.over.add_done_callback(lambda _: reader.end())
+        stderr.start(stderr_reader)
+        finalize(self, launched.group.end_now).atexit = False
 
-    @classmethod
-    @asynccontextmanager
-    async def started(
-        cls,
-        command: str,
-        args: tuple[str, ...],
-        *,
-        cwd: str | Path | None,
-        env: Mapping[str, str] | None,
-        options: Options,
-    ) -> AsyncGenerator[Process]:
-        """A process while the block lasts; it and all it started are gone afterwards.
+    @property
+    def pid(self) -> int:
+        """Its id, which is its process group's, too."""
+        return self._group.pid
 
-        Raises:
-            OSError: if the command can't start, or the file for its stderr can't be opened; names it.
-        """
-        with Stderr(options) as sink:
-            process = cls(*_popen(command, args, cwd, environment(env), options.stderr != "inherit"), sink, options)
-            try:
-                yield process
-            finally:
-                await finish(process._end())
+    @property
+    def returncode(self) -> int | None:
+        """Its exit code, negative for a signal; None while it runs."""
+        return self._group.returncode
+
+    @property
+    def stderr(self) -> str:
+        """The last that it wrote to its stderr, at most `Options.stderr_tail` bytes."""
+        return self._stderr.tail
+
+    @property
+    def where_to_look(self) -> str:
+        """A sentence that says where its stderr is to be read."""
+        return self._stderr.where_to_look
 
     async def why_closed(self, reason: ConnectionClosed) -> ConnectionClosed:
         """Add the exit code and the end of stderr to the reason why a connection ended."""
-        await self._exited(_LAST_WORDS)
-        if self._stderr_source is not None:
-            deadline = _LAST_WORDS if self._popen.returncode is not None else 0
-            await asyncio.wait({self._stderr.over}, timeout=deadline)
-        return type(reason)(reason.reason, self._popen.returncode, self._stderr.tail.decode("utf-8", "replace"))
+        self._exit.hasten()
+        await asyncio.wait({self._exit.over}, timeout=_LAST_WORDS)
+        if not self._stderr_reader.read_now() and self._exit.over.done():
+            await asyncio.wait({self._stderr.over}, timeout=_LAST_WORDS)
+        return type(reason)(reason.reason, self.returncode, self.stderr)
 
-    async def _end_stdout_with_it(self) -> None:
-        """Notice the end of the process also when something that it has started holds its pipes."""
-        await exited(self._popen)
-        self._reader.end()
+    def leave(self) -> None:
+        """Read on when the connection stops listening, so that what the process still writes doesn't hold it up."""
+        self.stdout.leave()
 
-    async def _end(self) -> None:
+    async def end(self) -> None:
         """Close stdin, wait, terminate, kill; then the same to what the process left behind."""
         self.stdin.abort()
-        self._watch.cancel()
-        await asyncio.wait({self._watch})
-        if not await self._exited(self._options.exit_deadline):
-            self._signal("SIGTERM")
-            if not await self._exited(self._options.terminate_deadline):
-                self._signal("SIGKILL")
-                await self._exited(self._options.terminate_deadline)
-        if self._has_left_something():
-            self._signal("SIGTERM")
-            await _until(lambda: not self._has_left_something(), self._options.terminate_deadline)
-            self._signal("SIGKILL")
-        self._reader.close()
-        if self._stderr_source is not None:
-            await asyncio.wait({self._stderr.over}, timeout=0.1)
-            self._stderr_source.close()
+        self._reader.discard()
+        self._exit.hasten()
+        await self._end_process()
+        await self._end_what_it_left()
+        if not self._stderr_reader.read_now():
+            await self.closing.wait(self._stderr.over, _GRACE)
+        await self.closing.until(self._stderr.is_handed_on, _FLUSH)
+        self.closing.raise_cancelled()
 
-    async def _exited(self, deadline: float) -> bool:
-        return await _until(lambda: self._popen.poll() is not None, deadline)
+    def _warn(self, message: str) -> None:
+        log(_logger, WARNING, message, self.pid)
 
-    def _signal(self, name: str) -> None:
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            if sys.platform != "win32":
-                os.killpg(self._popen.pid, getattr(signal, name))
-            elif name == "SIGTERM":
-                self._popen.terminate()
-            else:
-                self._popen.kill()
+    async def _end_process(self) -> None:
+        deadline, last_deadline = self._options.exit_deadline, self._options.terminate_deadline
+        if await self.closing.wait(self._exit.over, deadline):
+            return
+        self._warn("The agent (pid %s) goes on after its stdin was closed; it gets SIGTERM.")
+        self._group.signal("SIGTERM")
+        if await self.closing.wait(self._exit.over, last_deadline):
+            return
+        self._warn("The agent (pid %s) goes on after SIGTERM; it is killed.")
+        self._group.signal("SIGKILL")
+        await self.closing.wait(self._exit.over, last_deadline)
 
-    def _has_left_something(self) -> bool:
-        """Whether there are processes left in the group. While there are, its number isn't used again."""
-        if sys.platform == "win32":
-            return False
-        try:
-            os.killpg(self._popen.pid, 0)
-        except (ProcessLookupError, PermissionError):
-            return False
-        return True
+    async def _end_what_it_left(self) -> None:
+        deadline = self._options.terminate_deadline
+        if await self.closing.until(self._group.is_gone, _GRACE):
+            return
+        self._warn("The agent (pid %s) left processes behind; they get SIGTERM.")
+        self._group.signal("SIGTERM")
+        if await self.closing.until(self._group.is_gone, deadline):
+            return
+        self._warn("What the agent (pid %s) left behind goes on after SIGTERM; it is killed.")
+        self._group.signal("SIGKILL")
+        await self.closing.until(self._group.is_gone, deadline)
 
 
-def environment(extra: Mapping[str, str] | None) -> dict[str, str]:
-    """The environment of a subprocess: the safe part of this one's, `LC_*`, and what is added."""
-    safe = {name: value for name, value in os.environ.items() if name in SAFE_ENVIRONMENT or name.startswith("LC_")}
-    return {**safe, **(extra or {})}
+class _Stdout:
+    """The stdout of a process as a source."""
 
+    def __init__(self, reader: Reader) -> None:
+        self._reader = reader
+        self._is_left = False
 
-def _popen(
-    command: str, args: tuple[str, ...], cwd: str | Path | None, env: dict[str, str], capture: bool
-) -> tuple[subprocess.Popen[bytes], int, int, int | None]:
-    """Start a process. Gives it, and this side's ends of its stdin, stdout and (if captured) stderr."""
-    theirs_in, ours_in = os.pipe()
-    ours_out, theirs_out = os.pipe()
-    ours_err, theirs_err = os.pipe() if capture else (None, None)
-    program = command if sys.platform != "win32" else shutil.which(command, path=env.get("PATH")) or command
-    new_group = 0x200 if sys.platform == "win32" else 0  # CREATE_NEW_PROCESS_GROUP
-    try:
-        popen: subprocess.Popen[bytes] = subprocess.Popen(
-            [program, *args],
-            stdin=theirs_in,
-            stdout=theirs_out,
-            stderr=theirs_err,
-            cwd=cwd,
-            env=env,
-            start_new_session=True,
-            creationflags=new_group,
-        )
-    except OSError as error:
-        _close(ours_in, ours_out, ours_err)
-        raise type(error)(
-            error.errno, f"Can't start the agent {command!r}: {error.strerror}", error.filename
-        ) from error
-    except BaseException:
-        _close(ours_in, ours_out, ours_err)
-        raise
-    finally:
-        _close(theirs_in, theirs_out, theirs_err)
-    return popen, ours_in, ours_out, ours_err
+    def start(self, receiver: Receiver, /) -> None:
+        """Begin to read."""
+        self._reader.start(receiver)
 
+    def pause(self) -> None:
+        """Leave what comes in the pipe."""
+        self._reader.pause()
 
-def _close(*fds: int | None) -> None:
-    for fd in fds:
-        if fd is not None:
-            os.close(fd)
+    def resume(self) -> None:
+        """Read on."""
+        self._reader.resume()
 
+    async def stop(self) -> None:
+        """Hand on nothing more."""
+        if self._is_left:
+            self._reader.discard()
+        else:
+            await self._reader.stop()
 
-async def _until(condition: Callable[[], bool], deadline: float) -> bool:
-    """Look until a condition holds, more and more slowly, for at most `deadline` seconds. Whether it holds."""
-    loop = asyncio.get_running_loop()
-    end, pause = loop.time() + deadline, _POLL_FIRST
-    while not condition():
-        if loop.time() >= end:
-            return False
-        await asyncio.sleep(pause)
-        pause = min(2 * pause, _POLL_LAST)
-    return True
+    def leave(self) -> None:
+        """When it is stopped, drop what comes rather than leave it in the pipe."""
+        self._is_left = True

@@ -6,7 +6,7 @@ import asyncio
 import signal
 import socket
 import sys
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager, suppress
 from threading import current_thread, main_thread
 from types import FrameType
@@ -119,19 +119,19 @@ class _WakeUp:
 
 
 @contextmanager
-def uninterrupted() -> Generator[None]:
-    """A Ctrl-C that comes while the block lasts is handled after it.
+def uninterrupted() -> Generator[Sequence[object]]:
+    """A Ctrl-C that comes while the block lasts is handled after it. Gives the list of those that have come.
 
     Without this, KeyboardInterrupt could be raised between the start of a process and the moment that it is known.
     """
+    came: list[tuple[int, FrameType | None]] = []
     before = signal.getsignal(signal.SIGINT)
     if current_thread() is not main_thread() or not callable(before):
-        yield
+        yield came
         return
-    came: list[tuple[int, FrameType | None]] = []
     signal.signal(signal.SIGINT, lambda number, frame: came.append((number, frame)))
     try:
-        yield
+        yield came
     finally:
         signal.signal(signal.SIGINT, before)
         for number, frame in came:

@@ -48,8 +48,11 @@ def open_reader(fd: int) -> Reader:
 def open_writer(fd: int, *, shared: bool) -> Writer:
     """A stream to a descriptor, by the loop if it can wait for it."""
     if sys.platform != "win32":
-        from acp_runtime.fds import FdWriter, can_wait
+        from acp_runtime.fds import FdWriter, can_wait, own_description
 
+        if shared and os.isatty(fd):
+            fd, shared = own_description(fd)
+            return ThreadWriter(fd) if shared else FdWriter(fd, shared=False)
         if can_wait(fd):
             return FdWriter(fd, shared=shared)
     return ThreadWriter(fd)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import asyncio.tasks
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 from math import inf
 from typing import Any
 
@@ -25,20 +25,6 @@ def forget(task: asyncio.Task[Any]) -> None:
         _unregister(task)
 
 
-async def finish(work: Coroutine[Any, Any, None]) -> None:
-    """Run something to its end, which has to be near. A cancellation that comes meanwhile is raised afterwards."""
-    task = asyncio.create_task(work)
-    cancelled: asyncio.CancelledError | None = None
-    while not task.done():
-        try:
-            await asyncio.wait({task})
-        except asyncio.CancelledError as error:
-            cancelled = error
-    if cancelled is not None:
-        raise cancelled
-    task.result()
-
-
 class Closing:
     """Waits while something is being closed. A cancellation of the waiting task ends no wait, but shortens it.
 
@@ -52,6 +38,12 @@ class Closing:
         self._message: object = None
         self._cancelled: asyncio.CancelledError | None = None
 
+    def begin(self, error: BaseException) -> None:
+        """Say what the block was left with. Several cancellations may have come before it could be."""
+        task = asyncio.current_task()
+        if isinstance(error, asyncio.CancelledError) and task is not None:
+            self._count += max(0, task.cancelling() - 1)
+
     def raise_cancelled(self) -> None:
         """Raise the last cancellation that came during a wait, if one did."""
         if self._cancelled is not None:
@@ -59,6 +51,8 @@ class Closing:
 
     async def finish(self, task: asyncio.Task[Any]) -> None:
         """Wait until a task has ended, and raise what it raised. It is cancelled whenever the waiting task is."""
+        if self._count:
+            task.cancel()
         await self._wait(task, task.cancel)
         if not task.cancelled():
             task.result()

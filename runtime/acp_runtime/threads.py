@@ -64,8 +64,9 @@ class ThreadReader:
         """Close the copy that a forked child has of the descriptor. It has no copy of the thread."""
         self._close()
 
-    def read_now(self) -> None:
-        """Nothing: the thread reads whatever comes."""
+    def read_now(self) -> bool:
+        """Say that it can't: the thread reads when it gets to."""
+        return False
 
     def end(self) -> None:
         """Nothing: the thread reads to the end, and can't be told how far that is."""

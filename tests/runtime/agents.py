@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 import os
 import signal
 import subprocess
@@ -110,9 +111,10 @@ class Stubborn(Echo):
 
 
 def deaf() -> None:
-    """Ignores EOF and SIGTERM."""
+    """Ignores EOF and SIGTERM, and says so by refusing the first request."""
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
-    print("not JSON", flush=True)  # noqa: T201
+    id = json.loads(sys.stdin.readline())["id"]
+    print(json.dumps({"jsonrpc": "2.0", "id": id, "error": {"code": -32601, "message": "no"}}), flush=True)  # noqa: T201
     while True:
         signal.pause()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -11,8 +12,9 @@ from typing import Any
 import pytest
 
 from acp_bindings.v1 import RemoteAgent, spawn_agent
-from acp_runtime import ConnectionClosed, Options
+from acp_runtime import ConnectionClosed, Options, RequestError
 from tests.runtime.peer import PlainClient
+from tests.support.marked import alive, marked
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="process groups of POSIX")
 
@@ -23,6 +25,11 @@ SHORT = {"exit_deadline": 0.2, "terminate_deadline": 0.2}
 def spawned(name: str, **options: Any) -> Any:
     command = (sys.executable, "-m", "tests.runtime.agents", name)
     return spawn_agent(PlainClient, *command, cwd=ROOT, options=Options(**options))
+
+
+def echo(**keywords: Any) -> Any:
+    command = (sys.executable, "-m", "tests.runtime.agents", "echo")
+    return spawn_agent(PlainClient, *command, **{"cwd": ROOT, **keywords})
 
 
 def script(code: str, **options: Any) -> Any:
@@ -76,56 +83,120 @@ async def test_rule_23_an_agent_that_is_killed_is_reported_with_the_signal() -> 
     assert caught.value.exit_code == -9
 
 
-@pytest.mark.parametrize("command", ["no-such-agent", "/no/such/agent", str(ROOT)])
-async def test_rule_23_a_command_that_cannot_start_is_an_error_that_names_it(command: str) -> None:
-    with pytest.raises(OSError, match=f"Can't start the agent '{command}'"):
-        async with spawn_agent(PlainClient, command):
-            pass
-
-
-async def test_rule_23_stderr_is_always_drained_and_only_its_tail_kept() -> None:
-    async with spawned("noisy", stderr_tail=100) as agent:
-        await opened(agent)
-        assert (await agent.session_prompt(session_id="s1", prompt=[])).stop_reason == "end_turn"
-
-
-async def test_rule_23_stderr_can_go_to_a_callable_or_a_file(tmp_path: Path) -> None:
-    chunks: list[bytes] = []
-    code = "import sys; sys.stderr.write('hello'); sys.exit(1)"
-    for sink in (chunks.append, tmp_path / "log"):
-        async with script(code, stderr=sink) as agent:
-            with pytest.raises(ConnectionClosed, match="hello"):
-                await agent.initialize(protocol_version=1)
-    assert b"".join(chunks) == b"hello"
-    assert (tmp_path / "log").read_bytes() == b"hello"
-
-
-async def test_rule_23_stderr_is_drained_although_the_callable_for_it_raises(caplog: pytest.LogCaptureFixture) -> None:
-    def fail(chunk: bytes) -> None:
-        raise ZeroDivisionError
-
-    async with spawned("noisy", stderr=fail) as agent:
-        await opened(agent)
-        assert (await agent.session_prompt(session_id="s1", prompt=[])).stop_reason == "end_turn"
-    assert [record.message for record in caplog.records if "stderr" in record.message] == [
-        "Handing on the agent's stderr failed; the rest of it is not handed on."
-    ]
-
-
-async def test_rule_23_a_file_for_stderr_that_cannot_be_opened_is_an_error_and_nothing_starts(tmp_path: Path) -> None:
-    with pytest.raises(FileNotFoundError, match="no-such-folder"):
-        async with script(f"open({str(tmp_path / 'started')!r}, 'w')", stderr=tmp_path / "no-such-folder" / "log"):
-            pass
-    assert not (tmp_path / "started").exists()
-
-
-async def test_rule_23_only_a_safe_part_of_the_environment_is_inherited(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("SOME_API_KEY", "hunter2")
-    command = (sys.executable, "-m", "tests.runtime.agents", "echo")
-    async with spawn_agent(PlainClient, *command, cwd=ROOT, env={"GIVEN": "1"}) as agent:
+async def test_rule_23_the_environment_is_inherited_and_added_to(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SOME_API_KEY", "from outside")
+    monkeypatch.setenv("OVERRIDDEN", "from outside")
+    async with echo(env={"GIVEN": "1", "OVERRIDDEN": "2"}) as agent:
         found = await agent.ext_request("_env")
-    assert "SOME_API_KEY" not in found
-    assert (found["GIVEN"], found["PATH"]) == ("1", os.environ["PATH"])
+    assert (found["SOME_API_KEY"], found["OVERRIDDEN"], found["GIVEN"]) == ("from outside", "2", "1")
+    assert {**os.environ, **found} == found
+
+
+@pytest.mark.parametrize("by_option", [True, False])
+@pytest.mark.parametrize(
+    ("inherit", "names"),
+    [(False, {"PATH", "LC_SOMETHING"}), (["SOME_API_KEY", "UNSET"], {"SOME_API_KEY"}), ([], set())],
+)
+async def test_rule_23_a_part_of_the_environment_is_inherited_if_asked_for(
+    inherit: Any, names: set[str], by_option: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SOME_API_KEY", "hunter2")
+    monkeypatch.setenv("LC_SOMETHING", "C")
+    keywords = {"options": Options(inherit_env=inherit)} if by_option else {"inherit_env": inherit}
+    async with echo(env={"GIVEN": "1", "PYTHONPATH": os.pathsep.join(sys.path)}, **keywords) as agent:
+        found = await agent.ext_request("_env")
+    assert found["GIVEN"] == "1"
+    assert {"PATH", "LC_SOMETHING", "SOME_API_KEY"} & set(found) == names
+
+
+async def test_rule_23_the_keyword_goes_before_the_option(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SOME_API_KEY", "hunter2")
+    async with echo(inherit_env=True, options=Options(inherit_env=False)) as agent:
+        assert "SOME_API_KEY" in await agent.ext_request("_env")
+
+
+async def test_rule_23_a_single_name_to_inherit_is_an_error() -> None:
+    with pytest.raises(TypeError, match="'PATH'"):
+        async with echo(inherit_env="PATH"):
+            pass
+
+
+async def test_rule_23_what_the_agent_writes_after_eof_is_read_until_it_exits(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    code = f"""
+import os, pathlib, sys
+sys.stdin.buffer.read()
+for _ in range(100):
+    os.write(1, b"x" * 99_999 + b"\\n")
+pathlib.Path({str(tmp_path / "said")!r}).write_text("all")
+"""
+    async with script(code, exit_deadline=60.0):
+        pass
+    assert (tmp_path / "said").read_text() == "all"
+    assert "SIGTERM" not in caplog.text
+
+
+async def test_rule_23_an_agent_may_take_some_seconds_to_exit(caplog: pytest.LogCaptureFixture) -> None:
+    """A real one needs 2.05 s."""
+    assert Options().exit_deadline >= 5.0
+    async with script("import sys, threading; sys.stdin.read(); threading.Event().wait(0.5)"):
+        pass
+    assert not caplog.records
+
+
+async def test_rule_23_a_signal_that_was_needed_is_logged(caplog: pytest.LogCaptureFixture) -> None:
+    async with spawned("deaf", **SHORT) as agent:
+        with pytest.raises(RequestError):
+            await agent.ext_request("_ready")
+    levels = [(record.levelname, "SIGTERM" in record.message) for record in caplog.records if "pid" in record.message]
+    assert levels == [("WARNING", True), ("WARNING", True)]
+    assert "it is killed" in caplog.text
+
+
+async def test_rule_23_a_process_that_was_left_behind_is_logged(caplog: pytest.LogCaptureFixture) -> None:
+    async with spawned("parent", **SHORT) as agent:
+        await agent.ext_request("_child")
+    assert "left processes behind" in caplog.text
+
+
+@pytest.mark.parametrize("times", [1, 2, 3])
+async def test_rule_23_each_cancellation_while_it_closes_shortens_the_deadlines(times: int) -> None:
+    async def body() -> None:
+        async with spawned("deaf", exit_deadline=3600.0, terminate_deadline=3600.0) as agent:
+            with pytest.raises(RequestError):
+                await agent.ext_request("_ready")
+            left.set()
+
+    left = asyncio.Event()
+    with marked() as marker, pytest.MonkeyPatch.context() as patch:
+        patch.setenv(marker, "1")
+        task = asyncio.create_task(body())
+        await left.wait()
+        patch.delenv(marker)
+        for _ in range(times):
+            await asyncio.sleep(0.01)
+            task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert not alive(marker)
+
+
+async def test_rule_23_a_scope_that_cancels_in_every_turn_ends_it_like_one_cancellation() -> None:
+    async def body() -> None:
+        async with spawned("echo", exit_deadline=3600.0) as agent:
+            pids.append(await agent.ext_request("_pid"))
+            await asyncio.Event().wait()
+
+    pids: list[int] = []
+    task = asyncio.create_task(body())
+    while not pids:
+        await asyncio.sleep(0.01)
+    while not task.done():
+        task.cancel("Cancelled by cancel scope 7f")
+        await asyncio.sleep(0)
+    assert task.cancelled()
+    assert not is_alive(pids[0])
 
 
 async def test_rule_23_an_agent_that_ignores_eof_and_sigterm_is_killed() -> None:
@@ -172,6 +243,57 @@ async def test_rule_23_the_agent_has_a_process_group_of_its_own() -> None:
     async with spawned("echo") as agent:
         pid = await agent.ext_request("_pid")
         assert os.getpgid(pid) == pid != os.getpgid(0)
+
+
+PIDFD = {
+    "missing": "del os.pidfd_open",
+    "refused": "def refuse(*_): raise PermissionError(1, 'no')\nos.pidfd_open = refuse",
+    "not pollable": "os.pidfd_open = lambda pid: os.open('/dev/null', os.O_RDONLY)",
+}
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the call is one of Linux")
+@pytest.mark.parametrize("how", PIDFD)
+def test_rule_23_the_death_of_an_agent_is_noticed_without_pidfd_open(how: str) -> None:
+    code = f"""
+import asyncio, os, sys
+{PIDFD[how]}
+from acp_bindings.v1 import spawn_agent
+from acp_runtime import ConnectionClosed
+from tests.runtime.peer import PlainClient
+AGENT = "import os, signal; os._exit(3) if os.fork() else signal.pause()"
+async def main():
+    async with spawn_agent(PlainClient, sys.executable, "-c", AGENT) as agent:
+        try:
+            await agent.initialize(protocol_version=1)
+        except ConnectionClosed as error:
+            print(error.exit_code)
+asyncio.run(main())
+"""
+    ran = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert (ran.stdout, ran.returncode) == ("3\n", 0), ran.stderr
+
+
+async def test_a_child_that_the_client_forks_leaves_the_agent_alone() -> None:
+    code = """
+import asyncio, os, sys
+from acp_bindings.v1 import spawn_agent
+from tests.runtime.peer import PlainClient
+async def main():
+    async with spawn_agent(PlainClient, sys.executable, "-m", "tests.runtime.agents", "echo") as agent:
+        await agent.initialize(protocol_version=1)
+        pid = os.fork()
+        if pid == 0:
+            sys.exit(7)
+        code = os.waitstatus_to_exitcode((await asyncio.to_thread(os.waitpid, pid, 0))[1])
+        print(code, (await agent.session_new(cwd="/", mcp_servers=[])).session_id)
+asyncio.run(main())
+"""
+    command = [sys.executable, "-W", "ignore", "-c", code]
+    ran = await asyncio.to_thread(subprocess.run, command, cwd=ROOT, capture_output=True, text=True, timeout=60)
+    assert (ran.stdout, ran.returncode) == ("7 s1\n", 0), ran.stderr
 
 
 async def test_a_message_of_20_megabytes_comes_back_from_a_process() -> None:

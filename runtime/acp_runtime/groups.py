@@ -1,0 +1,137 @@
+"""A subprocess and what it has started, as one group that is ended as a whole, in the worst case without an event loop.
+
+Ctrl-C pressed again leaves the event loop at once, wherever it is. So each group is known until nothing of it is left,
+and ended when this process exits, at the latest.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import signal
+import subprocess
+import sys
+import time
+from contextlib import suppress
+from pathlib import Path
+
+from acp_runtime.forks import abandoned_in_children
+from acp_runtime.signals import uninterrupted
+
+# How long a process may take to end after SIGTERM, and after SIGKILL, while nothing else can run.
+_LAST_GRACE, _LAST_WAIT, _PAUSE = 0.5, 2.0, 0.002
+
+
+class ProcessGroup:
+    """A subprocess that leads a process group, and that group. On Windows, the subprocess alone.
+
+    Args:
+        popen: the subprocess. Only this object may wait for it.
+    """
+
+    def __init__(self, popen: subprocess.Popen[bytes]) -> None:
+        self._popen = popen
+        self._is_gone = False
+        _groups.add(self)
+        abandoned_in_children(self)
+
+    @property
+    def pid(self) -> int:
+        """The id of the subprocess, and of the group."""
+        return self._popen.pid
+
+    @property
+    def returncode(self) -> int | None:
+        """The exit code of the subprocess, negative for a signal; None while it runs."""
+        return self._popen.returncode
+
+    def has_exited(self) -> bool:
+        """Whether the subprocess has exited. It is reaped then; what it has started may still run."""
+        if self._popen.returncode is None and self._popen.poll() is not None:
+            # Now or never: once nothing is left of the group, its number may be another's.
+            self.is_gone()
+        return self._popen.returncode is not None
+
+    def is_gone(self) -> bool:
+        """Whether nothing is left of the group."""
+        if not self._is_gone and self._popen.poll() is not None and not _has_members(self.pid):
+            self._forget()
+        return self._is_gone
+
+    def signal(self, name: str) -> None:
+        """Send a signal to all of the group: "SIGTERM" or "SIGKILL"."""
+        if self.is_gone():
+            return
+        with suppress(ProcessLookupError, PermissionError):
+            if sys.platform != "win32":
+                os.killpg(self.pid, getattr(signal, name))
+            elif name == "SIGTERM":
+                self._popen.terminate()
+            else:
+                self._popen.kill()
+
+    def end_now(self) -> None:
+        """End what is left of the group, with little patience, and without an event loop."""
+        _end_now({self})
+
+    def abandon(self) -> None:
+        """Leave the group alone in a forked child."""
+        self._forget()
+
+    def _forget(self) -> None:
+        self._is_gone = True
+        _groups.discard(self)
+
+
+_groups: set[ProcessGroup] = set()
+
+
+def _end_all() -> None:
+    _end_now(set(_groups))
+
+
+atexit.register(_end_all)
+
+
+def _end_now(groups: set[ProcessGroup]) -> None:
+    with uninterrupted() as interrupts:
+        _signal(groups, "SIGTERM")
+        end = time.monotonic() + _LAST_GRACE
+        while _left(groups) and time.monotonic() < end and not interrupts:
+            time.sleep(_PAUSE)
+        _signal(groups, "SIGKILL")
+        end = time.monotonic() + _LAST_WAIT
+        while _left(groups) and time.monotonic() < end:
+            time.sleep(_PAUSE)
+
+
+def _left(groups: set[ProcessGroup]) -> bool:
+    return any(not group.is_gone() for group in groups)
+
+
+def _signal(groups: set[ProcessGroup], name: str) -> None:
+    for group in groups:
+        group.signal(name)
+
+
+def _has_members(group: int) -> bool:
+    if sys.platform == "win32":
+        return False
+    try:
+        os.killpg(group, 0)
+    except (ProcessLookupError, PermissionError):
+        return False
+    return sys.platform != "linux" or _has_living_members(group)
+
+
+def _has_living_members(group: int) -> bool:
+    """Whether one of them is no zombie. In a container without an init, nobody waits for those."""
+    found = False
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):
+            # The name stands in brackets, and may hold anything.
+            state, _, its_group = path.read_bytes().rpartition(b")")[2].split()[:3]
+            found = True
+            if int(its_group) == group and state != b"Z":
+                return True
+    return not found

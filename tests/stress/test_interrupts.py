@@ -1,0 +1,76 @@
+"""Rule 23: however often and whenever Ctrl-C is pressed, no process is left, though it ignores EOF and SIGTERM."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.support.marked import alive, left_of, marked
+from tests.support.scale import SEED, count
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks for processes in /proc")
+
+ROOT = Path(__file__).parents[2]
+PHASES = ("calling", "waiting", "leaving")
+
+
+@pytest.mark.stress
+@pytest.mark.parametrize("number", range(count(20, 200)))
+def test_rule_23_two_to_four_ctrl_c_at_any_moment_leave_no_process(number: int) -> None:
+    chance = random.Random(SEED + number)
+    command = [sys.executable, "-m", "tests.stress.interrupted_client", chance.choice(PHASES)]
+    with marked() as marker:
+        environment = {**os.environ, marker: "1"}
+        client = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        assert client.stdout is not None
+        for _ in range(chance.choice((1, 2, 2))):
+            client.stdout.readline()
+        for _ in range(chance.choice((2, 2, 3, 4))):
+            interrupt_after(client, chance.choice((0.005, 0.05, 0.5)) * (0.5 + chance.random()))
+        _, err = client.communicate(timeout=60)
+        assert not alive(marker), err.decode()
+
+
+def interrupt_after(client: subprocess.Popen[bytes], seconds: float) -> None:
+    """Press Ctrl-C, unless the client ends before."""
+    try:
+        client.wait(seconds)
+    except subprocess.TimeoutExpired:
+        client.send_signal(signal.SIGINT)
+
+
+LEFT = """
+import asyncio, gc, os, sys
+from tests.stress.interrupted_client import main
+
+loop = asyncio.new_event_loop()
+task = loop.create_task(main("stopping"))
+loop.run_forever()
+loop.close()
+"""
+
+
+@pytest.mark.parametrize("rest", ["del task, loop; gc.collect(); os.write(1, b'over\\n'); sys.stdin.read()", ""])
+def test_rule_23_an_event_loop_that_is_left_for_good_leaves_no_process(rest: str) -> None:
+    with marked() as marker:
+        client = subprocess.Popen(
+            [sys.executable, "-c", LEFT + rest],
+            cwd=ROOT,
+            env={**os.environ, marker: "1"},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+        assert client.stdout is not None
+        assert client.stdout.readline() == b"entered\n"
+        if rest:
+            assert client.stdout.readline() == b"over\n"
+            assert left_of(marker, {client.pid}) == {client.pid}
+        client.communicate(timeout=60)
+        assert not alive(marker)
