@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from asyncio import StreamReader, StreamWriter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Final
@@ -28,13 +28,19 @@ CLIENT_SIDE: Final = Side(
 async def serve_stdio(
     factory: Callable[[RemoteClient], Agent], *, options: Options = DEFAULT_OPTIONS
 ) -> None:
-    """Serve an agent on this process's stdin and stdout until the client closes them, SIGINT or SIGTERM.
+    """Serve an agent on this process's stdin and stdout. Returns when the client closes them or has gone.
 
-    While it serves, what anything else writes to stdout goes to stderr.
+    SIGINT and SIGTERM end it in the same way: it returns, and the exit code is the application's, 0 if it does nothing
+    else. A second one cancels handlers without waiting for them. While it serves, what anything else writes to stdout
+    goes to stderr, and stdin is empty for everything else.
 
     Args:
         factory: makes the agent; gets the proxy for the client.
         options: how the connection behaves.
+
+    Raises:
+        SystemExit: if stdout can't be written although the client is there (a full disk, for one). Its message goes
+            to stderr, and the exit code is 1.
     """
     await connect.serve_stdio(AGENT_SIDE, factory, options)
 
@@ -45,22 +51,30 @@ def spawn_agent(
     *args: str,
     cwd: str | Path | None = None,
     env: Mapping[str, str] | None = None,
+    inherit_env: bool | Collection[str] | None = None,
     options: Options = DEFAULT_OPTIONS,
 ) -> AbstractAsyncContextManager[RemoteAgent]:
-    """Start an agent as a subprocess and be its client; leaving the block ends the agent and all it started.
+    """Start an agent as a subprocess and be its client. Leaving the block ends the agent and all it started.
+
+    The agent's stdin is closed, and its output read until it exits. If it does not within `options.exit_deadline`, it is
+    terminated, then killed; so are the processes that it leaves behind. Its stderr goes where `options.stderr` says,
+    to this process's stderr by default.
 
     Args:
         client_factory: makes the client; gets the proxy for the agent.
         command: the program to run.
         args: its arguments.
         cwd: the folder to run it in; this process's if left out.
-        env: its environment, on top of the few variables that are passed on by default (such as PATH and HOME).
+        env: environment variables to add to those that it inherits, or to override them with.
+        inherit_env: which of this process's environment variables it inherits: all (True), the few that every
+            program needs, such as PATH and HOME (False), or those of these names. `options.inherit_env` (True
+            unless set) if left out.
         options: how the connection and the process behave.
 
     Raises:
-        OSError: if the command can't start.
+        OSError: if the command can't start. The message names it, and the folder if that is missing.
     """
-    return connect.spawn(CLIENT_SIDE, client_factory, command, args, cwd, env, options)
+    return connect.spawn(CLIENT_SIDE, client_factory, command, args, cwd, env, inherit_env, options)
 
 
 def connect_in_process(
