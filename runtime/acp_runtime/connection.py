@@ -18,7 +18,7 @@ from acp_runtime.conduct import Conduct
 from acp_runtime.decoding import Decoder
 from acp_runtime.dispatch import Dispatcher
 from acp_runtime.errors import ConnectionClosed
-from acp_runtime.failures import error_answer
+from acp_runtime.failures import error_answer, summary
 from acp_runtime.lanes import Lanes
 from acp_runtime.logs import Throttle
 from acp_runtime.messages import IncomingNotification, IncomingRequest, IncomingResponse, InvalidNotification, Refused
@@ -140,7 +140,13 @@ class Connection:
             elif isinstance(message, Refused):
                 self._refused(message)
             elif isinstance(message, InvalidNotification):
-                self._log.log(WARNING, "invalid", "%s is not valid: %s", message.method, message.error.data)
+                self._log.log(
+                    WARNING,
+                    "invalid",
+                    "The peer sent an invalid %s: %s",
+                    message.method,
+                    summary(message.error.data, "params"),
+                )
             else:
                 self._log.log(DEBUG, "ignored", "Ignored a notification: %s", message.reason)
             if not self._understood:

@@ -10,6 +10,7 @@ from pydantic import ValidationError
 
 from acp_runtime.encoding import dump, error_line
 from acp_runtime.errors import InternalError, RequestCancelled, RequestError
+from acp_runtime.escaping import printable
 from acp_runtime.messages import RequestId
 from acp_runtime.stand_ins import original
 
@@ -17,6 +18,8 @@ from acp_runtime.stand_ins import original
 _MAX_ERRORS = 100
 _MAX_TEXT = 200
 _MAX_BYTES = 60_000
+# How long it gets in one line, in characters.
+_MAX_SUMMARY = 2000
 
 # Labels of what a union tries, see `acp_runtime.markers`: they are no fields. And those that take no value.
 _LABEL = re.compile(r"<[^<>]*>")
@@ -66,6 +69,12 @@ def explain(error: ValidationError, prefix: int) -> dict[str, Any]:
             break
         details.append(detail)
     return {"errors": details} if len(faults) == len(details) else {"errors": details, "count": len(faults)}
+
+
+def summary(explained: dict[str, Any], whole: str) -> str:
+    """What `explain` says, in one line. `whole` stands for an empty path."""
+    faults = (f"{fault['path'] or whole}: {fault['message']}" for fault in explained["errors"])
+    return printable("; ".join(faults), _MAX_SUMMARY)
 
 
 def _faults(error: ValidationError) -> list[tuple[tuple[int | str, ...], str]]:

@@ -1,19 +1,19 @@
-"""Lists stop at their first bad item.
+"""Lists and mappings stop at their first bad item.
 
-pydantic-core collects an error for every bad item, at half a kilobyte each: a line of two megabytes that says
-`[1,1,1,...]` where objects belong would take a gigabyte to refuse. The first one says as much.
+pydantic-core collects an error for every bad item, at half a kilobyte each and more in a union. To refuse a line of two
+megabytes that says `[1,1,1,...]` where objects belong would take a gigabyte. The first one says as much.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-_INSIDE = ("schema", "json_schema", "python_schema", "items_schema")
+_INSIDE = ("schema", "json_schema", "python_schema", "items_schema", "values_schema")
 
 
 def stop_at_first_error(schema: Any) -> None:
-    """Change the lists in a field's schema. Models in it see to their own fields."""
-    if schema["type"] == "list":
+    """Change the lists and mappings in a field's schema. Models in it see to their own fields."""
+    if schema["type"] in ("list", "dict"):
         schema["fail_fast"] = True
     for part in _INSIDE:
         if isinstance(schema.get(part), dict):

@@ -13,7 +13,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from acp_runtime.errors import RequestError
+from acp_runtime.errors import InvalidParams, RequestError
 from acp_runtime.flow import Activity
 
 RequestId: TypeAlias = str | int | None
@@ -102,7 +102,7 @@ class InvalidNotification:
 
     method: str
     params: Any
-    error: RequestError
+    error: InvalidParams
 
 
 @dataclass(slots=True)

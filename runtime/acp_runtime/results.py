@@ -11,8 +11,7 @@ from pydantic_core import core_schema, from_json
 from pydantic_core.core_schema import CoreSchema
 
 from acp_runtime.errors import InvalidResponse
-from acp_runtime.escaping import printable
-from acp_runtime.failures import explain
+from acp_runtime.failures import explain, summary
 from acp_runtime.markers import leaves_of
 from acp_runtime.messages import IncomingResponse
 from acp_runtime.methods import Request
@@ -47,9 +46,8 @@ def parse_result(method: Request[Any, Any], response: IncomingResponse) -> Any:
                 raise
             return validate(validate_json, {"result": plain_result(response)})["result"]
     except ValidationError as error:
-        faults = explain(error, 1)["errors"]
-    reason = "; ".join(f"{fault['path'] or 'result'}: {fault['message']}" for fault in faults)
-    raise InvalidResponse(method.wire, "the result is null" if response.null else printable(reason, 2000))
+        reason = "the result is null" if response.null else summary(explain(error, 1), "result")
+    raise InvalidResponse(method.wire, reason)
 
 
 def plain_result(response: IncomingResponse) -> Any:

@@ -153,6 +153,19 @@ def test_rule_12_a_valid_message_is_the_same_whatever_it_is_read_by() -> None:
     assert cancel.params.session_id == CUT
 
 
+def test_rule_12_a_mapping_of_bad_values_is_refused_at_the_first_one() -> None:
+    # An error for each of them takes seven seconds and a gigabyte.
+    bad = b",".join(b'"key %d":1' % number for number in range(100_000))
+    params = (
+        b'{"mode":"form","sessionId":"s","message":"x","requestedSchema":{"type":"object","properties":{%b}}}' % bad
+    )
+    found = _client().decode(message(id=1, method="elicitation/create", params=params))
+    assert isinstance(found, Refused)
+    paths = [each["path"] for each in found.error.data["errors"]]
+    assert "form.requestedSchema.properties.key 0" in paths
+    assert not any("key 1" in path for path in paths)
+
+
 def test_rule_12_union_labels_of_ours_are_no_part_of_a_path() -> None:
     server = {"name": "x", "command": "/x", "args": "hunter2", "env": []}
     found = _agent().decode(message(id=1, method="session/new", params={"cwd": "/", "mcpServers": [server]}))

@@ -148,11 +148,25 @@ async def test_rule_12_a_list_of_bad_items_is_refused_at_the_first_one(link: Lin
 async def test_rule_12_a_bad_notification_is_not_answered_and_logged_without_its_payload(
     link: Link, caplog: pytest.LogCaptureFixture
 ) -> None:
-    caplog.set_level("DEBUG")
+    caplog.set_level("WARNING")
     async with serving(link) as peer:
-        await peer.send({"method": "session/cancel", "params": {"sessionId": {"secret": "hunter2"}}})
+        for _ in range(2000):
+            await peer.send({"method": "session/cancel", "params": {"sessionId": {"secret": "hunter2"}}})
         assert await peer.until_quiet() == []
-    assert "session/cancel" in caplog.text
+    assert "session/cancel: sessionId: Input should be a valid string" in caplog.text
+    assert "hunter2" not in caplog.text
+    assert len(caplog.text) < 10_000
+
+
+async def test_rule_12_an_unknown_kind_of_update_is_logged_at_warning(
+    link: Link, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("WARNING")
+    async with calling(link) as (_, peer):
+        update = {"sessionUpdate": "from_the_future", "secret": "hunter2"}
+        await peer.send({"method": "session/update", "params": {"sessionId": "s", "update": update}})
+        assert await peer.until_quiet() == []
+    assert "session/update: update: " in caplog.text
     assert "hunter2" not in caplog.text
 
 
