@@ -95,7 +95,7 @@ class Process:
         release.callback(writer.abort)
         self.stdin: ByteWriter = writer
         self.stdout: _Stdout = _Stdout(reader)
-        self.closing = Closing()
+        self.closing: Closing = Closing()
         self._exit = ExitWatch(launched.group)
         release.callback(self._exit.close)
         # What it has started may hold its stdout for ever. All that it wrote itself is read by then.
