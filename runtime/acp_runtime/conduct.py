@@ -11,9 +11,8 @@ from logging import WARNING, getLogger
 from typing import Any
 
 from pydantic.alias_generators import to_snake
-from pydantic_core import from_json
 
-from acp_runtime.encoding import dump
+from acp_runtime.encoding import decoded
 from acp_runtime.errors import (
     CapabilityError,
     GuardError,
@@ -145,7 +144,7 @@ class Conduct:
     def _meet(self, peer: Any) -> None:
         """Both sides have said in `initialize` what they can do."""
         self._initialized = True
-        self._peer = from_json(dump(peer))
+        self._peer = decoded(peer)
         self._missing.clear()
 
     def _check_capabilities(self, method: AnyMethod, params: Any) -> None:

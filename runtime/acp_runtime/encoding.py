@@ -20,7 +20,7 @@ from acp_runtime import stand_ins
 from acp_runtime.errors import RequestError
 from acp_runtime.json_values import as_array, as_object
 from acp_runtime.messages import RequestId
-from acp_runtime.tolerant import is_json
+from acp_runtime.tolerant import is_json, parse
 
 # pydantic's errors repeat values, and these end up in logs.
 _VALUE = re.compile(r", input_value=.*(, input_type=)")
@@ -83,17 +83,22 @@ def dump(value: Any) -> bytes:
     return line
 
 
+def decoded(value: Any) -> Any:
+    """The decoded JSON of what was received, infinite numbers as null."""
+    return parse(stand_ins.dump(value, _dump_json)).value
+
+
 def _dump_again(value: Any) -> bytes:
     """Dump what pydantic-core has refused, if that was because of lone surrogates or of its depth."""
-
-    def dump_json(part: Any) -> bytes:
-        serializer: Any = getattr(part.__class__, "__pydantic_serializer__", None)
-        return to_json(part) if serializer is None else serializer.to_json(part, warnings="error")
-
     try:
-        return stand_ins.dump(value, dump_json)
+        return stand_ins.dump(value, _dump_json)
     except ValueError as error:
         raise PydanticSerializationError(_VALUE.sub(r"\1", str(error))) from None
+
+
+def _dump_json(value: Any) -> bytes:
+    serializer: Any = getattr(value.__class__, "__pydantic_serializer__", None)
+    return to_json(value) if serializer is None else serializer.to_json(value, warnings="error")
 
 
 def _require_finite(value: Any, line: bytes) -> None:

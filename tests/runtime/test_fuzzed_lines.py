@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+from collections import Counter
 from itertools import islice
+from typing import Any
 
 import pytest
 
+from acp_bindings.v1 import methods
+from acp_runtime.decoding import Decoder
+from acp_runtime.framing import LineReader
+from acp_runtime.messages import IncomingRequest, Refused
 from acp_runtime.outline import outline
 from tests.runtime.fuzzing import MESSAGES, check, generated, mutations
+from tests.runtime.peer import Link, Peer, serving
+
+# What gets an answer.
+Answered = (IncomingRequest, Refused)
 
 
 def test_rule_3_every_kind_of_json_in_every_place_is_what_a_strict_parser_says() -> None:
@@ -37,3 +48,27 @@ def test_rule_3_the_outline_of_a_line_is_whole_if_the_line_is_json(seed: int) ->
         found = outline(text)
         assert found.whole, each
         assert found.members.keys() == (value.keys() if isinstance(value, dict) else set()), each
+
+
+@pytest.mark.parametrize("link", ["memory"], indirect=True)
+@pytest.mark.parametrize("seed", range(4))
+async def test_rule_3_every_request_among_mutated_messages_gets_one_answer(link: Link, seed: int) -> None:
+    decoder = Decoder(methods.AGENT_REQUESTS, methods.AGENT_NOTIFICATIONS)
+    sent = list(islice(mutations(seed, MESSAGES), 1000))
+    expected: Counter[Any] = Counter()
+    async with serving(link) as peer:
+        receiving = asyncio.create_task(_answers(peer))
+        for each in sent:
+            framed = LineReader(2**20).feed(each + b"\n")
+            expected.update(found.id for found in map(decoder.decode, framed) if isinstance(found, Answered))
+            await peer.send(each + b"\n")
+        await peer.send({"id": "the last one", "method": "_last"})
+        assert await receiving == expected
+
+
+async def _answers(peer: Peer) -> Counter[Any]:
+    found: Counter[Any] = Counter()
+    while (answer := await peer.receive())["id"] != "the last one":
+        assert ("result" in answer) != ("error" in answer)
+        found[answer["id"]] += 1
+    return found

@@ -160,6 +160,27 @@ async def test_rule_3_results_may_have_them(link: Link, value: Any) -> None:
         assert (caught.value.message, caught.value.data) == (CUT, value)
 
 
+@extreme
+async def test_rule_3_what_is_said_in_initialize_may_have_them(link: Link, value: Any) -> None:
+    odd = {"_meta": {"x": value}, CUT: value, "number": 1e300}
+    capabilities: dict[str, Any] = {"loadSession": True, **odd}
+    params = {"protocolVersion": 1, "clientCapabilities": {"fs": {"readTextFile": True}, **odd}, **odd}
+    infinite = json.dumps(params).replace("1e+300", "1e999")
+    async with serving(link, Echo, ready=False) as peer:
+        await peer.send(message(id=1, method="initialize", params=infinite.encode()) + b"\n")
+        assert (await _receive(peer))["result"] == {"protocolVersion": 1}
+        assert "result" in await peer.call("session/new", {"cwd": "/", "mcpServers": []})
+    async with calling(link, ready=False) as (agent, peer):
+        call = asyncio.create_task(agent.initialize(protocol_version=1))
+        await peer.receive()
+        result = json.dumps({"protocolVersion": 1, "agentCapabilities": capabilities}).replace("1e+300", "1e999")
+        await peer.send(message(id=0, result=result.encode()) + b"\n")
+        await call
+        loading = asyncio.create_task(agent.session_load(session_id="s", cwd="/", mcp_servers=[]))
+        await peer.send({"id": (await peer.receive())["id"], "result": {}})
+        await loading
+
+
 async def test_rule_9_a_bad_result_with_surrogates_is_an_invalid_response(link: Link) -> None:
     async with calling(link) as (agent, peer):
         call = asyncio.create_task(agent.session_new(cwd="/", mcp_servers=[]))
