@@ -15,6 +15,7 @@ import socket
 import stat
 from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 
 from acp_runtime.forks import abandoned_in_children, leave_if_forked
@@ -95,7 +96,9 @@ class FdReader:
         if self._open:
             self._open = False
             os.close(self._fd)
-            self._loop.call_soon(leave_if_forked, self._made_in)
+            # A child of another thread doesn't return to the loop.
+            with suppress(RuntimeError):
+                self._loop.call_soon(leave_if_forked, self._made_in)
 
     def read_now(self) -> bool:
         """Read what is there, without waiting for more. Whether it can."""

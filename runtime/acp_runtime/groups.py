@@ -1,4 +1,7 @@
-"""A subprocess and what it has started, as one group that is ended as a whole, in the worst case without an event loop.
+"""A subprocess and what it has started, ended as a whole, in the worst case without an event loop.
+
+A subprocess leads a session and a process group. What it starts belongs to its group, or to another one of its session
+(what an interactive shell starts, for one). Sessions are seen on Linux alone. What starts a session of its own is left.
 
 Ctrl-C pressed again leaves the event loop at once, wherever it is. So each group is known until nothing of it is left,
 and ended when this process exits, at the latest.
@@ -13,7 +16,6 @@ import subprocess
 import sys
 import time
 from contextlib import suppress
-from pathlib import Path
 
 from acp_runtime.forks import abandoned_in_children
 from acp_runtime.signals import uninterrupted
@@ -23,7 +25,7 @@ _LAST_GRACE, _LAST_WAIT, _PAUSE = 0.5, 2.0, 0.002
 
 
 class ProcessGroup:
-    """A subprocess that leads a process group, and that group. On Windows, the subprocess alone.
+    """A subprocess and what it has started. On Windows, the subprocess alone.
 
     Args:
         popen: the subprocess. Only this object may wait for it.
@@ -37,7 +39,7 @@ class ProcessGroup:
 
     @property
     def pid(self) -> int:
-        """The id of the subprocess, and of the group."""
+        """The id of the subprocess, and of its group and session."""
         return self._popen.pid
 
     @property
@@ -62,13 +64,12 @@ class ProcessGroup:
         """Send a signal to all of the group: "SIGTERM" or "SIGKILL"."""
         if self.is_gone():
             return
-        with suppress(ProcessLookupError, PermissionError):
-            if sys.platform != "win32":
-                os.killpg(self.pid, getattr(signal, name))
-            elif name == "SIGTERM":
-                self._popen.terminate()
-            else:
-                self._popen.kill()
+        if sys.platform != "win32":
+            _signal_session(self.pid, getattr(signal, name))
+        elif name == "SIGTERM":
+            self._popen.terminate()
+        else:
+            self._popen.kill()
 
     def end_now(self) -> None:
         """End what is left of the group, with little patience, and without an event loop."""
@@ -114,24 +115,54 @@ def _signal(groups: set[ProcessGroup], name: str) -> None:
         group.signal(name)
 
 
-def _has_members(group: int) -> bool:
+def _signal_session(leader: int, number: int) -> None:
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(leader, number)
+    for pid, group in (_members(leader) or {}).items():
+        if group != leader:
+            with suppress(ProcessLookupError, PermissionError):
+                os.kill(pid, number)
+
+
+def _has_members(leader: int) -> bool:
     if sys.platform == "win32":
         return False
+    members = _members(leader)
+    if members is not None:
+        return bool(members)
     try:
-        os.killpg(group, 0)
+        os.killpg(leader, 0)
     except (ProcessLookupError, PermissionError):
         return False
-    return sys.platform != "linux" or _has_living_members(group)
+    return True
 
 
-def _has_living_members(group: int) -> bool:
-    """Whether one of them is no zombie. In a container without an init, nobody waits for those."""
-    found = False
-    for path in Path("/proc").glob("[0-9]*/stat"):
-        with suppress(OSError):
-            # The name stands in brackets, and may hold anything.
-            state, _, its_group = path.read_bytes().rpartition(b")")[2].split()[:3]
-            found = True
-            if int(its_group) == group and state != b"Z":
-                return True
-    return not found
+def _members(leader: int) -> dict[int, int] | None:
+    """The processes in the session of a process, with their groups; None where that can't be told.
+
+    Zombies don't count: in a container without an init, nobody waits for them.
+    """
+    if sys.platform != "linux":
+        return None
+    found: dict[int, int] = {}
+    try:
+        names = os.listdir("/proc")
+        if str(os.getpid()) not in names:
+            return None
+        for name in filter(str.isdigit, names):
+            # The name of the program stands in brackets, and may hold anything.
+            state, _, group, session = _stat(name).rpartition(b")")[2].split()[:4] or (b"X", b"0", b"0", b"0")
+            if int(session) == leader and state not in b"ZX":
+                found[int(name)] = int(group)
+    except OSError:
+        return None
+    return found
+
+
+def _stat(pid: str) -> bytes:
+    """What the system says of a process; nothing if it has just ended."""
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as file:
+            return file.read()
+    except (FileNotFoundError, ProcessLookupError):
+        return b""

@@ -214,6 +214,26 @@ async def test_rule_23_grandchildren_end_too_even_if_they_hold_the_pipes() -> No
             await asyncio.sleep(0)
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="sessions are looked up in /proc")
+async def test_rule_23_grandchildren_in_a_process_group_of_their_own_end_too() -> None:
+    code = """
+import os, signal, sys
+if os.fork() == 0:
+    os.setpgid(0, 0)
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    while True:
+        signal.pause()
+sys.stdin.buffer.read()
+"""
+    with marked() as marker, pytest.MonkeyPatch.context() as patch:
+        patch.setenv(marker, "1")
+        async with script(code, **SHORT):
+            patch.delenv(marker)
+            while len(alive(marker)) < 2:
+                await asyncio.sleep(0.01)
+        assert not alive(marker)
+
+
 async def test_rule_23_it_works_the_same_when_the_body_raises_or_is_cancelled() -> None:
     pids: list[int] = []
 
