@@ -5,26 +5,20 @@ What leaves is JSON to the letter: NaN and Infinity raise, wherever they are. Lo
 
 from __future__ import annotations
 
-import dataclasses
-import math
 import re
-from collections.abc import Iterable
 from functools import lru_cache
-from itertools import chain
 from typing import Any
 
-from pydantic import BaseModel
 from pydantic_core import PydanticSerializationError, to_json
 
 from acp_runtime import stand_ins
 from acp_runtime.errors import RequestError
-from acp_runtime.json_values import as_array, as_object
+from acp_runtime.finite import LONG, require_finite
 from acp_runtime.messages import RequestId
-from acp_runtime.tolerant import is_json, parse
+from acp_runtime.tolerant import parse
 
 # pydantic's errors repeat values, and these end up in logs.
 _VALUE = re.compile(r", input_value=.*(, input_type=)")
-_NOT_FINITE = "NaN and Infinity are not JSON and can't be sent"
 
 
 def request_line(id: int, method: str, params: Any) -> bytes:
@@ -77,9 +71,9 @@ def dump(value: Any) -> bytes:
         line: bytes = to_json(value) if serializer is None else serializer.to_json(value, warnings="error")
     except ValueError:
         line = _dump_again(value)
-    # NaN is written as null in a model, as NaN elsewhere.
-    if line.rfind(b"null") >= 0 or (serializer is None and (b"NaN" in line or b"Infinity" in line)):
-        _require_finite(value, line)
+    # A model of this package writes NaN as null, and of a long line it takes less time to look at the values.
+    if len(line) >= LONG or line.rfind(b"null") >= 0 or not hasattr(value.__class__, "__acp_open__"):
+        require_finite(value, line)
     return line
 
 
@@ -99,30 +93,6 @@ def _dump_again(value: Any) -> bytes:
 def _dump_json(value: Any) -> bytes:
     serializer: Any = getattr(value.__class__, "__pydantic_serializer__", None)
     return to_json(value) if serializer is None else serializer.to_json(value, warnings="error")
-
-
-def _require_finite(value: Any, line: bytes) -> None:
-    """Raise if there is a NaN or Infinity in a value, of which `line` was made."""
-    waiting = [value]
-    while waiting:
-        each = waiting.pop()
-        if isinstance(each, float) and not math.isfinite(each):
-            raise PydanticSerializationError(_NOT_FINITE)
-        waiting += _parts(each)
-    # They can be in containers of other kinds, too.
-    if (b"NaN" in line or b"Infinity" in line) and not is_json(line):
-        raise PydanticSerializationError(_NOT_FINITE)
-
-
-def _parts(value: Any) -> Iterable[Any]:
-    if isinstance(value, BaseModel):
-        return chain(vars(value).values(), (value.__pydantic_extra__ or {}).values())
-    if value.__class__ in (tuple, set, frozenset):
-        items: Iterable[Any] = value
-        return items
-    if dataclasses.is_dataclass(value):
-        return [getattr(value, field.name, None) for field in dataclasses.fields(value)]
-    return as_array(value) or (as_object(value) or {}).values()
 
 
 def _id(id: RequestId) -> bytes:
