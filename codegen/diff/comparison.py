@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from codegen.diff.findings import Finding
 from codegen.diff.fits import Fits
 from codegen.diff.matching import match
+from codegen.diff.nesting import Nesting
 from codegen.diff.reach import Reach, one_flow, reach
 from codegen.diff.rules import RULES
 from codegen.diff.sources import Snapshot
@@ -39,6 +40,7 @@ class Comparison:
         self.backwards = {new: old for old, new in self.names.items()}
         self.envelopes = envelopes(self.old.schema) | envelopes(self.new.schema)
         self.old_reach, self.new_reach = _reach(self.old), _reach(self.new)
+        self.old_nesting, self.new_nesting = Nesting(self.old.schema), Nesting(self.new.schema)
         self.old_to_new = Fits(self.old.schema, self.new.schema, self.names)
         self.new_to_old = Fits(self.new.schema, self.old.schema, self.backwards)
 

@@ -10,14 +10,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from codegen.diff.comparison import Comparison
-from codegen.diff.matching import effective
+from codegen.diff.nesting import Nesting
 from codegen.diff.pointers import of_property
 from codegen.diff.shapes import Shape, shape_of
 from codegen.diff.sources import Snapshot
-from codegen.ir import Alias, Field, Model, Schema
+from codegen.ir import Field, Model
 
-# Properties deeper inside than this are not looked for.
-_DEPTH = 3
 # Every object has it, so it says nothing.
 _ANYWHERE = "_meta"
 
@@ -42,35 +40,39 @@ class Place:
 def moved_to(comparison: Comparison, new: Model, field: Field) -> Place | None:
     """Where the head has a property that this object of the head lost."""
     wanted = _shape(field).renamed(comparison.names)
-    places = _places(comparison.new, new, field, lambda other: _shape(other) == wanted)
-    return _only(each for each in places if not _has(comparison.old.schema, comparison.backwards, each))
+    places = _places(comparison.new, comparison.new_nesting, new, field, lambda other: _shape(other) == wanted)
+    return _only(each for each in places if not _has(comparison.old_nesting, comparison.backwards, each))
 
 
 def moved_from(comparison: Comparison, old: Model, field: Field) -> Place | None:
     """Where the base had a property that this object of the base got."""
-    wanted = _shape(field)
-    places = _places(comparison.old, old, field, lambda other: _shape(other).renamed(comparison.names) == wanted)
-    return _only(each for each in places if not _has(comparison.new.schema, comparison.names, each))
+    wanted, names = _shape(field), comparison.names
+    places = _places(
+        comparison.old, comparison.old_nesting, old, field, lambda other: _shape(other).renamed(names) == wanted
+    )
+    return _only(each for each in places if not _has(comparison.new_nesting, names, each))
 
 
 def _only(places: Iterator[Place]) -> Place | None:
-    found = {each.pointer: each for each in places}
+    found: dict[str, Place] = {}
+    for each in places:
+        found.setdefault(each.pointer, each)
     return next(iter(found.values())) if len(found) == 1 else None
 
 
-def _has(schema: Schema, names: dict[str, str], place: Place) -> bool:
+def _has(nesting: Nesting, names: dict[str, str], place: Place) -> bool:
     """Whether the object of a place has the property on the other side, too."""
-    counterpart = schema.definitions.get(names.get(place.model.name, ""))
-    return isinstance(counterpart, Model) and place.field.wire in effective(schema, counterpart)
+    return place.field.wire in nesting.fields.get(names.get(place.model.name, ""), {})
 
 
-def _places(snapshot: Snapshot, start: Model, field: Field, same: Callable[[Field], bool]) -> Iterator[Place]:
+def _places(
+    snapshot: Snapshot, nesting: Nesting, start: Model, field: Field, same: Callable[[Field], bool]
+) -> Iterator[Place]:
     """Every place near an object that has this property."""
     if field.wire == _ANYWHERE or field.tag is not None:
         return
-    schema = snapshot.schema
-    for model, path in (*_inside(schema, start), *_around(schema, start)):
-        other = effective(schema, model).get(field.wire)
+    for model, path in (*nesting.inside(start), *((each, each.name) for each in nesting.around(start))):
+        other = nesting.fields[model.name].get(field.wire)
         if other is not None and other.tag is None and same(other):
             yield Place(_pointer(snapshot, model, field.wire), model, f"{path}.{field.wire}", other)
 
@@ -84,45 +86,3 @@ def _pointer(snapshot: Snapshot, model: Model, wire: str) -> str:
     owners = (model, *(snapshot.schema.model(base) for base in snapshot.schema.bases(model.name)))
     owner = next(each for each in owners if any(field.wire == wire for field in each.fields))
     return of_property(snapshot.raw, owner.pointer, wire)
-
-
-def _inside(schema: Schema, start: Model) -> Iterator[tuple[Model, str]]:
-    """The objects nested in an object, each by the shortest way."""
-    seen, level = {start.name}, [(start, "")]
-    for _ in range(_DEPTH):
-        ways = [
-            (inner, f"{path}.{wire}".lstrip("."))
-            for model, path in level
-            for wire, field in effective(schema, model).items()
-            for inner in _models(schema, _shape(field))
-        ]
-        level = [(model, path) for model, path in ways if model.name not in seen]
-        seen |= {model.name for model, _ in level}
-        yield from level
-
-
-def _around(schema: Schema, start: Model) -> Iterator[tuple[Model, str]]:
-    """The objects that an object, or one that wraps it, is nested in."""
-    models = [each for each in schema.definitions.values() if isinstance(each, Model)]
-    level = {each.name for each in models if start.name in (each.name, *schema.bases(each.name))}
-    seen = set(level)
-    for _ in range(_DEPTH):
-        outer = [each for each in models if each.name not in seen and level & _held(schema, each)]
-        level = {each.name for each in outer}
-        seen |= level
-        yield from ((each, each.name) for each in outer)
-
-
-def _held(schema: Schema, model: Model) -> set[str]:
-    """The objects that the properties of an object hold."""
-    return {inner.name for each in effective(schema, model).values() for inner in _models(schema, _shape(each))}
-
-
-def _models(schema: Schema, shape: Shape) -> Iterator[Model]:
-    """The objects that a type holds."""
-    for name in shape.names():
-        definition = schema.definitions[name]
-        if isinstance(definition, Alias):
-            yield from _models(schema, shape_of(definition.type.annotation))
-        else:
-            yield from schema.leaves(name)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 _INTEGERS = {
@@ -76,6 +77,7 @@ class Shape:
         return literals[0].values, next(iter(others), None)
 
 
+@lru_cache(maxsize=4096)
 def shape_of(annotation: str) -> Shape:
     """The tree of an annotation, as the intermediate representation writes them."""
     return _shape(ast.parse(annotation, mode="eval").body)
