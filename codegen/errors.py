@@ -2,28 +2,48 @@
 
 from __future__ import annotations
 
+import traceback
+from pathlib import Path
+
+_CODEGEN = Path(__file__).parent
+# Where a schema is taken apart for all the others, who know what they look for.
+_HELPER = _CODEGEN / "nodes.py"
+
 
 class SchemaError(Exception):
-    """The schema (or a data file about it) has something the generator has no rule for. Nothing was written.
+    """The schema has something the generator has no rule for. Nothing was written.
 
     Args:
         pointer: JSON pointer of the place, below the file that `source` names.
-        message: a sentence that says what was found there and what to do next.
+        message: a sentence that says what was found there.
+        source: the file.
+        then: a sentence that says what to do next; if left out, to teach the module that found it.
     """
 
-    def __init__(self, pointer: str, message: str, source: str = "") -> None:
+    def __init__(self, pointer: str, message: str, source: str = "", then: str = "") -> None:
         super().__init__(pointer, message, source)
         self.pointer = pointer
         self.message = message
         self.source = source
+        self.then = then
 
     def name_source(self, source: str) -> None:
         """Say which file it is about, unless it says so already."""
         self.source = self.source or source
 
     def __str__(self) -> str:
-        place = f"{self.source}#{self.pointer}: " if self.source or self.pointer else ""
-        return f"{place}{self.message}"
+        return f"{self._place}{self.message} {self.then or self._teach}"
+
+    @property
+    def _place(self) -> str:
+        return f"{self.source}#{self.pointer}: " if self.source or self.pointer else ""
+
+    @property
+    def _teach(self) -> str:
+        files = [Path(frame.filename) for frame in traceback.extract_tb(self.__traceback__)]
+        own = [path.name for path in files if path.parent == _CODEGEN and path != _HELPER]
+        where = f" (codegen/{own[-1]})" if own else ""
+        return f"Teach codegen what it means{where} before regenerating."
 
 
 class FileError(SchemaError):
@@ -31,6 +51,9 @@ class FileError(SchemaError):
 
     def name_source(self, source: str) -> None:
         """Its sentence names the file."""
+
+    def __str__(self) -> str:
+        return f"{self._place}{self.message}"
 
 
 class FetchError(Exception):

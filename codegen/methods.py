@@ -171,7 +171,9 @@ def _data(version: str, side: str, wire: str, pointer: str) -> dict[str, Any]:
     if found is None:
         place = f"codegen/methods.toml [{version}.{side}]"
         raise SchemaError(
-            pointer, f"The method {wire} is neither baseline nor mapped to what unlocks it. Add it to {place}."
+            pointer,
+            f"The method {wire} is neither baseline nor mapped to what unlocks it.",
+            then=f"Add it to {place}.",
         )
     return found
 
@@ -227,7 +229,11 @@ def _check_path(definitions: dict[str, Any], start: str, path: str, wire: str) -
     for step in path.split("."):
         properties = definitions.get(name or "", {}).get("properties", {})
         if step not in properties:
-            raise SchemaError(pointer, f"codegen/methods.toml maps {wire} to {path}, and there is no {step!r} here.")
+            raise SchemaError(
+                pointer,
+                f"codegen/methods.toml maps {wire} to {path}, and there is no {step!r} here.",
+                then="Correct the path there.",
+            )
         name = _target(properties[step])
         pointer = f"/$defs/{name}" if name else f"{pointer}/properties/{escape(step)}"
 

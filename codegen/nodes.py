@@ -99,9 +99,7 @@ class Node:
     def close(self) -> None:
         """Nothing may be left that no rule has read."""
         for keyword in sorted(self.left):
-            raise self.error(
-                f"The keyword {keyword!r} has no rule here. Teach codegen what it means before regenerating.", keyword
-            )
+            raise self.error(f"The keyword {keyword!r} has no rule here.", keyword)
 
 
 @contextmanager

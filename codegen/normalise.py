@@ -66,13 +66,9 @@ class _Reader:
         if found.name in RESERVED:
             raise SchemaError(found.pointer, f"The generated code uses the name {found.name} for something else.")
         if found.name in self.done:
-            raise SchemaError(
-                found.pointer, f"{found.name} is already the name of {self.done[found.name].pointer}. Rename one."
-            )
+            raise SchemaError(found.pointer, f"{found.name} is already the name of {self.done[found.name].pointer}.")
         if found.pointer != f"/$defs/{found.name}" and found.name in self.raw:
-            raise SchemaError(
-                found.pointer, f"This union member's name, {found.name}, is already a definition's. Add a rule for it."
-            )
+            raise SchemaError(found.pointer, f"This union member's name, {found.name}, is already a definition's.")
         self.done[found.name] = found
         return found
 

@@ -18,13 +18,14 @@ from tests.codegen.build import tree
 from tests.codegen.refusal_base import BASE
 from tests.support import stopped_everywhere
 from tests.support.codegen_copy import Copy, codegen_copy
+from tests.support.scale import count
 
 OLD, NEW = (
     {f"package/{name}": content.decode() for name, content in files.items()}
     for files in (stopped_everywhere.OLD, stopped_everywhere.NEW)
 )
 SIGNALS = [["SIGKILL"], ["SIGTERM"], ["SIGINT"], ["SIGINT", "SIGINT"], ["SIGTERM", "SIGTERM"], ["SIGTERM", "SIGKILL"]]
-KILLS = 4
+KILLS = count(4, 100)
 
 
 def stopped(folder: Path, steps: int, signals: list[str]) -> list[dict[str, Any]]:
@@ -66,6 +67,7 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Copy]:
         yield found
 
 
+@pytest.mark.stress
 @pytest.mark.parametrize("seed", range(KILLS))
 def test_a_regeneration_that_is_killed_at_a_random_moment_left_the_old_files_or_the_new_ones(
     copy: Copy, seed: int

@@ -1,0 +1,49 @@
+"""Import packages that were generated into folders, each in a process of its own, and build everything in them.
+
+Run as a program, because it forks: what all of them need is imported once. Arguments: the folders. Prints a JSON
+object: why each folder that can't be imported can't.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import sys
+import traceback
+import warnings
+from pathlib import Path
+
+from pydantic import TypeAdapter
+
+
+def _import(folder: Path) -> None:
+    sys.path.insert(0, str(folder))
+    for profile in sorted(path.parent.name for path in folder.glob("acp_bindings/*/__init__.py")):
+        package = importlib.import_module(f"acp_bindings.{profile}")
+        models = vars(importlib.import_module(f"acp_bindings.{profile}.models"))
+        for name in package.__all__:
+            value = getattr(package, name)
+            if name in models:
+                _ = TypeAdapter(value).core_schema
+
+
+def _why_not(folder: Path) -> str:
+    reading, writing = os.pipe()
+    child = os.fork()
+    if not child:
+        try:
+            _import(folder)
+            os._exit(0)
+        except BaseException:
+            os.write(writing, traceback.format_exc()[-2000:].encode())
+            os._exit(1)
+    os.close(writing)
+    with os.fdopen(reading) as said:
+        why = said.read()
+    return why if os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) else ""
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("error")
+    sys.stdout.write(json.dumps({folder: why for folder in sys.argv[1:] if (why := _why_not(Path(folder)))}))
