@@ -20,7 +20,8 @@ from datamodel_code_generator.format import PythonVersion
 
 from codegen.docs import Docs, caller_doc, docstring, handler_doc, methods_doc, models_doc
 from codegen.errors import FileError, SchemaError
-from codegen.ir import Definition, Method, Model, Schema
+from codegen.ir import Definition, Field, Method, Model, Schema
+from codegen.methods import ADVERTISED_IN, properties_of
 from codegen.profiles import Profile
 from codegen.rendering import Templates
 from codegen.types import quoted
@@ -48,12 +49,14 @@ def emit_package(profiles: list[Profile]) -> dict[str, str]:
 
 def emit_profile(profile: Profile, schema: Schema) -> dict[str, str]:
     """The files of a profile by name, not yet formatted."""
+    properties = properties_of(profile.table)
     context: dict[str, Any] = {
         "header": f"# {GENERATED}",
         "profile": profile,
         "schema": schema,
         "methods": schema.methods,
         "exported": sorted(schema.definitions),
+        "properties": properties,
     }
     files: dict[str, tuple[str, dict[str, Any]]] = {
         "__init__.py": ("profile.py.jinja", {}),
@@ -62,27 +65,38 @@ def emit_profile(profile: Profile, schema: Schema) -> dict[str, str]:
             {"imported": _of_methods(schema.methods), "doc": methods_doc(profile.title, schema.messages)},
         ),
         "models.py": ("models.py.jinja", {"body": _models(schema), "doc": models_doc(profile.title, schema)}),
-        "agent.py": ("role.py.jinja", _role("agent", schema)),
-        "client.py": ("role.py.jinja", _role("client", schema)),
+        "agent.py": ("role.py.jinja", _role("agent", schema, properties)),
+        "client.py": ("role.py.jinja", _role("client", schema, properties)),
         "connect.py": ("connect.py.jinja", {}),
     }
     return {name: _MODULES.render(template, **context, **extra) for name, (template, extra) in files.items()}
 
 
-def _role(role: str, schema: Schema) -> dict[str, Any]:
+def _role(role: str, schema: Schema, properties: dict[str, str]) -> dict[str, Any]:
+    advertised = _advertised(role, schema, properties)
     mine = [method for method in schema.methods if role in method.handled_by]
     sent = _derived_first(
         schema, [(leaf.name, method.result or "None") for method in mine for leaf in schema.leaves(method.params)]
     )
     fields = [field for method in mine for variant in schema.variants(method) for field in variant]
+    fields += advertised.values()
     names = {name for field in fields for name in field.type.names}
     return {
         "role": role,
         "mine": mine,
+        "advertised": {what: field.type.annotation.removesuffix(" | None") for what, field in advertised.items()},
         "requests": [each for each in sent if each[1] != "None"],
         "notifications": [each for each in sent if each[1] == "None"],
         "imported": sorted(names.union(_of_methods(mine), (name for name, _ in sent))),
     }
+
+
+def _advertised(role: str, schema: Schema, properties: dict[str, str]) -> dict[str, Field]:
+    """Where a role says what it can do and what it is, if this schema has it."""
+    opening = schema.definitions.get(ADVERTISED_IN[role])
+    fields = {field.wire: field for field in schema.fields(opening.name)} if isinstance(opening, Model) else {}
+    names = {what: properties[f"{role}_{what}"] for what in ("capabilities", "info")}
+    return {what: fields[name] for what, name in names.items() if name in fields}
 
 
 def _derived_first(schema: Schema, sent: list[tuple[str, str]]) -> list[tuple[str, str]]:

@@ -141,6 +141,7 @@ class Method:
         capability: the path in the peer's `initialize` message that unlocks it; None if nothing does.
         baseline: every peer implements it.
         content: parts of its params and the capability that unlocks each.
+        facts: what else the runtime has to know, as keywords of its `Request` or `Notification`.
     """
 
     wire: str
@@ -154,6 +155,7 @@ class Method:
     capability: str | None = None
     baseline: bool = False
     content: tuple[tuple[str, str], ...] = ()
+    facts: tuple[tuple[str, Any], ...] = ()
 
 
 @dataclass

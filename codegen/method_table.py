@@ -17,6 +17,8 @@ from codegen.toml import parse_toml
 
 # Version, side, method, and what the line says.
 Table: TypeAlias = dict[str, dict[str, dict[str, Any]]]
+# The table of a version that is about all its methods, not about those of a side.
+SHARED = "properties"
 # Whether a line of a side says what a line can say.
 IsLine: TypeAlias = Callable[[Any, str], bool]
 
@@ -50,6 +52,8 @@ def _lines(table: dict[str, Any], name: str, sides: tuple[str, ...]) -> Iterator
     for version, tables in table.items():
         _check_table(version, tables, "version of the protocol", TABLES, name)
         for side, lines in tables.items():
+            if side == SHARED:
+                continue
             _check_table(f"{version}.{side}", lines, "side", [f"{version}.{each}" for each in sides], name)
             yield from ((f"{version}.{side}", wire, line, side) for wire, line in lines.items())
 

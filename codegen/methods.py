@@ -16,14 +16,14 @@ from typing import Any, TypeGuard
 from acp_runtime.roles import Handler, Remote
 from codegen.envelopes import Payload
 from codegen.errors import SchemaError
+from codegen.facts import KEYS, LOWER, PROPERTIES, read_facts
 from codegen.ir import Method
-from codegen.method_table import read_table
+from codegen.method_table import SHARED, read_table
 from codegen.names import method_name
 from codegen.nodes import escape, is_object
+from codegen.toml import parse_toml
 
 DATA = Path(__file__).with_name("methods.toml")
-# What a line may say.
-KEYS = frozenset({"baseline", "capability", "offered", "content"})
 # What the file says of a method, by its side, its name and the pointer for an error.
 _DataOf = Callable[[str, str, str], dict[str, Any]]
 
@@ -43,16 +43,15 @@ _SENDERS = {
     "proxy": {"Proxy"},
 }
 _RESPONDERS = {**_SENDERS, "agent": {"Agent"}, "client": {"Client"}}
+# What every handler and every proxy has already.
+_INHERITED = frozenset((*dir(Handler), *dir(Remote), "request", "requests", "notify", "notifications"))
 # Names that the generated modules and the bases of the roles use for other things.
 _RESERVED = {"PROFILE", "PROTOCOL_VERSION"}.union(
     *({f"{role.upper()}_REQUESTS", f"{role.upper()}_NOTIFICATIONS"} for role in ("agent", "client")),
-    *(
-        {f"{role}.{name}" for name in (*dir(Handler), *dir(Remote), "request", "requests", "notify", "notifications")}
-        for role in ("agent", "client")
-    ),
+    *({f"{role}.{name}" for name in _INHERITED} for role in ("agent", "client")),
 )
 # Whose `initialize` message tells what a side can do.
-_ADVERTISED_IN = {"agent": "InitializeResponse", "client": "InitializeRequest"}
+ADVERTISED_IN = {"agent": "InitializeResponse", "client": "InitializeRequest"}
 
 
 def read_methods(raw: dict[str, Any], payloads: set[Payload], version: str) -> list[Method]:
@@ -146,23 +145,42 @@ def _method(
     data = data_of(side, wire, f"/$defs/{params}/x-method")
     capability = data.get("capability")
     if capability is not None:
-        _check_path(raw["$defs"], _ADVERTISED_IN[side], capability, wire)
+        _check_path(raw["$defs"], ADVERTISED_IN[side], capability, wire)
     name = method_name(wire)
     is_notification = kind == "notification"
     twice = is_notification and (side, wire, "request") in parts
+    result = None if is_notification else parts[side, wire, "response"]
     return Method(
         wire=wire,
-        name=f"{name}_notification" if twice else name,
+        name=_free(f"{name}_notification" if twice else name),
         constant=f"{name}_notification".upper() if is_notification and kinds[name] > 1 else name.upper(),
         side=side,
         handled_by=_HANDLED_BY[side],
         params=params,
-        result=None if is_notification else parts[side, wire, "response"],
+        result=result,
         doc=raw["$defs"][params].get("description", ""),
         capability=capability,
         baseline=data.get("baseline", False),
         content=_content(raw["$defs"], side, wire, params, data),
+        facts=read_facts(data, raw["$defs"][params], raw["$defs"].get(result, {})),
     )
+
+
+def _free(name: str) -> str:
+    """A method that would be called like a public attribute of its base gets a trailing underscore, as fields do."""
+    return f"{name}_" if name in _INHERITED and not name.startswith("_") else name
+
+
+def properties_of(version: str) -> dict[str, str]:
+    """What `methods.toml` says of a version as a whole: the properties that its methods have in common."""
+    found: Any = parse_toml(DATA.read_bytes(), DATA.name).get(version, {}).get(SHARED)
+    if not is_object(found) or found.keys() != PROPERTIES or found["lower"] not in LOWER:
+        names = ", ".join(sorted(PROPERTIES))
+        raise SchemaError(
+            "",
+            f"codegen/methods.toml [{version}.{SHARED}] needs {names}, where lower is one of {LOWER}; found {found!r}.",
+        )
+    return found
 
 
 def _data(version: str, side: str, wire: str, pointer: str) -> dict[str, Any]:
@@ -185,13 +203,11 @@ def line_of(version: str, side: str, wire: str) -> dict[str, Any] | None:
 
 def _is_data(found: Any, side: str) -> TypeGuard[dict[str, Any]]:
     """Whether a line has what it can have: texts that aren't empty, capabilities only where some message has them."""
-    if not is_object(found) or not found or found.keys() - KEYS:
+    if not is_object(found) or not found or found.keys() - KEYS.keys():
         return False
-    content = found.get("content", {})
-    if not is_object(content) or ((content or "capability" in found) and side not in _ADVERTISED_IN):
+    if not all(KEYS[key](value) for key, value in found.items()):
         return False
-    texts = [*content.values(), *(found[key] for key in ("capability", "offered") if key in found)]
-    return found.get("baseline", True) is True and all(isinstance(text, str) and text for text in texts)
+    return side in ADVERTISED_IN or not found.keys() & {"content", "capability"}
 
 
 def _content(
@@ -202,7 +218,7 @@ def _content(
     for part, capability in data.get("content", {}).items():
         field, _, tag = part.partition(".")
         if has_part(definitions, params, field, tag):
-            _check_path(definitions, _ADVERTISED_IN[side], capability, f"{wire} with {part}")
+            _check_path(definitions, ADVERTISED_IN[side], capability, f"{wire} with {part}")
             found.append((part, capability))
     return tuple(found)
 

@@ -11,8 +11,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from codegen.facts import KEYS
 from codegen.ir import Method
-from codegen.methods import KEYS, has_part, line_of
+from codegen.methods import has_part, line_of
 from codegen.nodes import is_object
 
 METHODS = "codegen/methods.toml"
@@ -61,7 +62,7 @@ class MethodFacts:
         elif not is_object(line) or not _is_readable(line):
             self.unreadable[method.wire] = None
         else:
-            self.unknown.update(dict.fromkeys(line.keys() - KEYS))
+            self.unknown.update(dict.fromkeys(line.keys() - KEYS.keys()))
             return line
         return None
 

@@ -1,7 +1,7 @@
 """Everything this package raises on purpose.
 
-`RequestError` and its subclasses are JSON-RPC's errors: raised by a handler they are the answer, and a call that the
-peer answered with an error raises them. The others never travel: they say what went wrong on this side.
+`RequestError` and its subclasses are the errors of JSON-RPC: a handler raises one to answer with it. A call that the
+peer answered with an error raises a `RemoteError`. All others are about this side and are never sent.
 """
 
 from __future__ import annotations
@@ -32,15 +32,43 @@ class RequestError(Exception):
     def __str__(self) -> str:
         return f"{printable(str(self.message), _MAX_MESSAGE)} ({self.code})"
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _make, (type(self), self.code, self.message, self.data), self.__dict__
+
     @staticmethod
     def of(code: int, message: str, data: Any = None) -> RequestError:
         """The error of a code: an instance of its subclass if the code has one."""
-        cls = _BY_CODE.get(code)
-        if cls is None:
-            return RequestError(code, message, data)
-        error = cls.__new__(cls)
-        RequestError.__init__(error, code, message, data)
+        error: RequestError = _make(_BY_CODE.get(code, RequestError), code, message, data)
         return error
+
+
+def _make(cls: type[RequestError], code: int, message: str, data: Any) -> Any:
+    """An instance of a class, whatever its own constructor takes."""
+    error = cls.__new__(cls)
+    RequestError.__init__(error, code, message, data)
+    return error
+
+
+class RemoteError(RequestError):
+    """What the peer answered to a call. It is an instance of its code's class, too: `except AuthenticationRequired`.
+
+    A handler that lets it escape answers its own request with -32603: the peer's error is about another request. To
+    answer with it, raise a new `RequestError` from it.
+
+    Attributes:
+        hint: where to look for the cause; empty if nothing is known.
+    """
+
+    hint: str = ""
+
+    @staticmethod
+    def of(code: int, message: str, data: Any = None) -> RemoteError:
+        """The error of a code: an instance of its class, too, if the code has one."""
+        error: RemoteError = _make(_REMOTE_BY_CODE.get(code, RemoteError), code, message, data)
+        return error
+
+    def __str__(self) -> str:
+        return f"{super().__str__()}. {self.hint}" if self.hint else super().__str__()
 
 
 class _Coded(RequestError):
@@ -138,6 +166,13 @@ _BY_CODE: dict[int, type[RequestError]] = {
     -32601: MethodNotFound,
 }
 
+# In this module under their names, so that they can be pickled.
+_REMOTE_BY_CODE: dict[int, type[RemoteError]] = {
+    code: type(f"Remote{cls.__name__}", (RemoteError, cls), {"__module__": __name__, "__doc__": cls.__doc__})
+    for code, cls in _BY_CODE.items()
+}
+globals().update({cls.__name__: cls for cls in _REMOTE_BY_CODE.values()})
+
 
 class ConnectionClosed(Exception):
     """The connection ended while a call was waiting, or before it was made.
@@ -161,11 +196,14 @@ class ConnectionClosed(Exception):
 
 
 class MessageTooLarge(ConnectionClosed):
-    """A message was larger than `Options.max_message_bytes`. The connection closes: what follows can't be found."""
+    """A message was larger than `Options.max_message_bytes`.
+
+    The connection closes, because the next message boundary is unknown.
+    """
 
 
 class InvalidResponse(Exception):
-    """The peer answered a call with something that is no valid answer to it. The connection goes on.
+    """The peer answered a call with an invalid response. The connection goes on.
 
     Args:
         method: the method that was called.

@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from acp_runtime.encoding import dump, error_line
-from acp_runtime.errors import InternalError, RequestCancelled, RequestError
+from acp_runtime.errors import InternalError, RemoteError, RequestCancelled, RequestError
 from acp_runtime.escaping import printable
 from acp_runtime.messages import RequestId
 from acp_runtime.stand_ins import original
@@ -36,7 +36,7 @@ def wire_error(error: BaseException, *, disclose: bool) -> RequestError:
         error: what the handler raised.
         disclose: whether the text of an exception that isn't meant for the wire may go there.
     """
-    if isinstance(error, RequestError):
+    if isinstance(error, RequestError) and not isinstance(error, RemoteError):
         return error
     if isinstance(error, asyncio.CancelledError):
         return RequestCancelled()

@@ -1,67 +1,55 @@
-"""What a line can turn out to be, once it is understood.
+"""What a line can turn out to be, once it is decoded.
 
 An id is echoed exactly as it came, so it stays what JSON says: a string, an integer of any size, or null.
-
-A request or a notification is the only object that its handling costs, since it counts as the handler's `Activity`.
-What the decoder doesn't know of it is set when a handler is to have it.
 """
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from acp_runtime.errors import InvalidParams, RequestError
-from acp_runtime.flow import Activity
 
 RequestId: TypeAlias = str | int | None
 
 
-@dataclass(slots=True, eq=False)
-class IncomingRequest(Activity):
-    """A request with valid params. Those of a method that the schema doesn't know are plain JSON.
-
-    Attributes:
-        task: runs its handler.
-        turn_cancelled: the client cancelled the turn that this request is (rule 21).
-        answered: the answer was sent without waiting for the handler.
-    """
-
-    ordered = False
+@dataclass(slots=True)
+class IncomingRequest:
+    """A request with valid params. Those of a method that the schema doesn't know are plain JSON."""
 
     id: RequestId
     method: str
     params: Any
 
-    task: asyncio.Task[None] | None = field(init=False)
-    turn_cancelled: bool = field(init=False)
-    answered: bool = field(init=False)
 
-
-@dataclass(slots=True, eq=False)
-class IncomingNotification(Activity):
-    """A notification with valid params. Those of a method that the schema doesn't know are plain JSON.
-
-    Attributes:
-        handle: its handler.
-    """
-
-    ordered = True
+@dataclass(slots=True)
+class IncomingNotification:
+    """A notification with valid params. Those of a method that the schema doesn't know are plain JSON."""
 
     method: str
     params: Any
 
-    handle: Callable[[Any], Awaitable[Any]] = field(init=False)
+
+@dataclass(slots=True)
+class InvalidNotification:
+    """A notification of the schema whose params are not valid.
+
+    Attributes:
+        params: the decoded JSON.
+        error: the paths of the fields and what is wrong with each, without values.
+    """
+
+    method: str
+    params: Any
+    error: InvalidParams
 
 
 @dataclass(slots=True)
 class IncomingResponse:
-    """An answer, of which only the envelope has been looked at: whose call it answers says what is to be in it.
+    """A response, of which only the envelope has been looked at: the call it answers says what is to be in it.
 
     Attributes:
-        fault: what is wrong with the envelope, or with the line as JSON; empty if nothing is.
+        fault: what is wrong with the envelope; empty if nothing is.
         failed: whether it is an error.
         error: the error object as plain JSON.
         null: whether the result is null.
@@ -81,8 +69,8 @@ class Refused:
     """A message that is answered with an error at once.
 
     Attributes:
-        about: what is wrong with the line, for the log (rule 30); empty if the error says it.
-        answers: the id of the call that it answers, as far as it can be read; None if it isn't a response.
+        about: what is wrong with it, for the log; without payload.
+        answers: the id of the call that it is the response to, as far as it can be read.
     """
 
     id: RequestId
@@ -92,24 +80,10 @@ class Refused:
 
 
 @dataclass(slots=True)
-class InvalidNotification:
-    """A notification of a known method whose params are not valid (rule 12).
-
-    Attributes:
-        params: the decoded JSON.
-        error: says what is wrong with them, without values.
-    """
-
-    method: str
-    params: Any
-    error: InvalidParams
-
-
-@dataclass(slots=True)
 class Ignored:
     """A message that is logged and not answered. The reason holds no payload."""
 
     reason: str
 
 
-Message: TypeAlias = IncomingRequest | IncomingNotification | IncomingResponse | InvalidNotification | Refused | Ignored
+Message: TypeAlias = IncomingRequest | IncomingNotification | InvalidNotification | IncomingResponse | Refused | Ignored

@@ -18,16 +18,22 @@ class Options:
 
     Attributes:
         max_message_bytes: a longer incoming line closes the connection with `MessageTooLarge`, before it is all read.
-        high_water_messages: reading pauses while this many incoming messages are being handled or wait for it. What
-            cancels one of so many requests waits behind them, too.
-        high_water_bytes: reading pauses while incoming messages that take this much memory are being handled or wait.
-        flood_factor: while every handler waits for the peer reading can't pause, since the answers come behind
-            everything else; the connection closes when what waits takes this many times `high_water_bytes`.
+        high_water_messages: how many requests run at a time; further ones wait. Reading pauses while this many
+            messages wait.
+        high_water_bytes: reading pauses while the messages that wait take this much memory. Requests wait while those
+            that run take this much; a large one counts for a sixteenth of it.
+        flood_factor: if all handlers await the peer, reading continues; the connection closes when messages take this
+            multiple of `high_water_bytes`.
+        max_held_bytes: how much may be held for a session that is being created: updates that arrive before the answer
+            that names it (beyond the limit they are handled early), and notifications sent before that answer (beyond
+            it sending raises `BufferError`).
         write_high_water_bytes: a send waits while more than this is unwritten.
         unread_answer_bytes: reading pauses while the peer leaves more than this of its answers unread, unless it owes
             answers itself; at `flood_factor` times as much the connection closes.
         eof_grace: how long handlers may go on after the peer closed its side, before they are cancelled.
-        handler_deadline: how long cancelled handlers may take to end before they are given up.
+        handler_deadline: how long cancelled handlers may take to end before they are abandoned. After the peer closed
+            its side: how long no handler of a notification may finish before the rest is abandoned.
+        late_answer_deadline: how long the next prompt of a session waits for the answer to one that was cancelled.
         flush_deadline: how long the last messages may take to be written when a connection closes.
         exit_deadline: `spawn_agent`: how long the agent may take to exit after its stdin closed, before it gets
             SIGTERM. Cancelling the task that leaves the block again (a second Ctrl-C) shortens this and the next.
@@ -52,10 +58,12 @@ class Options:
     high_water_messages: int = 4096
     high_water_bytes: int = 16 * 1024 * 1024
     flood_factor: int = 16
+    max_held_bytes: int = 16 * 1024 * 1024
     write_high_water_bytes: int = 64 * 1024
     unread_answer_bytes: int = 16 * 1024 * 1024
     eof_grace: float = 0.5
     handler_deadline: float = 5.0
+    late_answer_deadline: float = 10.0
     flush_deadline: float = 2.0
     exit_deadline: float = 5.0
     terminate_deadline: float = 2.0

@@ -12,7 +12,7 @@ from warnings import warn
 from pydantic import BaseModel, ValidationError
 
 from acp_runtime.absent import ABSENT
-from acp_runtime.errors import MethodNotFound
+from acp_runtime.errors import ConnectionClosed, InvalidParams, MethodNotFound
 from acp_runtime.markers import leaves_of
 from acp_runtime.methods import AnyMethod, Notification, Request
 from acp_runtime.model import Model
@@ -40,6 +40,48 @@ class Channel(Protocol):
         """Send a notification that the schema doesn't know."""
         ...
 
+    async def wait_closed(self) -> ConnectionClosed:
+        """Wait for the end of the connection. Gives the reason."""
+        ...
+
+    def supports(self, method: AnyMethod) -> bool:
+        """Whether the peer has advertised what a method needs."""
+        ...
+
+    @property
+    def handler(self) -> Any:
+        """What handles this side's methods."""
+        ...
+
+    @property
+    def peer_capabilities(self) -> Any:
+        """What the peer advertised; None before `initialize` was answered."""
+        ...
+
+    @property
+    def peer_info(self) -> Any:
+        """What the peer is called; None before `initialize` was answered, or if it did not say."""
+        ...
+
+    @property
+    def process(self) -> ProcessInfo | None:
+        """The subprocess at the other end; None if there is none."""
+        ...
+
+
+class ProcessInfo(Protocol):
+    """A subprocess that this side started."""
+
+    @property
+    def pid(self) -> int:
+        """Its number."""
+        ...
+
+    @property
+    def returncode(self) -> int | None:
+        """Its exit code, negative for a signal; None while it runs."""
+        ...
+
 
 class Handler(ABC):  # noqa: B024 - its abstract methods are in the generated subclasses
     """One side of a connection: a method per method of the protocol that this side handles.
@@ -61,11 +103,22 @@ class Handler(ABC):  # noqa: B024 - its abstract methods are in the generated su
         Ignored unless overridden.
         """
 
+    async def invalid_notification(self, method: str, params: Any, error: InvalidParams) -> None:  # noqa: B027
+        """Take a notification whose params are not valid, such as an update of a kind that the schema doesn't know.
+
+        Called in the order of its session. Does nothing unless overridden: the connection has logged it already.
+
+        Args:
+            method: its name on the wire.
+            params: the decoded JSON.
+            error: what is wrong; its `data` has the paths of the fields and a message for each.
+        """
+
     async def _unhandled(self, method: Notification[P], params: P) -> None:
         """What happens to a notification that no override takes: what the connection does by itself, or nothing."""
-        from acp_runtime.flow import current_activity
+        from acp_runtime.connection.in_flight import current_message
 
-        current = current_activity()
+        current = current_message()
         if current is not None:
             current.default(method, params)
 
@@ -90,6 +143,51 @@ class Remote:
     async def ext_notification(self, method: str, params: Any = None) -> None:
         """Send a notification that the schema doesn't know, by its name on the wire, with the leading underscore."""
         await self._channel.ext_notification(method, params)
+
+    @property
+    def handler(self) -> Any:
+        """What handles this side of the connection. Raises RuntimeError while the factory is still making it."""
+        return self._channel.handler
+
+    @property
+    def capabilities(self) -> Any:
+        """What the peer advertised in its `initialize` message; None before `initialize` was answered."""
+        return self._channel.peer_capabilities
+
+    @property
+    def peer_info(self) -> Any:
+        """The peer's name and version; None before `initialize` was answered, and if it did not say."""
+        return self._channel.peer_info
+
+    @property
+    def process(self) -> ProcessInfo | None:
+        """The subprocess that the peer runs in (`pid`, `returncode`); None if this side did not start one."""
+        return self._channel.process
+
+    def supports(self, method: str) -> bool:
+        """Whether the peer has advertised what a method needs, so that no guard would stop a call of it.
+
+        Always true of the methods that every peer has and of those that no capability unlocks. False before
+        `initialize` was answered, but for `initialize` itself.
+
+        Args:
+            method: its name on the wire, such as `session/load`.
+
+        Raises:
+            ValueError: if the peer's side has no such method in this version of the protocol.
+        """
+        found = self.requests.get(method) or self.notifications.get(method)
+        if found is None:
+            raise ValueError(f"{method!r} is not a method that can be called on this peer.")
+        return self._channel.supports(found)
+
+    async def wait_closed(self) -> ConnectionClosed:
+        """Wait until the connection has ended and everything that was received has been handled.
+
+        Returns:
+            Why it ended; of a subprocess with its exit code and the end of its stderr.
+        """
+        return await self._channel.wait_closed()
 
     # Not coroutines themselves: every one of them costs each message some time.
     def _call(self, method: Request[P, R], /, **keywords: Any) -> Awaitable[R]:
@@ -154,7 +252,7 @@ def _method_of(params: Model, methods: Mapping[str, Any]) -> Any:
     for method in methods.values():
         if any(type(params) is leaf for leaf in _params_of(method)):
             return method
-    raise TypeError(f"{type(params).__name__} is no params of a method that can be called here")
+    raise TypeError(f"{type(params).__name__} is not the params of any method you can call on this peer")
 
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from acp_runtime.methods import Notification, Profile, Request, Role
-from acp_runtime.roles import Channel
+from acp_runtime.methods import AnyMethod, Notification, Profile, Request, Role
+from acp_runtime.roles import Channel, Handler
 
 RemoteT = TypeVar("RemoteT")
 
@@ -22,6 +22,7 @@ class Side(Generic[RemoteT]):
         requests: those it handles, by their names on the wire.
         notifications: those it handles, likewise.
         remote: makes the proxy for the other side.
+        base: the base class of its handlers, whose methods are the defaults.
     """
 
     role: Role
@@ -29,3 +30,9 @@ class Side(Generic[RemoteT]):
     requests: Mapping[str, Request[Any, Any]]
     notifications: Mapping[str, Notification[Any]]
     remote: Callable[[Channel], RemoteT]
+    base: type[Handler]
+
+    def overrides(self, handler: Handler, method: AnyMethod) -> bool:
+        """Whether a handler implements a method itself."""
+        default = getattr(self.base, method.name, None)
+        return getattr(getattr(handler, method.name, None), "__func__", None) is not default

@@ -49,11 +49,17 @@ class Closing:
         if self._cancelled is not None:
             raise self._cancelled
 
-    async def finish(self, task: asyncio.Task[Any]) -> None:
-        """Wait until a task has ended, and raise what it raised. It is cancelled whenever the waiting task is."""
+    async def finish(self, task: asyncio.Task[Any], on_cancel: Callable[[], object] | None = None) -> None:
+        """Wait until a task has ended, and raise what it raised.
+
+        Args:
+            task: what to wait for.
+            on_cancel: called whenever the waiting task is cancelled; cancels the task if left out.
+        """
+        cancel = on_cancel or task.cancel
         if self._count:
-            task.cancel()
-        await self._wait(task, task.cancel)
+            cancel()
+        await self._wait(task, cancel)
         if not task.cancelled():
             task.result()
 

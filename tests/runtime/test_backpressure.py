@@ -95,7 +95,9 @@ async def test_rule_18_a_paused_reader_does_not_deadlock_with_handlers_that_call
         assert [text_of(each) for each in clients[0].updates] == [str(n) for n in range(50)]
 
 
-async def test_rule_18_updates_beyond_the_high_water_mark_are_kept_as_they_came(link: Link) -> None:
+async def test_rule_18_updates_beyond_the_high_water_mark_are_handled_in_order(
+    link: Link,
+) -> None:
     class Asking(PlainClient):
         async def session_update(self, notification: SessionNotification, /) -> None:
             await self.agent.session_set_mode(session_id="s", mode_id="m")
@@ -111,8 +113,6 @@ async def test_rule_18_updates_beyond_the_high_water_mark_are_kept_as_they_came(
     peer = Peer(peer_source, peer_writer)
     await peer.send(*(update("s", str(n)) for n in range(20)), {"id": "quiet", "method": "quiet"})
     asked = [await peer.receive(), await peer.receive()]
-    waiting: Any = connection._lanes._lanes["s"]
-    assert [type(each.params) for each in waiting] == [SessionNotification] * 4 + [bytes] * 16
     mode = next(each["id"] for each in asked if each["id"] != "quiet")
     for _ in range(19):
         await peer.send({"id": mode, "result": {}})

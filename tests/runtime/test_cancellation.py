@@ -40,7 +40,19 @@ async def test_rule_19_cancelling_a_task_that_awaits_a_call_sends_cancel_request
         call.cancel()
         with pytest.raises(asyncio.CancelledError):
             await call
+        assert await peer.receive() == {"jsonrpc": "2.0", "method": "session/cancel", "params": {"sessionId": "s1"}}
         assert await peer.receive() == {"jsonrpc": "2.0", "method": "$/cancel_request", "params": {"requestId": id}}
+
+
+async def test_rule_19_a_cancelled_call_that_is_no_turn_sends_cancel_request_alone(link: Link) -> None:
+    async with calling(link) as (agent, peer):
+        call = asyncio.create_task(agent.session_set_mode(session_id="s1", mode_id="m"))
+        id = (await peer.receive())["id"]
+        call.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await call
+        assert await peer.receive() == {"jsonrpc": "2.0", "method": "$/cancel_request", "params": {"requestId": id}}
+        assert await peer.until_quiet() == []
 
 
 async def test_rule_19_the_late_answer_to_a_cancelled_call_is_dropped_quietly(
@@ -50,7 +62,7 @@ async def test_rule_19_the_late_answer_to_a_cancelled_call_is_dropped_quietly(
         call = asyncio.create_task(agent.session_prompt(session_id="s1", prompt=[]))
         id = (await peer.receive())["id"]
         call.cancel()
-        await peer.receive()
+        assert [(await peer.receive())["method"] for _ in range(2)] == ["session/cancel", "$/cancel_request"]
         await peer.send({"id": id, "error": {"code": -32800, "message": "cancelled"}})
         assert await peer.until_quiet() == []
     assert caplog.text == ""
@@ -65,7 +77,8 @@ async def test_rule_19_a_timeout_round_a_call_just_works(link: Link) -> None:
 
         with pytest.raises(TimeoutError):
             await call()
-        assert [(await peer.receive())["method"] for _ in range(2)] == ["session/prompt", "$/cancel_request"]
+        sent = [(await peer.receive())["method"] for _ in range(3)]
+        assert sent == ["session/prompt", "session/cancel", "$/cancel_request"]
 
 
 async def test_rule_20_a_request_that_is_cancelled_is_answered_request_cancelled(link: Link) -> None:

@@ -14,6 +14,7 @@ from acp_bindings.v1 import PromptRequest, PromptResponse, RemoteAgent
 from acp_bindings.v1.connect import AGENT_SIDE, CLIENT_SIDE
 from acp_runtime import RequestCancelled, RequestError
 from acp_runtime.connection import Connection
+from acp_runtime.connection.load import Load
 from acp_runtime.options import Options
 from tests.runtime.peer import Link, PlainAgent, PlainClient, line, prompt, serving
 from tests.runtime.test_order import chunk
@@ -147,12 +148,7 @@ async def test_every_prompt_has_one_answer_on_the_wire_however_it_is_cancelled(
 
 def assert_nothing_is_kept(connection: Connection) -> None:
     """Of what has ended there is no call, request, task or queue left, and nothing that counts against the marks."""
-    assert not connection._calls._waiting
-    assert not connection._dispatcher._in_flight
-    assert not connection._tasks
-    assert not connection._lanes._lanes
-    flow = connection._flow
-    assert (flow._messages, flow._weight, flow._runners, flow._blocked) == (0, 0, 0, 0)
+    assert connection.load == Load()
 
 
 async def _quiet(agent: RemoteAgent, moody: Moody) -> None:

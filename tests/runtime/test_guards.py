@@ -33,6 +33,7 @@ from acp_bindings.v1 import (
     TextResourceContents,
     methods,
 )
+from acp_bindings.v1.connect import AGENT_SIDE
 from acp_runtime import (
     CapabilityError,
     GuardError,
@@ -43,7 +44,8 @@ from acp_runtime import (
     RequestError,
     ResourceNotFound,
 )
-from acp_runtime.conduct import Conduct
+from acp_runtime.connection.guards import Guards
+from acp_runtime.connection.initialization import Initialization
 from tests.runtime.peer import INITIALIZE, Link, Peer, PlainAgent, calling, prompt, serving, update
 
 NEW = {"cwd": "/", "mcpServers": []}
@@ -262,20 +264,21 @@ async def test_rule_27_what_a_client_did_not_advertise_raises_and_sends_nothing(
 
 
 def test_rule_27_a_terminal_that_exists_may_be_ended_whatever_was_advertised_and_no_other() -> None:
-    conduct = Conduct(methods.PROFILE, Options())
-    initialize = InitializeRequest(protocol_version=1)
-    conduct.handled(methods.INITIALIZE, initialize, InitializeResponse(protocol_version=1))
+    initialization = Initialization(AGENT_SIDE, Options())
+    guards = Guards(initialization, Options())
+    agent: Any = PlainAgent
+    initialization.answer(agent(None), InitializeRequest(protocol_version=1), InitializeResponse(protocol_version=1))
     kill = KillTerminalRequest(session_id="s", terminal_id="t")
     with pytest.raises(CapabilityError):
-        conduct.before_call(methods.TERMINAL_KILL, kill)
-    conduct.answered(methods.TERMINAL_CREATE, None, CreateTerminalResponse(terminal_id="t"))
-    conduct.before_call(methods.TERMINAL_KILL, kill)
+        guards.before_call(methods.TERMINAL_KILL, kill)
+    guards.answered(methods.TERMINAL_CREATE, None, CreateTerminalResponse(terminal_id="t"))
+    guards.before_call(methods.TERMINAL_KILL, kill)
     released = ReleaseTerminalRequest(session_id="s", terminal_id="t")
-    conduct.answered(methods.TERMINAL_RELEASE, released, ReleaseTerminalResponse())
+    guards.answered(methods.TERMINAL_RELEASE, released, ReleaseTerminalResponse())
     with pytest.raises(CapabilityError):
-        conduct.before_call(methods.TERMINAL_KILL, kill)
+        guards.before_call(methods.TERMINAL_KILL, kill)
     with pytest.raises(CapabilityError):
-        conduct.before_call(methods.TERMINAL_KILL, KillTerminalRequest(session_id="s", terminal_id="u"))
+        guards.before_call(methods.TERMINAL_KILL, KillTerminalRequest(session_id="s", terminal_id="u"))
 
 
 @pytest.mark.parametrize("path", ["relative", "./x", "", "~", "C:x", "file:///x"])

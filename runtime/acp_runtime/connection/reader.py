@@ -1,7 +1,7 @@
-"""The reading half of a connection: bytes into lines for whoever understands them, and when reading has to pause.
+"""The reading half of a connection: bytes into lines, and when reading has to pause.
 
-A line is handed on in the very turn of the event loop that read it, unless reading is paused: then what was read
-already waits here, and what comes waits where it comes from.
+A line is handed on in the turn of the event loop that read it. While reading is paused, lines that were read wait here
+and further bytes wait in the source.
 """
 
 from __future__ import annotations
@@ -11,45 +11,46 @@ from collections import deque
 from collections.abc import Callable
 from contextvars import copy_context
 
-from acp_runtime.calls import Calls
+from acp_runtime.connection.backpressure import Backpressure
+from acp_runtime.connection.pending_calls import PendingCalls
+from acp_runtime.connection.writer import Writer
 from acp_runtime.errors import ConnectionClosed
-from acp_runtime.flow import Flow
 from acp_runtime.framing import LineReader
 from acp_runtime.options import Options
-from acp_runtime.outbox import Outbox
 from acp_runtime.streams import ByteSource
 
-# Lines that are handed on before their handlers get their turn. What few messages there are at a time stays in the
-# processor's cache, and Python's garbage collector never gets to see it.
+# Lines that are handed on before their handlers run. Small batches stay in cache and are freed by reference counting.
 _BATCH = 32
 
 
-class Inbox:
+class Reader:
     """Everything one side receives; the receiver of its source.
 
     Args:
         source: where the bytes come from.
         options: of the connection.
-        outbox: says how much the peer leaves unread.
-        calls: those that the peer owes an answer to.
-        take: understands lines and sees to them.
+        writer: says how much the peer leaves unread.
+        pending: the calls that the peer owes a response to.
+        backpressure: says when too much waits.
+        take: understands lines and sees to them. It never raises.
 
     Attributes:
-        flow: says how much is being handled; reading pauses if that is too much.
-        over: why nothing more comes, once that is so.
+        over: why nothing more comes, once everything was handed on.
     """
 
     def __init__(
         self,
         source: ByteSource,
         options: Options,
-        outbox: Outbox,
-        calls: Calls,
+        writer: Writer,
+        pending: PendingCalls,
+        backpressure: Backpressure,
         take: Callable[[list[bytes]], None],
     ) -> None:
         self._source = source
-        self._outbox = outbox
-        self._calls = calls
+        self._writer = writer
+        self._pending = pending
+        self._backpressure = backpressure
         self._take = take
         self._limit = options.unread_answer_bytes
         self._factor = options.flood_factor
@@ -60,9 +61,8 @@ class Inbox:
         self._goes_on = False
         self._draining: asyncio.Task[None] | None = None
         self._loop = asyncio.get_running_loop()
-        # Not that of whoever makes reading go on: what is read has nothing to do with them.
+        # Handlers must not inherit the context variables of whoever makes reading go on.
         self._context = copy_context()
-        self.flow: Flow = Flow(options, self.go_on)
         self.over: asyncio.Future[ConnectionClosed] = self._loop.create_future()
 
     def received(self, data: bytes, /) -> None:
@@ -79,7 +79,9 @@ class Inbox:
         if error is not None:
             self._reason = self._reason or ConnectionClosed(f"Reading from the peer failed: {error}.")
         self._reason = self._reason or ConnectionClosed("The peer closed the connection.")
-        if not self._paused:
+        if self._paused:
+            self.go_on()
+        else:
             self._hand_on()
 
     def go_on(self) -> None:
@@ -100,16 +102,13 @@ class Inbox:
     def _hand_on(self) -> None:
         """Hand on a batch of what is here, and see how it goes on."""
         lines = self._lines
-        try:
-            if lines:
-                self._take([lines.popleft() for _ in range(min(_BATCH, len(lines)))])
-        except Exception as error:
-            # Of `on_frame`, which is not ours.
-            self._end(error)
+        if lines:
+            self._take([lines.popleft() for _ in range(min(_BATCH, len(lines)))])
+        if self.over.done():
             return
         if self._must_pause():
             self._pause()
-        elif self.flow.flooded or self._outbox.has_unread_answers(self._limit * self._factor):
+        elif self._is_flooded():
             self._end(ConnectionClosed("The peer sent more than can be handled while it owed answers."))
         elif lines:
             self._pause()
@@ -129,27 +128,35 @@ class Inbox:
         self._paused = True
         self._source.pause()
 
-    def _end(self, reason: Exception) -> None:
+    @property
+    def unhandled(self) -> int:
+        """How many lines were read and not handed on."""
+        return len(self._lines)
+
+    def _end(self, reason: ConnectionClosed) -> None:
         self._pause()
-        if self.over.done():
-            return
-        if isinstance(reason, ConnectionClosed):
+        if not self.over.done():
             self.over.set_result(reason)
-        else:
-            self.over.set_exception(reason)
 
     def _must_pause(self) -> bool:
-        return self.flow.pause() or self._waits_for_the_peer_to_read()
+        if self._reason is not None:
+            return False  # nothing more comes, and callers may wait for what is here
+        return self._backpressure.pause() or self._waits_for_the_peer_to_read()
+
+    def _is_flooded(self) -> bool:
+        if self._reason is not None:
+            return False
+        return self._backpressure.flooded or self._writer.has_unread_answers(self._limit * self._factor)
 
     def _waits_for_the_peer_to_read(self) -> bool:
         # A peer that owes an answer may be waiting likewise, for this side to read what it has answered.
-        if not self._outbox.has_unread_answers(self._limit) or self._calls.waiting or self._outbox.broken:
+        if not self._writer.has_unread_answers(self._limit) or self._pending or self._writer.broken:
             return False
         if self._draining is None:
             self._draining = self._loop.create_task(self._drain(), context=self._context)
         return True
 
     async def _drain(self) -> None:
-        await self._outbox.drain()
+        await self._writer.drain()
         self._draining = None
         self.go_on()

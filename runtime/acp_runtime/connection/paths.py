@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import cache
 from typing import Any
 
 from acp_runtime.json_values import as_array
+from acp_runtime.methods import AnyMethod
 
 _ABSOLUTE = re.compile(r"/|[A-Za-z]:[\\/]|\\\\")
-_FIELDS = ("cwd", "path", "additional_directories")
 
 
 def is_absolute(path: str) -> bool:
@@ -18,18 +17,11 @@ def is_absolute(path: str) -> bool:
     return _ABSOLUTE.match(path) is not None
 
 
-def relative_paths(params: Any) -> Iterator[tuple[str, str]]:
-    """The fields of params that hold a relative path, and the paths."""
-    for field in path_fields(params.__class__):
+def relative_paths(method: AnyMethod, params: Any) -> Iterator[tuple[str, str]]:
+    """The fields of a method's params that hold a relative path, and the paths."""
+    for field in method.paths:
         value: Any = getattr(params, field)
         items = as_array(value)
         for path in [value] if items is None else items:
             if isinstance(path, str) and not is_absolute(path):
                 yield field, path
-
-
-@cache
-def path_fields(model: Any) -> tuple[str, ...]:
-    """The fields of a model that may hold paths."""
-    fields = getattr(model, "model_fields", {})
-    return tuple(name for name in _FIELDS if name in fields)

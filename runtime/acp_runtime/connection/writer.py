@@ -1,4 +1,4 @@
-"""Lines on their way out: written whole and in order.
+"""The writing half of a connection: lines on their way out, written whole and in order.
 
 The first line of a turn of the event loop is written at once, for a short way there and back; the others of that turn
 follow together at its end, for throughput.
@@ -9,8 +9,8 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Callable
-from time import monotonic
 
+from acp_runtime.connection.frames import frame_observer
 from acp_runtime.options import Options
 from acp_runtime.streams import ByteWriter
 
@@ -18,7 +18,7 @@ from acp_runtime.streams import ByteWriter
 _ANSWERS = 256
 
 
-class Outbox:
+class Writer:
     """Everything one side sends.
 
     Args:
@@ -33,7 +33,7 @@ class Outbox:
     def __init__(self, writer: ByteWriter, options: Options, on_broken: Callable[[OSError], None]) -> None:
         self._writer = writer
         self._high_water = options.write_high_water_bytes
-        self._on_frame = options.on_frame
+        self._observe = frame_observer(options)
         self._on_broken = on_broken
         self._lines: list[bytes] = []
         self._size = 0
@@ -63,34 +63,34 @@ class Outbox:
         self._forget_read_answers()
         return self._answer_bytes > limit
 
-    def answer(self, line: bytes, *, alone: bool = False) -> None:
+    def answer(self, line: bytes, *, flush: bool = False) -> None:
         """Put in a line that the peer has asked for."""
-        self.send(line, alone=alone)
+        self.send(line, flush=flush)
         self._answers.append((self._total, len(line)))
         self._answer_bytes += len(line)
         if len(self._answers) > _ANSWERS:
             self._forget_read_answers()
 
-    def send(self, line: bytes, *, alone: bool = False) -> None:
+    def send(self, line: bytes, *, flush: bool = False) -> None:
         """Write a line: at once if it is the first of this turn of the loop, at its end with the others if not.
 
         Args:
             line: one message.
-            alone: no others are likely to follow in this turn, so that its end need not be waited for.
+            flush: write now; don't batch.
         """
-        if self._on_frame is not None:
-            self._on_frame("out", line[:-1], monotonic())
+        if self._observe is not None:
+            self._observe("out", line[:-1])
         self._total += len(line)
         if self._turn_has_begun:
             self._lines.append(line)
             self._size += len(line)
             return
-        if not alone:
+        if not flush:
             self._turn_has_begun = True
             self._loop.call_soon(self._end_turn)
         self._write(line)
 
-    def flush(self) -> None:
+    def write_all(self) -> None:
         """Write what is there."""
         if self._lines:
             lines, self._lines, self._size = self._lines, [], 0
@@ -98,7 +98,7 @@ class Outbox:
 
     async def drain(self) -> None:
         """Wait while the peer doesn't take what was sent."""
-        self.flush()
+        self.write_all()
         try:
             await self._writer.drain()
         except OSError as error:
@@ -108,7 +108,7 @@ class Outbox:
 
     async def close(self, deadline: float) -> None:
         """Write what is there and close, within `deadline` seconds."""
-        self.flush()
+        self.write_all()
         try:
             async with asyncio.timeout(deadline):
                 await self._writer.close()
@@ -127,7 +127,7 @@ class Outbox:
 
     def _end_turn(self) -> None:
         self._turn_has_begun = False
-        self.flush()
+        self.write_all()
 
     def _forget_read_answers(self) -> None:
         written = self._total - self.unwritten

@@ -1,0 +1,5 @@
+"""One connection: JSON-RPC both ways over a source of bytes and a writer, run on asyncio."""
+
+from acp_runtime.connection.connection import Connection, WhyClosed
+
+__all__ = ["Connection", "WhyClosed"]

@@ -1,0 +1,116 @@
+"""How a connection ends (rules 21 and 22).
+
+The peer closes its side: what was received is handled, in order, then callers are told. This side closes: handlers get
+a short time, and the rest is discarded. A further cancellation ends what is being waited for.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable
+from logging import getLogger
+from typing import TYPE_CHECKING, Any
+
+from acp_runtime.errors import ConnectionClosed
+from acp_runtime.tasks import forget
+
+if TYPE_CHECKING:
+    from acp_runtime.connection.connection import Connection
+
+_logger = getLogger(__name__)
+
+# Turns of the event loop that cancelled handlers get even in a hurry.
+_LAST_TURNS = 10
+
+
+async def close(connection: Connection) -> ConnectionClosed:
+    """Wait for the end of a connection, from either side, and end everything. Gives the reason."""
+    over, stopped, options = connection.reader.over, connection.stopped, connection.options
+    await asyncio.wait({over, stopped}, return_when=asyncio.FIRST_COMPLETED)
+    if connection.writer.broken and not over.done():
+        # What the peer sent before it stopped reading still counts.
+        await _wait(connection, over, options.eof_grace)
+    if over.done():
+        reason = await _after_the_peer_left(connection, over.result())
+    else:
+        reason = connection.explained(stopped.result())
+        connection.outgoing.leave(reason)
+    await connection.reader.stop()
+    if connection.tasks:
+        await _wait(connection, _all_of(connection.tasks), options.eof_grace)
+    await _end_handlers(connection, reason)
+    await connection.writer.close(options.flush_deadline)
+    if not connection.closed.done():
+        connection.closed.set_result(reason)
+    return reason
+
+
+async def _after_the_peer_left(connection: Connection, reason: ConnectionClosed) -> ConnectionClosed:
+    """Handle what was received. Requests get a short time; notifications as long as they make progress."""
+    if connection.why_closed is not None:
+        reason = await connection.why_closed(reason)
+    reason = connection.explained(reason)
+    connection.outgoing.peer_left(reason)
+    connection.queues.release_all()
+    connection.queues.when_idle().add_done_callback(lambda _: connection.outgoing.close(reason))
+    if tasks := connection.incoming.tasks:
+        await _wait(connection, _all_of(tasks), connection.options.eof_grace, connection.stopped)
+    connection.incoming.cancel_all()
+    await _until_handled(connection)
+    connection.outgoing.close(reason)
+    return reason
+
+
+async def _until_handled(connection: Connection) -> None:
+    """Wait until all notifications have been handled, for as long as handlers finish in time."""
+    queues, handled = connection.queues, -1
+    idle = queues.when_idle()
+    while not idle.done() and handled != queues.handled and not connection.stopped.done():
+        handled = queues.handled
+        await _wait(connection, idle, connection.options.handler_deadline, connection.stopped)
+
+
+async def _end_handlers(connection: Connection, reason: ConnectionClosed) -> None:
+    """Cancel the handlers that still run, and discard what waits for them."""
+    discarded = connection.queues.waiting + connection.incoming.waiting + connection.reader.unhandled
+    if discarded:
+        _logger.warning("Discarded %d received messages that were not handled: %s", discarded, reason.reason)
+    connection.queues.closing = True
+    connection.outgoing.send_no_more()
+    connection.queues.abandon(reason)
+    connection.incoming.cancel_all()
+    for task in connection.tasks:
+        task.cancel()
+    if not connection.tasks:
+        return
+    await _wait(connection, _all_of(connection.tasks), connection.options.handler_deadline)
+    for _ in range(_LAST_TURNS):
+        if connection.tasks:
+            await asyncio.sleep(0)
+    for task in connection.tasks:
+        _logger.error("A handler did not end when it was cancelled: %r", task)
+        forget(task)  # or `asyncio.run` would wait for it for ever
+
+
+async def _wait(
+    connection: Connection, event: asyncio.Future[Any], timeout: float, *others: asyncio.Future[Any]
+) -> None:
+    """Wait for one of these, at most `timeout` seconds, or until this side is in a hurry."""
+    await asyncio.wait({event, connection.interrupted, *others}, timeout=timeout, return_when=asyncio.FIRST_COMPLETED)
+    if connection.interrupted.done():
+        connection.interrupted = asyncio.get_running_loop().create_future()
+
+
+def _all_of(futures: Iterable[asyncio.Future[Any]]) -> asyncio.Future[None]:
+    """Done when all of these are, whatever became of them."""
+    left = set(futures)
+    ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+
+    def one_ended(future: asyncio.Future[Any]) -> None:
+        left.discard(future)
+        if not left and not ended.done():
+            ended.set_result(None)
+
+    for future in tuple(left):
+        future.add_done_callback(one_ended)
+    return ended

@@ -1,0 +1,153 @@
+"""What the protocol forbids: calls that come too early, lack a capability or have relative paths (rules 25 to 29).
+
+A connection asks before it sends and before it handles. What is forbidden is data in the tables of methods.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from logging import WARNING, getLogger
+from typing import Any
+
+from pydantic.alias_generators import to_snake
+
+from acp_runtime.connection.initialization import Initialization
+from acp_runtime.connection.paths import relative_paths
+from acp_runtime.errors import (
+    CapabilityError,
+    GuardError,
+    InvalidParams,
+    InvalidRequest,
+    NotInitialized,
+    RelativePath,
+    RequestError,
+)
+from acp_runtime.json_values import as_array
+from acp_runtime.logs import Throttle
+from acp_runtime.methods import AnyMethod, Request
+from acp_runtime.model import wire_name
+from acp_runtime.options import Options
+
+_logger = getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class _Missing:
+    """What the peer did not advertise of what a method needs.
+
+    Attributes:
+        capability: for the method itself; None if nothing is missing.
+        content: for what is in its params, by attribute, then by tag (see `Method.content`), which is empty if anything
+            there needs it.
+    """
+
+    capability: str | None
+    content: tuple[tuple[str, dict[str, tuple[str, str]]], ...]
+
+
+class Guards:
+    """Checks messages of one connection.
+
+    Args:
+        initialization: says what the peer can do.
+        options: `guards` decides what happens to what is forbidden.
+    """
+
+    def __init__(self, initialization: Initialization, options: Options) -> None:
+        self._initialization = initialization
+        self._guards = options.guards
+        self._missing: dict[AnyMethod, _Missing] = {}
+        self._created: set[tuple[str, str]] = set()
+        self._log = Throttle(_logger)
+
+    def before_call(self, method: AnyMethod, params: Any) -> None:
+        """Stop a message that may not be sent now.
+
+        Raises:
+            NotInitialized, CapabilityError, RelativePath: if guards raise.
+        """
+        if self._guards == "off" or method.side == "protocol":
+            return
+        if not self._initialization.done:
+            if not opens(method):
+                self._stop(NotInitialized(f"{method.wire} was called before initialize was answered"))
+        elif method.exempt is None or (method.exempt, getattr(params, method.exempt)) not in self._created:
+            self._check_capabilities(method, params)
+        if method.paths:
+            for field, path in relative_paths(method, params):
+                self._stop(RelativePath(f"{method.wire} needs an absolute path in {field!r}, found {path!r}"))
+
+    def refuse(self, method: AnyMethod, params: Any) -> RequestError | None:
+        """The error that an incoming message is answered with instead of being handled; None if it may be handled."""
+        if self._initialization.done and not method.paths:
+            return None
+        if self._guards == "off" or method.side == "protocol":
+            return None
+        refused: RequestError | None = None
+        if not self._initialization.done and not opens(method):
+            refused = InvalidRequest("The first request has to be initialize", {"method": method.wire})
+        else:
+            for field, _ in relative_paths(method, params):
+                detail = {"path": wire_name(field), "message": "Input should be an absolute path"}
+                refused = InvalidParams(data={"errors": [detail]})
+        if refused is not None and self._guards == "warn":
+            self._log.log(WARNING, "refuse", "The peer broke the protocol with %s: %s", method.wire, refused.message)
+            return None
+        return refused
+
+    def supports(self, method: AnyMethod) -> bool:
+        """Whether a call of a method would pass, whatever is in its params."""
+        if method.side == "protocol" or not self._initialization.done:
+            return method.side == "protocol" or opens(method)
+        return method.capability is None or self._initialization.has(method.capability)
+
+    def answered(self, method: Request[Any, Any], params: Any, result: Any) -> None:
+        """Take note of what the peer created, and of what is gone."""
+        if method.creates is not None:
+            self._created.add((method.creates, getattr(result, method.creates)))
+        if method.ends is not None:
+            self._created.discard((method.ends, getattr(params, method.ends)))
+
+    def initialized(self) -> None:
+        """The peer has said what it can do."""
+        self._missing.clear()
+
+    def _check_capabilities(self, method: AnyMethod, params: Any) -> None:
+        missing = self._missing.get(method)
+        if missing is None:
+            self._missing[method] = missing = self._work_out(method)
+        if missing.capability is not None:
+            self._stop(CapabilityError(method.wire, missing.capability))
+        for attribute, tags in missing.content:
+            for tag in _tags_in(getattr(params, attribute, None)):
+                if tag in tags:
+                    part, capability = tags[tag]
+                    self._stop(CapabilityError(f"{method.wire} with {part}", capability))
+
+    def _work_out(self, method: AnyMethod) -> _Missing:
+        has = self._initialization.has
+        content: dict[str, dict[str, tuple[str, str]]] = {}
+        for part, capability in method.content:
+            field, _, tag = part.partition(".")
+            if not has(capability):
+                content.setdefault(to_snake(field), {})[tag] = (part, capability)
+        needed = method.capability
+        return _Missing(needed if needed is not None and not has(needed) else None, tuple(content.items()))
+
+    def _stop(self, error: GuardError) -> None:
+        if self._guards == "raise":
+            raise error
+        self._log.log(WARNING, type(error).__name__, "%s", error)
+
+
+def opens(method: AnyMethod) -> bool:
+    """Whether a method begins the connection."""
+    return isinstance(method, Request) and method.opens
+
+
+def _tags_in(value: Any) -> list[str]:
+    """The tags of what a field holds; the empty one stands for anything at all."""
+    if not value:
+        return []
+    items = as_array(value)
+    return ["", value] if items is None else ["", *[getattr(item, "type", "") for item in items]]

@@ -1,0 +1,107 @@
+"""Messages that are being handled: what is known of each while its handler runs, and which one runs this code."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from contextvars import ContextVar
+from typing import Any, ClassVar, TypeAlias
+
+from acp_runtime.messages import RequestId
+from acp_runtime.methods import AnyMethod, Profile, Request
+
+# What the connection does with a notification that its handler leaves to the base class.
+Default: TypeAlias = Callable[[AnyMethod, Any], None]
+Handle: TypeAlias = Callable[[Any], Awaitable[Any]]
+
+
+class InFlightMessage:
+    """An incoming message from its arrival to the end of its handler.
+
+    Attributes:
+        ordered: whether later messages wait for its end.
+        default: the connection's default handling of a notification.
+        weight: what it takes in memory, in bytes.
+        waiting: how many calls to the peer its handler is waiting for.
+        done: whether its handler has ended; tasks that it started may still run in its context.
+    """
+
+    __slots__ = ("default", "done", "waiting", "weight")
+
+    ordered: ClassVar[bool]
+
+    def __init__(self, default: Default) -> None:
+        self.default = default
+        self.weight: int = 0
+        self.waiting: int = 0
+        self.done: bool = False
+
+
+class InFlightNotification(InFlightMessage):
+    """A notification in the queue of its session.
+
+    Attributes:
+        wire: its method.
+        params: the params, or the whole line if it is decoded later.
+        handle: its handler.
+    """
+
+    __slots__ = ("handle", "params", "wire")
+
+    ordered = True
+
+    def __init__(self, default: Default, wire: str, params: Any, handle: Handle) -> None:
+        super().__init__(default)
+        self.wire = wire
+        self.params = params
+        self.handle = handle
+
+
+class InFlightRequest(InFlightMessage):
+    """A request whose handler was started.
+
+    Attributes:
+        id: as it came.
+        wire: its method.
+        method: None for one that the schema doesn't know.
+        session: the session that it belongs to, if any.
+        task: runs its handler.
+        started: whether the handler has begun.
+        turn_cancelled: a notification of the peer's has cancelled it (rule 21).
+        answered: the answer was sent without waiting for the handler.
+    """
+
+    __slots__ = ("answered", "id", "method", "session", "started", "task", "turn_cancelled", "wire")
+
+    ordered = False
+
+    def __init__(
+        self, default: Default, id: RequestId, wire: str, method: Request[Any, Any] | None, session: str | None
+    ) -> None:
+        super().__init__(default)
+        self.id = id
+        self.wire = wire
+        self.method = method
+        self.session = session
+        self.task: asyncio.Task[None] | None = None
+        self.started: bool = False
+        self.turn_cancelled: bool = False
+        self.answered: bool = False
+
+
+current: ContextVar[InFlightMessage | None] = ContextVar("acp_runtime.in_flight", default=None)
+
+
+def current_message() -> InFlightMessage | None:
+    """The message whose handler is running this code, unless it has ended."""
+    found = current.get()
+    return None if found is None or found.done else found
+
+
+def session_of(profile: Profile, params: Any) -> str | None:
+    """The session that params belong to; None if to none."""
+    if params.__class__ is dict:
+        found = params.get(profile.session)
+    else:
+        found = getattr(params, profile.session_attribute, None)
+    return found if isinstance(found, str) else None

@@ -1,0 +1,242 @@
+"""Notifications in order: one queue a session, and the answers that wait behind them (rules 15 and 16).
+
+A queue and its task live while there is something in it, so an idle session costs nothing. Notifications for a session
+whose id the caller doesn't have yet are kept until it does. Knows sessions only as keys.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Callable, Iterable
+from logging import DEBUG, getLogger
+from typing import Any, Protocol, TypeAlias
+
+from acp_runtime.connection.backpressure import Backpressure
+from acp_runtime.connection.in_flight import InFlightNotification, current
+from acp_runtime.errors import ConnectionClosed
+from acp_runtime.logs import Throttle
+from acp_runtime.options import Options
+
+Session: TypeAlias = str | None
+Ended: TypeAlias = Callable[["asyncio.Task[Any]"], None]
+Spawn: TypeAlias = Callable[[Any, Ended], "asyncio.Task[Any]"]
+
+# `asyncio.wait_for` and its like pass a result on through tasks of their own, each of which takes some turns.
+_TURNS_UNTIL_IN_HAND = 12
+
+_logger = getLogger(__name__)
+
+
+class Answer(Protocol):
+    """The outcome of a call, to be delivered when the notifications before it have been handled."""
+
+    def deliver(self) -> None:
+        """Resolve the caller."""
+        ...
+
+    def updates_lost(self, error: ConnectionClosed) -> None:
+        """Fail the caller: notifications before the answer were not handled."""
+        ...
+
+
+class _Queue:
+    """The notifications of a session that wait, how many came and were handled, and answers with what they wait for."""
+
+    __slots__ = ("answers", "arrived", "handled", "waiting")
+
+    def __init__(self) -> None:
+        self.waiting: deque[InFlightNotification] = deque()
+        self.arrived: int = 0
+        self.handled: int = 0
+        self.answers: deque[tuple[int, Answer]] = deque()
+
+
+class SessionQueues:
+    """The queues of a connection.
+
+    Args:
+        spawn: creates a task that the connection owns, and tells of its end.
+        backpressure: is told of what waits and what is handled.
+        options: of the connection.
+
+    Attributes:
+        handled: how many notifications have been handled so far.
+        closing: the connection ends: a cancellation stops the whole queue, not one handler.
+    """
+
+    def __init__(self, spawn: Spawn, backpressure: Backpressure, options: Options) -> None:
+        self._spawn = spawn
+        self._backpressure = backpressure
+        self._most_kept = options.high_water_messages
+        self._heaviest_kept = options.max_held_bytes
+        self._loop = asyncio.get_running_loop()
+        self._queues: dict[Session, _Queue] = {}
+        self._used: set[str] = set()
+        self._creations = 0
+        self._kept: dict[str, list[tuple[InFlightNotification, int]]] = {}
+        self._kept_count = 0
+        self._kept_bytes = 0
+        self._idle: asyncio.Future[None] | None = None
+        self._log = Throttle(_logger)
+        self.handled: int = 0
+        self.closing: bool = False
+
+    def put(self, session: Session, notification: InFlightNotification, size: int) -> None:
+        """Handle a notification of `size` bytes after those of its session that came before it."""
+        queue = self._queues.get(session)
+        if queue is None and self._creations and session is not None and session not in self._used:
+            self._keep(session, notification, size)
+        else:
+            self._enqueue(session, queue, notification, size)
+
+    def when_handled(self, session: Session, answer: Answer) -> None:
+        """Deliver an answer when the notifications of its session that are here have been handled."""
+        queue = self._queues.get(session) if session is not None else None
+        if queue is None:
+            answer.deliver()
+        else:
+            queue.answers.append((queue.arrived, answer))
+
+    def used(self, session: str) -> None:
+        """This side has used the id of a session, so its notifications need not be kept."""
+        if session not in self._used:
+            self._used.add(session)
+            self._release(session)
+
+    def forget(self, session: str) -> None:
+        """A session has ended."""
+        self._used.discard(session)
+
+    def creating(self) -> None:
+        """A call is out whose result names a new session."""
+        self._creations += 1
+
+    def created(self, session: str | None) -> None:
+        """Such a call returns now, with the id of a session or without one. Its caller gets there some turns later."""
+        self._in_hand(session, _TURNS_UNTIL_IN_HAND if session in self._kept else 0)
+
+    def release_all(self) -> None:
+        """Handle what is kept, whoever has which id."""
+        for session in list(self._kept):
+            self._release(session)
+
+    @property
+    def waiting(self) -> int:
+        """How many notifications are not handled yet, those aside whose handlers run."""
+        return self._kept_count + sum(len(queue.waiting) for queue in self._queues.values())
+
+    def when_idle(self) -> asyncio.Future[None]:
+        """Done when every queue is empty."""
+        if self._idle is None:
+            self._idle = self._loop.create_future()
+        idle = self._idle
+        self._end_idle()
+        return idle
+
+    def abandon(self, reason: ConnectionClosed) -> None:
+        """Fail the answers that wait for notifications which will not be handled."""
+        for session, queue in self._queues.items():
+            left = len(queue.waiting)
+            text = f"{reason.reason} {left} received notifications of session {session!r} had not been handled."
+            for _, answer in queue.answers:
+                answer.updates_lost(type(reason)(text, reason.exit_code, reason.stderr))
+            queue.answers.clear()
+
+    def _in_hand(self, session: str | None, turns: int) -> None:
+        if turns:
+            self._loop.call_soon(self._in_hand, session, turns - 1)
+            return
+        self._creations -= 1
+        if session is not None:
+            self.used(session)
+        if not self._creations:
+            self.release_all()
+
+    def _keep(self, session: str, notification: InFlightNotification, size: int) -> None:
+        self._kept.setdefault(session, []).append((notification, size))
+        self._kept_count += 1
+        self._kept_bytes += size
+        # Early is better than never: keeping more would have to stop the reader, which the answer is behind.
+        if self._kept_count >= self._most_kept or self._kept_bytes >= self._heaviest_kept:
+            self.release_all()
+
+    def _release(self, session: str) -> None:
+        for notification, size in self._kept.pop(session, ()):
+            self._kept_count -= 1
+            self._kept_bytes -= size
+            self._enqueue(session, self._queues.get(session), notification, size)
+
+    def _enqueue(self, session: Session, queue: _Queue | None, notification: InFlightNotification, size: int) -> None:
+        self._backpressure.enqueue(notification, size)
+        if queue is None:
+            self._queues[session] = queue = _Queue()
+            self._open(session, queue)
+        queue.arrived += 1
+        queue.waiting.append(notification)
+
+    def _open(self, session: Session, queue: _Queue) -> None:
+        self._backpressure.open_queue()
+        self._spawn(self._handle_all(session, queue), lambda _: self._ended(session, queue))
+
+    async def _handle_all(self, session: Session, queue: _Queue) -> None:
+        while queue.waiting:
+            notification = queue.waiting.popleft()
+            self._backpressure.start(notification)
+            current.set(notification)
+            try:
+                await notification.handle(notification.params)
+            except BaseException as error:
+                self._failed(notification, error)
+            finally:
+                self._backpressure.end(notification)
+                queue.handled += 1
+                self.handled += 1
+            if queue.answers:
+                self._deliver(queue)
+        # Here and not when the task has ended: what arrives in between would be put into a queue that nobody empties.
+        self._close(session)
+
+    def _deliver(self, queue: _Queue) -> None:
+        while queue.answers and queue.answers[0][0] <= queue.handled:
+            queue.answers.popleft()[1].deliver()
+
+    def _failed(self, notification: InFlightNotification, error: BaseException) -> None:
+        """Whatever a handler raises, the notifications behind it are handled as well."""
+        if isinstance(error, (KeyboardInterrupt, GeneratorExit)):
+            raise error
+        if not isinstance(error, asyncio.CancelledError):
+            self._log.failed(notification.wire, error)
+            return
+        task = asyncio.current_task()
+        if self.closing or task is None:
+            raise error
+        task.uncancel()
+        self._log.log(DEBUG, "cancelled", "The handler of %s cancelled itself", notification.wire)
+
+    def _ended(self, session: Session, queue: _Queue) -> None:
+        """The task has ended; not by itself if the queue is still here."""
+        self._backpressure.close_queue()
+        if self._queues.get(session) is not queue:
+            return
+        self._deliver(queue)
+        if queue.waiting and not self.closing:
+            self._open(session, queue)
+            return
+        self._discard(queue.waiting)
+        self._close(session)
+        for _, answer in queue.answers:
+            answer.updates_lost(ConnectionClosed("The connection was closed before all notifications were handled."))
+
+    def _discard(self, notifications: Iterable[InFlightNotification]) -> None:
+        for notification in notifications:
+            self._backpressure.discard(notification)
+
+    def _close(self, session: Session) -> None:
+        del self._queues[session]
+        self._end_idle()
+
+    def _end_idle(self) -> None:
+        if self._idle is not None and not self._queues:
+            self._idle.set_result(None)
+            self._idle = None
