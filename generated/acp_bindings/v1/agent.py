@@ -16,7 +16,9 @@ from . import methods
 if TYPE_CHECKING:
     from acp_runtime.methods import Notification, Request
 
+    from .client import Client
     from .models import (
+        AgentCapabilities,
         AuthenticateRequest,
         AuthenticateResponse,
         AuthMethodId,
@@ -219,6 +221,24 @@ class RemoteAgent(Remote):
 
     requests: ClassVar[Mapping[str, Request[Any, Any]]] = methods.AGENT_REQUESTS
     notifications: ClassVar[Mapping[str, Notification[Any]]] = methods.AGENT_NOTIFICATIONS
+
+    @property
+    def handler(self) -> Client:
+        """What handles this side of the connection. Raises RuntimeError while the factory is still making it."""
+        handler: Client = self._channel.handler
+        return handler
+
+    @property
+    def capabilities(self) -> AgentCapabilities | None:
+        """What the agent advertised in its `initialize` message; None before `initialize` was answered."""
+        found: AgentCapabilities | None = self._channel.peer_capabilities
+        return found
+
+    @property
+    def peer_info(self) -> Implementation | None:
+        """The agent's name and version; None before `initialize` was answered, and if it did not say."""
+        found: Implementation | None = self._channel.peer_info
+        return found
 
     @overload
     async def request(self, request: InitializeRequest, /) -> InitializeResponse: ...

@@ -131,7 +131,15 @@ if TYPE_CHECKING:
     )
 
 PROTOCOL_VERSION: Final = 1
-PROFILE: Final = Profile("acp_bindings.v1_unstable", PROTOCOL_VERSION)
+PROFILE: Final = Profile(
+    "acp_bindings.v1_unstable",
+    PROTOCOL_VERSION,
+    session="sessionId",
+    version="protocolVersion",
+    agent=("agentCapabilities", "agentInfo"),
+    client=("clientCapabilities", "clientInfo"),
+    refuses_lower=False,
+)
 
 FS_WRITE_TEXT_FILE: Final[Request[WriteTextFileRequest, WriteTextFileResponse]] = Request(
     PROFILE,
@@ -141,6 +149,7 @@ FS_WRITE_TEXT_FILE: Final[Request[WriteTextFileRequest, WriteTextFileResponse]] 
     "client",
     result="WriteTextFileResponse",
     capability="clientCapabilities.fs.writeTextFile",
+    paths=("path",),
 )
 FS_READ_TEXT_FILE: Final[Request[ReadTextFileRequest, ReadTextFileResponse]] = Request(
     PROFILE,
@@ -150,6 +159,7 @@ FS_READ_TEXT_FILE: Final[Request[ReadTextFileRequest, ReadTextFileResponse]] = R
     "client",
     result="ReadTextFileResponse",
     capability="clientCapabilities.fs.readTextFile",
+    paths=("path",),
 )
 SESSION_REQUEST_PERMISSION: Final[Request[RequestPermissionRequest, RequestPermissionResponse]] = (
     Request(
@@ -160,6 +170,7 @@ SESSION_REQUEST_PERMISSION: Final[Request[RequestPermissionRequest, RequestPermi
         "client",
         result="RequestPermissionResponse",
         baseline=True,
+        cancelled=("session/cancel", '{"outcome":{"outcome":"cancelled"}}'),
     )
 )
 TERMINAL_CREATE: Final[Request[CreateTerminalRequest, CreateTerminalResponse]] = Request(
@@ -170,6 +181,8 @@ TERMINAL_CREATE: Final[Request[CreateTerminalRequest, CreateTerminalResponse]] =
     "client",
     result="CreateTerminalResponse",
     capability="clientCapabilities.terminal",
+    creates="terminal_id",
+    paths=("cwd",),
 )
 TERMINAL_OUTPUT: Final[Request[TerminalOutputRequest, TerminalOutputResponse]] = Request(
     PROFILE,
@@ -188,6 +201,8 @@ TERMINAL_RELEASE: Final[Request[ReleaseTerminalRequest, ReleaseTerminalResponse]
     "client",
     result="ReleaseTerminalResponse",
     capability="clientCapabilities.terminal",
+    ends="terminal_id",
+    exempt="terminal_id",
 )
 TERMINAL_WAIT_FOR_EXIT: Final[Request[WaitForTerminalExitRequest, WaitForTerminalExitResponse]] = (
     Request(
@@ -208,6 +223,7 @@ TERMINAL_KILL: Final[Request[KillTerminalRequest, KillTerminalResponse]] = Reque
     "client",
     result="KillTerminalResponse",
     capability="clientCapabilities.terminal",
+    exempt="terminal_id",
 )
 ELICITATION_CREATE: Final[Request[CreateElicitationRequest, CreateElicitationResponse]] = Request(
     PROFILE,
@@ -261,6 +277,7 @@ INITIALIZE: Final[Request[InitializeRequest, InitializeResponse]] = Request(
     "agent",
     result="InitializeResponse",
     baseline=True,
+    opens=True,
 )
 AUTHENTICATE: Final[Request[AuthenticateRequest, AuthenticateResponse]] = Request(
     PROFILE,
@@ -329,6 +346,8 @@ SESSION_NEW: Final[Request[NewSessionRequest, NewSessionResponse]] = Request(
         ("mcpServers.http", "agentCapabilities.mcpCapabilities.http"),
         ("mcpServers.sse", "agentCapabilities.mcpCapabilities.sse"),
     ),
+    creates="session_id",
+    paths=("cwd", "additional_directories"),
 )
 SESSION_LOAD: Final[Request[LoadSessionRequest, LoadSessionResponse]] = Request(
     PROFILE,
@@ -343,6 +362,7 @@ SESSION_LOAD: Final[Request[LoadSessionRequest, LoadSessionResponse]] = Request(
         ("mcpServers.http", "agentCapabilities.mcpCapabilities.http"),
         ("mcpServers.sse", "agentCapabilities.mcpCapabilities.sse"),
     ),
+    paths=("cwd", "additional_directories"),
 )
 SESSION_LIST: Final[Request[ListSessionsRequest, ListSessionsResponse]] = Request(
     PROFILE,
@@ -352,6 +372,7 @@ SESSION_LIST: Final[Request[ListSessionsRequest, ListSessionsResponse]] = Reques
     "agent",
     result="ListSessionsResponse",
     capability="agentCapabilities.sessionCapabilities.list",
+    paths=("cwd",),
 )
 SESSION_DELETE: Final[Request[DeleteSessionRequest, DeleteSessionResponse]] = Request(
     PROFILE,
@@ -361,6 +382,8 @@ SESSION_DELETE: Final[Request[DeleteSessionRequest, DeleteSessionResponse]] = Re
     "agent",
     result="DeleteSessionResponse",
     capability="agentCapabilities.sessionCapabilities.delete",
+    gone=-32002,
+    ends="session_id",
 )
 SESSION_FORK: Final[Request[ForkSessionRequest, ForkSessionResponse]] = Request(
     PROFILE,
@@ -375,6 +398,8 @@ SESSION_FORK: Final[Request[ForkSessionRequest, ForkSessionResponse]] = Request(
         ("mcpServers.http", "agentCapabilities.mcpCapabilities.http"),
         ("mcpServers.sse", "agentCapabilities.mcpCapabilities.sse"),
     ),
+    creates="session_id",
+    paths=("cwd", "additional_directories"),
 )
 SESSION_ARCHIVE: Final[Request[ArchiveSessionRequest, ArchiveSessionResponse]] = Request(
     PROFILE,
@@ -425,6 +450,7 @@ SESSION_RESUME: Final[Request[ResumeSessionRequest, ResumeSessionResponse]] = Re
         ("mcpServers.http", "agentCapabilities.mcpCapabilities.http"),
         ("mcpServers.sse", "agentCapabilities.mcpCapabilities.sse"),
     ),
+    paths=("cwd", "additional_directories"),
 )
 SESSION_CLOSE: Final[Request[CloseSessionRequest, CloseSessionResponse]] = Request(
     PROFILE,
@@ -434,6 +460,8 @@ SESSION_CLOSE: Final[Request[CloseSessionRequest, CloseSessionResponse]] = Reque
     "agent",
     result="CloseSessionResponse",
     capability="agentCapabilities.sessionCapabilities.close",
+    gone=-32002,
+    ends="session_id",
 )
 SESSION_SET_MODE: Final[Request[SetSessionModeRequest, SetSessionModeResponse]] = Request(
     PROFILE,
@@ -466,6 +494,7 @@ SESSION_PROMPT: Final[Request[PromptRequest, PromptResponse]] = Request(
         ("prompt.audio", "agentCapabilities.promptCapabilities.audio"),
         ("prompt.resource", "agentCapabilities.promptCapabilities.embeddedContext"),
     ),
+    cancelled=("session/cancel", '{"stopReason":"cancelled"}'),
 )
 SESSION_CANCEL: Final[Notification[CancelNotification]] = Notification(
     PROFILE,
@@ -488,6 +517,7 @@ CANCEL_REQUEST: Final[Notification[CancelRequestNotification]] = Notification(
     "cancel_request",
     "CancelRequestNotification",
     "protocol",
+    cancels="request_id",
 )
 PROXY_INITIALIZE: Final[Request[InitializeProxyRequest, InitializeProxyResponse]] = Request(
     PROFILE,
@@ -496,6 +526,7 @@ PROXY_INITIALIZE: Final[Request[InitializeProxyRequest, InitializeProxyResponse]
     "InitializeProxyRequest",
     "proxy",
     result="InitializeProxyResponse",
+    opens=True,
 )
 PROXY_SUCCESSOR: Final[Request[ProxySuccessorRequest, ProxySuccessorResponse]] = Request(
     PROFILE,

@@ -18,10 +18,20 @@ from .agent import Agent, RemoteAgent
 from .client import Client, RemoteClient
 
 AGENT_SIDE: Final = Side(
-    "agent", methods.PROFILE, methods.AGENT_REQUESTS, methods.AGENT_NOTIFICATIONS, RemoteClient
+    "agent",
+    methods.PROFILE,
+    methods.AGENT_REQUESTS,
+    methods.AGENT_NOTIFICATIONS,
+    RemoteClient,
+    Agent,
 )
 CLIENT_SIDE: Final = Side(
-    "client", methods.PROFILE, methods.CLIENT_REQUESTS, methods.CLIENT_NOTIFICATIONS, RemoteAgent
+    "client",
+    methods.PROFILE,
+    methods.CLIENT_REQUESTS,
+    methods.CLIENT_NOTIFICATIONS,
+    RemoteAgent,
+    Client,
 )
 
 

@@ -94,7 +94,15 @@ if TYPE_CHECKING:
     )
 
 PROTOCOL_VERSION: Final = 2
-PROFILE: Final = Profile("acp_bindings.v2_draft", PROTOCOL_VERSION)
+PROFILE: Final = Profile(
+    "acp_bindings.v2_draft",
+    PROTOCOL_VERSION,
+    session="sessionId",
+    version="protocolVersion",
+    agent=("capabilities", "info"),
+    client=("capabilities", "info"),
+    refuses_lower=True,
+)
 
 SESSION_REQUEST_PERMISSION: Final[Request[RequestPermissionRequest, RequestPermissionResponse]] = (
     Request(
@@ -105,6 +113,7 @@ SESSION_REQUEST_PERMISSION: Final[Request[RequestPermissionRequest, RequestPermi
         "client",
         result="RequestPermissionResponse",
         baseline=True,
+        cancelled=("session/cancel", '{"outcome":{"outcome":"cancelled"}}'),
     )
 )
 ELICITATION_CREATE: Final[Request[CreateElicitationRequest, CreateElicitationResponse]] = Request(
@@ -144,6 +153,7 @@ INITIALIZE: Final[Request[InitializeRequest, InitializeResponse]] = Request(
     "agent",
     result="InitializeResponse",
     baseline=True,
+    opens=True,
 )
 AUTH_LOGIN: Final[Request[LoginAuthRequest, LoginAuthResponse]] = Request(
     PROFILE,
@@ -177,6 +187,8 @@ SESSION_NEW: Final[Request[NewSessionRequest, NewSessionResponse]] = Request(
         ("mcpServers.stdio", "capabilities.session.mcp.stdio"),
         ("mcpServers.http", "capabilities.session.mcp.http"),
     ),
+    creates="session_id",
+    paths=("cwd", "additional_directories"),
 )
 SESSION_LIST: Final[Request[ListSessionsRequest, ListSessionsResponse]] = Request(
     PROFILE,
@@ -186,6 +198,7 @@ SESSION_LIST: Final[Request[ListSessionsRequest, ListSessionsResponse]] = Reques
     "agent",
     result="ListSessionsResponse",
     capability="capabilities.session",
+    paths=("cwd",),
 )
 SESSION_DELETE: Final[Request[DeleteSessionRequest, DeleteSessionResponse]] = Request(
     PROFILE,
@@ -195,6 +208,8 @@ SESSION_DELETE: Final[Request[DeleteSessionRequest, DeleteSessionResponse]] = Re
     "agent",
     result="DeleteSessionResponse",
     capability="capabilities.session.delete",
+    gone=-32002,
+    ends="session_id",
 )
 SESSION_RESUME: Final[Request[ResumeSessionRequest, ResumeSessionResponse]] = Request(
     PROFILE,
@@ -209,6 +224,7 @@ SESSION_RESUME: Final[Request[ResumeSessionRequest, ResumeSessionResponse]] = Re
         ("mcpServers.stdio", "capabilities.session.mcp.stdio"),
         ("mcpServers.http", "capabilities.session.mcp.http"),
     ),
+    paths=("cwd", "additional_directories"),
 )
 SESSION_CLOSE: Final[Request[CloseSessionRequest, CloseSessionResponse]] = Request(
     PROFILE,
@@ -218,6 +234,8 @@ SESSION_CLOSE: Final[Request[CloseSessionRequest, CloseSessionResponse]] = Reque
     "agent",
     result="CloseSessionResponse",
     capability="capabilities.session",
+    gone=-32002,
+    ends="session_id",
 )
 TOOL_CALL_CANCEL: Final[Request[CancelToolCallRequest, CancelToolCallResponse]] = Request(
     PROFILE,
@@ -274,6 +292,7 @@ CANCEL_REQUEST: Final[Notification[CancelRequestNotification]] = Notification(
     "cancel_request",
     "CancelRequestNotification",
     "protocol",
+    cancels="request_id",
 )
 
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         Uri,
     )
 
+    from .agent import Agent
     from .models import (
         AuthAccount,
         AuthState,
@@ -227,6 +228,24 @@ class RemoteClient(Remote):
 
     requests: ClassVar[Mapping[str, Request[Any, Any]]] = methods.CLIENT_REQUESTS
     notifications: ClassVar[Mapping[str, Notification[Any]]] = methods.CLIENT_NOTIFICATIONS
+
+    @property
+    def handler(self) -> Agent:
+        """What handles this side of the connection. Raises RuntimeError while the factory is still making it."""
+        handler: Agent = self._channel.handler
+        return handler
+
+    @property
+    def capabilities(self) -> ClientCapabilities | None:
+        """What the client advertised in its `initialize` message; None before `initialize` was answered."""
+        found: ClientCapabilities | None = self._channel.peer_capabilities
+        return found
+
+    @property
+    def peer_info(self) -> Implementation | None:
+        """The client's name and version; None before `initialize` was answered, and if it did not say."""
+        found: Implementation | None = self._channel.peer_info
+        return found
 
     @overload
     async def request(self, request: RequestPermissionRequest, /) -> RequestPermissionResponse: ...

@@ -121,7 +121,15 @@ if TYPE_CHECKING:
     )
 
 PROTOCOL_VERSION: Final = 2
-PROFILE: Final = Profile("acp_bindings.v2_draft_unstable", PROTOCOL_VERSION)
+PROFILE: Final = Profile(
+    "acp_bindings.v2_draft_unstable",
+    PROTOCOL_VERSION,
+    session="sessionId",
+    version="protocolVersion",
+    agent=("capabilities", "info"),
+    client=("capabilities", "info"),
+    refuses_lower=True,
+)
 
 SESSION_REQUEST_PERMISSION: Final[Request[RequestPermissionRequest, RequestPermissionResponse]] = (
     Request(
@@ -132,6 +140,7 @@ SESSION_REQUEST_PERMISSION: Final[Request[RequestPermissionRequest, RequestPermi
         "client",
         result="RequestPermissionResponse",
         baseline=True,
+        cancelled=("session/cancel", '{"outcome":{"outcome":"cancelled"}}'),
     )
 )
 ELICITATION_CREATE: Final[Request[CreateElicitationRequest, CreateElicitationResponse]] = Request(
@@ -186,6 +195,7 @@ INITIALIZE: Final[Request[InitializeRequest, InitializeResponse]] = Request(
     "agent",
     result="InitializeResponse",
     baseline=True,
+    opens=True,
 )
 AUTH_LOGIN: Final[Request[LoginAuthRequest, LoginAuthResponse]] = Request(
     PROFILE,
@@ -255,6 +265,8 @@ SESSION_NEW: Final[Request[NewSessionRequest, NewSessionResponse]] = Request(
         ("mcpServers.stdio", "capabilities.session.mcp.stdio"),
         ("mcpServers.http", "capabilities.session.mcp.http"),
     ),
+    creates="session_id",
+    paths=("cwd", "additional_directories"),
 )
 SESSION_LIST: Final[Request[ListSessionsRequest, ListSessionsResponse]] = Request(
     PROFILE,
@@ -264,6 +276,7 @@ SESSION_LIST: Final[Request[ListSessionsRequest, ListSessionsResponse]] = Reques
     "agent",
     result="ListSessionsResponse",
     capability="capabilities.session",
+    paths=("cwd",),
 )
 SESSION_DELETE: Final[Request[DeleteSessionRequest, DeleteSessionResponse]] = Request(
     PROFILE,
@@ -273,6 +286,8 @@ SESSION_DELETE: Final[Request[DeleteSessionRequest, DeleteSessionResponse]] = Re
     "agent",
     result="DeleteSessionResponse",
     capability="capabilities.session.delete",
+    gone=-32002,
+    ends="session_id",
 )
 SESSION_FORK: Final[Request[ForkSessionRequest, ForkSessionResponse]] = Request(
     PROFILE,
@@ -287,6 +302,8 @@ SESSION_FORK: Final[Request[ForkSessionRequest, ForkSessionResponse]] = Request(
         ("mcpServers.stdio", "capabilities.session.mcp.stdio"),
         ("mcpServers.http", "capabilities.session.mcp.http"),
     ),
+    creates="session_id",
+    paths=("cwd", "additional_directories"),
 )
 SESSION_ARCHIVE: Final[Request[ArchiveSessionRequest, ArchiveSessionResponse]] = Request(
     PROFILE,
@@ -337,6 +354,7 @@ SESSION_RESUME: Final[Request[ResumeSessionRequest, ResumeSessionResponse]] = Re
         ("mcpServers.stdio", "capabilities.session.mcp.stdio"),
         ("mcpServers.http", "capabilities.session.mcp.http"),
     ),
+    paths=("cwd", "additional_directories"),
 )
 SESSION_CLOSE: Final[Request[CloseSessionRequest, CloseSessionResponse]] = Request(
     PROFILE,
@@ -346,6 +364,8 @@ SESSION_CLOSE: Final[Request[CloseSessionRequest, CloseSessionResponse]] = Reque
     "agent",
     result="CloseSessionResponse",
     capability="capabilities.session",
+    gone=-32002,
+    ends="session_id",
 )
 TOOL_CALL_CANCEL: Final[Request[CancelToolCallRequest, CancelToolCallResponse]] = Request(
     PROFILE,
@@ -410,6 +430,7 @@ CANCEL_REQUEST: Final[Notification[CancelRequestNotification]] = Notification(
     "cancel_request",
     "CancelRequestNotification",
     "protocol",
+    cancels="request_id",
 )
 PROXY_INITIALIZE: Final[Request[InitializeProxyRequest, InitializeProxyResponse]] = Request(
     PROFILE,
@@ -418,6 +439,7 @@ PROXY_INITIALIZE: Final[Request[InitializeProxyRequest, InitializeProxyResponse]
     "InitializeProxyRequest",
     "proxy",
     result="InitializeProxyResponse",
+    opens=True,
 )
 PROXY_SUCCESSOR: Final[Request[ProxySuccessorRequest, ProxySuccessorResponse]] = Request(
     PROFILE,
