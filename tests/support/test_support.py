@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -51,3 +52,34 @@ def test_what_is_lacking_skips_a_test_or_fails_it_where_it_is_required(monkeypat
     monkeypatch.setenv("ACP_BROWSER", "required")
     with pytest.raises(pytest.fail.Exception, match=r"There is no browser\. ACP_BROWSER=required"):
         lacking("browser", "There is no browser.")
+
+
+GROUPS = """
+import os, pytest
+
+@pytest.mark.parametrize("number", range(6))
+@pytest.mark.parametrize("group", [pytest.param(name, marks=pytest.mark.xdist_group(name)) for name in "ab"])
+def test_where(group, number):
+    print(group, os.environ["PYTEST_XDIST_WORKER"])
+"""
+
+
+def test_tests_of_a_group_run_in_one_process(tmp_path: Path) -> None:
+    """Where this fails, pytest and pytest-xdist don't fit together, and fixtures are made several times."""
+    (tmp_path / "test_groups.py").write_text(GROUPS, "utf-8")
+    options = [
+        "-rP",
+        "--numprocesses",
+        "2",
+        "--dist",
+        "loadgroup",
+        "--rootdir",
+        str(tmp_path),
+        "-p",
+        "no:cacheprovider",
+    ]
+    command = [sys.executable, "-m", "pytest", *options, "test_groups.py"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True, timeout=100)
+    where = re.findall(r"^([ab]) (gw\d)$", done.stdout, re.MULTILINE)
+    assert len(where) == 12
+    assert len(set(where)) == 2
