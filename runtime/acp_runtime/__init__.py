@@ -1,5 +1,7 @@
 """The runtime of acp-bindings: models, errors, options and the bases of the generated stubs. No generated code."""
 
+from typing import TYPE_CHECKING
+
 from acp_runtime.absent import ABSENT
 from acp_runtime.errors import (
     AuthenticationRequired,
@@ -16,6 +18,7 @@ from acp_runtime.errors import (
     ParseError,
     ProtocolVersionMismatch,
     RelativePath,
+    RemoteError,
     RequestCancelled,
     RequestError,
     ResourceNotFound,
@@ -44,9 +47,23 @@ __all__ = [
     "ParseError",
     "ProtocolVersionMismatch",
     "RelativePath",
+    "RemoteError",
     "RequestCancelled",
     "RequestError",
     "ResourceNotFound",
     "SchemaSource",
     "UnsupportedProtocolVersion",
+    "__version__",
 ]
+
+if TYPE_CHECKING:
+    __version__: str
+else:
+
+    def __getattr__(name: str) -> str:
+        """The version is looked up when it is asked for: that takes longer than the import."""
+        if name != "__version__":
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        from importlib.metadata import version
+
+        return version("acp-bindings")

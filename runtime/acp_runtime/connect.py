@@ -19,7 +19,7 @@ from acp_runtime.errors import ConnectionClosed
 from acp_runtime.forks import leave_if_forked
 from acp_runtime.memory import MemoryPipe
 from acp_runtime.options import Options
-from acp_runtime.roles import Handler
+from acp_runtime.roles import Handler, ProcessInfo
 from acp_runtime.sides import Side
 from acp_runtime.streams import ByteSource, ByteWriter, StreamOutput, StreamSource
 from acp_runtime.tasks import Closing
@@ -77,9 +77,10 @@ async def running(
     options: Options,
     why_closed: WhyClosed | None = None,
     closing: Closing | None = None,
+    process: ProcessInfo | None = None,
 ) -> AsyncGenerator[RemoteT]:
     """Run a connection while the block lasts; gives the proxy for the other side."""
-    connection = Connection(side, factory, source, writer, options, why_closed)
+    connection = Connection(side, factory, source, writer, options, why_closed, process)
     task = asyncio.create_task(connection.run(), name=f"acp-{side.role}")
     closing, made_in = closing or Closing(), os.getpid()
     try:
@@ -148,7 +149,7 @@ async def spawn(
         options = replace(options, inherit_env=inherit_env)
     async with started(command, args, cwd=cwd, env=env, options=options) as process:
         streams = (process.stdout, process.stdin)
-        async with running(side, factory, *streams, options, process.why_closed, process.closing) as remote:
+        async with running(side, factory, *streams, options, process.why_closed, process.closing, process) as remote:
             try:
                 yield remote
             finally:

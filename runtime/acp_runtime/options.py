@@ -26,7 +26,7 @@ class Options:
             multiple of `high_water_bytes`.
         max_held_bytes: how much may be held for a session that is being created: updates that arrive before the answer
             that names it (beyond the limit they are handled early), and notifications sent before that answer (beyond
-            it sending raises `BufferError`).
+            it sending raises `GuardError`).
         write_high_water_bytes: a send waits while more than this is unwritten.
         unread_answer_bytes: reading pauses while the peer leaves more than this of its answers unread, unless it owes
             answers itself; at `flood_factor` times as much the connection closes.

@@ -82,6 +82,11 @@ class ProcessInfo(Protocol):
         """Its exit code, negative for a signal; None while it runs."""
         ...
 
+    @property
+    def where_to_look(self) -> str:
+        """A sentence that says where its stderr is to be read."""
+        ...
+
 
 class Handler(ABC):  # noqa: B024 - its abstract methods are in the generated subclasses
     """One side of a connection: a method per method of the protocol that this side handles.

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from acp_bindings.v1 import RemoteAgent, spawn_agent
-from acp_runtime import ConnectionClosed, Options, RequestError
+from acp_runtime import ConnectionClosed, InternalError, Options, RequestError
 from tests.runtime.peer import PlainClient
 from tests.support.marked import alive, marked
 
@@ -319,3 +319,20 @@ asyncio.run(main())
 async def test_a_message_of_20_megabytes_comes_back_from_a_process() -> None:
     async with spawned("echo") as agent:
         assert len(await agent.ext_request("_large", 20_000_000)) == 20_000_000
+
+
+async def test_a_proxy_knows_the_process_it_talks_to() -> None:
+    async with spawned("echo") as remote:
+        await remote.initialize(protocol_version=1)
+        assert remote.process is not None
+        assert remote.process.pid == await remote.ext_request("_pid")
+        assert remote.process.returncode is None
+    assert remote.process.returncode == 0
+    assert (await remote.wait_closed()).reason.startswith("The connection was closed")
+
+
+async def test_an_internal_error_of_a_spawned_agent_says_where_to_look() -> None:
+    async with spawned("echo", stderr="capture") as remote:
+        await remote.initialize(protocol_version=1)
+        with pytest.raises(InternalError, match=r"\(-32603\)\. The agent's stderr may say why\."):
+            await remote.ext_request("_large", "not a number")

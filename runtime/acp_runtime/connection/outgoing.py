@@ -21,7 +21,7 @@ from acp_runtime.connection.pending_calls import Call, Outcome, PendingCalls
 from acp_runtime.connection.session_queues import SessionQueues
 from acp_runtime.connection.writer import Writer
 from acp_runtime.encoding import notification_line, request_line
-from acp_runtime.errors import ConnectionClosed, InvalidResponse, ProtocolVersionMismatch, RemoteError
+from acp_runtime.errors import ConnectionClosed, InternalError, InvalidResponse, ProtocolVersionMismatch, RemoteError
 from acp_runtime.json_values import as_object
 from acp_runtime.logs import Throttle
 from acp_runtime.messages import IncomingResponse
@@ -374,7 +374,10 @@ class Outgoing:
         code, message = body.get("code"), body.get("message")
         if not isinstance(code, int) or isinstance(code, bool) or not isinstance(message, str):
             raise InvalidResponse(wire, "its error has no integer `code` and string `message`")
-        return RemoteError.of(code, message, body.get("data"))
+        remote = RemoteError.of(code, message, body.get("data"))
+        if self._process is not None and code == InternalError.default_code:
+            remote.hint = self._process.where_to_look
+        return remote
 
     def _deliver(self, outcome: Outcome) -> None:
         """Resolve a caller after the notifications before its response, unless one of them made the call (rule 16)."""
