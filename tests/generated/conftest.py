@@ -8,6 +8,7 @@ from tests.generated.profiles import PROFILES, Profile
 from tests.generated.shapes import Samples
 
 
+@pytest.hookimpl(tryfirst=True)  # pytest-xdist looks at the groups in the same hook
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """The tests of a profile run in one process, which builds its classes and instances once."""
     for item in items:
