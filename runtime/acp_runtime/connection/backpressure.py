@@ -28,6 +28,9 @@ class Backpressure:
     Args:
         options: the marks.
         on_room: called when reading may have paused and can go on.
+
+    Attributes:
+        is_over: whether too much waits.
     """
 
     def __init__(self, options: Options, on_room: Callable[[], None]) -> None:
@@ -45,6 +48,7 @@ class Backpressure:
         self._handlers = 0
         self._blocked = 0
         self._paused = False
+        self.is_over: bool = False
 
     def may_start(self, size: int) -> bool:
         """Whether the handler of a request of `size` bytes may start now."""
@@ -68,7 +72,7 @@ class Backpressure:
         self._requests -= 1
         self._requests_weight -= min(message.weight, self._largest)
         self._handlers -= 1
-        self._end(message)
+        self.end(message)
 
     def put_off(self, size: int) -> None:
         """A message waits as the `size` bytes it came in."""
@@ -76,6 +80,7 @@ class Backpressure:
         self._weight += size
         self._waiting += 1
         self._waiting_weight += size
+        self._look()
 
     def take_up(self, size: int) -> None:
         """A message of `size` bytes that was put off is no longer waiting."""
@@ -83,8 +88,8 @@ class Backpressure:
         self._weight -= size
         self._waiting -= 1
         self._waiting_weight -= size
-        if self._paused:
-            self._maybe_resume()
+        if self.is_over:
+            self._look()
 
     def enqueue(self, message: InFlightMessage, size: int) -> None:
         """A notification of `size` bytes waits in the queue of its session."""
@@ -93,22 +98,30 @@ class Backpressure:
         self._weight += weight
         self._waiting += 1
         self._waiting_weight += weight
+        if self._waiting >= self._most or self._waiting_weight >= self._heaviest:
+            self.is_over = True
 
     def start(self, message: InFlightMessage) -> None:
         """The handler of a notification starts."""
         self._waiting -= 1
         self._waiting_weight -= message.weight
-        if self._paused:
-            self._maybe_resume()
+        if self.is_over or self._paused:
+            self._look()
 
     def end(self, message: InFlightMessage) -> None:
-        """The handler of a notification has ended."""
-        self._end(message)
+        """The handler of a message has ended."""
+        self._messages -= 1
+        self._weight -= message.weight
+        if message.waiting:
+            self._blocked -= 1  # what the handler left behind no longer counts
+        message.done = True
+        if self._paused:
+            self._maybe_resume()
 
     def discard(self, message: InFlightMessage) -> None:
         """A notification will not be handled."""
         self.start(message)
-        self._end(message)
+        self.end(message)
 
     def open_queue(self) -> None:
         """A task handles the notifications of a session."""
@@ -138,11 +151,6 @@ class Backpressure:
             if not message.waiting and not message.done:
                 self._blocked -= 1
 
-    @property
-    def is_over(self) -> bool:
-        """Whether too much waits."""
-        return self._waiting >= self._most or self._waiting_weight >= self._heaviest
-
     def pause(self) -> bool:
         """Whether to stop reading. If so `on_room` is called when that has changed."""
         self._paused = self.is_over and self._handlers > self._blocked
@@ -158,12 +166,8 @@ class Backpressure:
         """Messages, their weight, handlers, and those of them that await the peer."""
         return self._messages, self._weight, self._handlers, self._blocked
 
-    def _end(self, message: InFlightMessage) -> None:
-        self._messages -= 1
-        self._weight -= message.weight
-        if message.waiting:
-            self._blocked -= 1  # what the handler left behind no longer counts
-        message.done = True
+    def _look(self) -> None:
+        self.is_over = self._waiting >= self._most or self._waiting_weight >= self._heaviest
         if self._paused:
             self._maybe_resume()
 

@@ -14,12 +14,15 @@ class HeldNotifications:
 
     Args:
         limit: how many bytes may be held.
+
+    Attributes:
+        creating: how many requests are being answered whose result names a new session.
     """
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
         self._seen: set[str] = set()
-        self._creating = 0
+        self.creating: int = 0
         self._lines: dict[str, list[bytes]] = {}
         self._size = 0
 
@@ -33,15 +36,15 @@ class HeldNotifications:
 
     def begin(self) -> None:
         """A request is being answered whose result names a new session."""
-        self._creating += 1
+        self.creating += 1
 
     def end(self, session: str | None) -> list[bytes]:
         """It was answered, with the id of a session or without one. Gives the lines that are to be sent now."""
-        self._creating -= 1
+        self.creating -= 1
         lines = self._take(session) if session is not None else []
         if session is not None:
             self._seen.add(session)
-        if self._creating:
+        if self.creating:
             return lines
         left = [line for each in list(self._lines) for line in self._take(each)]
         if session is None and left:
@@ -51,7 +54,7 @@ class HeldNotifications:
 
     def holds(self, session: str | None) -> bool:
         """Whether a notification to a session has to be held."""
-        return bool(self._creating) and session is not None and session not in self._seen
+        return self.creating > 0 and session is not None and session not in self._seen
 
     def hold(self, session: str, line: bytes) -> None:
         """Hold a line.

@@ -128,7 +128,7 @@ class Incoming:
         """Start the handler of a request, or put it off."""
         method = self._side.requests.get(message.method)
         if method is not None:
-            if self._is_early(method):
+            if self._opening and self._is_early(method):
                 self._put_off_until_open(message.id, line)
                 return
             refused = self._guards.refuse(method, message.params)
@@ -149,7 +149,7 @@ class Incoming:
         route = self._routes.get(message.method)
         if route is None:
             handle: Handle = partial(self._handler.ext_notification, message.method)
-        elif self._is_early(route.method):
+        elif self._opening and self._is_early(route.method):
             self._put_off_until_open(None, line)
             return
         elif self._guards.refuse(route.method, message.params) is not None:
@@ -163,7 +163,7 @@ class Incoming:
 
     def invalid_notification(self, message: InvalidNotification, line: bytes) -> None:
         """Log a notification with invalid params, and hand it to the handler in the order of its session."""
-        if self._is_early(self._side.notifications.get(message.method)):
+        if self._opening and self._is_early(self._side.notifications.get(message.method)):
             self._put_off_until_open(None, line)
             return
         faults = summary(message.error.data, "params")
@@ -225,7 +225,7 @@ class Incoming:
 
     def _is_early(self, method: AnyMethod | None) -> bool:
         """Whether a message has to wait for the answer to the request that opens the connection (rule 25)."""
-        if not self._opening or self._initialization.done or method is None:
+        if self._initialization.done or method is None:
             return False
         return not opens(method) and method.side != "protocol"
 

@@ -15,24 +15,23 @@ class LateAnswers:
 
     Args:
         deadline: how long to wait for them, in seconds.
+
+    Attributes:
+        expected: the sessions that have some, and what is done when they have come.
     """
 
     def __init__(self, deadline: float) -> None:
         self._deadline = deadline
         self._loop = asyncio.get_running_loop()
         self._sessions: dict[int, str] = {}
-        self._expected: dict[str, asyncio.Future[None]] = {}
+        self.expected: dict[str, asyncio.Future[None]] = {}
         self._log = Throttle(_logger)
-
-    def __bool__(self) -> bool:
-        """Whether any is expected."""
-        return bool(self._expected)
 
     def expect(self, id: int, session: str) -> None:
         """The call with this id was cancelled."""
         self._sessions[id] = session
-        if session not in self._expected:
-            self._expected[session] = self._loop.create_future()
+        if session not in self.expected:
+            self.expected[session] = self._loop.create_future()
 
     def arrived(self, id: int) -> None:
         """The answer to a cancelled call has come."""
@@ -42,12 +41,12 @@ class LateAnswers:
 
     def close(self) -> None:
         """No answer will come anymore."""
-        for session in list(self._expected):
+        for session in list(self.expected):
             self._forget(session)
 
     async def wait(self, wire: str, session: str) -> None:
         """Wait until a session expects no answer anymore, or until the deadline, with a warning."""
-        expected = self._expected.get(session)
+        expected = self.expected.get(session)
         if expected is None:
             return
         await asyncio.wait({expected}, timeout=self._deadline)
@@ -64,6 +63,6 @@ class LateAnswers:
 
     def _forget(self, session: str) -> None:
         """Nothing is expected in a session anymore."""
-        expected = self._expected.pop(session, None)
+        expected = self.expected.pop(session, None)
         if expected is not None and not expected.done():
             expected.set_result(None)

@@ -116,11 +116,12 @@ class Outgoing:
             ProtocolVersionMismatch: if the peer wants another version.
             RuntimeError: if the connection belongs to another event loop; nothing was sent.
         """
-        self._check_open()
+        if get_running_loop() is not self._loop or self._closed is not None:
+            self._check_open()
         self._guards.before_call(method, params)
         if method.opens and self._handler is not None:
             self._initialization.advertise(self._handler, params)
-        if method.cancelled is not None and self._late:
+        if self._late.expected and method.cancelled is not None:
             await self._until_late_answers(method, params)
         result: R = await self._call(method.wire, method, params)
         return result
@@ -134,8 +135,8 @@ class Outgoing:
             PydanticSerializationError: if the params are not what their type says; nothing was sent.
             RuntimeError: if the connection belongs to another event loop; nothing was sent.
         """
-        self._check_loop()
-        self._check_notifications()
+        if get_running_loop() is not self._loop or self._no_notifications or self._writer.broken:
+            self._check_notifications()
         self._guards.before_call(method, params)
         self._send_notification(method.wire, params)
         if method.wire in self._cancelling:
@@ -152,7 +153,6 @@ class Outgoing:
 
     async def ext_notification(self, method: str, params: Any) -> None:
         """Send a notification that the schema doesn't know."""
-        self._check_loop()
         self._check_notifications()
         self._send_notification(method, params)
         if self._writer.is_full:
@@ -262,16 +262,18 @@ class Outgoing:
             raise _copy(self._closed)
 
     def _check_notifications(self) -> None:
+        self._check_loop()
         if self._writer.broken or self._no_notifications:
             raise _copy(self._closed or ConnectionClosed("The peer no longer reads."))
 
     def _send_notification(self, wire: str, params: Any) -> None:
         line = notification_line(wire, params)
-        session = session_of(self._profile, params)
-        if session is not None and self._held.holds(session):
-            self._held.hold(session, line)
-        else:
-            self._writer.send(line)
+        if self._held.creating:
+            session = session_of(self._profile, params)
+            if session is not None and self._held.holds(session):
+                self._held.hold(session, line)
+                return
+        self._writer.send(line)
 
     async def _drain(self) -> None:
         waiting = self._backpressure.wait()
@@ -287,7 +289,7 @@ class Outgoing:
             self._check_open()
 
     async def _call(self, wire: str, method: Request[Any, Any] | None, params: Any) -> Any:
-        self._writer.send(request_line(self._pending.next_id, wire, params), flush=not self._pending)
+        self._writer.send(request_line(self._pending.next_id, wire, params), flush=not self._pending.by_id)
         caller = self._backpressure.wait()
         call = self._new_call(wire, method, params, caller)
         try:

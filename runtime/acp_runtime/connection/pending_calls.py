@@ -72,11 +72,15 @@ class Outcome:
 
 
 class PendingCalls:
-    """Every call of a connection that has no response yet."""
+    """Every call of a connection that has no response yet.
+
+    Attributes:
+        by_id: the calls by their ids, oldest first.
+    """
 
     def __init__(self) -> None:
         self._next = 0
-        self._pending: dict[int, Call] = {}
+        self.by_id: dict[int, Call] = {}
         self._abandoned: OrderedDict[int, None] = OrderedDict()
 
     @property
@@ -86,26 +90,26 @@ class PendingCalls:
 
     def add(self, call: Call) -> None:
         """A call with the next id has been sent."""
-        self._pending[call.id] = call
+        self.by_id[call.id] = call
         self._next += 1
 
     def __len__(self) -> int:
         """How many responses the peer owes."""
-        return len(self._pending)
+        return len(self.by_id)
 
     def __iter__(self) -> Iterator[Call]:
         """The calls, oldest first; they may be taken out meanwhile."""
-        return iter(tuple(self._pending.values()))
+        return iter(tuple(self.by_id.values()))
 
     def answered(self, id: Any) -> Call | None:
         """The call that an id belongs to; its id is used up by this."""
         if type(id) is not int:
             return None
-        return self._pending.pop(id, None)
+        return self.by_id.pop(id, None)
 
     def abandon(self, call: Call) -> bool:
         """Nobody waits for this call anymore. Whether it had no response yet."""
-        if self._pending.pop(call.id, None) is None:
+        if self.by_id.pop(call.id, None) is None:
             return False
         self._abandoned[call.id] = None
         if len(self._abandoned) > _REMEMBERED:
