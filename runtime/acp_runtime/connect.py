@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import AsyncGenerator, Callable, Collection, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from signal import Signals
@@ -85,14 +85,25 @@ async def running(
     closing, made_in = closing or Closing(), os.getpid()
     try:
         yield connection.remote
+    except GeneratorExit:
+        # The event loop has been left for good: nothing can be awaited anymore.
+        with suppress(RuntimeError):
+            task.cancel()
+        raise
     except BaseException as error:
         leave_if_forked(made_in, error)
         closing.begin(error)
+        await _stopped(connection, task, closing)
         raise
-    finally:
-        connection.stop(ConnectionClosed("The connection was closed by this side."))
-        await closing.finish(task)
-        closing.raise_cancelled()
+    else:
+        await _stopped(connection, task, closing)
+
+
+async def _stopped(connection: Connection, task: asyncio.Task[ConnectionClosed], closing: Closing) -> None:
+    """End a connection from this side, however often that is cancelled meanwhile."""
+    connection.stop(ConnectionClosed("The connection was closed by this side."))
+    await closing.finish(task)
+    closing.raise_cancelled()
 
 
 async def serve_stdio(side: Side[RemoteT], factory: Callable[[RemoteT], Handler], options: Options) -> None:

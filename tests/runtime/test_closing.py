@@ -3,14 +3,25 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 import subprocess
 import sys
-from collections.abc import Coroutine, Generator
+from collections.abc import Callable, Coroutine, Generator
 from typing import Any
 
 import pytest
 
+from acp_bindings.v1 import (
+    PromptRequest,
+    PromptResponse,
+    SessionNotification,
+    connect_in_process,
+    connect_streams,
+    serve_streams,
+)
+from acp_runtime import Options
 from acp_runtime.tasks import Closing
+from tests.runtime.peer import INITIALIZE, PlainAgent, PlainClient, chunk, line, prompt
 
 LONG = 60.0
 
@@ -142,3 +153,80 @@ asyncio.run(main())
 """
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
     assert (ran.stdout, ran.stderr) == ("1\n", "")
+
+
+class Slow(PlainAgent):
+    """Takes its time to end a cancelled prompt."""
+
+    async def session_prompt(self, request: PromptRequest, /) -> PromptResponse:
+        await self.client.session_update(session_id=request.session_id, update=chunk("working"))
+        while True:
+            try:
+                await asyncio.Event().wait()
+            except asyncio.CancelledError:
+                await asyncio.sleep(0.05)
+                raise
+
+
+async def serving_on_streams(entered: asyncio.Event, writers: list[asyncio.StreamWriter]) -> None:
+    ours, theirs = socket.socketpair()
+    reader, writer = await asyncio.open_connection(sock=ours)
+    peer_reader, peer_writer = await asyncio.open_connection(sock=theirs)
+    writers += [writer, peer_writer]
+    peer_writer.write(line({"id": 0, "method": "initialize", "params": INITIALIZE}) + line(prompt(1)))
+    serving = asyncio.create_task(serve_streams(Slow, reader, writer, options=Options(eof_grace=0.2)))
+    await peer_reader.readline()
+    await peer_reader.readline()
+    entered.set()
+    try:
+        await serving
+    finally:
+        peer_writer.close()
+
+
+async def connected_on_streams(entered: asyncio.Event, writers: list[asyncio.StreamWriter]) -> None:
+    ours, theirs = socket.socketpair()
+    reader, writer = await asyncio.open_connection(sock=ours)
+    _, peer_writer = await asyncio.open_connection(sock=theirs)
+    writers += [writer, peer_writer]
+    try:
+        async with connect_streams(PlainClient, reader, writer, options=Options(eof_grace=0.2)) as agent:
+            entered.set()
+            await agent.initialize(protocol_version=1)
+    finally:
+        peer_writer.close()
+
+
+async def joined_in_process(entered: asyncio.Event, writers: list[asyncio.StreamWriter]) -> None:
+    class Noticing(PlainClient):
+        async def session_update(self, notification: SessionNotification, /) -> None:
+            entered.set()
+
+    async with connect_in_process(Slow, Noticing, options=Options(eof_grace=0.2)) as agent:
+        await agent.initialize(protocol_version=1)
+        await agent.session_new(cwd="/", mcp_servers=[])
+        await agent.session_prompt(session_id="s1", prompt=[])
+
+
+@pytest.mark.parametrize("work", [serving_on_streams, connected_on_streams, joined_in_process])
+@pytest.mark.parametrize("everything", [False, True], ids=["its task", "every task"])
+@pytest.mark.parametrize("times", [1, 2, 3, 30])
+async def test_rule_22_a_closing_that_is_cancelled_leaves_no_task_and_no_writer(
+    work: Callable[[asyncio.Event, list[asyncio.StreamWriter]], Coroutine[Any, Any, None]],
+    everything: bool,
+    times: int,
+) -> None:
+    """After a second Ctrl-C `asyncio.run` cancels every task there is."""
+    entered = asyncio.Event()
+    writers: list[asyncio.StreamWriter] = []
+    others = asyncio.all_tasks()
+    task = asyncio.create_task(work(entered, writers))
+    await entered.wait()
+    for _ in range(times):
+        for each in asyncio.all_tasks() - others if everything else {task}:
+            each.cancel()
+        await asyncio.sleep(0.01)
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert asyncio.all_tasks() == others
+    assert all(writer.is_closing() for writer in writers)

@@ -142,6 +142,33 @@ def test_rule_24_handlers_are_put_back_after_a_signal_has_ended_it() -> None:
     assert (process.returncode, err) == (0, b"own handler\n")
 
 
+def test_rule_24_a_second_signal_hurries_a_handler_that_does_not_end() -> None:
+    process = scripted(
+        """
+        from acp_runtime import Options
+        class Slow(Echo):
+            async def session_prompt(self, request):
+                await super().session_prompt(request)
+                while True:
+                    try:
+                        await asyncio.Event().wait()
+                    except asyncio.CancelledError:
+                        os.write(2, b"cancelled\\n")
+        asyncio.run(serve_stdio(Slow, options=Options(eof_grace=0.1, handler_deadline=100)))
+        """
+    )
+    assert process.stderr is not None
+    say(process, OPENING)
+    hear(process.stdout)
+    say(process, prompt(1))
+    hear(process.stdout)
+    process.send_signal(signal.SIGINT)
+    assert process.stderr.readline() == b"cancelled\n"
+    process.send_signal(signal.SIGINT)
+    close(process)
+    assert process.returncode == 0
+
+
 def test_rule_24_ctrl_c_ends_an_agent_whose_handler_blocks_the_event_loop() -> None:
     process = scripted(
         """

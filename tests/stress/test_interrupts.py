@@ -52,11 +52,20 @@ from tests.stress.interrupted_client import main
 loop = asyncio.new_event_loop()
 task = loop.create_task(main("stopping"))
 loop.run_forever()
-loop.close()
 """
+COLLECTED = "del task, loop; gc.collect(); os.write(1, b'over\\n'); sys.stdin.read()"
 
 
-@pytest.mark.parametrize("rest", ["del task, loop; gc.collect(); os.write(1, b'over\\n'); sys.stdin.read()", ""])
+@pytest.mark.parametrize(
+    "rest",
+    [
+        "",
+        "loop.close()",
+        f"loop.close(); {COLLECTED}",
+        f"loop.call_soon(task.get_coro().close); loop.call_soon(loop.stop); loop.run_forever(); {COLLECTED}",
+    ],
+    ids=["stopped", "closed", "closed and collected", "its coroutine closed in the loop"],
+)
 def test_rule_23_an_event_loop_that_is_left_for_good_leaves_no_process(rest: str) -> None:
     with marked() as marker:
         client = subprocess.Popen(
@@ -69,7 +78,7 @@ def test_rule_23_an_event_loop_that_is_left_for_good_leaves_no_process(rest: str
         )
         assert client.stdout is not None
         assert client.stdout.readline() == b"entered\n"
-        if rest:
+        if COLLECTED in rest:
             assert client.stdout.readline() == b"over\n"
             assert left_of(marker, {client.pid}) == {client.pid}
         client.communicate(timeout=60)

@@ -136,6 +136,11 @@ class Connection:
         closing = Closing()
         task = self._loop.create_task(close(self))
         await closing.finish(task, self._cancelled)
+        while task.cancelled():
+            # After a second Ctrl-C `asyncio.run` cancels every task, this one too.
+            self._cancelled()
+            task = self._loop.create_task(close(self))
+            await closing.finish(task, self._cancelled)
         closing.raise_cancelled()
         return task.result()
 
