@@ -17,6 +17,7 @@ from acp_runtime.messages import IncomingRequest, Refused
 from acp_runtime.outline import outline
 from tests.runtime.fuzzing import MESSAGES, check, generated, mutations
 from tests.runtime.peer import Link, Peer, serving
+from tests.support.scale import count
 
 # What gets an answer.
 Answered = (IncomingRequest, Refused)
@@ -27,13 +28,15 @@ def test_rule_3_every_kind_of_json_in_every_place_is_what_a_strict_parser_says()
         check(each)
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.stress
+@pytest.mark.parametrize("seed", range(count(3, 200)))
 def test_rule_3_mutated_messages_are_what_a_strict_parser_says(seed: int) -> None:
     for each in islice(mutations(seed, MESSAGES), 1500):
         check(each)
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.stress
+@pytest.mark.parametrize("seed", range(count(2, 100)))
 def test_rule_3_the_outline_of_a_line_is_whole_if_the_line_is_json(seed: int) -> None:
     for each in islice(mutations(seed, MESSAGES), 2500):
         text = each.decode("utf-8", "replace")
@@ -50,8 +53,9 @@ def test_rule_3_the_outline_of_a_line_is_whole_if_the_line_is_json(seed: int) ->
         assert found.members.keys() == (value.keys() if isinstance(value, dict) else set()), each
 
 
+@pytest.mark.stress
 @pytest.mark.parametrize("link", ["memory"], indirect=True)
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(count(2, 100)))
 async def test_rule_3_every_request_among_mutated_messages_gets_one_answer(link: Link, seed: int) -> None:
     decoder = Decoder(methods.AGENT_REQUESTS, methods.AGENT_NOTIFICATIONS)
     sent = list(islice(mutations(seed, MESSAGES), 1000))
