@@ -234,7 +234,12 @@ def test_a_wrong_hash_an_empty_folder_and_a_file_are_one_sentence_each(run: Run,
 
 @pytest.mark.parametrize("ref", ["no-such-branch", "--upload-pack=x", ""])
 @pytest.mark.parametrize("side", ["--base=schema --head", "--base"])
-def test_an_unknown_ref_is_one_sentence(capsys: pytest.CaptureFixture[str], side: str, ref: str) -> None:
+def test_an_unknown_ref_is_one_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], side: str, ref: str
+) -> None:
+    (tmp_path / "file").touch()
+    commit(tmp_path)
+    monkeypatch.setattr("codegen.diff.command.REPOSITORY", tmp_path)
     assert main(["diff", *f"{side}={ref}".split()]) == 2
     captured = capsys.readouterr()
     assert (captured.out, captured.err.count("\n")) == ("", 1)
