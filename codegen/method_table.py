@@ -53,7 +53,7 @@ def _lines(table: dict[str, Any], name: str, sides: tuple[str, ...]) -> Iterator
         _check_table(version, tables, "version of the protocol", TABLES, name)
         for side, lines in tables.items():
             if side == SHARED:
-                continue
+                continue  # `codegen.methods` looks at it
             _check_table(f"{version}.{side}", lines, "side", [f"{version}.{each}" for each in sides], name)
             yield from ((f"{version}.{side}", wire, line, side) for wire, line in lines.items())
 

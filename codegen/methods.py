@@ -15,13 +15,12 @@ from typing import Any, TypeGuard
 
 from acp_runtime.roles import Handler, Remote
 from codegen.envelopes import Payload
-from codegen.errors import SchemaError
+from codegen.errors import FileError, SchemaError
 from codegen.facts import KEYS, LOWER, PROPERTIES, read_facts
 from codegen.ir import Method
-from codegen.method_table import SHARED, read_table
+from codegen.method_table import SHARED, Table, read_table
 from codegen.names import method_name
 from codegen.nodes import escape, is_object
-from codegen.toml import parse_toml
 
 DATA = Path(__file__).with_name("methods.toml")
 # What the file says of a method, by its side, its name and the pointer for an error.
@@ -173,14 +172,13 @@ def _free(name: str) -> str:
 
 def properties_of(version: str) -> dict[str, str]:
     """What `methods.toml` says of a version as a whole: the properties that its methods have in common."""
-    found: Any = parse_toml(DATA.read_bytes(), DATA.name).get(version, {}).get(SHARED)
-    if not is_object(found) or found.keys() != PROPERTIES or found["lower"] not in LOWER:
-        names = ", ".join(sorted(PROPERTIES))
-        raise SchemaError(
-            "",
-            f"codegen/methods.toml [{version}.{SHARED}] needs {names}, where lower is one of {LOWER}; found {found!r}.",
-        )
-    return found
+    found: Any = _table().get(version, {}).get(SHARED)
+    texts = is_object(found) and found.keys() == PROPERTIES and all(isinstance(each, str) for each in found.values())
+    if not texts or found["lower"] not in LOWER:
+        needed = f"needs {', '.join(sorted(PROPERTIES))}, of which lower is {' or '.join(LOWER)}"
+        raise FileError("", f"codegen/methods.toml [{version}.{SHARED}] {needed}; found {found!r}.")
+    properties: dict[str, str] = found
+    return properties
 
 
 def _data(version: str, side: str, wire: str, pointer: str) -> dict[str, Any]:
@@ -198,7 +196,11 @@ def _data(version: str, side: str, wire: str, pointer: str) -> dict[str, Any]:
 
 def line_of(version: str, side: str, wire: str) -> dict[str, Any] | None:
     """The line of a method in `methods.toml`, if it has one."""
-    return read_table(DATA, _HANDLED_BY, _is_data, KEYS).get(version, {}).get(side, {}).get(wire)
+    return _table().get(version, {}).get(side, {}).get(wire)
+
+
+def _table() -> Table:
+    return read_table(DATA, _HANDLED_BY, _is_data, KEYS)
 
 
 def _is_data(found: Any, side: str) -> TypeGuard[dict[str, Any]]:

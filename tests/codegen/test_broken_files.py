@@ -42,8 +42,8 @@ def become(content: bytes) -> Break:
     return lambda path: path.write_bytes(content)
 
 
-def without(text: str) -> Break:
-    return lambda path: path.write_text(path.read_text("utf-8").replace(text, "", 1), "utf-8")
+def replaced(old: str, new: str) -> Break:
+    return lambda path: path.write_text(path.read_text("utf-8").replace(old, new), "utf-8")
 
 
 def become_a_folder(path: Path) -> None:
@@ -74,6 +74,8 @@ LINES: dict[str, Break] = {
     "a side that there isn't": append('\n[v1.agnet]\n"x/y" = { baseline = true }\n'),
     "a table that is a text": become(b'v1 = "agent"\n'),
     "a side that is a list": become(b"[v1]\nagent = []\n"),
+    "nothing that all methods have in common": replaced('session = "sessionId"\n', ""),
+    "another type of what all methods have in common": replaced('session = "sessionId"', "session = 5"),
     "a line of no method here that is a number": append('\n"x/y" = 5\n'),
     "a line of no method here with an unknown key": append('\n"x/y" = { basline = true }\n'),
 }

@@ -7,12 +7,14 @@ import inspect
 import json
 import typing
 from collections import deque
+from pathlib import Path
 from types import MappingProxyType, ModuleType
 from typing import Any
 
 import pytest
 
 from acp_runtime.errors import MethodNotFound
+from codegen.methods import DATA
 from tests.codegen.build import STRING, Schema, model, other, part_of, ref, tagged, wraps
 from tests.codegen.conftest import Generate
 
@@ -157,6 +159,20 @@ def test_a_handler_takes_the_message_and_its_docstring_says_what_it_is_for(packa
     assert [*inspect.signature(package.Agent.session_cancel).parameters] == ["self", "notification"]
     assert "Start it." in package.Agent.session_new.__doc__
     assert "clientCapabilities.fs.readTextFile" in package.RemoteClient.fs_read_text_file.__doc__
+
+
+@pytest.mark.parametrize("name", ["request", "notify", "capabilities", "peer_info", "handler", "process", "supports"])
+def test_a_method_called_like_an_attribute_of_the_bases_gets_an_underscore(
+    generate: Generate, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    (tmp_path / "methods.toml").write_text(f'{DATA.read_text("utf-8")}\n"{name}" = {{ offered = "always" }}\n', "utf-8")
+    monkeypatch.setattr("codegen.methods.DATA", tmp_path / "methods.toml")
+    definitions = {"OtherRequest": part_of(name, "proxy", model(a=STRING))}
+    channel = Recorder()
+    agent = generate({**definitions, "OtherResponse": part_of(name, "proxy", model())}, "v2_draft", "v2/schema.json")
+    asyncio.run(getattr(agent.RemoteAgent(channel), f"{name}_")(a="x"))
+    assert channel.sent == [(name, {"a": "x"})]
+    assert f"{name}_" in vars(agent.Agent)
 
 
 def test_a_profile_exports_its_models_roles_version_and_source(package: ModuleType) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from codegen.__main__ import GENERATED, main
+from codegen.methods import DATA
 from tests.codegen.build import STRING, model, part_of, tree, write_schema
 from tests.codegen.refusal_base import BASE, Case, at, changed
 from tests.codegen.refusals_of_methods import METHODS
@@ -90,7 +91,8 @@ def map_methods(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> MapMethods:
 
     def write(lines: dict[str, str]) -> None:
         text = "".join(f'"{wire}" = {line}\n' for wire, line in lines.items())
-        (tmp_path / "methods.toml").write_text(f"[v1.agent]\n{text}", "utf-8")
+        shared = DATA.read_text("utf-8").partition("[v1.agent]")[0]
+        (tmp_path / "methods.toml").write_text(f"{shared}[v1.agent]\n{text}", "utf-8")
         monkeypatch.setattr("codegen.methods.DATA", tmp_path / "methods.toml")
 
     return write
@@ -148,7 +150,6 @@ def test_a_malformed_schema_stops_it(refuse: Refuse, pointer: str) -> None:
 
 METHOD_NAMES = {
     "the name of another": ("session_new", "gives the name SESSION_NEW, which is that of 'session/new'"),
-    "a name of the proxy's own": ("request", "gives the name agent.request"),
     "a name of the tables": ("agent/requests", "gives the name AGENT_REQUESTS"),
     "a keyword": ("class", "can't be the name of a method"),
     "no name": ("$/", "can't be the name of a method"),
