@@ -24,13 +24,16 @@ _LAST_TURNS = 10
 
 
 async def close(connection: Connection) -> ConnectionClosed:
-    """Wait for the end of a connection, from either side, and end everything. Gives the reason."""
+    """Wait for the end of a connection, from either side, and end everything. Gives the reason.
+
+    If it is cancelled, it has to be called again.
+    """
     over, stopped, options = connection.reader.over, connection.stopped, connection.options
     await asyncio.wait({over, stopped}, return_when=asyncio.FIRST_COMPLETED)
     if connection.writer.broken and not over.done():
         # What the peer sent before it stopped reading still counts.
         await _wait(connection, over, options.eof_grace)
-    if over.done():
+    if over.done() and not over.cancelled():
         reason = await _after_the_peer_left(connection, over.result())
     else:
         reason = connection.explained(stopped.result())
