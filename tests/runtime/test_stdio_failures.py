@@ -177,6 +177,7 @@ def test_rule_24_ctrl_c_ends_an_agent_whose_handler_blocks_the_event_loop() -> N
                 os.write(2, b"blocked\\n")
                 while True:
                     time.sleep(1)
+        signal.signal(signal.SIGINT, signal.default_int_handler)
         asyncio.run(serve_stdio(Blocking))
         """
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import signal
 import sys
 
 from acp_bindings.v1 import spawn_agent
@@ -35,5 +36,7 @@ async def main(phase: str) -> None:
 
 
 if __name__ == "__main__":
+    # What a shell starts in the background ignores it.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     os.write(1, b"loaded\n")
     asyncio.run(main(sys.argv[1]))
