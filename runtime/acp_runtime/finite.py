@@ -50,7 +50,7 @@ def require_finite(value: Any, line: bytes) -> None:
 
 def _is_ours(value: Any) -> bool:
     """Whether this is a model of this package: one of those writes null."""
-    return hasattr(value.__class__, "__acp_open__")
+    return hasattr(value, "__acp_open__")
 
 
 def _has_word(value: Any, line: bytes) -> bool:
