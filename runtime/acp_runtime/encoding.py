@@ -80,11 +80,11 @@ def dump(value: Any) -> bytes:
 
 def decoded(value: Any) -> Any:
     """The decoded JSON of what was received, infinite numbers as null."""
-    return parse(stand_ins.dump(value, _dump_json)).value
+    return parse(_dump_again(value)).value
 
 
 def _dump_again(value: Any) -> bytes:
-    """Dump what pydantic-core has refused, if that was because of lone surrogates or of its depth."""
+    """Dump a value of any text and depth."""
     try:
         return stand_ins.dump(value, _dump_json)
     except ValueError as error:

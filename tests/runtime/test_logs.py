@@ -8,16 +8,17 @@ import logging
 import re
 import traceback
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import pytest
 
-from acp_runtime import ConnectionClosed, InvalidResponse, RequestError
+from acp_bindings.v1 import AgentCapabilities, InitializeResponse, NewSessionResponse
+from acp_runtime import AuthenticationRequired, ConnectionClosed, InvalidResponse, RequestError
 from acp_runtime.escaping import printable
 from acp_runtime.logs import Throttle, redact
 from tests.runtime.odd_json import CERTAIN, DAMAGE, FAR_TOO_DEEP, message, nested, nested_json
-from tests.runtime.peer import Link, PlainAgent, calling, prompt, serving, update
+from tests.runtime.peer import INITIALIZE, Link, PlainAgent, calling, chunk, prompt, serving, update
 
 
 async def test_rule_30_20000_unknown_notifications_stay_under_a_mebibyte_of_log(
@@ -195,15 +196,14 @@ class Raising(logging.Handler):
         raise RuntimeError("the log is full")
 
 
-def _raise(record: logging.LogRecord) -> bool:
-    raise RuntimeError("the filter is broken")
+class Filtering(logging.Handler):
+    def filter(self, record: logging.LogRecord) -> bool:
+        raise RuntimeError("the filter is broken")
 
 
 @contextmanager
 def _broken_log(kind: str) -> Iterator[None]:
-    # Below the package's loggers, so that pytest's own handlers don't see the exception.
-    handler = Raising() if kind == "handler" else logging.NullHandler()
-    handler.addFilter(_raise)
+    handler = Raising() if kind == "handler" else Filtering()
     logger = logging.getLogger("acp_runtime")
     level = logger.level
     logger.setLevel(logging.DEBUG)
@@ -231,3 +231,31 @@ async def test_rule_30_a_log_that_raises_costs_no_answer(link: Link, kind: str) 
             await peer.send({"method": "session/cancel", "params": 5}, {"method": "initialize"}, [])
             answers = await peer.until_quiet()
     assert [answer["error"]["code"] for answer in answers] == [-32700, -32600]
+
+
+@pytest.mark.parametrize("kind", ["handler", "filter"])
+async def test_rule_30_a_log_that_raises_spoils_neither_initialize_nor_a_new_session_nor_the_end(
+    link: Link, kind: str
+) -> None:
+    class Careless(PlainAgent):
+        async def initialize(self, request: Any, /) -> InitializeResponse:
+            return InitializeResponse(protocol_version=1, agent_capabilities=AgentCapabilities(load_session=True))
+
+        async def session_new(self, request: Any, /) -> NewSessionResponse:
+            await self.client.session_update(session_id="new", update=chunk("held"))
+            raise AuthenticationRequired
+
+        async def ext_notification(self, method: str, params: Any) -> None:
+            while True:
+                with suppress(asyncio.CancelledError):
+                    await asyncio.Event().wait()
+
+    with _broken_log(kind):
+        async with serving(link, Careless, ready=False, eof_grace=0.05, handler_deadline=0.05) as peer:
+            assert "result" in await peer.call("initialize", INITIALIZE)
+            failed = await peer.call("session/new", {"cwd": "/", "mcpServers": []})
+            assert failed["error"]["code"] == -32000
+            await peer.send({"method": "_wait"}, {"method": "_wait"})
+            await peer.until_quiet()
+            await peer.end()
+            assert await peer.rest() == []

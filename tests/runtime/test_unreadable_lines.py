@@ -97,6 +97,15 @@ async def test_rule_9_a_damaged_answer_fails_its_call_at_once(link: Link, name: 
         assert await peer.until_quiet() == []
 
 
+async def test_rule_9_a_damaged_answer_behind_a_banner_fails_its_call(link: Link) -> None:
+    async with calling(link, ready=False) as (agent, peer):
+        call = asyncio.create_task(agent.initialize(protocol_version=1))
+        id = (await peer.receive())["id"]
+        await peer.send(b"Welcome\n", message(id=id, result={"protocolVersion": 1})[:-1] + b"\n")
+        with pytest.raises(InvalidResponse):
+            await call
+
+
 @pytest.mark.parametrize("name", DAMAGE)
 async def test_rule_9_a_damaged_request_fails_no_call_that_has_the_same_id(link: Link, name: str) -> None:
     async with calling(link) as (agent, peer):

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable
-from logging import getLogger
+from logging import ERROR, WARNING, getLogger
 from typing import TYPE_CHECKING, Any
 
 from acp_runtime.errors import ConnectionClosed
+from acp_runtime.logs import log
 from acp_runtime.tasks import forget
 
 if TYPE_CHECKING:
@@ -77,7 +78,7 @@ async def _end_handlers(connection: Connection, reason: ConnectionClosed) -> Non
     """Cancel the handlers that still run, and discard what waits for them."""
     discarded = connection.queues.waiting + connection.incoming.waiting + connection.reader.unhandled
     if discarded:
-        _logger.warning("Discarded %d received messages that were not handled: %s", discarded, reason.reason)
+        log(_logger, WARNING, "Discarded %s received messages that were not handled: %s", discarded, reason.reason)
     connection.queues.closing = True
     connection.outgoing.send_no_more()
     connection.queues.abandon(reason)
@@ -91,7 +92,7 @@ async def _end_handlers(connection: Connection, reason: ConnectionClosed) -> Non
         if connection.tasks:
             await asyncio.sleep(0)
     for task in connection.tasks:
-        _logger.error("A handler did not end when it was cancelled: %r", task)
+        log(_logger, ERROR, "A handler did not end when it was cancelled: %s", repr(task))
         forget(task)  # or `asyncio.run` would wait for it for ever
 
 

@@ -197,14 +197,14 @@ class Connection:
         """Answer what can't be handled. What an agent prints before its first message is reported once (a banner)."""
         if message.error.code == InvalidParams.default_code and self.incoming.is_of_another_version(message, line):
             return
+        if message.answers is not None:
+            self.outgoing.unreadable(message.answers, message.about)
         if message.id is None and message.error.code == -32700:
             if not self._understood and self._banner:
                 return
             self._banner = self._banner or message.about
         if message.about:
             self._log.log(WARNING, "refused", "The peer sent %s", message.about)
-        if message.answers is not None:
-            self.outgoing.unreadable(message.answers, message.about)
         self.writer.answer(error_answer(message.id, message.error))
 
     def _spawn(

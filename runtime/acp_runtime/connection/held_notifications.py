@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from logging import getLogger
+from logging import WARNING, getLogger
 
 from acp_runtime.errors import GuardError
+from acp_runtime.logs import log
 
 _logger = getLogger(__name__)
 
@@ -48,7 +49,7 @@ class HeldNotifications:
             return lines
         left = [line for each in list(self._lines) for line in self._take(each)]
         if session is None and left:
-            _logger.warning("Dropped %d notifications to a session that was not created", len(left))
+            log(_logger, WARNING, "Dropped %s notifications to a session that was not created", len(left))
             return lines
         return lines + left
 

@@ -6,7 +6,7 @@ The methods that open a connection, and the properties of their messages, are in
 from __future__ import annotations
 
 from collections.abc import Mapping
-from logging import getLogger
+from logging import ERROR, getLogger
 from typing import Any
 
 from pydantic import ValidationError
@@ -17,6 +17,7 @@ from acp_runtime.encoding import decoded
 from acp_runtime.errors import ProtocolVersionMismatch, UnsupportedProtocolVersion
 from acp_runtime.frames import params_adapter
 from acp_runtime.json_values import as_array, as_object
+from acp_runtime.logs import log
 from acp_runtime.messages import IncomingRequest, RequestId
 from acp_runtime.methods import Request
 from acp_runtime.options import Options
@@ -116,10 +117,12 @@ class Initialization:
             and not self._side.overrides(handler, method)
         ]
         if missing:
-            _logger.error(
-                "%s advertises methods that it does not implement, calls of them are answered with an error: %s",
+            log(
+                _logger,
+                ERROR,
+                "%s advertises methods that it does not implement, calls of them are answered with an error: "
+                + ", ".join(missing),
                 type(handler).__name__,
-                ", ".join(missing),
             )
 
     def _refuse_version(self, version: int) -> UnsupportedProtocolVersion | None:
