@@ -27,7 +27,7 @@ from acp_runtime.views import as_keyword, instances_only
 Build: TypeAlias = Callable[..., Any]
 
 # The attribute of a class that builds its instances.
-BUILD = "__acp_build__"
+BUILD = "_acp_build"
 
 
 def build_first(keywords: dict[str, Any], *, self_instance: Any) -> None:

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Container
 from typing import Any
 
-GENERATED = "__acp_generated__"
+GENERATED = "_acp_generated"
 
 
 def is_generated_module(name: Any) -> bool:

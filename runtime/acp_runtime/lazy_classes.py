@@ -12,14 +12,26 @@ from __future__ import annotations
 
 import sys
 from threading import RLock, get_ident
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from acp_runtime import older_pydantic
 from acp_runtime.constructors import BUILD, build_first
 from acp_runtime.generated import GENERATED, is_generated_module
-from acp_runtime.pydantic_internals import InPlace, ModelMetaclass, build_in_place, can_build_in_place, keep_local_names
+from acp_runtime.pydantic_internals import (
+    UNSEEN,
+    InPlace,
+    ModelMetaclass,
+    build_in_place,
+    can_build_in_place,
+    keep_local_names,
+)
+from acp_runtime.signatures import SignatureOfModel
 
 _DEFERRED = "__acp_deferred__"
+
+# What every class has of its own.
+_OF_OTHERS: dict[str, Any] = {BUILD: build_first}
+_OF_GENERATED: dict[str, Any] = {**_OF_OTHERS, GENERATED: True}
 
 # What can be asked of a deferred class without building it.
 _ASKED = frozenset({"__bases__", "__class__", "__module__", "__mro__", "__name__", "__qualname__"})
@@ -37,19 +49,23 @@ class DeferredMeta(ModelMetaclass, InPlace):
 
     def __new__(mcs, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **keywords: Any) -> type:
         """Create a class; a deferred one in a generated module."""
-        namespace.setdefault(BUILD, build_first)
-        if is_generated_module(namespace.get("__module__")):
-            namespace[GENERATED] = True
+        own = _OF_OTHERS
+        if is_generated_module(namespace["__module__"]):
             if not keywords and can_build_in_place():
                 return _defer(mcs, name, bases, namespace)
+            own = _OF_GENERATED
         keep_local_names(namespace, keywords)
         _take_what_is_configured(namespace, keywords)
         for base in bases:
             build(base)
         made_by: Any = ModelMeta if mcs is DeferredMeta else mcs
-        made = super().__new__(made_by, name, bases, namespace, **keywords)
+        made: Any = super().__new__(made_by, name, bases, {**namespace, UNSEEN: own}, **keywords)
+        if BUILD not in vars(made):  # pydantic made the class by itself
+            _add(made, own)
         older_pydantic.settle(made)
-        return made
+        return cast("type", made)
+
+    __signature__ = SignatureOfModel()
 
     def __getattribute__(cls, name: str, /) -> Any:
         if name not in _ASKED and _builders.get(cls) != get_ident():
@@ -69,6 +85,11 @@ def _take_what_is_configured(namespace: dict[str, Any], keywords: dict[str, Any]
     configured = {**namespace.get("model_config", {}), **keywords}
     if "extra" in configured:
         namespace.setdefault("__acp_open__", configured["extra"] == "allow")
+
+
+def _add(cls: type, attributes: dict[str, Any]) -> None:
+    for name, value in attributes.items():
+        type.__setattr__(cls, name, value)
 
 
 def _defer(mcs: type[type], name: str, bases: tuple[type, ...], namespace: dict[str, Any]) -> type:
@@ -98,7 +119,8 @@ def _build(cls: type) -> None:
     namespace, names = type.__getattribute__(cls, "__dict__")[_DEFERRED]
     texts: dict[str, str] = namespace.get("__annotations__", {})
     types = eval(f"[{','.join(texts.values())}]", names)  # one expression compiles faster than many
-    build_in_place(ModelMeta, cls, {**namespace, "__annotations__": dict(zip(texts, types, strict=True))})
+    annotations = dict(zip(texts, types, strict=True))
+    build_in_place(ModelMeta, cls, {**namespace, "__annotations__": annotations, UNSEEN: _OF_GENERATED})
     older_pydantic.settle(cls)
     type.__delattr__(cls, _DEFERRED)
     type.__setattr__(cls, "__class__", ModelMeta)

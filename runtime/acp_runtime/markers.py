@@ -112,6 +112,9 @@ class OtherThan:
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         return core_schema.no_info_after_validator_function(self._check, core_schema.str_schema(strict=True))
 
+    def __repr__(self) -> str:
+        return f"OtherThan({', '.join(map(repr, sorted(self.known)))})"
+
     def _check(self, value: str) -> str:
         if value in self.known:
             raise PydanticCustomError("known_tag", "Input should not be a tag that has a variant of its own")
@@ -130,6 +133,9 @@ class ByTag:
 
     def __init__(self, attribute: str) -> None:
         self.attribute = attribute
+
+    def __repr__(self) -> str:
+        return f"ByTag({self.attribute!r})"
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         from acp_runtime.model import wire_name

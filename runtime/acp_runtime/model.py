@@ -13,6 +13,7 @@ Two doors lead in, and they differ on purpose:
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, cast, dataclass_transform
 
 from pydantic import BaseModel, Field, GetCoreSchemaHandler, GetJsonSchemaHandler
@@ -79,15 +80,32 @@ class Model(
     # pydantic evaluates annotations that it finds here for each of all classes.
     if TYPE_CHECKING:
         __acp_open__: ClassVar[bool]
-        __acp_build__: ClassVar[Build]
+        _acp_build: ClassVar[Build]
     else:
         __acp_open__ = False
 
     def __init__(self, /, **data: Any) -> None:
-        type(self).__acp_build__(data, self_instance=self)
+        """Take the fields by the names of attributes.
+
+        Raises:
+            ValidationError: if one is missing, unknown or of another type.
+        """
+        type(self)._acp_build(data, self_instance=self)
 
     # Tells pydantic that parsing need not go through `__init__`.
     __init__.__pydantic_base_init__ = True  # type: ignore[attr-defined]  # pyright: ignore[reportFunctionMemberAccess]
+
+    def __hash__(self) -> int:
+        """Raises a `TypeError` for what holds a list or a mapping."""
+        fields = type(self).__pydantic_fields__
+        held = self.__dict__
+        if not held.keys() <= fields.keys():  # a cached property is no part of the value
+            held = {name: value for name, value in held.items() if name in fields}
+        return hash((frozenset(held.items()), frozenset((self.__pydantic_extra__ or {}).items())))
+
+    def __dir__(self) -> Iterable[str]:
+        """Fields that are absent included."""
+        return sorted({*super().__dir__(), *type(self).__pydantic_fields__})
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:

@@ -18,7 +18,6 @@ Documented, and relied on as well: `__pydantic_complete__`, `__pydantic_decorato
 
 from __future__ import annotations
 
-from abc import ABCMeta
 from collections.abc import Generator
 from contextlib import contextmanager
 from functools import cache
@@ -47,6 +46,9 @@ _build_lenient_weakvaluedict = _internal("_model_construction", "build_lenient_w
 
 Schema: TypeAlias = Any
 
+UNSEEN = "__acp_unseen__"
+"""The key of a class's namespace for what to add to the class after pydantic has looked at that."""
+
 _EXISTING = "__acp_existing__"
 _LOCAL_NAMES = "__pydantic_parent_namespace__"
 _FIND_LOCAL_NAMES = "__pydantic_reset_parent_namespace__"
@@ -56,12 +58,13 @@ _without_schema = RLock()
 _takes_local_names = _FIND_LOCAL_NAMES in getattr(getattr(ModelMetaclass.__new__, "__code__", None), "co_varnames", ())
 
 
-class InPlace(ABCMeta):
-    """Next in line after pydantic's metaclass: hands it an existing class instead of a new one."""
+class InPlace(type):
+    """Last in line before `type`: fills in an existing class, and adds what pydantic is not to see."""
 
     def __new__(mcs, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **keywords: Any) -> Any:
         """Create a class, or fill in the existing one."""
         existing: type | None = namespace.pop(_EXISTING, None)
+        namespace.update(namespace.pop(UNSEEN, {}))
         if existing is None:
             return super().__new__(mcs, name, bases, namespace, **keywords)
         for key, value in namespace.items():

@@ -22,6 +22,9 @@ class Integer:
         self.minimum = minimum
         self.maximum = maximum
 
+    def __repr__(self) -> str:
+        return f"Integer({self.minimum}, {self.maximum})"
+
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         strict = core_schema.int_schema(strict=True, ge=self.minimum, le=self.maximum)
         whole = core_schema.no_info_before_validator_function(_whole, strict)
@@ -46,6 +49,9 @@ class Number:
     def __init__(self, minimum: float | None = None, maximum: float | None = None) -> None:
         self.minimum = minimum
         self.maximum = maximum
+
+    def __repr__(self) -> str:
+        return f"Number({self.minimum}, {self.maximum})"
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         low = None if self.minimum is None else math.ceil(self.minimum)

@@ -64,7 +64,8 @@ TAKEN_AWAY = {
 from pydantic import BaseModel
 Meta, real = type(BaseModel), type(BaseModel).__new__
 def alone(mcs, name, bases, namespace, **keywords):
-    namespace.pop("__acp_existing__", None)
+    for key in ("__acp_existing__", "__acp_unseen__"):
+        namespace.pop(key, None)
     return real(mcs, name, bases, namespace, **keywords)
 Meta.__new__ = alone
 """,
