@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from functools import partial, reduce
-from operator import or_
+from functools import partial
 from types import GenericAlias, UnionType
 from typing import Annotated, Any, Union, get_args, get_origin
 
@@ -16,6 +15,8 @@ from pydantic.fields import FieldInfo
 
 from acp_runtime.markers import OtherThan
 from acp_runtime.scalars import Integer, Number
+
+_UNION: Any = Union
 
 
 class _Values:
@@ -55,7 +56,7 @@ def _typed(annotation: Any) -> Any:
     if origin is Annotated:
         return _annotated(arguments[0], arguments[1:])
     if origin in (Union, UnionType):
-        return reduce(or_, map(_typed, arguments))
+        return _UNION[tuple(map(_typed, arguments))]
     return GenericAlias(origin, tuple(map(_typed, arguments))) if origin in (list, dict) else annotation
 
 
