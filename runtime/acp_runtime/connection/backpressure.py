@@ -1,9 +1,9 @@
 """How much is being handled and how much waits: when requests and reading have to wait (rule 18).
 
 * What runs never stops the reader, however large it is.
-* Requests beyond the high-water mark wait, unstarted, as the bytes they came in.
-* Reading pauses while too much *waits*: requests, and notifications behind others of their session. It goes on if all
-  handlers await the peer, since their answers come behind what is not read.
+* Requests beyond the high-water mark wait, unstarted, as the bytes they came in, unless all that run await the peer.
+* Reading pauses while too much *waits*: requests, and notifications behind others of their session. What waits for a
+  handler that awaits the peer doesn't count, since the peer's answer may come behind what is not read.
 * Far beyond the mark the connection closes.
 
 Knows nothing of what is handled.
@@ -13,13 +13,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from acp_runtime.connection.in_flight import InFlightMessage, current_message
+from acp_runtime.connection.in_flight import InFlightMessage, Waiting, current_message
 from acp_runtime.options import Options
 
 # What a message of the usual size takes in memory beside its bytes, once it is models: measured with updates.
 _MODEL = 2000
 # A large request that runs counts for this part of the mark, so that it doesn't hold up the requests of others.
 _PART = 16
+# What waits is kept as models up to this part of the mark: they can take ten times the memory of their lines.
+_MODELS = 8
 
 
 class Backpressure:
@@ -30,12 +32,14 @@ class Backpressure:
         on_room: called when reading may have paused and can go on.
 
     Attributes:
-        is_over: whether too much waits.
+        is_crowded: whether so much waits that what comes is to be kept as the bytes it came in.
+        on_blocked: called when requests wait and all that run await the peer, so that one more may start.
     """
 
     def __init__(self, options: Options, on_room: Callable[[], None]) -> None:
         self._most = options.high_water_messages
         self._heaviest = options.high_water_bytes
+        self._most_models = options.high_water_bytes // _MODELS
         self._largest = max(1, options.high_water_bytes // _PART)
         self._limit = options.high_water_bytes * options.flood_factor
         self._on_room = on_room
@@ -43,16 +47,22 @@ class Backpressure:
         self._weight = 0
         self._waiting = 0
         self._waiting_weight = 0
+        self._excused = 0
+        self._excused_weight = 0
+        self._waiting_requests = Waiting()
         self._requests = 0
         self._requests_weight = 0
+        self._blocked_requests = 0
         self._handlers = 0
         self._blocked = 0
         self._paused = False
-        self.is_over: bool = False
+        self.is_crowded: bool = False
+        self.on_blocked: Callable[[], None] = _nothing
 
     def may_start(self, size: int) -> bool:
         """Whether the handler of a request of `size` bytes may start now."""
-        return self._requests == 0 or (
+        # If all that run await the peer, it may be for the answer to this one.
+        return self._blocked_requests >= self._requests or (
             self._requests < self._most
             and self._requests_weight < self._heaviest
             and 2 * (self._weight + size) < self._limit
@@ -66,6 +76,7 @@ class Backpressure:
         self._requests += 1
         self._requests_weight += min(weight, self._largest)
         self._handlers += 1
+        self._look_at_requests()
 
     def end_request(self, message: InFlightMessage) -> None:
         """The handler of a request has ended."""
@@ -73,39 +84,43 @@ class Backpressure:
         self._requests_weight -= min(message.weight, self._largest)
         self._handlers -= 1
         self.end(message)
+        self._look_at_requests()
 
     def put_off(self, size: int) -> None:
         """A message waits as the `size` bytes it came in."""
-        self._messages += 1
-        self._weight += size
-        self._waiting += 1
-        self._waiting_weight += size
-        self._look()
+        self._put_off(1, size)
 
     def take_up(self, size: int) -> None:
         """A message of `size` bytes that was put off is no longer waiting."""
-        self._messages -= 1
-        self._weight -= size
-        self._waiting -= 1
-        self._waiting_weight -= size
-        if self.is_over:
-            self._look()
+        self._put_off(-1, -size)
 
-    def enqueue(self, message: InFlightMessage, size: int) -> None:
+    def enqueue(self, message: InFlightMessage, size: int, queue: Waiting) -> None:
         """A notification of `size` bytes waits in the queue of its session."""
+        message.queue = queue
         message.weight = weight = size + _MODEL
         self._messages += 1
         self._weight += weight
+        queue.count += 1
+        queue.weight += weight
         self._waiting += 1
         self._waiting_weight += weight
-        if self._waiting >= self._most or self._waiting_weight >= self._heaviest:
-            self.is_over = True
+        if queue.excuses:
+            self._excused += 1
+            self._excused_weight += weight
+        if self._waiting >= self._most or self._waiting_weight >= self._most_models:
+            self.is_crowded = True
 
     def start(self, message: InFlightMessage) -> None:
         """The handler of a notification starts."""
+        queue, weight = message.queue, message.weight
+        queue.count -= 1
+        queue.weight -= weight
         self._waiting -= 1
-        self._waiting_weight -= message.weight
-        if self.is_over or self._paused:
+        self._waiting_weight -= weight
+        if queue.excuses:
+            self._excused -= 1
+            self._excused_weight -= weight
+        if self.is_crowded or self._paused:
             self._look()
 
     def end(self, message: InFlightMessage) -> None:
@@ -113,7 +128,7 @@ class Backpressure:
         self._messages -= 1
         self._weight -= message.weight
         if message.waiting:
-            self._blocked -= 1  # what the handler left behind no longer counts
+            self._unblock(message)  # what the handler left behind no longer counts
         message.done = True
         if self._paused:
             self._maybe_resume()
@@ -133,6 +148,22 @@ class Backpressure:
         if self._paused:
             self._maybe_resume()
 
+    def excuse(self, queue: Waiting) -> None:
+        """What waits here may wait for something that is not read yet."""
+        queue.excuses += 1
+        if queue.excuses == 1:
+            self._excused += queue.count
+            self._excused_weight += queue.weight
+            if self._paused:
+                self._maybe_resume()
+
+    def excuse_no_more(self, queue: Waiting) -> None:
+        """One reason for that has gone."""
+        queue.excuses -= 1
+        if not queue.excuses:
+            self._excused -= queue.count
+            self._excused_weight -= queue.weight
+
     def wait(self) -> InFlightMessage | None:
         """Somebody begins to wait for the peer. Gives the message whose handler that is; None outside of handlers."""
         message = current_message()
@@ -140,8 +171,11 @@ class Backpressure:
             message.waiting += 1
             if message.waiting == 1:
                 self._blocked += 1
-                if self._paused:
-                    self._maybe_resume()
+                if message.ordered:
+                    self.excuse(message.queue)
+                else:
+                    self._blocked_requests += 1
+                    self._look_at_requests()
         return message
 
     def end_wait(self, message: InFlightMessage | None) -> None:
@@ -149,11 +183,13 @@ class Backpressure:
         if message is not None:
             message.waiting -= 1
             if not message.waiting and not message.done:
-                self._blocked -= 1
+                self._unblock(message)
 
     def pause(self) -> bool:
         """Whether to stop reading. If so `on_room` is called when that has changed."""
-        self._paused = self.is_over and self._handlers > self._blocked
+        self._paused = (
+            self._waiting - self._excused >= self._most or self._waiting_weight - self._excused_weight >= self._heaviest
+        )
         return self._paused
 
     @property
@@ -166,14 +202,50 @@ class Backpressure:
         """Messages, their weight, handlers, and those of them that await the peer."""
         return self._messages, self._weight, self._handlers, self._blocked
 
+    def _put_off(self, count: int, size: int) -> None:
+        """So many requests more (or fewer) wait."""
+        queue = self._waiting_requests
+        self._messages += count
+        self._weight += size
+        queue.count += count
+        queue.weight += size
+        self._waiting += count
+        self._waiting_weight += size
+        if queue.excuses:
+            self._excused += count
+            self._excused_weight += size
+        self._look()
+
     def _look(self) -> None:
-        self.is_over = self._waiting >= self._most or self._waiting_weight >= self._heaviest
+        self.is_crowded = self._waiting >= self._most or self._waiting_weight >= self._most_models
         if self._paused:
             self._maybe_resume()
 
+    def _look_at_requests(self) -> None:
+        """Requests wait for any of those that run: there is no hope if all of these await the peer."""
+        queue, blocked = self._waiting_requests, 0 < self._requests <= self._blocked_requests
+        if blocked and not queue.excuses:
+            self.excuse(queue)
+        elif queue.excuses and not blocked:
+            self.excuse_no_more(queue)
+        if blocked and queue.count:
+            self.on_blocked()
+
+    def _unblock(self, message: InFlightMessage) -> None:
+        self._blocked -= 1
+        if message.ordered:
+            self.excuse_no_more(message.queue)
+        else:
+            self._blocked_requests -= 1
+            self._look_at_requests()
+
     def _maybe_resume(self) -> None:
         # Half of the mark, so that reading doesn't stop and start with every message.
-        roomy = 2 * self._waiting < self._most and 2 * self._waiting_weight < self._heaviest
-        if roomy or self._handlers <= self._blocked:
+        waiting, weight = self._waiting - self._excused, self._waiting_weight - self._excused_weight
+        if 2 * waiting < self._most and 2 * weight < self._heaviest:
             self._paused = False
             self._on_room()
+
+
+def _nothing() -> None:
+    """Nobody asks yet."""

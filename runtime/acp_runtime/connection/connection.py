@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine
+from contextvars import copy_context
 from logging import DEBUG, WARNING, getLogger
 from typing import Any, TypeAlias
 
@@ -77,6 +78,7 @@ class Connection:
         self.options = options
         self.why_closed = why_closed
         self._loop = asyncio.get_running_loop()
+        self._context = copy_context()
         self.tasks: dict[asyncio.Task[Any], Callable[[asyncio.Task[Any]], None]] = {}
         self.stopped: asyncio.Future[ConnectionClosed] = self._loop.create_future()
         self.interrupted: asyncio.Future[None] = self._loop.create_future()
@@ -211,7 +213,8 @@ class Connection:
         self, coroutine: Coroutine[Any, Any, Any], ended: Callable[[asyncio.Task[Any]], None]
     ) -> asyncio.Task[Any]:
         """A task of this connection; `ended` is called with it when it has ended."""
-        task = self._loop.create_task(coroutine)
+        # Not the context variables of the caller or handler that made it possible to start.
+        task = self._loop.create_task(coroutine, context=self._context.copy())
         self.tasks[task] = ended
         task.add_done_callback(self._ended)
         return task

@@ -15,6 +15,23 @@ Default: TypeAlias = Callable[[AnyMethod, Any], None]
 Handle: TypeAlias = Callable[[Any], Awaitable[Any]]
 
 
+class Waiting:
+    """What waits in one queue, in numbers.
+
+    Attributes:
+        count: how many messages.
+        weight: what they take in memory, in bytes.
+        excuses: for how many reasons they may be waiting for something that is not read yet.
+    """
+
+    __slots__ = ("count", "excuses", "weight")
+
+    def __init__(self) -> None:
+        self.count: int = 0
+        self.weight: int = 0
+        self.excuses: int = 0
+
+
 class InFlightMessage:
     """An incoming message from its arrival to the end of its handler.
 
@@ -22,16 +39,18 @@ class InFlightMessage:
         ordered: whether later messages wait for its end.
         default: the connection's default handling of a notification.
         weight: what it takes in memory, in bytes.
+        queue: for a notification: those of its session that wait.
         waiting: how many calls to the peer its handler is waiting for.
         done: whether its handler has ended; tasks that it started may still run in its context.
     """
 
-    __slots__ = ("default", "done", "waiting", "weight")
+    __slots__ = ("default", "done", "queue", "waiting", "weight")
 
     ordered: ClassVar[bool]
 
     default: Default
     weight: int
+    queue: Waiting
     waiting: int
     done: bool
 

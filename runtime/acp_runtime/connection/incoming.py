@@ -63,7 +63,7 @@ class _Route:
     overridden: bool
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class _Waiting:
     """A request that waits, unstarted, as the line it came in."""
 
@@ -123,6 +123,8 @@ class Incoming:
         self._early: deque[tuple[RequestId, bytes]] = deque()
         self._routes = {wire: self._route(method) for wire, method in side.notifications.items()}
         self._log = Throttle(_logger)
+        self._loop = asyncio.get_running_loop()
+        backpressure.on_blocked = self._start_waiting_soon
 
     def request(self, message: IncomingRequest, line: bytes) -> None:
         """Start the handler of a request, or put it off."""
@@ -253,7 +255,7 @@ class Incoming:
 
     def _enqueue(self, wire: str, params: Any, handle: Handle, line: bytes) -> None:
         session = session_of(self._profile, params)
-        if self._backpressure.is_over:
+        if self._backpressure.is_crowded:
             # Reading can't always pause: what comes in a flood is kept as it came, which takes a tenth of the memory.
             handle, params = partial(self._handle_line, handle), line
         self._queues.put(session, InFlightNotification(self._default, wire, params, handle), len(line))
@@ -319,6 +321,9 @@ class Incoming:
         for _, line in early:
             self._backpressure.take_up(len(line))
             self._receive_again(line)
+
+    def _start_waiting_soon(self) -> None:
+        self._loop.call_soon(self._start_waiting)
 
     def _start_waiting(self) -> None:
         while self._waiting and self._backpressure.may_start(len(self._waiting[0].line)):

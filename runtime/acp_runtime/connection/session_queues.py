@@ -13,7 +13,7 @@ from logging import DEBUG, getLogger
 from typing import Any, Protocol, TypeAlias
 
 from acp_runtime.connection.backpressure import Backpressure
-from acp_runtime.connection.in_flight import InFlightNotification, current
+from acp_runtime.connection.in_flight import InFlightNotification, Waiting, current
 from acp_runtime.errors import ConnectionClosed
 from acp_runtime.logs import Throttle
 from acp_runtime.options import Options
@@ -22,8 +22,8 @@ Session: TypeAlias = str | None
 Ended: TypeAlias = Callable[["asyncio.Task[Any]"], None]
 Spawn: TypeAlias = Callable[[Any, Ended], "asyncio.Task[Any]"]
 
-# `asyncio.wait_for` and its like pass a result on through tasks of their own, each of which takes some turns.
-_TURNS_UNTIL_IN_HAND = 12
+# `asyncio.wait_for`, `gather` and their like pass a result on through tasks of their own, which takes two turns each.
+_TURNS_UNTIL_IN_HAND = 32
 
 _logger = getLogger(__name__)
 
@@ -43,10 +43,11 @@ class Answer(Protocol):
 class _Queue:
     """The notifications of a session that wait, how many came and were handled, and answers with what they wait for."""
 
-    __slots__ = ("answers", "arrived", "handled", "waiting")
+    __slots__ = ("answers", "arrived", "handled", "load", "waiting")
 
     def __init__(self) -> None:
         self.waiting: deque[InFlightNotification] = deque()
+        self.load = Waiting()
         self.arrived: int = 0
         self.handled: int = 0
         self.answers: deque[tuple[int, Answer]] = deque()
@@ -77,6 +78,7 @@ class SessionQueues:
         self._kept: dict[str, list[tuple[InFlightNotification, int]]] = {}
         self._kept_count = 0
         self._kept_bytes = 0
+        self._early: dict[str, _Queue] = {}
         self._idle: asyncio.Future[None] | None = None
         self._log = Throttle(_logger)
         self.handled: int = 0
@@ -103,6 +105,8 @@ class SessionQueues:
         if session not in self._used:
             self._used.add(session)
             self._release(session)
+            if self._early:
+                self._no_longer_early(session)
 
     def forget(self, session: str) -> None:
         """A session has ended."""
@@ -114,7 +118,7 @@ class SessionQueues:
 
     def created(self, session: str | None) -> None:
         """Such a call returns now, with the id of a session or without one. Its caller gets there some turns later."""
-        self._in_hand(session, _TURNS_UNTIL_IN_HAND if session in self._kept else 0)
+        self._in_hand(session, 0 if session is None else _TURNS_UNTIL_IN_HAND)
 
     def release_all(self) -> None:
         """Handle what is kept, whoever has which id."""
@@ -137,7 +141,7 @@ class SessionQueues:
     def abandon(self, reason: ConnectionClosed) -> None:
         """Fail the answers that wait for notifications which will not be handled."""
         for session, queue in self._queues.items():
-            left = len(queue.waiting)
+            left = queue.arrived - queue.handled
             text = f"{reason.reason} {left} received notifications of session {session!r} had not been handled."
             for _, answer in queue.answers:
                 answer.updates_lost(type(reason)(text, reason.exit_code, reason.stderr))
@@ -152,6 +156,8 @@ class SessionQueues:
             self.used(session)
         if not self._creations:
             self.release_all()
+            for each in list(self._early):
+                self._no_longer_early(each)
 
     def _keep(self, session: str, notification: InFlightNotification, size: int) -> None:
         self._kept.setdefault(session, []).append((notification, size))
@@ -159,7 +165,21 @@ class SessionQueues:
         self._kept_bytes += size
         # Early is better than never: keeping more would have to stop the reader, which the answer is behind.
         if self._kept_count >= self._most_kept or self._kept_bytes >= self._heaviest_kept:
-            self.release_all()
+            for each in list(self._kept):
+                self._release_early(each)
+
+    def _release_early(self, session: str) -> None:
+        """Handle what is kept, although its session may be the one that is being created and handlers wait for that."""
+        self._release(session)
+        queue = self._queues[session]
+        if self._early.get(session) is not queue:
+            self._early[session] = queue
+            self._backpressure.excuse(queue.load)
+
+    def _no_longer_early(self, session: str) -> None:
+        queue = self._early.pop(session, None)
+        if queue is not None:
+            self._backpressure.excuse_no_more(queue.load)
 
     def _release(self, session: str) -> None:
         for notification, size in self._kept.pop(session, ()):
@@ -168,10 +188,10 @@ class SessionQueues:
             self._enqueue(session, self._queues.get(session), notification, size)
 
     def _enqueue(self, session: Session, queue: _Queue | None, notification: InFlightNotification, size: int) -> None:
-        self._backpressure.enqueue(notification, size)
         if queue is None:
             self._queues[session] = queue = _Queue()
             self._open(session, queue)
+        self._backpressure.enqueue(notification, size, queue.load)
         queue.arrived += 1
         queue.waiting.append(notification)
 
