@@ -118,6 +118,7 @@ class Incoming:
         self._spawn = spawn
         self._disclose = options.disclose_errors
         self._running: dict[RequestId, list[InFlightRequest]] = {}
+        self._by_session: dict[str, list[InFlightRequest]] = {}
         self._waiting: deque[_Waiting] = deque()
         self._opening = 0
         self._early: deque[tuple[RequestId, bytes]] = deque()
@@ -250,6 +251,8 @@ class Incoming:
             self._held.seen(session)
         running = InFlightRequest(self._default, message.id, message.method, method, session)
         self._running.setdefault(message.id, []).append(running)
+        if session is not None:
+            self._by_session.setdefault(session, []).append(running)
         self._backpressure.start_request(running, size)
         running.task = self._spawn(self._handle(running, handle, message.params), partial(self._ended, running))
 
@@ -291,6 +294,11 @@ class Incoming:
         same_id.remove(running)
         if not same_id:
             del self._running[running.id]
+        if running.session is not None:
+            same_session = self._by_session[running.session]
+            same_session.remove(running)
+            if not same_session:
+                del self._by_session[running.session]
         self._backpressure.end_request(running)
         if not running.answered:
             self._writer.answer(line, flush=not self._running)
@@ -422,11 +430,9 @@ class Incoming:
 
     def _of_session(self, wire: str, session: str | None) -> list[InFlightRequest]:
         """The running requests of a session that a notification cancels."""
-        return [
-            message
-            for message in self._all_running()
-            if session is not None and message.session == session and _is_cancelled_by(message.method, wire)
-        ]
+        if session is None:
+            return []
+        return [message for message in self._by_session.get(session, ()) if _is_cancelled_by(message.method, wire)]
 
     def _all_running(self) -> Iterator[InFlightRequest]:
         return (message for same_id in tuple(self._running.values()) for message in tuple(same_id))
