@@ -193,11 +193,16 @@ class PlainClient(Client):
 
 @asynccontextmanager
 async def serving(
-    link: Link, factory: Callable[[RemoteClient], Agent] = PlainAgent, *, ready: bool = True, **options: Any
+    link: Link,
+    factory: Callable[[Any], Any] = PlainAgent,
+    *,
+    ready: bool = True,
+    side: Any = AGENT_SIDE,
+    **options: Any,
 ) -> AsyncIterator[Peer]:
     """Our agent at one end, a raw client at the other."""
     source, writer, peer_source, peer_writer, close = await link()
-    connection = Connection(AGENT_SIDE, factory, source, writer, Options(**options))
+    connection = Connection(side, factory, source, writer, Options(**options))
     running = asyncio.create_task(connection.run())
     peer = Peer(peer_source, peer_writer)
     try:
@@ -211,15 +216,16 @@ async def serving(
 @asynccontextmanager
 async def calling(
     link: Link,
-    factory: Callable[[RemoteAgent], Client] = PlainClient,
+    factory: Callable[[Any], Any] = PlainClient,
     *,
     capabilities: dict[str, Any] | None = None,
     ready: bool = True,
+    side: Any = CLIENT_SIDE,
     **options: Any,
 ) -> AsyncIterator[tuple[RemoteAgent, Peer]]:
     """Our client at one end, a raw agent at the other."""
     source, writer, peer_source, peer_writer, close = await link()
-    connection = Connection(CLIENT_SIDE, factory, source, writer, Options(**options))
+    connection = Connection(side, factory, source, writer, Options(**options))
     running = asyncio.create_task(connection.run())
     peer = Peer(peer_source, peer_writer)
     try:

@@ -14,38 +14,29 @@ from acp_bindings.v1 import (
     ContentBlockImage,
     ContentBlockResource,
     ContentBlockText,
-    CreateTerminalResponse,
     ElicitationSchema,
     HttpHeader,
     InitializeRequest,
     InitializeResponse,
-    KillTerminalRequest,
     McpServer,
     McpServerHttp,
     McpServerSse,
     McpServerStdio,
     PromptRequest,
     PromptResponse,
-    ReleaseTerminalRequest,
-    ReleaseTerminalResponse,
     RemoteAgent,
     RemoteClient,
     TextResourceContents,
-    methods,
 )
-from acp_bindings.v1.connect import AGENT_SIDE
 from acp_runtime import (
     CapabilityError,
     GuardError,
     NotInitialized,
-    Options,
     ProtocolVersionMismatch,
     RelativePath,
     RequestError,
     ResourceNotFound,
 )
-from acp_runtime.connection.guards import Guards
-from acp_runtime.connection.initialization import Initialization
 from tests.runtime.peer import INITIALIZE, Link, Peer, PlainAgent, calling, prompt, serving, update
 
 NEW = {"cwd": "/", "mcpServers": []}
@@ -263,22 +254,37 @@ async def test_rule_27_what_a_client_did_not_advertise_raises_and_sends_nothing(
         assert found[0].capability == missing
 
 
-def test_rule_27_a_terminal_that_exists_may_be_ended_whatever_was_advertised_and_no_other() -> None:
-    initialization = Initialization(AGENT_SIDE, Options())
-    guards = Guards(initialization, Options())
-    agent: Any = PlainAgent
-    initialization.answer(agent(None), InitializeRequest(protocol_version=1), InitializeResponse(protocol_version=1))
-    kill = KillTerminalRequest(session_id="s", terminal_id="t")
-    with pytest.raises(CapabilityError):
-        guards.before_call(methods.TERMINAL_KILL, kill)
-    guards.answered(methods.TERMINAL_CREATE, None, CreateTerminalResponse(terminal_id="t"))
-    guards.before_call(methods.TERMINAL_KILL, kill)
-    released = ReleaseTerminalRequest(session_id="s", terminal_id="t")
-    guards.answered(methods.TERMINAL_RELEASE, released, ReleaseTerminalResponse())
-    with pytest.raises(CapabilityError):
-        guards.before_call(methods.TERMINAL_KILL, kill)
-    with pytest.raises(CapabilityError):
-        guards.before_call(methods.TERMINAL_KILL, KillTerminalRequest(session_id="s", terminal_id="u"))
+async def test_rule_27_a_terminal_that_exists_may_be_ended_whatever_was_advertised_and_no_other(link: Link) -> None:
+    class Running(PlainAgent):
+        async def ext_request(self, method: str, params: Any) -> Any:
+            match method:
+                case "_create":
+                    await self.client.terminal_create(session_id="s", command="x")
+                case "_kill":
+                    await self.client.terminal_kill(session_id="s", terminal_id=params)
+                case _:
+                    await self.client.terminal_release(session_id="s", terminal_id=params)
+
+    async def asks(method: str, params: Any) -> str:
+        """What the agent asks its client when it is told to, and `nothing` if it fails before that."""
+        await peer.send({"id": method, "method": method, "params": params})
+        asked = await peer.receive()
+        if "error" in asked:
+            return "nothing"
+        await peer.send({"id": asked["id"], "result": {"terminalId": "t"}})
+        assert "result" in await peer.receive()
+        return str(asked["method"])
+
+    async with serving(link, Running) as peer:
+        await peer.call("initialize", {"protocolVersion": 1, "clientCapabilities": {"terminal": True}})
+        assert await asks("_create", None) == "terminal/create"
+        await peer.call("initialize", INITIALIZE)
+        assert await asks("_create", None) == "nothing"
+        assert await asks("_kill", "t") == "terminal/kill"
+        assert await asks("_kill", "u") == "nothing"
+        assert await asks("_release", "t") == "terminal/release"
+        assert await asks("_kill", "t") == "nothing"
+        assert await asks("_release", "t") == "nothing"
 
 
 @pytest.mark.parametrize("path", ["relative", "./x", "", "~", "C:x", "file:///x"])

@@ -57,12 +57,21 @@ async def _after_the_peer_left(connection: Connection, reason: ConnectionClosed)
     connection.outgoing.peer_left(reason)
     connection.queues.release_all()
     connection.queues.when_idle().add_done_callback(lambda _: connection.outgoing.close(reason))
-    if tasks := connection.incoming.tasks:
-        await _wait(connection, _all_of(tasks), connection.options.eof_grace, connection.stopped)
+    await _until_answered(connection)
     connection.incoming.cancel_all()
     await _until_handled(connection)
     connection.outgoing.close(reason)
     return reason
+
+
+async def _until_answered(connection: Connection) -> None:
+    """Give requests `eof_grace` in all. Some start only when others end: what waits for `initialize`, for one."""
+    loop = asyncio.get_running_loop()
+    deadline = loop.time() + connection.options.eof_grace
+    while (tasks := connection.incoming.tasks) and not connection.stopped.done():
+        interrupted = await _wait(connection, _all_of(tasks), deadline - loop.time(), connection.stopped)
+        if interrupted or loop.time() >= deadline:
+            return
 
 
 async def _until_handled(connection: Connection) -> None:
@@ -98,11 +107,13 @@ async def _end_handlers(connection: Connection, reason: ConnectionClosed) -> Non
 
 async def _wait(
     connection: Connection, event: asyncio.Future[Any], timeout: float, *others: asyncio.Future[Any]
-) -> None:
-    """Wait for one of these, at most `timeout` seconds, or until this side is in a hurry."""
+) -> bool:
+    """Wait for one of these, at most `timeout` seconds, or until this side is in a hurry. Whether it is."""
     await asyncio.wait({event, connection.interrupted, *others}, timeout=timeout, return_when=asyncio.FIRST_COMPLETED)
-    if connection.interrupted.done():
+    interrupted = connection.interrupted.done()
+    if interrupted:
         connection.interrupted = asyncio.get_running_loop().create_future()
+    return interrupted
 
 
 def _all_of(futures: Iterable[asyncio.Future[Any]]) -> asyncio.Future[None]:

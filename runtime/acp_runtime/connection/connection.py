@@ -197,7 +197,8 @@ class Connection:
 
     def _refused(self, message: Refused, line: bytes) -> None:
         """Answer what can't be handled. What an agent prints before its first message is reported once (a banner)."""
-        if message.error.code == InvalidParams.default_code and self.incoming.is_of_another_version(message, line):
+        if message.error.code == InvalidParams.default_code:
+            self.incoming.invalid_request(message, line)
             return
         if message.answers is not None:
             self.outgoing.unreadable(message.answers, message.about)

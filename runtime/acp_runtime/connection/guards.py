@@ -81,15 +81,18 @@ class Guards:
         """The error that an incoming message is answered with instead of being handled; None if it may be handled."""
         if self._initialization.done and not method.paths:
             return None
-        if self._guards == "off" or method.side == "protocol":
+        early = self.refuse_early(method)
+        if early is not None or self._guards == "off":
+            return early
+        return self._refused(method, _invalid_paths(method, params))
+
+    def refuse_early(self, method: AnyMethod) -> RequestError | None:
+        """The error for an incoming message that may not come before `initialize` was answered."""
+        if self._initialization.done or self._guards == "off" or method.side == "protocol" or opens(method):
             return None
-        refused: RequestError | None = None
-        if not self._initialization.done and not opens(method):
-            refused = InvalidRequest("The first request has to be initialize", {"method": method.wire})
-        else:
-            for field, _ in relative_paths(method, params):
-                detail = {"path": wire_name(field), "message": "Input should be an absolute path"}
-                refused = InvalidParams(data={"errors": [detail]})
+        return self._refused(method, InvalidRequest("The first request has to be initialize", {"method": method.wire}))
+
+    def _refused(self, method: AnyMethod, refused: RequestError | None) -> RequestError | None:
         if refused is not None and self._guards == "warn":
             self._log.log(WARNING, "refuse", "The peer broke the protocol with %s: %s", method.wire, refused.message)
             return None
@@ -143,6 +146,14 @@ class Guards:
 def opens(method: AnyMethod) -> bool:
     """Whether a method begins the connection."""
     return isinstance(method, Request) and method.opens
+
+
+def _invalid_paths(method: AnyMethod, params: Any) -> InvalidParams | None:
+    """The error for paths that are not absolute."""
+    message = "Input should be an absolute path"
+    fields = dict.fromkeys(field for field, _ in relative_paths(method, params))
+    details = [{"path": wire_name(field), "message": message} for field in fields]
+    return InvalidParams(data={"errors": details}) if details else None
 
 
 def _tags_in(value: Any) -> list[str]:

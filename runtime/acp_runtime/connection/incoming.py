@@ -174,18 +174,27 @@ class Incoming:
         handle = partial(self._handler.invalid_notification, message.method, error=message.error)
         self._enqueue(message.method, message.params, handle, line)
 
-    def is_of_another_version(self, message: Refused, line: bytes) -> bool:
-        """Handle a request with invalid params if it opens the connection in another version of the protocol."""
+    def invalid_request(self, message: Refused, line: bytes) -> None:
+        """Answer a request with invalid params.
+
+        One that opens the connection in another version of the protocol is handled. Of others, coming too early is said
+        first (rule 25).
+        """
         frame = as_object(parse(line).value) or {}
         method = self._side.requests.get(str(frame.get("method")))
-        if method is None or not method.opens:
-            return False
-        read = self._initialization.read_another_version(method, message.id, frame.get("params"))
-        if isinstance(read, IncomingRequest):
-            self.request(read, line)
-        elif read is not None:
-            self._writer.answer(error_answer(message.id, read))
-        return read is not None
+        error: RequestError | None = None
+        if method is not None and method.opens:
+            read = self._initialization.read_another_version(method, message.id, frame.get("params"))
+            if isinstance(read, IncomingRequest):
+                self.request(read, line)
+                return
+            error = read
+        elif self._is_early(method):
+            self._put_off_until_open(message.id, line)
+            return
+        elif method is not None:
+            error = self._guards.refuse_early(method)
+        self._writer.answer(error_answer(message.id, error or message.error))
 
     def answer_cancelled(self, wire: str, session: str) -> None:
         """This side sends a notification that cancels requests of a session: answer those that run here (rule 21)."""
@@ -245,11 +254,11 @@ class Incoming:
         else:
             handle = getattr(self._handler, method.name)
             self._opening += method.opens
-            if method.creates == self._profile.session_attribute:
-                self._held.begin()
         if session is not None:
             self._held.seen(session)
         running = InFlightRequest(self._default, message.id, message.method, method, session)
+        if running.creates_session:
+            self._held.begin(running)
         self._running.setdefault(message.id, []).append(running)
         if session is not None:
             self._by_session.setdefault(session, []).append(running)
@@ -304,11 +313,9 @@ class Incoming:
             self._writer.answer(line, flush=not self._running)
         method = running.method
         if method is not None:
-            if method.creates == self._profile.session_attribute:
-                for held in self._held.end(session):
+            if running.creates_session:
+                for held in self._held.end(running, session):
                     self._writer.send(held)
-            elif method.ends == self._profile.session_attribute and running.session is not None:
-                self._held.forget(running.session)
             if method.opens:
                 self._opening -= 1
                 self._go_on_after_opening()
@@ -316,8 +323,11 @@ class Incoming:
             self._start_waiting()
 
     def _new_session(self, running: InFlightRequest, result: Any) -> str | None:
+        """The session that a result names. Takes note of one that has ended."""
         method = running.method
-        if method is None or method.creates != self._profile.session_attribute or running.answered:
+        if method is not None and method.ends == self._profile.session_attribute and running.session is not None:
+            self._held.forget(running.session)
+        if not running.creates_session or running.answered:
             return None
         return str(getattr(result, self._profile.session_attribute))
 
@@ -349,6 +359,8 @@ class Incoming:
             self.notification(message, line)
         elif isinstance(message, InvalidNotification):
             self.invalid_notification(message, line)
+        elif isinstance(message, Refused):
+            self.invalid_request(message, line)
 
     def _result(self, running: InFlightRequest, params: Any, result: Any) -> bytes:
         """The answer to a request whose handler returned something."""
@@ -359,9 +371,16 @@ class Incoming:
             if not is_result(method, result):
                 raise TypeError(f"The handler of {method.wire} returned {type(result).__name__}, not {method.result}.")
             if method.opens:
-                result = self._initialization.answer(self._handler, params, result)
-                self._guards.initialized()
+                return self._initialize_result(running.id, params, result)
         return result_line(running.id, result)
+
+    def _initialize_result(self, id: RequestId, params: Any, result: Any) -> bytes:
+        """The answer that opens the connection. It does if it can be sent."""
+        result = self._initialization.answer(result)
+        line = result_line(id, result)
+        self._initialization.answer_sent(self._handler, params, result)
+        self._guards.initialized()
+        return line
 
     def _error(self, running: InFlightRequest, error: BaseException) -> bytes:
         """The answer to a request whose handler raised something."""

@@ -77,17 +77,20 @@ class Initialization:
             return UnsupportedProtocolVersion(data={"supported": [self._profile.protocol_version]})
         return self._refuse_version(version) or IncomingRequest(id, method.wire, known)
 
-    def answer(self, handler: Handler, params: Any, result: Any) -> Any:
-        """Take note of what a handler answered. Gives the result to send.
+    def answer(self, result: Any) -> Any:
+        """The result to send of what a handler has returned.
 
         An agent of this profile speaks its version alone, so that is what it answers (rule 26).
         """
-        self._take_note(params)
-        self.advertise(handler, result)
         attribute, own = self._profile.version_attribute, self._profile.protocol_version
         if self._looks_at_versions and getattr(result, attribute) != own:
             return result.model_copy(update={attribute: own})
         return result
+
+    def answer_sent(self, handler: Handler, params: Any, result: Any) -> None:
+        """Take note of what the peer has asked and a handler has answered."""
+        self._take_note(params)
+        self.advertise(handler, result)
 
     def check_version(self, result: Any) -> None:
         """Look at the version in the peer's answer, as plain JSON, before anything else in it.
@@ -149,5 +152,7 @@ def is_advertised(message: Mapping[str, Any], capability: str) -> bool:
 
 def _version(message: Mapping[str, Any], name: str) -> int | None:
     found = message.get(name)
+    if isinstance(found, float) and found.is_integer():
+        found = int(found)  # `2.0` is an integer in JSON Schema
     is_version = isinstance(found, int) and not isinstance(found, bool) and 0 <= found <= _HIGHEST_VERSION
     return found if is_version else None

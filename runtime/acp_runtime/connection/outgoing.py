@@ -135,7 +135,7 @@ class Outgoing:
             PydanticSerializationError: if the params are not what their type says; nothing was sent.
             RuntimeError: if the connection belongs to another event loop; nothing was sent.
         """
-        if get_running_loop() is not self._loop or self._no_notifications or self._writer.broken:
+        if self._closed is not None or get_running_loop() is not self._loop or self._writer.broken:
             self._check_notifications()
         self._guards.before_call(method, params)
         self._send_notification(method.wire, params)
@@ -212,13 +212,17 @@ class Outgoing:
             self._deliver(Outcome(call, error=error))
         except ProtocolVersionMismatch as error:
             call.fail(error)
-            self._stop(ConnectionClosed(f"{error}."))
+            reason = ConnectionClosed(f"{error}.")
+            self.close(reason)
+            self._stop(reason)
 
     def unreadable(self, id: int, about: str) -> None:
         """Fail a call whose response can't be read (rule 3)."""
         call = self._pending.answered(id)
         if call is not None:
             self._deliver(Outcome(call, error=InvalidResponse(call.wire, about)))
+        elif self._pending.was_abandoned(id):
+            self._late.arrived(id)
 
     def peer_left(self, reason: ConnectionClosed) -> None:
         """No response will come anymore. Callers are told when what was received before has been handled (rule 22)."""
@@ -350,9 +354,11 @@ class Outgoing:
         method = call.method
         if message.failed:
             error = self._remote_error(call.wire, message.error)
-            if method is not None and method.gone is not None and method.gone == error.code:
-                return build_result(method, b"{}")
-            raise error
+            if method is None or method.gone is None or method.gone != error.code:
+                raise error
+            gone = build_result(method, b"{}")
+            self._take_note(method, call, gone)
+            return gone
         if method is None:
             return plain_result(message)
         if method.opens:
