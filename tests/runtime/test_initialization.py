@@ -251,7 +251,7 @@ async def test_rule_25_a_piped_script_with_more_requests_than_run_at_a_time_is_a
         await peer.end()
         answers = {message["id"]: message.get("result") for message in await peer.rest()}
     assert answers.pop("i") is not None
-    assert answers == dict.fromkeys(range(50), {"stopReason": "end_turn"})
+    assert answers == {n: {"stopReason": "end_turn"} for n in range(50)}
 
 
 async def test_rule_25_an_answer_to_initialize_that_can_not_be_sent_does_not_count(link: Link) -> None:
@@ -360,7 +360,7 @@ async def test_rule_26_a_version_1_client_of_a_version_2_agent_gets_its_refusal(
 async def test_rule_26_a_version_2_client_of_a_version_1_agent_gets_a_mismatch() -> None:
     client = client_of(import_module("acp_bindings.v2_draft"), [])
     async with connect_in_process(AGENT_SIDE, PlainAgent, V2_CLIENT_SIDE, client, Options()) as remote:
-        with pytest.raises(ProtocolVersionMismatch, match="version 1 .* version 2"):
+        with pytest.raises(ProtocolVersionMismatch, match=r"version 1 .* version 2"):
             await remote.initialize(**_v2_keywords())
         with pytest.raises(ConnectionClosed):
             await remote.session_new(cwd="/", mcp_servers=[])

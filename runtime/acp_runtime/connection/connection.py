@@ -126,6 +126,7 @@ class Connection:
             self._spawn,
             self._decoder.decode,
             options,
+            self.outgoing.cancels_turn,
         )
         source.start(self.reader)
 

@@ -1,13 +1,28 @@
-"""Notifications to a session that is being created leave right after the answer that names it (rule 17)."""
+"""Notifications to a session that is being created leave right after the answer that names it (rule 17).
+
+What the handler of a creating request sends waits for that request. What others send, such as tasks that have nothing
+to do with a request, waits for the session to be named, or for all creations to end.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from logging import WARNING, getLogger
+from typing import NamedTuple
 
+from acp_runtime.connection.in_flight import InFlightMessage, current_message
 from acp_runtime.errors import GuardError
-from acp_runtime.logs import log
+from acp_runtime.logs import Throttle
 
 _logger = getLogger(__name__)
+
+
+class _Held(NamedTuple):
+    """A line that waits, and the creating request whose handler sent it, if it was one."""
+
+    session: str
+    sender: InFlightMessage | None
+    line: bytes
 
 
 class HeldNotifications:
@@ -17,45 +32,45 @@ class HeldNotifications:
         limit: how many bytes may be held.
 
     Attributes:
-        creating: how many requests are being answered whose result names a new session.
+        creating: the requests that are being answered whose result names a new session.
     """
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
         self._seen: set[str] = set()
-        self.creating: int = 0
-        self._lines: dict[str, list[bytes]] = {}
+        self.creating: set[InFlightMessage] = set()
+        self._held: list[_Held] = []
         self._size = 0
+        self._log = Throttle(_logger)
 
-    def seen(self, session: str) -> None:
-        """The peer has used the id of a session."""
+    def seen(self, session: str) -> list[bytes]:
+        """The peer has used the id of a session. Gives the lines that are to be sent now."""
+        if session in self._seen:
+            return []
         self._seen.add(session)
+        return [held.line for held in self._take(lambda held: held.session == session)]
 
     def forget(self, session: str) -> None:
         """A session has ended."""
         self._seen.discard(session)
 
-    def begin(self) -> None:
+    def begin(self, creation: InFlightMessage) -> None:
         """A request is being answered whose result names a new session."""
-        self.creating += 1
+        self.creating.add(creation)
 
-    def end(self, session: str | None) -> list[bytes]:
+    def end(self, creation: InFlightMessage, session: str | None) -> list[bytes]:
         """It was answered, with the id of a session or without one. Gives the lines that are to be sent now."""
-        self.creating -= 1
-        lines = self._take(session) if session is not None else []
-        if session is not None:
-            self._seen.add(session)
-        if self.creating:
-            return lines
-        left = [line for each in list(self._lines) for line in self._take(each)]
-        if session is None and left:
-            log(_logger, WARNING, "Dropped %s notifications to a session that was not created", len(left))
-            return lines
-        return lines + left
+        self.creating.discard(creation)
+        if session is None:
+            self._drop(self._take(lambda held: held.sender is creation or not self.creating))
+            return []
+        self._seen.add(session)
+        released = self._take(lambda held: held.session in self._seen or held.sender is creation or not self.creating)
+        return [held.line for held in released]
 
     def holds(self, session: str | None) -> bool:
         """Whether a notification to a session has to be held."""
-        return self.creating > 0 and session is not None and session not in self._seen
+        return bool(self.creating) and session is not None and session not in self._seen
 
     def hold(self, session: str, line: bytes) -> None:
         """Hold a line.
@@ -68,10 +83,19 @@ class HeldNotifications:
                 f"Notifications to session {session!r} are held until the answer that creates it is sent, and they "
                 f"are more than {self._limit} bytes (Options.max_held_bytes). Answer first, then send them."
             )
-        self._lines.setdefault(session, []).append(line)
+        sender = current_message()
+        self._held.append(_Held(session, sender if sender in self.creating else None, line))
         self._size += len(line)
 
-    def _take(self, session: str) -> list[bytes]:
-        lines = self._lines.pop(session, [])
-        self._size -= sum(map(len, lines))
-        return lines
+    def _take(self, goes: Callable[[_Held], bool]) -> list[_Held]:
+        """The lines that wait no longer, in order."""
+        taken = [held for held in self._held if goes(held)]
+        if taken:
+            self._held = [held for held in self._held if not goes(held)]
+            self._size -= sum(len(held.line) for held in taken)
+        return taken
+
+    def _drop(self, dropped: list[_Held]) -> None:
+        if dropped:
+            message = "Dropped %s notifications to a session that was not created"
+            self._log.log(WARNING, "dropped", message, len(dropped))

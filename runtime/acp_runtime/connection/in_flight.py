@@ -90,10 +90,11 @@ class InFlightRequest(InFlightMessage):
         task: runs its handler.
         started: whether the handler has begun.
         turn_cancelled: a notification of the peer's has cancelled it (rule 21).
+        turn_stopped: its task was cancelled for that, and nothing else has cancelled it since.
         answered: the answer was sent without waiting for the handler.
     """
 
-    __slots__ = ("answered", "id", "method", "session", "started", "task", "turn_cancelled", "wire")
+    __slots__ = ("answered", "id", "method", "session", "started", "task", "turn_cancelled", "turn_stopped", "wire")
 
     ordered = False
 
@@ -111,7 +112,13 @@ class InFlightRequest(InFlightMessage):
         self.task: asyncio.Task[None] | None = None
         self.started: bool = False
         self.turn_cancelled: bool = False
+        self.turn_stopped: bool = False
         self.answered: bool = False
+
+    @property
+    def creates_session(self) -> bool:
+        """Whether its result names a new session."""
+        return self.method is not None and self.method.creates == self.method.profile.session_attribute
 
 
 current: ContextVar[InFlightMessage | None] = ContextVar("acp_runtime.in_flight", default=None)

@@ -88,6 +88,7 @@ class Incoming:
         spawn: creates a task that the connection owns, and tells of its end.
         decode: understands a line.
         options: of the connection.
+        cancels_turn: whether this side has cancelled the turn that a request of a session belongs to.
     """
 
     def __init__(
@@ -103,7 +104,9 @@ class Incoming:
         spawn: Spawn,
         decode: Callable[[bytes], Message],
         options: Options,
+        cancels_turn: Callable[[Request[Any, Any], str | None], bool],
     ) -> None:
+        self._cancels_turn = cancels_turn
         self._decode = decode
         self._made_in = os.getpid()
         self._side = side
@@ -141,7 +144,9 @@ class Incoming:
                 self._writer.answer(error_answer(message.id, refused))
                 return
         session = session_of(self._profile, message.params)
-        if self._waiting or not self._backpressure.may_start(len(line)):
+        if method is not None and method.cancelled is not None and self._cancels_turn(method, session):
+            self._writer.answer(self._cancelled_answer(message.id, method))
+        elif self._waiting or not self._backpressure.may_start(len(line)):
             self._backpressure.put_off(len(line))
             self._waiting.append(_Waiting(message.id, method, session, line))
         else:
@@ -198,6 +203,7 @@ class Incoming:
 
     def answer_cancelled(self, wire: str, session: str) -> None:
         """This side sends a notification that cancels requests of a session: answer those that run here (rule 21)."""
+        self._drop_waiting(lambda each: _is_cancelled_by(each.method, wire) and each.session == session, turn=True)
         for message in self._of_session(wire, session):
             if not message.answered and message.method is not None and message.method.cancelled is not None:
                 message.answered = True
@@ -255,7 +261,8 @@ class Incoming:
             handle = getattr(self._handler, method.name)
             self._opening += method.opens
         if session is not None:
-            self._held.seen(session)
+            for line in self._held.seen(session):
+                self._writer.send(line)
         running = InFlightRequest(self._default, message.id, message.method, method, session)
         if running.creates_session:
             self._held.begin(running)
@@ -398,6 +405,7 @@ class Incoming:
         session = session_of(self._profile, params)
         for message in self._of_session(method.wire, session):
             if message.turn_cancelled:
+                message.turn_stopped = True
                 _cancel(message)
 
     def _cancel_turn(self, wire: str, overridden: bool, params: Any) -> None:
@@ -407,6 +415,7 @@ class Incoming:
         for message in self._of_session(wire, session):
             message.turn_cancelled = True
             if not overridden or not message.started:
+                message.turn_stopped = True
                 self._cancel_running(message)
 
     def _cancel_request(self, field: str) -> Callable[[Any], None]:
@@ -415,7 +424,11 @@ class Incoming:
             self._drop_waiting(lambda each: _is_same(each.id, id), turn=False)
             self._drop_early(id)
             for message in list(self._running.get(id, ())):
-                self._cancel_running(message)
+                # Clients send both for one turn. The second cancellation would end how the handler cleans up.
+                if message.turn_stopped:
+                    message.turn_stopped = False
+                else:
+                    self._cancel_running(message)
 
         return cancel
 

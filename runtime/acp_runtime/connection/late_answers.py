@@ -27,6 +27,10 @@ class LateAnswers:
         self.expected: dict[str, asyncio.Future[None]] = {}
         self._log = Throttle(_logger)
 
+    def expects(self, session: str) -> bool:
+        """Whether one is expected in a session."""
+        return session in self.expected
+
     def expect(self, id: int, session: str) -> None:
         """The call with this id was cancelled."""
         self._sessions[id] = session

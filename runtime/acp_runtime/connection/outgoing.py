@@ -121,7 +121,7 @@ class Outgoing:
         self._guards.before_call(method, params)
         if method.opens and self._handler is not None:
             self._initialization.advertise(self._handler, params)
-        if self._late.expected and method.cancelled is not None:
+        if self._late.expected and self._is_turn(method):
             await self._until_late_answers(method, params)
         result: R = await self._call(method.wire, method, params)
         return result
@@ -140,9 +140,7 @@ class Outgoing:
         self._guards.before_call(method, params)
         self._send_notification(method.wire, params)
         if method.wire in self._cancelling:
-            session = session_of(self._profile, params)
-            if session is not None:
-                self._cancels(method.wire, session)
+            self._cancel_turns(method.wire, session_of(self._profile, params))
         if self._writer.is_full:
             await self._drain()
 
@@ -216,6 +214,14 @@ class Outgoing:
             self.close(reason)
             self._stop(reason)
 
+    def cancels_turn(self, method: Request[Any, Any], session: str | None) -> bool:
+        """Whether a request of the peer's belongs to a turn that this side has cancelled, and is cancelled with it."""
+        if session is None or method.cancelled is None or method.cancelled[0] not in self._cancelling:
+            return False
+        return self._late.expects(session) or any(
+            call.turn_cancelled and call.session == session for call in self._pending
+        )
+
     def unreadable(self, id: int, about: str) -> None:
         """Fail a call whose response can't be read (rule 3)."""
         call = self._pending.answered(id)
@@ -267,7 +273,8 @@ class Outgoing:
 
     def _check_notifications(self) -> None:
         self._check_loop()
-        if self._writer.broken or self._no_notifications:
+        is_over = self._closed is not None and not self._initialization.done
+        if is_over or self._writer.broken or self._no_notifications:
             raise _copy(self._closed or ConnectionClosed("The peer no longer reads."))
 
     def _send_notification(self, wire: str, params: Any) -> None:
@@ -288,9 +295,14 @@ class Outgoing:
 
     async def _until_late_answers(self, method: Request[Any, Any], params: Any) -> None:
         session = session_of(self._profile, params)
-        if session is not None:
+        if session is None:
+            return
+        waiting = self._backpressure.wait()
+        try:
             await self._late.wait(method.wire, session)
-            self._check_open()
+        finally:
+            self._backpressure.end_wait(waiting)
+        self._check_open()
 
     async def _call(self, wire: str, method: Request[Any, Any] | None, params: Any) -> Any:
         self._writer.send(request_line(self._pending.next_id, wire, params), flush=not self._pending.by_id)
@@ -334,16 +346,28 @@ class Outgoing:
         """Nobody waits for a call anymore: tell the peer (rule 19)."""
         if self._pending.abandon(call):
             self._cancel_call(call)
-            if call.method is not None and call.method.cancelled is not None and call.session is not None:
+            if self._is_turn(call.method) and call.session is not None:
                 self._late.expect(call.id, call.session)
+
+    def _is_turn(self, method: Request[Any, Any] | None) -> bool:
+        """Whether a request of this side is cancelled by a notification of this side."""
+        return method is not None and method.cancelled is not None and method.cancelled[0] in self._cancelling
+
+    def _cancel_turns(self, wire: str, session: str | None) -> None:
+        """This side has sent what cancels the turns of a session: what the peer asks in them is answered (rule 21)."""
+        if session is None:
+            return
+        for call in self._pending:
+            if call.session == session and self._is_turn(call.method):
+                call.turn_cancelled = True
+        self._cancels(wire, session)
 
     def _cancel_call(self, call: Call) -> None:
         method = call.method
-        if method is not None and method.cancelled is not None and call.session is not None:
+        if method is not None and method.cancelled is not None and self._is_turn(method) and call.session is not None:
             wire = method.cancelled[0]
-            if wire in self._cancelling:
-                self._writer.send(notification_line(wire, {self._profile.session: call.session}))
-                self._cancels(wire, call.session)
+            self._writer.send(notification_line(wire, {self._profile.session: call.session}))
+            self._cancel_turns(wire, call.session)
         for each in self._peer.values():
             if each.cancels is not None:
                 self._writer.send(notification_line(each.wire, {wire_name(each.cancels): call.id}))

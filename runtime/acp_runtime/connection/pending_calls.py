@@ -29,6 +29,7 @@ class Call:
         future: the result.
         caller: the message whose handler made the call.
         creates_session: whether the result names a new session.
+        turn_cancelled: this side has sent the notification that cancels it.
     """
 
     id: int
@@ -39,6 +40,7 @@ class Call:
     future: asyncio.Future[Any]
     caller: InFlightMessage | None
     creates_session: bool
+    turn_cancelled: bool = False
 
     def fail(self, error: BaseException) -> None:
         """Raise at the caller, if it still waits."""

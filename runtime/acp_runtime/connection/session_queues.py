@@ -75,6 +75,8 @@ class SessionQueues:
         self._queues: dict[Session, _Queue] = {}
         self._used: set[str] = set()
         self._creations = 0
+        # Sessions whose callers have their results soon, and the calls that created them.
+        self._arriving: dict[str, object] = {}
         self._kept: dict[str, list[tuple[InFlightNotification, int]]] = {}
         self._kept_count = 0
         self._kept_bytes = 0
@@ -111,6 +113,7 @@ class SessionQueues:
     def forget(self, session: str) -> None:
         """A session has ended."""
         self._used.discard(session)
+        self._arriving.pop(session, None)
 
     def creating(self) -> None:
         """A call is out whose result names a new session."""
@@ -118,7 +121,10 @@ class SessionQueues:
 
     def created(self, session: str | None) -> None:
         """Such a call returns now, with the id of a session or without one. Its caller gets there some turns later."""
-        self._in_hand(session, 0 if session is None else _TURNS_UNTIL_IN_HAND)
+        call = object()
+        if session is not None:
+            self._arriving[session] = call
+        self._in_hand(session, call, _TURNS_UNTIL_IN_HAND if session is not None else 0)
 
     def release_all(self) -> None:
         """Handle what is kept, whoever has which id."""
@@ -147,12 +153,14 @@ class SessionQueues:
                 answer.updates_lost(type(reason)(text, reason.exit_code, reason.stderr))
             queue.answers.clear()
 
-    def _in_hand(self, session: str | None, turns: int) -> None:
+    def _in_hand(self, session: str | None, call: object, turns: int) -> None:
         if turns:
-            self._loop.call_soon(self._in_hand, session, turns - 1)
+            self._loop.call_soon(self._in_hand, session, call, turns - 1)
             return
         self._creations -= 1
-        if session is not None:
+        # Unless it has ended meanwhile, and perhaps another one with its id is on its way.
+        if session is not None and self._arriving.get(session) is call:
+            del self._arriving[session]
             self.used(session)
         if not self._creations:
             self.release_all()
