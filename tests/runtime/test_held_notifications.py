@@ -24,8 +24,8 @@ from acp_runtime import GuardError, RequestError
 from tests.runtime.peer import INITIALIZE, Link, Peer, PlainAgent, PlainClient, chunk, prompt, serving, text_of
 from tests.runtime.test_profiles import agent_of
 
-NEW = {"cwd": "/", "mcpServers": []}
-CREATE = {"id": "n", "method": "session/new", "params": NEW}
+NEW: dict[str, Any] = {"cwd": "/", "mcpServers": []}
+CREATE: dict[str, Any] = {"id": "n", "method": "session/new", "params": NEW}
 Create = Callable[["Creating", NewSessionRequest], Awaitable[str]]
 
 
@@ -39,7 +39,7 @@ class Creating(PlainAgent):
         self.tasks: list[asyncio.Task[Any]] = []
 
     async def initialize(self, request: InitializeRequest, /) -> InitializeResponse:
-        capabilities = {"sessionCapabilities": {"close": {}}, "loadSession": True}
+        capabilities: dict[str, Any] = {"sessionCapabilities": {"close": {}}, "loadSession": True}
         return InitializeResponse.model_validate({"protocolVersion": 1, "agentCapabilities": capabilities})
 
     async def session_new(self, request: NewSessionRequest, /) -> NewSessionResponse:

@@ -34,11 +34,11 @@ from acp_runtime.connect import connect_in_process
 from tests.runtime.peer import INITIALIZE, Link, Peer, PlainAgent, PlainClient, calling, prompt, serving, update
 from tests.runtime.test_profiles import agent_of, client_of
 
-NEW = {"cwd": "/", "mcpServers": []}
-BEGIN = {"id": "i", "method": "initialize", "params": INITIALIZE}
-CREATE = {"id": "n", "method": "session/new", "params": NEW}
-CANCEL = {"method": "session/cancel", "params": {"sessionId": "s1"}}
-V2_INITIALIZE = {"protocolVersion": 2, "capabilities": {}, "info": {"name": "n", "version": "1"}}
+NEW: dict[str, Any] = {"cwd": "/", "mcpServers": []}
+BEGIN: dict[str, Any] = {"id": "i", "method": "initialize", "params": INITIALIZE}
+CREATE: dict[str, Any] = {"id": "n", "method": "session/new", "params": NEW}
+CANCEL: dict[str, Any] = {"method": "session/cancel", "params": {"sessionId": "s1"}}
+V2_INITIALIZE: dict[str, Any] = {"protocolVersion": 2, "capabilities": {}, "info": {"name": "n", "version": "1"}}
 NO_VERSIONS: list[Any] = [True, False, "1", 1.5, -1, 65536, 2**70, None, [1], {}]
 
 
@@ -337,7 +337,7 @@ async def test_rule_26_a_version_2_agent_refuses_a_lower_version(link: Link, par
 
 async def test_rule_26_a_version_2_agent_answers_a_higher_version_with_its_own(link: Link) -> None:
     async with serving(link, agent_of(import_module("acp_bindings.v2_draft")), ready=False, side=V2_AGENT_SIDE) as peer:
-        params = {**V2_INITIALIZE, "protocolVersion": 3}
+        params: dict[str, Any] = {**V2_INITIALIZE, "protocolVersion": 3}
         assert (await peer.call("initialize", params))["result"]["protocolVersion"] == 2
 
 
@@ -380,7 +380,10 @@ class Boastful(PlainAgent):
     """Advertises what it doesn't have."""
 
     async def initialize(self, request: InitializeRequest, /) -> InitializeResponse:
-        capabilities = {"loadSession": True, "sessionCapabilities": {"list": {}, "close": None, "resume": {}}}
+        capabilities: dict[str, Any] = {
+            "loadSession": True,
+            "sessionCapabilities": {"list": {}, "close": None, "resume": {}},
+        }
         return InitializeResponse.model_validate({"protocolVersion": 1, "agentCapabilities": capabilities})
 
     async def session_resume(self, request: Any, /) -> Any:
@@ -420,7 +423,7 @@ async def test_a_client_that_advertises_what_it_does_not_implement_is_told_so_on
 async def test_what_is_advertised_and_implemented_is_no_error(link: Link, caplog: pytest.LogCaptureFixture) -> None:
     class Honest(PlainAgent):
         async def initialize(self, request: InitializeRequest, /) -> InitializeResponse:
-            capabilities = {"loadSession": True}
+            capabilities: dict[str, Any] = {"loadSession": True}
             return InitializeResponse.model_validate({"protocolVersion": 1, "agentCapabilities": capabilities})
 
         async def session_load(self, request: Any, /) -> Any:
@@ -437,7 +440,7 @@ async def test_a_proxy_knows_what_its_peer_has_said(link: Link) -> None:
         assert agent.peer_info is None
         call = asyncio.create_task(agent.initialize(protocol_version=1))
         info = {"name": "a", "version": "2"}
-        result = {"protocolVersion": 1, "agentCapabilities": {"loadSession": True}, "agentInfo": info}
+        result: dict[str, Any] = {"protocolVersion": 1, "agentCapabilities": {"loadSession": True}, "agentInfo": info}
         await peer.send({"id": (await peer.receive())["id"], "result": result})
         await call
         assert agent.capabilities is not None
@@ -454,7 +457,7 @@ async def test_an_agents_proxy_knows_what_the_client_has_said(link: Link) -> Non
 
     async with serving(link, Curious, ready=False) as peer:
         assert (await peer.call("_said"))["result"] == [None, None, False]
-        params = {
+        params: dict[str, Any] = {
             "protocolVersion": 1,
             "clientCapabilities": {"terminal": True},
             "clientInfo": {"name": "c", "version": ""},

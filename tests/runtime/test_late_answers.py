@@ -20,12 +20,12 @@ from acp_bindings.v1 import (
 from acp_runtime import ConnectionClosed, RequestError
 from tests.runtime.peer import Link, Peer, PlainAgent, PlainClient, calling, prompt, serving
 
-DONE = {"stopReason": "end_turn"}
-CANCELLED = {"outcome": {"outcome": "cancelled"}}
+DONE: dict[str, Any] = {"stopReason": "end_turn"}
+CANCELLED: dict[str, Any] = {"outcome": {"outcome": "cancelled"}}
 
 
 def ask(id: Any, session: str = "s1") -> dict[str, Any]:
-    params = {"sessionId": session, "toolCall": {"toolCallId": "t"}, "options": []}
+    params: dict[str, Any] = {"sessionId": session, "toolCall": {"toolCallId": "t"}, "options": []}
     return {"id": id, "method": "session/request_permission", "params": params}
 
 

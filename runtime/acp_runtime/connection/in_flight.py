@@ -90,11 +90,23 @@ class InFlightRequest(InFlightMessage):
         task: runs its handler.
         started: whether the handler has begun.
         turn_cancelled: a notification of the peer's has cancelled it (rule 21).
-        turn_stopped: its task was cancelled for that, and nothing else has cancelled it since.
+        turn_stopped: its task was cancelled for that.
+        cancel_awaited: a cancellation by its id has not come yet. Clients send one beside the notification.
         answered: the answer was sent without waiting for the handler.
     """
 
-    __slots__ = ("answered", "id", "method", "session", "started", "task", "turn_cancelled", "turn_stopped", "wire")
+    __slots__ = (
+        "answered",
+        "cancel_awaited",
+        "id",
+        "method",
+        "session",
+        "started",
+        "task",
+        "turn_cancelled",
+        "turn_stopped",
+        "wire",
+    )
 
     ordered = False
 
@@ -113,6 +125,7 @@ class InFlightRequest(InFlightMessage):
         self.started: bool = False
         self.turn_cancelled: bool = False
         self.turn_stopped: bool = False
+        self.cancel_awaited: bool = True
         self.answered: bool = False
 
     @property

@@ -194,7 +194,7 @@ class Incoming:
                 self.request(read, line)
                 return
             error = read
-        elif self._is_early(method):
+        elif self._opening and self._is_early(method):
             self._put_off_until_open(message.id, line)
             return
         elif method is not None:
@@ -404,7 +404,7 @@ class Incoming:
         """What the base class of handlers does with a notification: one that cancels turns cancels them."""
         session = session_of(self._profile, params)
         for message in self._of_session(method.wire, session):
-            if message.turn_cancelled:
+            if message.turn_cancelled and not message.turn_stopped:
                 message.turn_stopped = True
                 _cancel(message)
 
@@ -425,10 +425,9 @@ class Incoming:
             self._drop_early(id)
             for message in list(self._running.get(id, ())):
                 # Clients send both for one turn. The second cancellation would end how the handler cleans up.
-                if message.turn_stopped:
-                    message.turn_stopped = False
-                else:
+                if not (message.turn_stopped and message.cancel_awaited):
                     self._cancel_running(message)
+                message.cancel_awaited = False
 
         return cancel
 
