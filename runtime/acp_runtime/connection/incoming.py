@@ -394,7 +394,7 @@ class Incoming:
         is_own = isinstance(error, RequestError) and not isinstance(error, (RemoteError, RequestCancelled))
         if isinstance(error, ConnectionClosed):
             self._log.log(WARNING, "closed", "The handler of %s was ended: %s", running.wire, error.reason)
-        elif not is_own and not isinstance(error, (asyncio.CancelledError, RequestCancelled)) and not running.answered:
+        elif not is_own and not _is_cancellation(error) and not running.answered:
             self._log.failed(running.wire, error)
         if running.turn_cancelled and running.method is not None and not is_own:
             return self._cancelled_answer(running.id, running.method)
@@ -467,6 +467,13 @@ class Incoming:
 
     def _all_running(self) -> Iterator[InFlightRequest]:
         return (message for same_id in tuple(self._running.values()) for message in tuple(same_id))
+
+
+def _is_cancellation(error: BaseException) -> bool:
+    """Whether a handler was cancelled, not a call of its own by the peer."""
+    if isinstance(error, RemoteError):
+        return False
+    return isinstance(error, (asyncio.CancelledError, RequestCancelled))
 
 
 def _cancel(message: InFlightRequest) -> None:
