@@ -152,7 +152,7 @@ def is_advertised(message: Mapping[str, Any], capability: str) -> bool:
 
 def _version(message: Mapping[str, Any], name: str) -> int | None:
     found: Any = message.get(name)
-    if isinstance(found, float) and found.is_integer():
-        found = int(found)  # `2.0` is an integer in JSON Schema
-    is_version = isinstance(found, int) and not isinstance(found, bool) and 0 <= found <= _HIGHEST_VERSION
-    return found if is_version else None
+    # `2.0` is an integer in JSON Schema.
+    if isinstance(found, bool) or not (isinstance(found, int) or (isinstance(found, float) and found.is_integer())):
+        return None
+    return int(found) if 0 <= found <= _HIGHEST_VERSION else None
