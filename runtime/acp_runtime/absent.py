@@ -12,6 +12,7 @@ from typing import Any, Final, cast
 from pydantic_core import PydanticCustomError, core_schema
 from pydantic_core.core_schema import CoreSchema
 
+from acp_runtime import older_pydantic
 from acp_runtime.markers import first_match
 
 
@@ -95,7 +96,7 @@ def _refuses_the_stand_in(schema: Any) -> bool:
 def with_plain_defaults(schema: Any) -> CoreSchema:
     """A model's schema for describing it: the stand-in for an absent value can't be shown as JSON."""
     if schema["type"] == "model-fields":
-        fields: dict[str, Any] = schema["fields"]
+        fields = {name: field for name, field in schema["fields"].items() if older_pydantic.is_declared(name)}
         plain = {name: {**field, "schema": _with_plain_default(field["schema"])} for name, field in fields.items()}
         return cast("CoreSchema", {**schema, "fields": plain})
     within = schema.get("schema")

@@ -1,4 +1,7 @@
-"""What pydantic before 2.14 needs. Goes away, with all that refers to it, when pyproject.toml allows no such version.
+"""What pydantic before 2.14.2 needs. Goes away, with all that refers to it, when pyproject.toml allows no such version.
+
+From 2.13.0 to 2.14.1, pydantic-core swallows a key of JSON that is named like a field and not like its alias (`meta`,
+`mime_type`). A field with such an alias catches it, and what it caught is put where unknown keys are.
 
 Before 2.14, pydantic-core can't dump what a model holds if the class of that isn't complete, and completing a class
 takes its serializer away meanwhile, so that other threads dump instances by that of its base.
@@ -11,6 +14,7 @@ its own fields alone, and raises. That of anybody's subclass is pydantic's.
 from __future__ import annotations
 
 import re
+from functools import partial
 from threading import RLock
 from typing import TYPE_CHECKING, Any
 
@@ -32,6 +36,11 @@ _lock = RLock()
 _rebuild_by_pydantic: Any = vars(BaseModel)["model_rebuild"].__func__
 
 
+_SWALLOWS_KEYS = (2, 13) <= _version < (2, 14, 2)
+_CATCHES = "\0"
+"""How the names of fields begin that catch a key."""
+
+
 class _Nothing:
     """What no value is."""
 
@@ -44,6 +53,39 @@ def forbid_extra(fields: Any) -> None:
     nothing = core_schema.is_instance_schema(_Nothing)
     fields["extra_behavior"] = "allow"
     fields["extras_schema"] = core_schema.custom_error_schema(nothing, custom_error_type="extra_forbidden")
+
+
+def keep_keys_like_names(fields: Any) -> None:
+    """Have the fields of a class parsed so that a key like the name of a field is an unknown key as any other."""
+    aliases: list[Any] = [field.get("validation_alias", name) for name, field in fields["fields"].items()]
+    keys = {_CATCHES + name: name for name in fields["fields"] if name not in aliases}
+    if not _SWALLOWS_KEYS or not keys:
+        return
+    anything = core_schema.with_default_schema(core_schema.any_schema(), default=None)
+    catching = {
+        name: core_schema.model_field(anything, validation_alias=key, serialization_exclude=True)
+        for name, key in keys.items()
+    }
+    caught: Any = {**fields, "fields": {**fields["fields"], **catching}}
+    fields.clear()
+    fields.update(core_schema.no_info_after_validator_function(partial(_put_with_unknown_keys, keys), caught))
+
+
+def is_declared(name: str) -> bool:
+    """Whether a field in a schema is one that the class has."""
+    return not name.startswith(_CATCHES)
+
+
+def _put_with_unknown_keys(keys: dict[str, str], parsed: Any) -> Any:
+    values, extra, given = parsed
+    for name, key in keys.items():
+        value = values.pop(name, None)
+        if name in given:
+            given.discard(name)
+            if extra is not None:
+                given.add(key)
+                extra[key] = value
+    return parsed
 
 
 def settle(cls: Any) -> None:

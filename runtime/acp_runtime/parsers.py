@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from acp_runtime import older_pydantic
 from acp_runtime.absent import leave_out_when_absent
 from acp_runtime.first_errors import stop_at_first_error
 from acp_runtime.generated import is_generated_field
@@ -29,6 +30,7 @@ def parse_as_on_the_wire(cls: Any, schema: Schema) -> None:
         elif has_no_value_by_default(cls, name):
             field["schema"] = leave_out_when_absent(field["schema"])
     fields["metadata"] = _METADATA
+    older_pydantic.keep_keys_like_names(fields)
 
 
 def is_as_on_the_wire(fields: Schema) -> bool:
