@@ -8,18 +8,20 @@ building a notification costs nothing for the hundreds of things it could have h
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Annotated, Any, TypeAlias, cast
 
-from pydantic import GetCoreSchemaHandler, TypeAdapter
+from pydantic import GetCoreSchemaHandler, TypeAdapter, ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_core import SchemaSerializer, SchemaValidator, core_schema
 from pydantic_core.core_schema import CoreSchema
 
 from acp_runtime import older_pydantic
-from acp_runtime.absent import leave_out_when_absent, refuse_absent
+from acp_runtime.absent import ABSENT
 from acp_runtime.first_errors import stop_at_first_error
 from acp_runtime.generated import is_generated
 from acp_runtime.json_values import as_object
+from acp_runtime.optional import is_optional, optional_argument, required_argument
 from acp_runtime.pydantic_internals import can_build_in_place, is_complete
 from acp_runtime.views import as_keyword, instances_only
 
@@ -48,7 +50,25 @@ def _constructor(cls: Any) -> Build:
     schema = _schema_of_arguments(cls)
     if not is_complete(cls):
         cls.__pydantic_serializer__ = _serializer(cls, schema)
-    return validator_of(cls, schema)
+    return _filling_in(tags_of(cls), validator_of(cls, schema))
+
+
+def _filling_in(tags: dict[str, Any], build: Build) -> Build:
+    """Have the tags of instances count as set, so that they are dumped where what isn't set is left out."""
+    if not tags:
+        return build
+    (name, tag), *others = tags.items()
+
+    def build_with_tag(keywords: dict[str, Any], *, self_instance: Any) -> None:
+        keywords.setdefault(name, tag)
+        try:
+            build(keywords, self_instance=self_instance)
+        except ValidationError:
+            if keywords[name] is not ABSENT:
+                raise
+            build({**keywords, name: tag}, self_instance=self_instance)
+
+    return _filling_in(dict(others), build_with_tag)
 
 
 def _schema_of_arguments(cls: Any) -> Any:
@@ -94,17 +114,23 @@ class _Arguments:
         annotation: Any = Annotated[(field.annotation, *field.metadata)] if field.metadata else field.annotation
         schema = handler.generate_schema(annotation)
         if not field.is_required():
-            schema = core_schema.with_default_schema(schema, default=None)
-        return core_schema.model_field(argument_schema(field, schema), serialization_alias=field.serialization_alias)
+            schema = core_schema.with_default_schema(
+                schema, default_factory=partial(field.get_default, call_default_factory=True)
+            )
+        return core_schema.model_field(argument_schema(schema), serialization_alias=field.serialization_alias)
 
 
-def argument_schema(field: FieldInfo, schema: CoreSchema) -> CoreSchema:
-    """The schema of an argument that is a field of the protocol's. A tag need not be given."""
+def argument_schema(schema: CoreSchema) -> CoreSchema:
+    """The schema of an argument that is a field of the protocol's."""
     argument = as_keyword(schema)
     stop_at_first_error(argument)
-    if (tag := tag_of(field)) is not None:
-        return core_schema.with_default_schema(argument, default=tag)
-    return refuse_absent(argument) if field.is_required() else leave_out_when_absent(argument)
+    return optional_argument(argument) if is_optional(argument) else required_argument(argument)
+
+
+def tags_of(cls: Any) -> dict[str, Any]:
+    """The constants of a class that tell it from the other members of its unions."""
+    tags = {name: tag_of(field) for name, field in cls.__pydantic_fields__.items()}
+    return {name: tag for name, tag in tags.items() if tag is not None}
 
 
 def tag_of(field: FieldInfo) -> Any:

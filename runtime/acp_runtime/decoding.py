@@ -29,6 +29,7 @@ from acp_runtime.messages import (
     Refused,
 )
 from acp_runtime.methods import AnyMethod, Notification, Request
+from acp_runtime.mistakes import meant_by_json
 from acp_runtime.stand_ins import validate
 from acp_runtime.tolerant import Unreadable, parse
 
@@ -127,13 +128,21 @@ class Decoder:
         if known is None:
             return _unknown(frame, method)
         if error is not None and params is not None and method in self._built:
-            return _invalid(frame, known, explain(error, 2))
+            return _invalid(frame, known, _explained(known, params, error, 2))
+        # Missing and null params are an empty object (rule 12).
+        given: Any = {} if params is None else params
         try:
-            # Missing and null params are an empty object (rule 12).
-            valid = validate(params_adapter(known).validator.validate_json, {} if params is None else params)
+            valid = validate(params_adapter(known).validator.validate_json, given)
         except ValidationError as fault:
-            return _invalid(frame, known, explain(fault, 0))
+            return _invalid(frame, known, _explained(known, given, fault, 0))
         return IncomingRequest(frame["id"], method, valid) if is_request else IncomingNotification(method, valid)
+
+
+def _explained(method: AnyMethod, params: Any, error: ValidationError, prefix: int) -> dict[str, Any]:
+    """What is wrong with params; of a union, with the member that was meant."""
+    validate_python = params_adapter(method).validator.validate_python
+    meant = meant_by_json(lambda value: validate(lambda json: validate_python(from_json(json)), value), params, error)
+    return explain(meant, prefix if meant is error else 0)
 
 
 def _unknown(frame: dict[str, Any], method: str) -> Message:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import re
 from typing import Any
 
 from pydantic import ValidationError
@@ -20,10 +19,6 @@ _MAX_TEXT = 200
 _MAX_BYTES = 60_000
 # How long it gets in one line, in characters.
 _MAX_SUMMARY = 2000
-
-# Labels of what a union tries, see `acp_runtime.markers`: they are no fields. And those that take no value.
-_LABEL = re.compile(r"<[^<>]*>")
-_NO_VALUE = frozenset({"<null>", "<absent>"})
 
 # Messages of pydantic that repeat what they found.
 _MESSAGES = {"union_tag_invalid": "Input should have one of the expected tags"}
@@ -78,15 +73,13 @@ def summary(explained: dict[str, Any], whole: str) -> str:
 
 
 def _faults(error: ValidationError) -> list[tuple[tuple[int | str, ...], str]]:
-    """Paths and messages. Where a union was tried, what its real members say, and each thing once."""
+    """Paths and messages, each once."""
     found = error.errors(include_input=False, include_url=False, include_context=False)
-    real = [each for each in found if _NO_VALUE.isdisjoint(each["loc"])] or found
-    return list(dict.fromkeys((each["loc"], _message(each)) for each in real))
+    return list(dict.fromkeys((each["loc"], _message(each)) for each in found))
 
 
 def _path(steps: tuple[int | str, ...]) -> str:
-    named = [str(step) for step in steps if not _LABEL.fullmatch(str(step))]
-    return ".".join(original(step)[:_MAX_TEXT] for step in named)[:_MAX_TEXT]
+    return ".".join(original(str(step))[:_MAX_TEXT] for step in steps)[:_MAX_TEXT]
 
 
 def _is_sound(error: RequestError) -> bool:

@@ -14,17 +14,22 @@ Two doors lead in, and they differ on purpose:
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial, wraps
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, cast, dataclass_transform
 
-from pydantic import BaseModel, Field, GetCoreSchemaHandler, GetJsonSchemaHandler
+from pydantic import BaseModel, Field, GetCoreSchemaHandler, GetJsonSchemaHandler, ValidationError
 from pydantic.alias_generators import to_camel
 from pydantic.json_schema import JsonSchemaValue
-from pydantic_core import to_json
+from pydantic_core import from_json
 from pydantic_core.core_schema import CoreSchema
 
 from acp_runtime import older_pydantic
-from acp_runtime.absent import ABSENT, with_plain_defaults
+from acp_runtime.absent import ABSENT
+from acp_runtime.arguments import restate
 from acp_runtime.constructors import Build
+from acp_runtime.holders import completing, for_others, held_by, is_for_others, is_made_for_others
+from acp_runtime.mistakes import meant_by_json
+from acp_runtime.optional import with_plain_defaults
 from acp_runtime.parsers import parse_as_on_the_wire
 from acp_runtime.views import instance_schema, is_constructed
 
@@ -90,7 +95,10 @@ class Model(
         Raises:
             ValidationError: if one is missing, unknown or of another type.
         """
-        type(self)._acp_build(data, self_instance=self)
+        try:
+            type(self)._acp_build(data, self_instance=self)
+        except ValidationError as error:
+            raise restate(type(self), error, data) from None
 
     # Tells pydantic that parsing need not go through `__init__`.
     __init__.__pydantic_base_init__ = True  # type: ignore[attr-defined]  # pyright: ignore[reportFunctionMemberAccess]
@@ -111,24 +119,50 @@ class Model(
     def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         if (instance := instance_schema(cls)) is not None:
             return cast("CoreSchema", instance)
-        schema = handler(source)
-        if not is_constructed(cls):
-            parse_as_on_the_wire(cls, handler.resolve_ref_schema(schema))
-        return schema
+        with held_by(cls):
+            schema = handler.resolve_ref_schema(handler(source))
+        if is_constructed(cls):
+            return schema
+        parse_as_on_the_wire(cls, schema)
+        return for_others(cls, schema) if is_for_others(cls) else schema
 
     @classmethod
     def __get_pydantic_json_schema__(cls, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
         return handler(with_plain_defaults(schema))
 
-    @classmethod
-    def model_validate(cls, obj: Any, **kwargs: Any) -> Self:
-        """Parse JSON that is already decoded, by the same rules as `model_validate_json`.
+    if not TYPE_CHECKING:  # type checkers know every attribute, and pydantic's signatures
 
-        An instance of this class is returned as it is.
-        """
-        return obj if isinstance(obj, cls) else cls.model_validate_json(to_json(obj), **kwargs)
+        @classmethod
+        @wraps(BaseModel.model_rebuild.__func__)
+        def model_rebuild(cls, *, _parent_namespace_depth: int = 2, **options: Any) -> bool | None:  # noqa: D102
+            with completing(cls):
+                return older_pydantic.model_rebuild(cls, _parent_namespace_depth=_parent_namespace_depth + 1, **options)
 
-    if not TYPE_CHECKING:  # type checkers know every attribute
+        @classmethod
+        def __pydantic_on_complete__(cls) -> None:
+            super().__pydantic_on_complete__()
+            if is_made_for_others(cls.__pydantic_core_schema__):  # pydantic has completed it by itself
+                cls.model_rebuild(force=True)
+
+        @classmethod
+        @wraps(BaseModel.model_validate_json.__func__)
+        def model_validate_json(cls, json_data: str | bytes | bytearray, **options: Any) -> Self:  # noqa: D102
+            try:
+                return super().model_validate_json(json_data, **options)
+            except ValidationError as error:
+                raise _restated(cls, error, json_data, options) from None
+
+        @wraps(BaseModel.model_dump)
+        def model_dump(self, **options: Any) -> dict[str, Any]:  # noqa: D102
+            if options:
+                _look_within(type(self), options)
+            return super().model_dump(**options)
+
+        @wraps(BaseModel.model_dump_json)
+        def model_dump_json(self, **options: Any) -> str:  # noqa: D102
+            if options:
+                _look_within(type(self), options)
+            return super().model_dump_json(**options)
 
         def __getattr__(self, name: str) -> Any:
             """What isn't in the instance: the fields that are absent, then unknown attributes."""
@@ -140,7 +174,22 @@ class Model(
             return [] if field.is_required() else field.get_default(call_default_factory=True)
 
 
-older_pydantic.adapt(Model)
+def _restated(
+    cls: type[Model], error: ValidationError, json: str | bytes | bytearray, options: dict[str, Any]
+) -> ValidationError:
+    """An error of JSON as the same value gives it when it is decoded, with each mistake once."""
+    if options.get("strict"):
+        return error
+    try:
+        return meant_by_json(partial(cls.__pydantic_validator__.validate_python, **options), from_json(json), error)
+    except ValueError:
+        return error
+
+
+def _look_within(cls: type[Model], options: dict[str, Any]) -> None:
+    """Have pydantic complete a class if parts of what its instances hold are left out: `constructors` don't do that."""
+    if options.get("include") is not None or options.get("exclude") is not None:
+        cls.model_rebuild()
 
 
 class OpenModel(Model):

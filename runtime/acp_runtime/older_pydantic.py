@@ -19,7 +19,12 @@ from threading import RLock
 from typing import TYPE_CHECKING, Any
 
 from pydantic import VERSION, BaseModel
-from pydantic_core import SchemaSerializer, core_schema
+from pydantic_core import (
+    PydanticSerializationError,
+    PydanticSerializationUnexpectedValue,
+    SchemaSerializer,
+    core_schema,
+)
 
 from acp_runtime.generated import is_generated
 from acp_runtime.pydantic_internals import is_complete
@@ -34,6 +39,9 @@ _BEFORE_2_13 = _version < (2, 13)
 _lock = RLock()
 
 _rebuild_by_pydantic: Any = vars(BaseModel)["model_rebuild"].__func__
+
+# What is raised where a value is dumped that doesn't belong there.
+Unexpected = PydanticSerializationError if _BEFORE_2_13 else PydanticSerializationUnexpectedValue
 
 
 _SWALLOWS_KEYS = (2, 13) <= _version < (2, 14, 2)
@@ -94,12 +102,6 @@ def settle(cls: Any) -> None:
         cls.__pydantic_serializer__ = _COMPLETES_CLASS
 
 
-def adapt(model: Any) -> None:
-    """Have the classes derived from a model completed so that other threads may use them meanwhile."""
-    if _BEFORE_2_14:
-        model.model_rebuild = classmethod(_model_rebuild)
-
-
 def _complete_and_dump(value: Any, info: Any) -> Any:
     cls = value.__class__
     if cls.__dict__.get("__pydantic_serializer__") is _COMPLETES_CLASS:
@@ -154,6 +156,15 @@ def _model_rebuild(
         if completed and _BEFORE_2_13 and is_generated(cls):
             cls.__pydantic_serializer__ = _shallow_serializer(cls)
     return completed
+
+
+model_rebuild: Any = _model_rebuild if _BEFORE_2_14 else _rebuild_by_pydantic
+"""pydantic's, in such a way that other threads may use the class meanwhile."""
+
+
+def stays_shallow() -> bool:
+    """Whether the first serializer of a generated class stays its serializer."""
+    return _BEFORE_2_13
 
 
 def _shallow_serializer(cls: Any) -> SchemaSerializer:

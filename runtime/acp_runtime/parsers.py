@@ -8,9 +8,9 @@ from __future__ import annotations
 from typing import Any
 
 from acp_runtime import older_pydantic
-from acp_runtime.absent import leave_out_when_absent
 from acp_runtime.first_errors import stop_at_first_error
 from acp_runtime.generated import is_generated_field
+from acp_runtime.optional import is_optional, optional_on_the_wire, required_on_the_wire
 from acp_runtime.pydantic_internals import Schema, fields_of, model_of
 from acp_runtime.views import as_wire
 
@@ -26,11 +26,15 @@ def parse_as_on_the_wire(cls: Any, schema: Schema) -> None:
     for name, field in fields["fields"].items():
         if is_generated_field(cls, name):
             stop_at_first_error(field["schema"])
-            field["schema"] = leave_out_when_absent(as_wire(field["schema"]))
+            field["schema"] = _on_the_wire(as_wire(field["schema"]))
         elif has_no_value_by_default(cls, name):
-            field["schema"] = leave_out_when_absent(field["schema"])
+            field["schema"] = _on_the_wire(field["schema"])
     fields["metadata"] = _METADATA
     older_pydantic.keep_keys_like_names(fields)
+
+
+def _on_the_wire(schema: Schema) -> Schema:
+    return optional_on_the_wire(schema) if is_optional(schema) else required_on_the_wire(schema)
 
 
 def is_as_on_the_wire(fields: Schema) -> bool:

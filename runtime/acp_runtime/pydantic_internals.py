@@ -10,7 +10,8 @@ on the oldest and the newest pydantic, and that models still work where it doesn
 3. The schema of a model is a `model` round a `model-fields`, each with nothing but validators and serializers round
    it. Without that, pydantic parses models by itself, builds those of subclasses, and dumps null for what is absent.
 4. A complete class keeps its schema as `__pydantic_core_schema__`, and another is made where that is missing. Without
-   that, pydantic builds the instances of subclasses by itself.
+   that, pydantic builds the instances of subclasses by itself. What else a kept schema defines is known to what holds
+   the class; without that, a union of somebody else's warns of absent fields when it is dumped.
 
 Documented, and relied on as well: `__pydantic_complete__`, `__pydantic_decorators__`, `__pydantic_fields__`,
 `__pydantic_serializer__`, which may be set before a class is complete, and `__pydantic_validator__`.
@@ -26,6 +27,8 @@ from threading import RLock
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pydantic import BaseModel
+
+from acp_runtime.json_values import as_object
 
 if TYPE_CHECKING:
     from pydantic._internal._model_construction import ModelMetaclass as ModelMetaclass  # noqa: PLC0414 - exported
@@ -125,6 +128,13 @@ def _first_within(schema: Schema, kind: str) -> Schema | None:
     while schema is not None and schema.get("type") != kind:
         schema = schema.get("schema")
     return schema
+
+
+def kept_definitions(cls: type) -> list[Schema]:
+    """The definitions in the schema that a complete class keeps."""
+    schema = as_object(cls.__dict__.get(_SCHEMA)) or {}
+    definitions: list[Schema] = schema.get("definitions", [])
+    return definitions
 
 
 @contextmanager

@@ -12,11 +12,12 @@ from pydantic_core.core_schema import CoreSchema
 
 from acp_runtime.errors import InvalidResponse
 from acp_runtime.failures import explain, summary
-from acp_runtime.markers import leaves_of
 from acp_runtime.messages import IncomingResponse
 from acp_runtime.methods import Request
+from acp_runtime.mistakes import meant_by_json
 from acp_runtime.stand_ins import validate
 from acp_runtime.tolerant import parse
+from acp_runtime.unions import leaves_of
 
 
 class _Answer:
@@ -46,8 +47,17 @@ def parse_result(method: Request[Any, Any], response: IncomingResponse) -> Any:
                 raise
             return validate(validate_json, {"result": plain_result(response)})["result"]
     except ValidationError as error:
-        reason = "the result is null" if response.null else summary(explain(error, 1), "result")
+        reason = (
+            "the result is null" if response.null else summary(explain(_meant(method, response, error), 1), "result")
+        )
     raise InvalidResponse(method.wire, reason)
+
+
+def _meant(method: Request[Any, Any], response: IncomingResponse, error: ValidationError) -> ValidationError:
+    """What is wrong with a result; of a union, with the member that was meant."""
+    validate_python = _adapter(method).validator.validate_python
+    frame: dict[str, Any] = {"result": {} if response.null else plain_result(response)}
+    return meant_by_json(lambda value: validate(lambda json: validate_python(from_json(json)), value), frame, error)
 
 
 def plain_result(response: IncomingResponse) -> Any:
@@ -91,8 +101,10 @@ def _leaves(method: Request[Any, Any]) -> tuple[type[BaseModel], ...]:
     return tuple(leaves_of(getattr(method.profile.models, method.result)))
 
 
-@cache
 def _validator(method: Request[Any, Any]) -> Callable[[bytes], Any]:
-    result = getattr(method.profile.models, method.result)
-    adapter: TypeAdapter[Any] = TypeAdapter(Annotated[Any, _Answer(result)])
-    return adapter.validator.validate_json
+    return _adapter(method).validator.validate_json
+
+
+@cache
+def _adapter(method: Request[Any, Any]) -> TypeAdapter[Any]:
+    return TypeAdapter(Annotated[Any, _Answer(getattr(method.profile.models, method.result))])

@@ -13,9 +13,9 @@ from pydantic import BaseModel, ValidationError
 
 from acp_runtime.absent import ABSENT
 from acp_runtime.errors import ConnectionClosed, InvalidParams, MethodNotFound
-from acp_runtime.markers import leaves_of
 from acp_runtime.methods import AnyMethod, Notification, Request
 from acp_runtime.model import Model
+from acp_runtime.unions import leaves_of
 
 P = TypeVar("P")
 R = TypeVar("R")

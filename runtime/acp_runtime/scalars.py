@@ -11,7 +11,7 @@ import math
 from typing import Annotated, Any, TypeAlias
 
 from pydantic import GetCoreSchemaHandler
-from pydantic_core import PydanticCustomError, core_schema
+from pydantic_core import core_schema
 from pydantic_core.core_schema import CoreSchema
 
 
@@ -27,20 +27,28 @@ class Integer:
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         strict = core_schema.int_schema(strict=True, ge=self.minimum, le=self.maximum)
-        whole = core_schema.no_info_before_validator_function(_whole, strict)
-        lenient = core_schema.union_schema([strict, whole], mode="left_to_right")
+        lenient = core_schema.chain_schema([_WHOLE_NUMBER_AS_INTEGER, strict])
         return core_schema.json_or_python_schema(lenient, strict, serialization=core_schema.simple_ser_schema("int"))
 
 
-def _whole(value: Any) -> int:
-    """The integer that a JSON number like `2.0` is.
+def _whole(value: float) -> int | float:
+    """The integer that a JSON number like `2.0` is; any other number as it is.
 
     In Python because pydantic-core's own checks are not exact here: a strict float takes integers and rounds them,
     `multiple_of` has a tolerance, and the conversion to an integer ends at 64 bits with a sign.
     """
-    if not isinstance(value, float) or not value.is_integer():
-        raise PydanticCustomError("whole_number", "Input should be a whole number")
-    return int(value)
+    return int(value) if value.is_integer() else value
+
+
+# Refuses nothing, so that what isn't an integer is said once.
+_WHOLE_NUMBER_AS_INTEGER = core_schema.union_schema(
+    [
+        core_schema.int_schema(strict=True),
+        core_schema.no_info_after_validator_function(_whole, core_schema.float_schema(strict=True)),
+        core_schema.any_schema(),
+    ],
+    mode="left_to_right",
+)
 
 
 class Number:
@@ -62,8 +70,15 @@ class Number:
                 core_schema.float_schema(strict=True, ge=self.minimum, le=self.maximum, allow_inf_nan=False),
             ],
             mode="left_to_right",
+            custom_error_type="number",
+            custom_error_message=f"Input should be {self._described()}",
             serialization=core_schema.simple_ser_schema("any"),
         )
+
+    def _described(self) -> str:
+        bounds = {"greater than or equal to": self.minimum, "less than or equal to": self.maximum}
+        wanted = [f"{words} {bound}" for words, bound in bounds.items() if bound is not None]
+        return " ".join(["a number", " and ".join(wanted)]).rstrip()
 
 
 Int8: TypeAlias = Annotated[int, Integer(-(2**7), 2**7 - 1)]

@@ -9,18 +9,19 @@ from __future__ import annotations
 
 import inspect
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from functools import partial
 from typing import Annotated, Any
 
 from pydantic import GetCoreSchemaHandler, TypeAdapter, ValidationError
-from pydantic_core import PydanticSerializationError, to_json
+from pydantic_core import PydanticSerializationError, core_schema, to_json
 from pydantic_core.core_schema import CoreSchema
 
 from acp_runtime import older_pydantic
-from acp_runtime.absent import ABSENT, leave_out_when_absent
-from acp_runtime.constructors import Build, argument_schema, placeholder, tag_of, validator_of
+from acp_runtime.absent import ABSENT
+from acp_runtime.constructors import Build, argument_schema, placeholder, tag_of, tags_of, validator_of
 from acp_runtime.generated import is_generated_field
+from acp_runtime.optional import is_optional, optional_argument
 from acp_runtime.parsers import has_no_value_by_default, is_as_on_the_wire
 from acp_runtime.pydantic_internals import Schema, fields_of, is_complete, model_of, without_schema
 from acp_runtime.views import instances_only, is_instance
@@ -32,7 +33,7 @@ def constructor_of_subclass(cls: Any) -> Build:
     build = _constructor(cls) or partial(_build_by_pydantic, cls)
     if getattr(cls, "__pydantic_custom_init__", False):
         build = partial(_build_or_parse, cls, build)
-    return partial(_build_and_compare, build)
+    return partial(_build_and_compare, build, tags_of(cls).keys())
 
 
 def _constructor(cls: Any) -> Build | None:
@@ -48,9 +49,9 @@ def _constructor(cls: Any) -> Build | None:
 
 
 def _build_by_pydantic(cls: Any, data: dict[str, Any], *, self_instance: Any) -> Any:
-    tags = {name: tag_of(field) for name, field in cls.__pydantic_fields__.items() if tag_of(field) is not None}
     validate = cls.__pydantic_validator__.validate_python
-    return validate({**tags, **data}, self_instance=self_instance, by_alias=False, by_name=True, extra="forbid")
+    given = {**tags_of(cls), **data}
+    return validate(given, self_instance=self_instance, by_alias=False, by_name=True, extra="forbid")
 
 
 class _Itself:
@@ -94,9 +95,10 @@ def _take_keywords(cls: Any, model: Schema, fields: Schema) -> None:
     for name, field in fields["fields"].items():
         info = cls.__pydantic_fields__[name]
         if is_generated_field(cls, name):
-            field["schema"] = argument_schema(info, field["schema"])
-        elif has_no_value_by_default(cls, name):
-            field["schema"] = leave_out_when_absent(field["schema"])
+            tag, argument = tag_of(info), argument_schema(field["schema"])
+            field["schema"] = argument if tag is None else core_schema.with_default_schema(argument, default=tag)
+        elif has_no_value_by_default(cls, name) and is_optional(field["schema"]):
+            field["schema"] = optional_argument(field["schema"])
         if info.alias_priority != 2 and not sees_raw_input:
             field.pop("validation_alias", None)
     _set_extra_behavior(cls, fields)
@@ -128,9 +130,11 @@ def _build_or_parse(cls: Any, build: Build, data: dict[str, Any], *, self_instan
     return cls.__pydantic_validator__.validate_json(json, self_instance=self_instance)
 
 
-def _build_and_compare(build: Build, data: dict[str, Any], *, self_instance: Any) -> None:
+def _build_and_compare(build: Build, tags: Set[str], data: dict[str, Any], *, self_instance: Any) -> None:
     given = {name: value for name, value in data.items() if value is not ABSENT}
-    if build(given, self_instance=self_instance) is not self_instance:
+    built = build(given, self_instance=self_instance)
+    self_instance.__pydantic_fields_set__.update(tags)
+    if built is not self_instance:
         warnings.warn(
             "A custom validator is returning a value other than `self`, which a constructor can't return.",
             stacklevel=4,

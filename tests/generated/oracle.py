@@ -83,13 +83,6 @@ class Oracle:
         return [item for item in salvaged if self.is_valid(schema, item)]
 
 
-def as_dumped(value: Json) -> Json:
-    """A salvaged value as it is dumped: what was given up is absent."""
-    if isinstance(value, dict):
-        return {key: as_dumped(item) for key, item in value.items() if not isinstance(item, EmptyInstead)}
-    return [as_dumped(item) for item in value] if isinstance(value, list) else value
-
-
 def same_json(left: Json, right: Json) -> bool:
     """Whether two decoded JSON texts mean the same: 1 and 1.0 do, 1 and true don't."""
     if isinstance(left, dict) and isinstance(right, dict):

@@ -11,7 +11,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from tests.generated.instances import Instances
-from tests.generated.oracle import Oracle, as_dumped, same_json
+from tests.generated.oracle import Oracle, same_json
 from tests.generated.profiles import Profile
 
 EACH_KIND_AT_LEAST = 2_000
@@ -32,7 +32,7 @@ class Outcome:
 
     def __str__(self) -> str:
         became = f"\n  dumped:   {json.dumps(self.dumped)}" if self.accepted else ""
-        salvaged = json.dumps(as_dumped(self.salvaged))
+        salvaged = json.dumps(self.salvaged)
         return f"{self.definition}\n  instance: {json.dumps(self.instance)}\n  salvaged: {salvaged}{became}"
 
 
@@ -107,9 +107,9 @@ def test_whatever_leniency_makes_valid_is_accepted(profile: Profile) -> None:
     none_of(each for each in outcomes(profile) if each.salvageable and not each.accepted)
 
 
-def test_every_accepted_instance_dumps_to_equal_json_with_salvaged_parts_absent(profile: Profile) -> None:
+def test_every_accepted_instance_dumps_to_equal_json_with_salvaged_parts_absent_or_empty(profile: Profile) -> None:
     accepted = [each for each in outcomes(profile) if each.accepted]
-    none_of(each for each in accepted if not same_json(each.dumped, as_dumped(each.salvaged)))
+    none_of(each for each in accepted if not same_json(each.dumped, each.salvaged))
 
 
 def test_leniency_never_changes_a_valid_instance_of_a_definition_without_unions(profile: Profile) -> None:
@@ -119,4 +119,4 @@ def test_leniency_never_changes_a_valid_instance_of_a_definition_without_unions(
         for each in outcomes(profile)
         if each.valid and "Of" not in json.dumps(profile.definitions[each.definition])
     ]
-    none_of(each for each in plain if not same_json(each.instance, as_dumped(each.salvaged)))
+    none_of(each for each in plain if not same_json(each.instance, each.salvaged))

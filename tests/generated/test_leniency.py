@@ -3,33 +3,29 @@
 from __future__ import annotations
 
 import json
-from typing import Annotated, Any
+from typing import Any
 
 import pytest
-from pydantic import Field, ValidationError
+from pydantic import ValidationError
 
-from acp_runtime.markers import DefaultOnNull
-from acp_runtime.model import Model, wire_name
+from acp_bindings import v1
+from acp_runtime.model import wire_name
 from tests.generated.agreement import differences
 from tests.generated.lenient_corpus import Case, lenient_corpus
 from tests.generated.oracle import EmptyInstead, Oracle
 from tests.generated.profiles import Profile
 
 
-class Forgiving(Model):
-    """`x-deserialize-default-on-null`, which no pinned schema has, as the generator would write it."""
-
-    tags: Annotated[list[str], DefaultOnNull] = Field([])
-    needed: Annotated[list[str], DefaultOnNull]
-
-
 def test_default_on_null_forgives_null_alone() -> None:
-    value = Forgiving.model_validate_json('{"tags": null, "needed": null}')
-    assert (value.tags, value.needed) == ([], [])
-    assert value.model_dump_json() == "{}"
-    for message in ('{"tags": "wrong", "needed": []}', '{"needed": 7}', '{"needed": [null]}', "{}"):
+    message = '{"cwd": "/", "mcpServers": null, "additionalDirectories": null}'
+    value = v1.NewSessionRequest.model_validate_json(message)
+    assert (value.mcp_servers, value.additional_directories) == ([], [])
+    assert value.model_dump_json() == '{"cwd":"/","mcpServers":[]}'
+    for wrong in ('"mcpServers": 7', '"mcpServers": [null]', '"mcpServers": [], "additionalDirectories": "x"'):
         with pytest.raises(ValidationError):
-            Forgiving.model_validate_json(message)
+            v1.NewSessionRequest.model_validate_json(f'{{"cwd": "/", {wrong}}}')
+    with pytest.raises(ValidationError):
+        v1.NewSessionRequest.model_validate_json('{"cwd": "/"}')
 
 
 def given_up(oracle: Oracle, case: Case) -> bool:
@@ -60,7 +56,10 @@ def test_a_field_that_gives_way_reads_as_its_default_or_empty_or_none(profile: P
         value = profile.adapter(case.definition).validate_json(json.dumps(case.input))
         name = next(name for name in type(value).model_fields if wire_name(name) == case.key)
         assert not differences(getattr(value, name), read_when_absent(case.schema)), case
-        assert name not in value.model_fields_set
+        is_required = type(value).model_fields[name].is_required()
+        assert (name in value.model_fields_set) == is_required
+        dumped = json.loads(profile.adapter(case.definition).dump_json(value))
+        assert dumped[case.key] == [] if is_required else case.key not in dumped
 
 
 def test_skipped_items_leave_the_others_in_their_order(profile: Profile) -> None:

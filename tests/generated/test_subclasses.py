@@ -226,7 +226,7 @@ def test_a_default_is_made_once_for_each_instance() -> None:
     assert value.notes == ["n"]
     assert value.model_dump()["notes"] == ["n"]
     assert Noted(text="x").notes == []
-    assert value.model_fields_set == {"text"}
+    assert value.model_fields_set == {"text", "type"}
 
 
 def test_the_configuration_of_a_subclass_is_its_own() -> None:

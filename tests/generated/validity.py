@@ -31,7 +31,7 @@ INTEGER_RANGES = {
 class EmptyInstead(list[Any]):
     """The empty array that a required key is read as once its value was given up.
 
-    It is valid whatever the array's least number of items, as for upstream's SDKs, and isn't dumped.
+    It is valid whatever the array's least number of items, as for upstream's SDKs, and is dumped as it is read.
     """
 
 

@@ -38,10 +38,8 @@ from __future__ import annotations
 from typing import Annotated, Any, Literal, TypeAlias
 
 from acp_runtime.markers import (
-    ByTag,
     DefaultOnError,
     DefaultOnNull,
-    FirstMatch,
     NoTag,
     NotNull,
     OtherThan,
@@ -58,6 +56,7 @@ from acp_runtime.scalars import (
     Uint64,
     Uri,
 )
+from acp_runtime.unions import ByTag, FirstMatch
 from pydantic import Field
 
 __lazy_fields__ = True

@@ -31,11 +31,8 @@ from __future__ import annotations
 from typing import Annotated, Any, Literal, TypeAlias
 
 from acp_runtime.markers import (
-    ByTag,
     DefaultOnError,
     DefaultOnNull,
-    ExactlyOne,
-    FirstMatch,
     NoTag,
     OtherThan,
     SkipInvalidItems,
@@ -55,6 +52,7 @@ from acp_runtime.scalars import (
     Uint64,
     Uri,
 )
+from acp_runtime.unions import ByTag, ExactlyOne, FirstMatch
 from pydantic import Field
 
 __lazy_fields__ = True
