@@ -65,7 +65,7 @@ class DeferredMeta(ModelMetaclass, InPlace):
         older_pydantic.settle(made)
         return cast("type", made)
 
-    __signature__ = SignatureOfModel()
+    __signature__: SignatureOfModel = SignatureOfModel()
 
     def __getattribute__(cls, name: str, /) -> Any:
         if name not in _ASKED and _builders.get(cls) != get_ident():

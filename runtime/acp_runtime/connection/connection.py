@@ -87,15 +87,15 @@ class Connection:
         self._understood = side.role == "agent"
         self._banner = ""
         self._decoder = Decoder(side.requests, side.notifications)
-        self.writer = Writer(writer, options, self._write_failed)
+        self.writer: Writer = Writer(writer, options, self._write_failed)
         self._pending = pending = PendingCalls()
         self._backpressure = backpressure = Backpressure(options, self._go_on)
-        self.reader = Reader(source, options, self.writer, pending, backpressure, self._receive)
-        self.queues = SessionQueues(self._spawn, backpressure, options)
+        self.reader: Reader = Reader(source, options, self.writer, pending, backpressure, self._receive)
+        self.queues: SessionQueues = SessionQueues(self._spawn, backpressure, options)
         held = HeldNotifications(options.max_held_bytes)
         initialization = Initialization(side, options)
         guards = Guards(initialization, options)
-        self.outgoing = Outgoing(
+        self.outgoing: Outgoing = Outgoing(
             side.profile,
             initialization,
             guards,
@@ -114,7 +114,7 @@ class Connection:
         self.outgoing.knows(self.remote.requests, self.remote.notifications)
         handler = factory(self.remote)
         self.outgoing.handler = handler
-        self.incoming = Incoming(
+        self.incoming: Incoming = Incoming(
             side,
             handler,
             initialization,

@@ -74,9 +74,9 @@ class InFlightNotification(InFlightMessage):
         self.weight = 0
         self.waiting = 0
         self.done = False
-        self.wire = wire
-        self.params = params
-        self.handle = handle
+        self.wire: str = wire
+        self.params: Any = params
+        self.handle: Handle = handle
 
 
 class InFlightRequest(InFlightMessage):
@@ -117,10 +117,10 @@ class InFlightRequest(InFlightMessage):
         self.weight = 0
         self.waiting = 0
         self.done = False
-        self.id = id
-        self.wire = wire
-        self.method = method
-        self.session = session
+        self.id: RequestId = id
+        self.wire: str = wire
+        self.method: Request[Any, Any] | None = method
+        self.session: str | None = session
         self.task: asyncio.Task[None] | None = None
         self.started: bool = False
         self.turn_cancelled: bool = False
