@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from codegen.ir import Definition, Field, Method, Model, Schema
+from codegen.ir import Definition, Field, Model, Schema
 
-# Nearly every object has this key, described in words that begin like this. They are said once, at the top of the
+# Nearly every object has this key, described in words that begin like this. They are said once, at the end of the
 # module; a place that has none says so, so that nothing is lost unseen.
 _SAID_ONCE, _BEGINNING = "_meta", "The _meta property is reserved"
 _NOT_SAID = "Upstream does not describe it here."
@@ -36,13 +36,15 @@ def _is_said_once(field: Field) -> bool:
     return field.wire == _SAID_ONCE and field.doc.startswith(_BEGINNING)
 
 
-def models_doc(title: str, schema: Schema) -> str:
-    """The description of a module of models, with what is said once."""
+def words_of_none(schema: Schema) -> list[str]:
+    """What upstream says of no definition in particular, or of nearly all: each text once, and what it is about."""
+    about: dict[str, list[str]] = {}
     models = [each for each in schema.definitions.values() if isinstance(each, Model)]
-    said = dict.fromkeys(field.doc for model in models for field in model.fields if _is_said_once(field))
-    first = f"The models of {title}, in the order of the upstream schema."
-    about = [f"Of `meta`, which is `{_SAID_ONCE}` on the wire, upstream says:"] if said else []
-    return "\n\n".join([first, *about, *said])
+    for text in (field.doc for model in models for field in model.fields if _is_said_once(field)):
+        about[text] = [f"`{_SAID_ONCE}`, which is `meta` here"]
+    for subject, text in schema.messages.items():
+        about.setdefault(text, []).append(subject)
+    return [f"{', '.join(subjects)}: {text}".rstrip(": ") for text, subjects in about.items()]
 
 
 def member_docs(schema: Any) -> list[str]:
@@ -79,31 +81,9 @@ def _title(schema: Any) -> list[str]:
     return [f"`{title}`"] if title and not schema.get("description", "").startswith(f"**{title}**") else []
 
 
-def methods_doc(title: str, messages: dict[str, str]) -> str:
-    """The description of a table of methods, with what upstream says about the messages, each text once."""
-    about: dict[str, list[str]] = {}
-    for subject, text in messages.items():
-        about.setdefault(text, []).append(subject)
-    first = f"The methods of {title}: what each is called, whose it is and what unlocks it."
-    said = [f"{', '.join(subjects)}: {text}".rstrip(": ") for text, subjects in about.items()]
-    return "\n\n".join([first, "The messages that carry them, in upstream's words.", *said])
-
-
-def handler_doc(method: Method) -> str:
-    """The description of a method for those who handle it."""
-    return _method_doc(method, "Handle")
-
-
-def caller_doc(method: Method) -> str:
-    """The description of a method for those who call it."""
-    return _method_doc(method, "Call" if method.result else "Send")
-
-
-def _method_doc(method: Method, verb: str) -> str:
-    parts = [f"{verb} `{method.wire}`.", method.doc]
-    if method.capability:
-        parts.append(f"Unlocked by `{method.capability}` in the peer's `initialize` message.")
-    return "\n\n".join(part for part in parts if part)
+def comment(text: str) -> str:
+    """A text as the source of a comment."""
+    return "\n".join(f"# {line}".rstrip() for line in text.splitlines())
 
 
 def docstring(text: str, indent: int) -> str:

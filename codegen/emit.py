@@ -18,20 +18,16 @@ from datamodel_code_generator import InputFileType, generate
 from datamodel_code_generator.enums import DataModelType
 from datamodel_code_generator.format import PythonVersion
 
-from codegen.docs import Docs, caller_doc, docstring, handler_doc, methods_doc, models_doc
+from codegen.docs import Docs, comment, docstring, words_of_none
 from codegen.errors import FileError, SchemaError
 from codegen.ir import Definition, Field, Method, Model, Schema
 from codegen.methods import ADVERTISED_IN, properties_of
 from codegen.profiles import Profile
 from codegen.rendering import Templates
+from codegen.stub_docs import StubDocs
 from codegen.types import quoted
 
-_FILTERS: dict[str, Callable[..., str]] = {
-    "docstring": docstring,
-    "quoted": quoted,
-    "handler_doc": handler_doc,
-    "caller_doc": caller_doc,
-}
+_FILTERS: dict[str, Callable[..., str]] = {"docstring": docstring, "comment": comment, "quoted": quoted}
 _FOLDER = Path(__file__).with_name("templates")
 _MODULES = Templates(_FOLDER / "modules", _FILTERS, keep_trailing_newline=True)
 _DEFINITIONS = Templates(_FOLDER)
@@ -55,16 +51,18 @@ def emit_profile(profile: Profile, schema: Schema) -> dict[str, str]:
         "profile": profile,
         "schema": schema,
         "methods": schema.methods,
-        "exported": sorted(schema.definitions),
+        "exported": sorted(schema.definitions.keys() - schema.envelopes),
+        "envelopes": sorted(schema.envelopes),
+        "stubs": StubDocs(schema),
         "properties": properties,
     }
     files: dict[str, tuple[str, dict[str, Any]]] = {
         "__init__.py": ("profile.py.jinja", {}),
         "methods.py": (
             "methods.py.jinja",
-            {"imported": _of_methods(schema.methods), "doc": methods_doc(profile.title, schema.messages)},
+            {"imported": _of_methods(schema.methods)},
         ),
-        "models.py": ("models.py.jinja", {"body": _models(schema), "doc": models_doc(profile.title, schema)}),
+        "models.py": ("models.py.jinja", {"body": _models(schema), "words": words_of_none(schema)}),
         "agent.py": ("role.py.jinja", _role("agent", schema, properties)),
         "client.py": ("role.py.jinja", _role("client", schema, properties)),
         "connect.py": ("connect.py.jinja", {}),

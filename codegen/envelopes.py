@@ -6,10 +6,12 @@ what is known of them, and what upstream says about them is kept as text.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from codegen.ir import Type
+from codegen.docs import with_member_docs
+from codegen.ir import Definition, Model, Schema, Type
 from codegen.nodes import REF_PREFIX, Node, is_array, is_object, reading
 from codegen.properties import read_property
 from codegen.types import missing_definition
@@ -35,11 +37,15 @@ _KINDS = {
 
 @dataclass(frozen=True)
 class Payload:
-    """A definition in the place of params or result, and whose message it is in."""
+    """A definition in the place of params or result, whose message it is in, and what is said of it there.
+
+    Of a request or a notification that is what upstream says of the method.
+    """
 
     sender: str
     kind: str
     definition: str
+    doc: str = ""
 
 
 @dataclass
@@ -131,7 +137,8 @@ class _Reader:
         """An envelope without a definition (or with one that says the same), its properties read like any object's."""
         for key, each in properties.items():
             read = read_property(key, Node(each.schema, each.pointer), key in required, self._lookup)
-            self.found.texts[f"`{key}` of `{title}`, `{read.annotation}`"] = read.doc
+            doc = with_member_docs(each.schema.get("description", ""), without_methods(each.schema, self.definitions))
+            self.found.texts[f"`{key}` of `{title}`, `{read.annotation}`"] = doc
 
     def _lookup(self, name: str, place: Node) -> Type:
         if name not in self.definitions:
@@ -170,7 +177,7 @@ def _payloads(node: Node, sender: str, properties: dict[str, Node], required: se
         raise node.error(f"A JSON-RPC {kind} requires {', '.join(sorted(properties.keys() - optional))}.", "required")
     if kind == "error":
         return set()
-    return {Payload(sender, kind, name) for name in _references(properties[key].schema)}
+    return {Payload(sender, kind, name, doc) for name, doc in _described(properties[key].schema)}
 
 
 def _expect(node: Node, keyword: str, value: str) -> None:
@@ -178,10 +185,53 @@ def _expect(node: Node, keyword: str, value: str) -> None:
         raise node.error(f"Expected {value!r}.", keyword)
 
 
-def _references(schema: Any) -> set[str]:
-    if is_object(schema):
-        own = {schema["$ref"].removeprefix(REF_PREFIX)} if "$ref" in schema else set[str]()
-        return own.union(*map(_references, schema.values()))
+def _described(schema: Any, doc: str = "") -> Iterator[tuple[str, str]]:
+    """The definitions that a schema refers to, each with what is said beside the reference."""
     if is_array(schema):
-        return set[str]().union(*map(_references, schema))
-    return set()
+        for each in schema:
+            yield from _described(each, doc)
+    if is_object(schema):
+        said = schema.get("description", doc)
+        if "$ref" in schema:
+            yield schema["$ref"].removeprefix(REF_PREFIX), said
+        for keyword, value in schema.items():
+            yield from _described(value, said if keyword == "allOf" else "")
+
+
+def without_methods(schema: Any, definitions: dict[str, Any]) -> Any:
+    """A schema without the members that are the params of a method: what is said there stands on the method's stub.
+
+    A member with another title stays, because the stub doesn't have that.
+    """
+    if is_array(schema):
+        return [without_methods(each, definitions) for each in schema if not _is_of_method(each, definitions)]
+    if is_object(schema):
+        return {keyword: without_methods(value, definitions) for keyword, value in schema.items()}
+    return schema
+
+
+def _is_of_method(schema: Any, definitions: dict[str, Any]) -> bool:
+    parts = (schema, *schema.get("allOf", ())) if is_object(schema) else ()
+    names = [part["$ref"].removeprefix(REF_PREFIX) for part in parts if is_object(part) and "$ref" in part]
+    return any("x-method" in definitions.get(name, {}) and schema.get("title", name) == name for name in names)
+
+
+def set_envelopes(schema: Schema, raw: dict[str, Any]) -> None:
+    """Put the definitions of whole messages last, without the words that stand on the stubs."""
+    payloads = {name for method in schema.methods for name in (method.params, method.result)}
+    names = {sender + part for sender in _SENDERS for part in _PARTS[""]} - payloads
+    found = {name for name in names if name in schema.definitions}
+    schema.envelopes = found | {leaf.name for name in found for leaf in schema.leaves(name)}
+    own = {name: each for name, each in schema.definitions.items() if name not in schema.envelopes}
+    last = {name: _shortened(schema.definitions[name], raw["$defs"]) for name in schema.definitions if name not in own}
+    schema.definitions = own | last
+
+
+def _shortened(definition: Definition, definitions: dict[str, Any]) -> Definition:
+    """A message whose params no longer say what the stubs do."""
+    if not isinstance(definition, Model) or definition.name not in definitions:
+        return definition
+    params = definitions[definition.name]["properties"].get("params", {})
+    doc = with_member_docs(params.get("description", ""), without_methods(params, definitions))
+    fields = tuple(replace(each, doc=doc) if each.wire == "params" else each for each in definition.fields)
+    return replace(definition, fields=fields)

@@ -139,8 +139,10 @@ class Method:
         params: the definition of its params.
         result: the definition of its result; None for a notification.
         capability: the path in the peer's `initialize` message that unlocks it; None if nothing does.
+        doc: what upstream says of it.
         baseline: every peer implements it.
         content: parts of its params and the capability that unlocks each.
+        offered: when a method that no capability unlocks may be called; empty for others.
         facts: what else the runtime has to know, as keywords of its `Request` or `Notification`.
     """
 
@@ -155,16 +157,25 @@ class Method:
     capability: str | None = None
     baseline: bool = False
     content: tuple[tuple[str, str], ...] = ()
+    offered: str = ""
     facts: tuple[tuple[str, Any], ...] = ()
 
 
 @dataclass
 class Schema:
-    """A whole schema: definitions in upstream's order, methods, and what upstream says about its messages."""
+    """A whole schema.
+
+    Attributes:
+        definitions: in upstream's order, but those of whole messages last.
+        methods: likewise.
+        messages: what upstream says about its messages, by what it is about.
+        envelopes: the definitions of whole messages.
+    """
 
     definitions: dict[str, Definition]
     methods: list[Method] = field(default_factory=list[Method])
     messages: dict[str, str] = field(default_factory=dict[str, str])
+    envelopes: set[str] = field(default_factory=set[str])
 
     def model(self, name: str) -> Model:
         found = self.definitions[name]

@@ -74,8 +74,9 @@ def _read(raw: dict[str, Any], payloads: set[Payload], data_of: _DataOf) -> list
         parts[key] = name
     _check_complete(parts, payloads, raw)
     kinds = Counter(method_name(wire) for _, wire, kind in parts if kind != "response")
+    said = _said(payloads)
     methods = [
-        _method(raw, data_of, side, wire, kind, name, parts, kinds)
+        _method(raw, data_of, side, wire, kind, name, parts, kinds, said)
         for (side, wire, kind), name in parts.items()
         if kind != "response"
     ]
@@ -140,6 +141,7 @@ def _method(
     params: str,
     parts: dict[tuple[str, str, str], str],
     kinds: Counter[str],
+    said: dict[str, str],
 ) -> Method:
     data = data_of(side, wire, f"/$defs/{params}/x-method")
     capability = data.get("capability")
@@ -157,12 +159,22 @@ def _method(
         handled_by=_HANDLED_BY[side],
         params=params,
         result=result,
-        doc=raw["$defs"][params].get("description", ""),
+        doc=said[params] or raw["$defs"][params].get("description", ""),
         capability=capability,
         baseline=data.get("baseline", False),
         content=_content(raw["$defs"], side, wire, params, data),
+        offered=data.get("offered", ""),
         facts=read_facts(data, raw["$defs"][params], raw["$defs"].get(result, {})),
     )
+
+
+def _said(payloads: set[Payload]) -> dict[str, str]:
+    """What upstream says of each method, by its params. A method that both sides send may be described twice."""
+    found: dict[str, dict[str, None]] = {}
+    for payload in sorted(payloads, key=str):
+        if payload.kind != "response":
+            found.setdefault(payload.definition, {})[payload.doc] = None
+    return {name: "\n\n".join(filter(None, texts)) for name, texts in found.items()}
 
 
 def _free(name: str) -> str:

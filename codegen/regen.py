@@ -9,7 +9,7 @@ from typing import Any
 from codegen.canonical import canonical
 from codegen.defaults import fill_defaults
 from codegen.emit import emit_package, emit_profile
-from codegen.envelopes import read_messages
+from codegen.envelopes import read_messages, set_envelopes
 from codegen.errors import SchemaError
 from codegen.folders import read_files, replace_folder
 from codegen.formatting import formatted
@@ -46,6 +46,7 @@ def understand(raw: dict[str, Any], version: str | None) -> Schema:
     schema.messages = messages.texts
     payloads = messages.payloads
     schema.methods = read_methods(raw, payloads, version) if version else read_methods_alone(raw, payloads)
+    set_envelopes(schema, raw)
     return schema
 
 

@@ -12,11 +12,9 @@ from codegen.diff.reach import Reach, one_flow, reach
 from codegen.diff.rules import RULES
 from codegen.diff.sources import Snapshot
 from codegen.diff.verdicts import SAFE, Verdicts
-from codegen.ir import Definition, Member, Schema
+from codegen.ir import Definition, Member
 
 PACKAGE = "acp_bindings"
-_SENDERS = ("Agent", "Client", "ProtocolLevel", "Proxy")
-_PARTS = ("Request", "Response", "Notification")
 
 
 @dataclass
@@ -38,7 +36,7 @@ class Comparison:
     def __post_init__(self) -> None:
         self.names = match(self.old.schema, self.new.schema)
         self.backwards = {new: old for old, new in self.names.items()}
-        self.envelopes = envelopes(self.old.schema) | envelopes(self.new.schema)
+        self.envelopes = self.old.schema.envelopes | self.new.schema.envelopes
         self.old_reach, self.new_reach = _reach(self.old), _reach(self.new)
         self.old_nesting, self.new_nesting = Nesting(self.old.schema), Nesting(self.new.schema)
         self.old_to_new = Fits(self.old.schema, self.new.schema, self.names)
@@ -120,16 +118,8 @@ class Comparison:
         return tuple({**new, **old})
 
 
-def envelopes(schema: Schema) -> set[str]:
-    """The definitions of whole JSON-RPC messages. What is in them is found with the methods."""
-    payloads = {name for method in schema.methods for name in (method.params, method.result)}
-    names = {sender + part for sender in _SENDERS for part in _PARTS} - payloads
-    found = {name for name in names if name in schema.definitions}
-    return found | {leaf.name for name in found for leaf in schema.leaves(name)}
-
-
 def _reach(snapshot: Snapshot) -> Reach:
-    return reach(snapshot.schema, envelopes(snapshot.schema))
+    return reach(snapshot.schema, snapshot.schema.envelopes)
 
 
 def merged(findings: list[Finding]) -> list[Finding]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from codegen.diff.comparison import Comparison, envelopes
+from codegen.diff.comparison import Comparison
 from codegen.diff.findings import Finding
 from codegen.diff.fits import Fits
 from codegen.diff.matching import pair, similarity
@@ -188,7 +188,7 @@ def _places(snapshot: Snapshot, method: Method | None) -> list[str]:
     names = [method.params, *([method.result] if method.result else [])]
     inside = [
         (name, snapshot.raw["$defs"][name])
-        for name in sorted(envelopes(snapshot.schema))
+        for name in sorted(snapshot.schema.envelopes)
         if _is_definition(snapshot, name)
     ]
     spots = [(f"/$defs/{name}", schema) for name, schema in inside] + [("/anyOf", snapshot.raw["anyOf"])]

@@ -21,8 +21,9 @@ _PLAIN = {"string": "str", "integer": "int", "boolean": "bool", "list": "list[An
 
 def everything(profile: str, schema: Schema) -> str:
     """A module for one profile."""
-    lines = [_HEAD.format(profile=profile, names=", ".join(schema.definitions))]
-    for definition in schema.definitions.values():
+    public = [each for name, each in schema.definitions.items() if name not in schema.envelopes]
+    lines = [_HEAD.format(profile=profile, names=", ".join(each.name for each in public))]
+    for definition in public:
         lines += _of_definition(schema, definition)
     return "\n".join([*lines, *_of_role(schema, "agent"), *_of_role(schema, "client"), ""])
 
