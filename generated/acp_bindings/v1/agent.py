@@ -62,38 +62,58 @@ if TYPE_CHECKING:
 
 
 class Agent(Handler):
-    """An agent: implement the abstract methods, and of the others those you advertise."""
+    """An agent. Implement the abstract methods and every method you advertise."""
 
     @abstractmethod
     async def initialize(self, request: InitializeRequest, /) -> InitializeResponse:
         """Handle `initialize`.
 
-        Request parameters for the initialize method.
+        Establishes the connection with a client and negotiates protocol capabilities.
 
-        Sent by the client to establish connection and negotiate capabilities.
+        This method is called once at the beginning of the connection to:
+        - Negotiate the protocol version to use
+        - Exchange capability information between client and agent
+        - Determine available authentication methods
+
+        The agent should respond with its supported protocol version and capabilities.
 
         See protocol docs: [Initialization](https://agentclientprotocol.com/protocol/v1/initialization)
+
+        Every agent implements it.
         """
 
     async def authenticate(self, request: AuthenticateRequest, /) -> AuthenticateResponse:
         """Handle `authenticate`.
 
-        Request parameters for the authenticate method.
+        Authenticates the client using the specified authentication method.
 
-        Specifies which authentication method to use.
+        Called when the agent requires authentication before allowing session creation.
+        The client provides an authentication method ID that was advertised during
+        initialization and whose type defines the `authenticate` flow.
 
-        Unlocked by `authMethods` in the peer's `initialize` message.
+        After successful authentication, the client can proceed to create sessions with
+        `session/new` without receiving an `auth_required` (`-32000`) error.
+
+        See protocol docs: [Initialization](https://agentclientprotocol.com/protocol/v1/initialization)
+
+        Advertise `authMethods` in your `initialize` response: without it clients don't call it.
+
+        The default answers that there is no such method (-32601).
         """
         raise MethodNotFound("authenticate")
 
     async def logout(self, request: LogoutRequest, /) -> LogoutResponse:
         """Handle `logout`.
 
-        Request parameters for the logout method.
+        Logs out of the current authenticated state.
 
-        Terminates the current authenticated session.
+        After a successful logout, all new sessions will require authentication.
+        There is no guarantee about the behavior of already running sessions.
 
-        Unlocked by `agentCapabilities.auth.logout` in the peer's `initialize` message.
+        Advertise `agentCapabilities.auth.logout` in your `initialize` response: without it clients
+        don't call it.
+
+        The default answers that there is no such method (-32601).
         """
         raise MethodNotFound("logout")
 
@@ -101,79 +121,136 @@ class Agent(Handler):
     async def session_new(self, request: NewSessionRequest, /) -> NewSessionResponse:
         """Handle `session/new`.
 
-        Request parameters for creating a new session.
+        Creates a new conversation session with the agent.
 
-        See protocol docs: [Creating a Session](https://agentclientprotocol.com/protocol/v1/session-setup#creating-a-session)
+        Sessions represent independent conversation contexts with their own history and state.
+
+        The agent should:
+        - Create a new session context
+        - Connect to any specified MCP servers
+        - Return a unique session ID for future requests
+
+        May return an `auth_required` (`-32000`) error if the agent requires authentication.
+
+        See protocol docs: [Session Setup](https://agentclientprotocol.com/protocol/v1/session-setup)
+
+        Every agent implements it. Advertise which parts you take:
+        `agentCapabilities.sessionCapabilities.additionalDirectories` for `additional_directories`,
+        `agentCapabilities.mcpCapabilities.http` for `http` in `mcp_servers`,
+        `agentCapabilities.mcpCapabilities.sse` for `sse` in `mcp_servers`.
         """
 
     async def session_load(self, request: LoadSessionRequest, /) -> LoadSessionResponse:
         """Handle `session/load`.
 
-        Request parameters for loading an existing session.
+        Loads an existing session to resume a previous conversation.
 
-        Only available if the Agent supports the `loadSession` capability.
+        This method is only available if the agent advertises the `loadSession` capability.
+
+        The agent should:
+        - Restore the session context and conversation history
+        - Connect to the specified MCP servers
+        - Stream the entire conversation history back to the client via notifications
 
         See protocol docs: [Loading Sessions](https://agentclientprotocol.com/protocol/v1/session-setup#loading-sessions)
 
-        Unlocked by `agentCapabilities.loadSession` in the peer's `initialize` message.
+        Advertise `agentCapabilities.loadSession` in your `initialize` response: without it clients
+        don't call it. Advertise which parts you take:
+        `agentCapabilities.sessionCapabilities.additionalDirectories` for `additional_directories`,
+        `agentCapabilities.mcpCapabilities.http` for `http` in `mcp_servers`,
+        `agentCapabilities.mcpCapabilities.sse` for `sse` in `mcp_servers`.
+
+        The default answers that there is no such method (-32601).
         """
         raise MethodNotFound("session/load")
 
     async def session_list(self, request: ListSessionsRequest, /) -> ListSessionsResponse:
         """Handle `session/list`.
 
-        Request parameters for listing existing sessions.
+        Lists existing sessions known to the agent.
 
-        Only available if the Agent supports the `sessionCapabilities.list` capability.
+        This method is only available if the agent advertises the `sessionCapabilities.list` capability.
 
-        Unlocked by `agentCapabilities.sessionCapabilities.list` in the peer's `initialize` message.
+        The agent should return metadata about sessions with optional filtering and pagination support.
+
+        Advertise `agentCapabilities.sessionCapabilities.list` in your `initialize` response:
+        without it clients don't call it.
+
+        The default answers that there is no such method (-32601).
         """
         raise MethodNotFound("session/list")
 
     async def session_delete(self, request: DeleteSessionRequest, /) -> DeleteSessionResponse:
         """Handle `session/delete`.
 
-        Request parameters for deleting an existing session from `session/list`.
+        Deletes an existing session from `session/list`.
 
-        Only available if the Agent supports the `sessionCapabilities.delete` capability.
+        This method is only available if the agent advertises the `sessionCapabilities.delete` capability.
 
-        Unlocked by `agentCapabilities.sessionCapabilities.delete` in the peer's `initialize` message.
+        Advertise `agentCapabilities.sessionCapabilities.delete` in your `initialize` response:
+        without it clients don't call it.
+
+        The default answers that there is no such method (-32601).
         """
         raise MethodNotFound("session/delete")
 
     async def session_resume(self, request: ResumeSessionRequest, /) -> ResumeSessionResponse:
         """Handle `session/resume`.
 
-        Request parameters for resuming an existing session.
+        Resumes an existing session without returning previous messages.
 
-        Resumes an existing session without returning previous messages (unlike `session/load`).
-        This is useful for agents that can resume sessions but don't implement full session loading.
+        This method is only available if the agent advertises the `sessionCapabilities.resume` capability.
 
-        Only available if the Agent supports the `sessionCapabilities.resume` capability.
+        The agent should resume the session context, allowing the conversation to continue
+        without replaying the message history (unlike `session/load`).
 
-        Unlocked by `agentCapabilities.sessionCapabilities.resume` in the peer's `initialize` message.
+        Advertise `agentCapabilities.sessionCapabilities.resume` in your `initialize` response:
+        without it clients don't call it. Advertise which parts you take:
+        `agentCapabilities.sessionCapabilities.additionalDirectories` for `additional_directories`,
+        `agentCapabilities.mcpCapabilities.http` for `http` in `mcp_servers`,
+        `agentCapabilities.mcpCapabilities.sse` for `sse` in `mcp_servers`.
+
+        The default answers that there is no such method (-32601).
         """
         raise MethodNotFound("session/resume")
 
     async def session_close(self, request: CloseSessionRequest, /) -> CloseSessionResponse:
         """Handle `session/close`.
 
-        Request parameters for closing an active session.
+        Closes an active session and frees up any resources associated with it.
 
-        If supported, the agent **must** cancel any ongoing work related to the session
-        (treat it as if `session/cancel` was called) and then free up any resources
-        associated with the session.
+        This method is only available if the agent advertises the `sessionCapabilities.close` capability.
 
-        Only available if the Agent supports the `sessionCapabilities.close` capability.
+        The agent must cancel any ongoing work (as if `session/cancel` was called)
+        and then free up any resources associated with the session.
 
-        Unlocked by `agentCapabilities.sessionCapabilities.close` in the peer's `initialize` message.
+        Advertise `agentCapabilities.sessionCapabilities.close` in your `initialize` response:
+        without it clients don't call it.
+
+        The default answers that there is no such method (-32601).
         """
         raise MethodNotFound("session/close")
 
     async def session_set_mode(self, request: SetSessionModeRequest, /) -> SetSessionModeResponse:
         """Handle `session/set_mode`.
 
-        Request parameters for setting a session mode.
+        Sets the current mode for a session.
+
+        Allows switching between different agent modes (e.g., "ask", "architect", "code")
+        that affect system prompts, tool availability, and permission behaviors.
+
+        The mode must be one of the modes advertised in `availableModes` during session
+        creation or loading. Agents may also change modes autonomously and notify the
+        client via `current_mode_update` notifications.
+
+        This method can be called at any time during a session, whether the Agent is
+        idle or actively generating a response.
+
+        See protocol docs: [Session Modes](https://agentclientprotocol.com/protocol/v1/session-modes)
+
+        It needs no capability: clients call it if the session came with modes.
+
+        The default answers that there is no such method (-32601).
         """
         raise MethodNotFound("session/set_mode")
 
@@ -182,7 +259,11 @@ class Agent(Handler):
     ) -> SetSessionConfigOptionResponse:
         """Handle `session/set_config_option`.
 
-        Request parameters for setting a session configuration option.
+        Sets the current value for a session configuration option.
+
+        It needs no capability: clients call it if the session came with config options.
+
+        The default answers that there is no such method (-32601).
         """
         raise MethodNotFound("session/set_config_option")
 
@@ -190,28 +271,66 @@ class Agent(Handler):
     async def session_prompt(self, request: PromptRequest, /) -> PromptResponse:
         """Handle `session/prompt`.
 
-        Request parameters for sending a user prompt to the agent.
+        Processes a user prompt within a session.
 
-        Contains the user's message and any additional context.
+        This method handles the whole lifecycle of a prompt:
+        - Receives user messages with optional context (files, images, etc.)
+        - Processes the prompt using language models
+        - Reports language model content and tool calls to the Clients
+        - Requests permission to run tools
+        - Executes any requested tool calls
+        - Returns when the turn is complete with a stop reason
 
-        See protocol docs: [User Message](https://agentclientprotocol.com/protocol/v1/prompt-turn#1-user-message)
+        See protocol docs: [Prompt Turn](https://agentclientprotocol.com/protocol/v1/prompt-turn)
+
+        Every agent implements it. Advertise which parts you take:
+        `agentCapabilities.promptCapabilities.image` for `image` in `prompt`,
+        `agentCapabilities.promptCapabilities.audio` for `audio` in `prompt`,
+        `agentCapabilities.promptCapabilities.embeddedContext` for `resource` in `prompt`.
         """
 
     async def session_cancel(self, notification: CancelNotification, /) -> None:
         """Handle `session/cancel`.
 
-        Notification to cancel ongoing operations for a session.
+        Cancels ongoing operations for a session.
+
+        This is a notification sent by the client to cancel an ongoing prompt turn.
+
+        Upon receiving this notification, the Agent SHOULD:
+        - Stop all language model requests as soon as possible
+        - Abort all tool call invocations in progress
+        - Send any pending `session/update` notifications
+        - Respond to the original `session/prompt` request with the `cancelled` stop reason
 
         See protocol docs: [Cancellation](https://agentclientprotocol.com/protocol/v1/prompt-turn#cancellation)
+
+        It needs no capability: clients send it if a prompt is running.
+
+        The default works without an override: it cancels the session's `session/prompt`, which is
+        then answered with `{"stopReason": "cancelled"}`.
         """
         await self._unhandled(methods.SESSION_CANCEL, notification)
 
     async def cancel_request(self, notification: CancelRequestNotification, /) -> None:
         """Handle `$/cancel_request`.
 
-        Notification to cancel an ongoing request.
+        Cancels an ongoing request.
+
+        This is a notification sent by the side that sent a request to cancel that request.
+
+        Upon receiving this notification, the receiver:
+
+        1. MAY cancel the corresponding request activity and all nested activities
+        2. MAY send any pending notifications.
+        3. MUST send one of these responses for the original request:
+          - Valid response with appropriate data (partial results or cancellation marker)
+          - Error response with code `-32800` (Cancelled)
 
         See protocol docs: [Cancellation](https://agentclientprotocol.com/protocol/v1/cancellation)
+
+        It needs no capability: clients send it if a request is in flight.
+
+        The default does nothing: the handler of that request has been cancelled already.
         """
         await self._unhandled(methods.CANCEL_REQUEST, notification)
 
@@ -290,13 +409,24 @@ class RemoteAgent(Remote):
         client_info: Implementation | None = ABSENT,
         meta: dict[str, Any] | None = ABSENT,
     ) -> InitializeResponse:
-        """Call `initialize`.
+        """Call `initialize` and wait for its result.
 
-        Request parameters for the initialize method.
+        Establishes the connection with a client and negotiates protocol capabilities.
 
-        Sent by the client to establish connection and negotiate capabilities.
+        This method is called once at the beginning of the connection to:
+        - Negotiate the protocol version to use
+        - Exchange capability information between client and agent
+        - Determine available authentication methods
+
+        The agent should respond with its supported protocol version and capabilities.
 
         See protocol docs: [Initialization](https://agentclientprotocol.com/protocol/v1/initialization)
+
+        Args:
+            protocol_version: The latest protocol version supported by the client.
+            client_capabilities: Capabilities supported by the client.
+            client_info: Information about the Client name and version sent to the Agent.
+            meta: Data for extensions, `_meta` on the wire.
         """
         return await self._call(
             methods.INITIALIZE,
@@ -312,13 +442,26 @@ class RemoteAgent(Remote):
         method_id: AuthMethodId,
         meta: dict[str, Any] | None = ABSENT,
     ) -> AuthenticateResponse:
-        """Call `authenticate`.
+        """Call `authenticate` and wait for its result.
 
-        Request parameters for the authenticate method.
+        Authenticates the client using the specified authentication method.
 
-        Specifies which authentication method to use.
+        Called when the agent requires authentication before allowing session creation.
+        The client provides an authentication method ID that was advertised during
+        initialization and whose type defines the `authenticate` flow.
 
-        Unlocked by `authMethods` in the peer's `initialize` message.
+        After successful authentication, the client can proceed to create sessions with
+        `session/new` without receiving an `auth_required` (`-32000`) error.
+
+        See protocol docs: [Initialization](https://agentclientprotocol.com/protocol/v1/initialization)
+
+        Args:
+            method_id: The ID of the authentication method to use. Must be one of the methods
+                advertised in the initialize response.
+            meta: Data for extensions, `_meta` on the wire.
+
+        Raises:
+            CapabilityError: the agent did not advertise `authMethods`.
         """
         return await self._call(methods.AUTHENTICATE, method_id=method_id, meta=meta)
 
@@ -327,13 +470,18 @@ class RemoteAgent(Remote):
         *,
         meta: dict[str, Any] | None = ABSENT,
     ) -> LogoutResponse:
-        """Call `logout`.
+        """Call `logout` and wait for its result.
 
-        Request parameters for the logout method.
+        Logs out of the current authenticated state.
 
-        Terminates the current authenticated session.
+        After a successful logout, all new sessions will require authentication.
+        There is no guarantee about the behavior of already running sessions.
 
-        Unlocked by `agentCapabilities.auth.logout` in the peer's `initialize` message.
+        Args:
+            meta: Data for extensions, `_meta` on the wire.
+
+        Raises:
+            CapabilityError: the agent did not advertise `agentCapabilities.auth.logout`.
         """
         return await self._call(methods.LOGOUT, meta=meta)
 
@@ -345,11 +493,33 @@ class RemoteAgent(Remote):
         mcp_servers: Sequence[McpServer],
         meta: dict[str, Any] | None = ABSENT,
     ) -> NewSessionResponse:
-        """Call `session/new`.
+        """Call `session/new` and wait for its result.
 
-        Request parameters for creating a new session.
+        Creates a new conversation session with the agent.
 
-        See protocol docs: [Creating a Session](https://agentclientprotocol.com/protocol/v1/session-setup#creating-a-session)
+        Sessions represent independent conversation contexts with their own history and state.
+
+        The agent should:
+        - Create a new session context
+        - Connect to any specified MCP servers
+        - Return a unique session ID for future requests
+
+        May return an `auth_required` (`-32000`) error if the agent requires authentication.
+
+        See protocol docs: [Session Setup](https://agentclientprotocol.com/protocol/v1/session-setup)
+
+        Args:
+            cwd: The working directory for this session. Must be an absolute path.
+            additional_directories: Additional workspace roots for this session. Each path must be
+                absolute.
+            mcp_servers: List of MCP (Model Context Protocol) servers the agent should connect to.
+            meta: Data for extensions, `_meta` on the wire.
+
+        Raises:
+            CapabilityError: the agent did not advertise what the arguments need:
+                `agentCapabilities.sessionCapabilities.additionalDirectories` for
+                `additional_directories`, `agentCapabilities.mcpCapabilities.http` for `http` in
+                `mcp_servers`, `agentCapabilities.mcpCapabilities.sse` for `sse` in `mcp_servers`.
         """
         return await self._call(
             methods.SESSION_NEW,
@@ -368,15 +538,32 @@ class RemoteAgent(Remote):
         session_id: SessionId,
         meta: dict[str, Any] | None = ABSENT,
     ) -> LoadSessionResponse:
-        """Call `session/load`.
+        """Call `session/load` and wait for its result.
 
-        Request parameters for loading an existing session.
+        Loads an existing session to resume a previous conversation.
 
-        Only available if the Agent supports the `loadSession` capability.
+        This method is only available if the agent advertises the `loadSession` capability.
+
+        The agent should:
+        - Restore the session context and conversation history
+        - Connect to the specified MCP servers
+        - Stream the entire conversation history back to the client via notifications
 
         See protocol docs: [Loading Sessions](https://agentclientprotocol.com/protocol/v1/session-setup#loading-sessions)
 
-        Unlocked by `agentCapabilities.loadSession` in the peer's `initialize` message.
+        Args:
+            mcp_servers: List of MCP servers to connect to for this session.
+            cwd: The working directory for this session. Must be an absolute path.
+            additional_directories: Additional workspace roots to activate for this session. Each
+                path must be absolute.
+            session_id: The ID of the session to load.
+            meta: Data for extensions, `_meta` on the wire.
+
+        Raises:
+            CapabilityError: the agent did not advertise `agentCapabilities.loadSession`, or what
+                the arguments need: `agentCapabilities.sessionCapabilities.additionalDirectories`
+                for `additional_directories`, `agentCapabilities.mcpCapabilities.http` for `http` in
+                `mcp_servers`, `agentCapabilities.mcpCapabilities.sse` for `sse` in `mcp_servers`.
         """
         return await self._call(
             methods.SESSION_LOAD,
@@ -394,13 +581,23 @@ class RemoteAgent(Remote):
         cursor: str | None = ABSENT,
         meta: dict[str, Any] | None = ABSENT,
     ) -> ListSessionsResponse:
-        """Call `session/list`.
+        """Call `session/list` and wait for its result.
 
-        Request parameters for listing existing sessions.
+        Lists existing sessions known to the agent.
 
-        Only available if the Agent supports the `sessionCapabilities.list` capability.
+        This method is only available if the agent advertises the `sessionCapabilities.list` capability.
 
-        Unlocked by `agentCapabilities.sessionCapabilities.list` in the peer's `initialize` message.
+        The agent should return metadata about sessions with optional filtering and pagination support.
+
+        Args:
+            cwd: Filter sessions by working directory. Must be an absolute path.
+            cursor: Opaque cursor token from a previous response's nextCursor field for cursor-based
+                pagination
+            meta: Data for extensions, `_meta` on the wire.
+
+        Raises:
+            CapabilityError: the agent did not advertise
+                `agentCapabilities.sessionCapabilities.list`.
         """
         return await self._call(methods.SESSION_LIST, cwd=cwd, cursor=cursor, meta=meta)
 
@@ -410,13 +607,21 @@ class RemoteAgent(Remote):
         session_id: SessionId,
         meta: dict[str, Any] | None = ABSENT,
     ) -> DeleteSessionResponse:
-        """Call `session/delete`.
+        """Call `session/delete` and wait for its result.
 
-        Request parameters for deleting an existing session from `session/list`.
+        Deletes an existing session from `session/list`.
 
-        Only available if the Agent supports the `sessionCapabilities.delete` capability.
+        This method is only available if the agent advertises the `sessionCapabilities.delete` capability.
 
-        Unlocked by `agentCapabilities.sessionCapabilities.delete` in the peer's `initialize` message.
+        The error -32002 counts as success: there was nothing left to end.
+
+        Args:
+            session_id: The ID of the session to delete.
+            meta: Data for extensions, `_meta` on the wire.
+
+        Raises:
+            CapabilityError: the agent did not advertise
+                `agentCapabilities.sessionCapabilities.delete`.
         """
         return await self._call(methods.SESSION_DELETE, session_id=session_id, meta=meta)
 
@@ -429,16 +634,29 @@ class RemoteAgent(Remote):
         mcp_servers: Sequence[McpServer] = ABSENT,
         meta: dict[str, Any] | None = ABSENT,
     ) -> ResumeSessionResponse:
-        """Call `session/resume`.
+        """Call `session/resume` and wait for its result.
 
-        Request parameters for resuming an existing session.
+        Resumes an existing session without returning previous messages.
 
-        Resumes an existing session without returning previous messages (unlike `session/load`).
-        This is useful for agents that can resume sessions but don't implement full session loading.
+        This method is only available if the agent advertises the `sessionCapabilities.resume` capability.
 
-        Only available if the Agent supports the `sessionCapabilities.resume` capability.
+        The agent should resume the session context, allowing the conversation to continue
+        without replaying the message history (unlike `session/load`).
 
-        Unlocked by `agentCapabilities.sessionCapabilities.resume` in the peer's `initialize` message.
+        Args:
+            session_id: The ID of the session to resume.
+            cwd: The working directory for this session. Must be an absolute path.
+            additional_directories: Additional workspace roots to activate for this session. Each
+                path must be absolute.
+            mcp_servers: List of MCP servers to connect to for this session.
+            meta: Data for extensions, `_meta` on the wire.
+
+        Raises:
+            CapabilityError: the agent did not advertise
+                `agentCapabilities.sessionCapabilities.resume`, or what the arguments need:
+                `agentCapabilities.sessionCapabilities.additionalDirectories` for
+                `additional_directories`, `agentCapabilities.mcpCapabilities.http` for `http` in
+                `mcp_servers`, `agentCapabilities.mcpCapabilities.sse` for `sse` in `mcp_servers`.
         """
         return await self._call(
             methods.SESSION_RESUME,
@@ -455,17 +673,24 @@ class RemoteAgent(Remote):
         session_id: SessionId,
         meta: dict[str, Any] | None = ABSENT,
     ) -> CloseSessionResponse:
-        """Call `session/close`.
+        """Call `session/close` and wait for its result.
 
-        Request parameters for closing an active session.
+        Closes an active session and frees up any resources associated with it.
 
-        If supported, the agent **must** cancel any ongoing work related to the session
-        (treat it as if `session/cancel` was called) and then free up any resources
-        associated with the session.
+        This method is only available if the agent advertises the `sessionCapabilities.close` capability.
 
-        Only available if the Agent supports the `sessionCapabilities.close` capability.
+        The agent must cancel any ongoing work (as if `session/cancel` was called)
+        and then free up any resources associated with the session.
 
-        Unlocked by `agentCapabilities.sessionCapabilities.close` in the peer's `initialize` message.
+        The error -32002 counts as success: there was nothing left to end.
+
+        Args:
+            session_id: The ID of the session to close.
+            meta: Data for extensions, `_meta` on the wire.
+
+        Raises:
+            CapabilityError: the agent did not advertise
+                `agentCapabilities.sessionCapabilities.close`.
         """
         return await self._call(methods.SESSION_CLOSE, session_id=session_id, meta=meta)
 
@@ -476,9 +701,28 @@ class RemoteAgent(Remote):
         mode_id: SessionModeId,
         meta: dict[str, Any] | None = ABSENT,
     ) -> SetSessionModeResponse:
-        """Call `session/set_mode`.
+        """Call `session/set_mode` and wait for its result.
 
-        Request parameters for setting a session mode.
+        Sets the current mode for a session.
+
+        Allows switching between different agent modes (e.g., "ask", "architect", "code")
+        that affect system prompts, tool availability, and permission behaviors.
+
+        The mode must be one of the modes advertised in `availableModes` during session
+        creation or loading. Agents may also change modes autonomously and notify the
+        client via `current_mode_update` notifications.
+
+        This method can be called at any time during a session, whether the Agent is
+        idle or actively generating a response.
+
+        See protocol docs: [Session Modes](https://agentclientprotocol.com/protocol/v1/session-modes)
+
+        It needs no capability: call it if the session came with modes.
+
+        Args:
+            session_id: The ID of the session to set the mode for.
+            mode_id: The ID of the mode to set.
+            meta: Data for extensions, `_meta` on the wire.
         """
         return await self._call(
             methods.SESSION_SET_MODE, session_id=session_id, mode_id=mode_id, meta=meta
@@ -504,9 +748,18 @@ class RemoteAgent(Remote):
         value: SessionConfigValueId,
     ) -> SetSessionConfigOptionResponse: ...
     async def session_set_config_option(self, **keywords: Any) -> SetSessionConfigOptionResponse:
-        """Call `session/set_config_option`.
+        """Call `session/set_config_option` and wait for its result.
 
-        Request parameters for setting a session configuration option.
+        Sets the current value for a session configuration option.
+
+        It needs no capability: call it if the session came with config options.
+
+        Args:
+            type: Which kind it is: `boolean`.
+            session_id: The ID of the session to set the configuration option for.
+            config_id: The ID of the configuration option to set.
+            meta: Data for extensions, `_meta` on the wire.
+            value: The boolean value. Or: The value ID.
         """
         return await self._call(methods.SESSION_SET_CONFIG_OPTION, **keywords)
 
@@ -517,13 +770,32 @@ class RemoteAgent(Remote):
         prompt: Sequence[ContentBlock],
         meta: dict[str, Any] | None = ABSENT,
     ) -> PromptResponse:
-        """Call `session/prompt`.
+        """Call `session/prompt` and wait for its result.
 
-        Request parameters for sending a user prompt to the agent.
+        Processes a user prompt within a session.
 
-        Contains the user's message and any additional context.
+        This method handles the whole lifecycle of a prompt:
+        - Receives user messages with optional context (files, images, etc.)
+        - Processes the prompt using language models
+        - Reports language model content and tool calls to the Clients
+        - Requests permission to run tools
+        - Executes any requested tool calls
+        - Returns when the turn is complete with a stop reason
 
-        See protocol docs: [User Message](https://agentclientprotocol.com/protocol/v1/prompt-turn#1-user-message)
+        See protocol docs: [Prompt Turn](https://agentclientprotocol.com/protocol/v1/prompt-turn)
+
+        If the task that awaits it is cancelled, `session/cancel` is sent.
+
+        Args:
+            session_id: The ID of the session to send this user message to
+            prompt: The blocks of content that compose the user's message.
+            meta: Data for extensions, `_meta` on the wire.
+
+        Raises:
+            CapabilityError: the agent did not advertise what the arguments need:
+                `agentCapabilities.promptCapabilities.image` for `image` in `prompt`,
+                `agentCapabilities.promptCapabilities.audio` for `audio` in `prompt`,
+                `agentCapabilities.promptCapabilities.embeddedContext` for `resource` in `prompt`.
         """
         return await self._call(
             methods.SESSION_PROMPT, session_id=session_id, prompt=prompt, meta=meta
@@ -537,9 +809,24 @@ class RemoteAgent(Remote):
     ) -> None:
         """Send `session/cancel`.
 
-        Notification to cancel ongoing operations for a session.
+        Cancels ongoing operations for a session.
+
+        This is a notification sent by the client to cancel an ongoing prompt turn.
+
+        Upon receiving this notification, the Agent SHOULD:
+        - Stop all language model requests as soon as possible
+        - Abort all tool call invocations in progress
+        - Send any pending `session/update` notifications
+        - Respond to the original `session/prompt` request with the `cancelled` stop reason
 
         See protocol docs: [Cancellation](https://agentclientprotocol.com/protocol/v1/prompt-turn#cancellation)
+
+        It needs no capability: send it if a prompt is running. The session's pending
+        `session/request_permission` is answered with `{"outcome": {"outcome": "cancelled"}}`.
+
+        Args:
+            session_id: The ID of the session to cancel operations for.
+            meta: Data for extensions, `_meta` on the wire.
         """
         await self._notify(methods.SESSION_CANCEL, session_id=session_id, meta=meta)
 
@@ -551,8 +838,24 @@ class RemoteAgent(Remote):
     ) -> None:
         """Send `$/cancel_request`.
 
-        Notification to cancel an ongoing request.
+        Cancels an ongoing request.
+
+        This is a notification sent by the side that sent a request to cancel that request.
+
+        Upon receiving this notification, the receiver:
+
+        1. MAY cancel the corresponding request activity and all nested activities
+        2. MAY send any pending notifications.
+        3. MUST send one of these responses for the original request:
+          - Valid response with appropriate data (partial results or cancellation marker)
+          - Error response with code `-32800` (Cancelled)
 
         See protocol docs: [Cancellation](https://agentclientprotocol.com/protocol/v1/cancellation)
+
+        It needs no capability: send it if a request is in flight.
+
+        Args:
+            request_id: The ID of the request to cancel.
+            meta: Data for extensions, `_meta` on the wire.
         """
         await self._notify(methods.CANCEL_REQUEST, request_id=request_id, meta=meta)

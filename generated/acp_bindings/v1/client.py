@@ -66,27 +66,39 @@ if TYPE_CHECKING:
 
 
 class Client(Handler):
-    """A client: implement the abstract methods, and of the others those you advertise."""
+    """A client. Implement the abstract methods and every method you advertise."""
 
     async def fs_write_text_file(self, request: WriteTextFileRequest, /) -> WriteTextFileResponse:
         """Handle `fs/write_text_file`.
 
-        Request to write content to a text file.
+        Writes content to a text file in the client's file system.
 
-        Only available if the client supports the `fs.writeTextFile` capability.
+        Only available if the client advertises the `fs.writeTextFile` capability.
+        Allows the agent to create or modify files within the client's environment.
 
-        Unlocked by `clientCapabilities.fs.writeTextFile` in the peer's `initialize` message.
+        See protocol docs: [Client](https://agentclientprotocol.com/protocol/v1/overview#client)
+
+        Advertise `clientCapabilities.fs.writeTextFile` in your `initialize` request: without it
+        agents don't call it.
+
+        The default answers that there is no such method (-32601).
         """
         raise MethodNotFound("fs/write_text_file")
 
     async def fs_read_text_file(self, request: ReadTextFileRequest, /) -> ReadTextFileResponse:
         """Handle `fs/read_text_file`.
 
-        Request to read content from a text file.
+        Reads content from a text file in the client's file system.
 
-        Only available if the client supports the `fs.readTextFile` capability.
+        Only available if the client advertises the `fs.readTextFile` capability.
+        Allows the agent to access file contents within the client's environment.
 
-        Unlocked by `clientCapabilities.fs.readTextFile` in the peer's `initialize` message.
+        See protocol docs: [Client](https://agentclientprotocol.com/protocol/v1/overview#client)
+
+        Advertise `clientCapabilities.fs.readTextFile` in your `initialize` request: without it
+        agents don't call it.
+
+        The default answers that there is no such method (-32601).
         """
         raise MethodNotFound("fs/read_text_file")
 
@@ -96,37 +108,82 @@ class Client(Handler):
     ) -> RequestPermissionResponse:
         """Handle `session/request_permission`.
 
-        Request for user permission to execute a tool call.
+        Requests permission from the user for a tool call operation.
 
-        Sent when the agent needs authorization before performing a sensitive operation.
+        Called by the agent when it needs user authorization before executing
+        a potentially sensitive operation. The client should present the options
+        to the user and return their decision.
+
+        If the client cancels the prompt turn via `session/cancel`, it MUST
+        respond to this request with the `cancelled` outcome.
 
         See protocol docs: [Requesting Permission](https://agentclientprotocol.com/protocol/v1/tool-calls#requesting-permission)
+
+        Every client implements it.
         """
 
     async def terminal_create(self, request: CreateTerminalRequest, /) -> CreateTerminalResponse:
         """Handle `terminal/create`.
 
-        Request to create a new terminal and execute a command.
+        Executes a command in a new terminal
 
-        Unlocked by `clientCapabilities.terminal` in the peer's `initialize` message.
+        Only available if the `terminal` Client capability is set to `true`.
+
+        Returns a `TerminalId` that can be used with other terminal methods
+        to get the current output, wait for exit, and kill the command.
+
+        The `TerminalId` can also be used to embed the terminal in a tool call
+        by using `terminal` tool call content.
+
+        The Agent is responsible for releasing the terminal by using the `terminal/release`
+        method.
+
+        See protocol docs: [Terminals](https://agentclientprotocol.com/protocol/v1/terminals)
+
+        Advertise `clientCapabilities.terminal` in your `initialize` request: without it agents
+        don't call it.
+
+        The default answers that there is no such method (-32601).
         """
         raise MethodNotFound("terminal/create")
 
     async def terminal_output(self, request: TerminalOutputRequest, /) -> TerminalOutputResponse:
         """Handle `terminal/output`.
 
-        Request to get the current output and status of a terminal.
+        Gets the terminal output and exit status
 
-        Unlocked by `clientCapabilities.terminal` in the peer's `initialize` message.
+        Returns the current content in the terminal without waiting for the command to exit.
+        If the command has already exited, the exit status is included.
+
+        See protocol docs: [Terminals](https://agentclientprotocol.com/protocol/v1/terminals)
+
+        Advertise `clientCapabilities.terminal` in your `initialize` request: without it agents
+        don't call it.
+
+        The default answers that there is no such method (-32601).
         """
         raise MethodNotFound("terminal/output")
 
     async def terminal_release(self, request: ReleaseTerminalRequest, /) -> ReleaseTerminalResponse:
         """Handle `terminal/release`.
 
-        Request to release a terminal and free its resources.
+        Releases a terminal
 
-        Unlocked by `clientCapabilities.terminal` in the peer's `initialize` message.
+        The command is killed if it hasn't exited yet. Use `terminal/wait_for_exit`
+        to wait for the command to exit before releasing the terminal.
+
+        After release, the `TerminalId` can no longer be used with other `terminal/*` methods,
+        but tool calls that already contain it, continue to display its output.
+
+        The `terminal/kill` method can be used to terminate the command without releasing
+        the terminal, allowing the Agent to call `terminal/output` and other methods.
+
+        See protocol docs: [Terminals](https://agentclientprotocol.com/protocol/v1/terminals)
+
+        Advertise `clientCapabilities.terminal` in your `initialize` request: without it agents
+        don't call it.
+
+        The default answers that there is no such method (-32601).
         """
         raise MethodNotFound("terminal/release")
 
@@ -135,18 +192,37 @@ class Client(Handler):
     ) -> WaitForTerminalExitResponse:
         """Handle `terminal/wait_for_exit`.
 
-        Request to wait for a terminal command to exit.
+        Waits for the terminal command to exit and return its exit status
 
-        Unlocked by `clientCapabilities.terminal` in the peer's `initialize` message.
+        See protocol docs: [Terminals](https://agentclientprotocol.com/protocol/v1/terminals)
+
+        Advertise `clientCapabilities.terminal` in your `initialize` request: without it agents
+        don't call it.
+
+        The default answers that there is no such method (-32601).
         """
         raise MethodNotFound("terminal/wait_for_exit")
 
     async def terminal_kill(self, request: KillTerminalRequest, /) -> KillTerminalResponse:
         """Handle `terminal/kill`.
 
-        Request to kill a terminal without releasing it.
+        Kills the terminal command without releasing the terminal
 
-        Unlocked by `clientCapabilities.terminal` in the peer's `initialize` message.
+        While `terminal/release` will also kill the command, this method will keep
+        the `TerminalId` valid so it can be used with other methods.
+
+        This method can be helpful when implementing command timeouts which terminate
+        the command as soon as elapsed, and then get the final output so it can be sent
+        to the model.
+
+        Note: Call `terminal/release` when `TerminalId` is no longer needed.
+
+        See protocol docs: [Terminals](https://agentclientprotocol.com/protocol/v1/terminals)
+
+        Advertise `clientCapabilities.terminal` in your `initialize` request: without it agents
+        don't call it.
+
+        The default answers that there is no such method (-32601).
         """
         raise MethodNotFound("terminal/kill")
 
@@ -155,13 +231,15 @@ class Client(Handler):
     ) -> CreateElicitationResponse:
         """Handle `elicitation/create`.
 
-        Request from the agent to elicit structured user input.
+        Requests structured user input via a form or URL.
 
-        The agent sends this to the client to request information from the user,
-        either via a form or by directing them to a URL.
-        Elicitations are tied to a session (optionally a tool call) or a request.
+        See protocol docs: [Elicitation](https://agentclientprotocol.com/protocol/v1/elicitation)
 
-        Unlocked by `clientCapabilities.elicitation` in the peer's `initialize` message.
+        Advertise `clientCapabilities.elicitation` in your `initialize` request: without it agents
+        don't call it. Advertise which parts you take: `clientCapabilities.elicitation.form` for
+        `form` in `mode`, `clientCapabilities.elicitation.url` for `url` in `mode`.
+
+        The default answers that there is no such method (-32601).
         """
         raise MethodNotFound("elicitation/create")
 
@@ -169,28 +247,55 @@ class Client(Handler):
     async def session_update(self, notification: SessionNotification, /) -> None:
         """Handle `session/update`.
 
-        Notification containing a session update from the agent.
+        Handles session update notifications from the agent.
 
-        Used to stream real-time progress and results during prompt processing.
+        This is a notification endpoint (no response expected) that receives
+        real-time updates about session progress, including message chunks,
+        tool calls, and execution plans.
+
+        Note: Clients SHOULD continue accepting tool call updates even after
+        sending a `session/cancel` notification, as the agent may send final
+        updates before responding with the cancelled stop reason.
 
         See protocol docs: [Agent Reports Output](https://agentclientprotocol.com/protocol/v1/prompt-turn#3-agent-reports-output)
+
+        Every client implements it.
         """
 
     async def elicitation_complete(self, notification: CompleteElicitationNotification, /) -> None:
         """Handle `elicitation/complete`.
 
-        Notification sent by the agent when a URL-based elicitation is complete.
+        Notification that a URL-based elicitation has completed.
 
-        Unlocked by `clientCapabilities.elicitation.url` in the peer's `initialize` message.
+        See protocol docs: [Elicitation](https://agentclientprotocol.com/protocol/v1/elicitation#url-completion)
+
+        Advertise `clientCapabilities.elicitation.url` in your `initialize` request: without it
+        agents don't send it.
+
+        The default ignores it.
         """
         await self._unhandled(methods.ELICITATION_COMPLETE, notification)
 
     async def cancel_request(self, notification: CancelRequestNotification, /) -> None:
         """Handle `$/cancel_request`.
 
-        Notification to cancel an ongoing request.
+        Cancels an ongoing request.
+
+        This is a notification sent by the side that sent a request to cancel that request.
+
+        Upon receiving this notification, the receiver:
+
+        1. MAY cancel the corresponding request activity and all nested activities
+        2. MAY send any pending notifications.
+        3. MUST send one of these responses for the original request:
+          - Valid response with appropriate data (partial results or cancellation marker)
+          - Error response with code `-32800` (Cancelled)
 
         See protocol docs: [Cancellation](https://agentclientprotocol.com/protocol/v1/cancellation)
+
+        It needs no capability: agents send it if a request is in flight.
+
+        The default does nothing: the handler of that request has been cancelled already.
         """
         await self._unhandled(methods.CANCEL_REQUEST, notification)
 
@@ -283,13 +388,23 @@ class RemoteClient(Remote):
         content: str,
         meta: dict[str, Any] | None = ABSENT,
     ) -> WriteTextFileResponse:
-        """Call `fs/write_text_file`.
+        """Call `fs/write_text_file` and wait for its result.
 
-        Request to write content to a text file.
+        Writes content to a text file in the client's file system.
 
-        Only available if the client supports the `fs.writeTextFile` capability.
+        Only available if the client advertises the `fs.writeTextFile` capability.
+        Allows the agent to create or modify files within the client's environment.
 
-        Unlocked by `clientCapabilities.fs.writeTextFile` in the peer's `initialize` message.
+        See protocol docs: [Client](https://agentclientprotocol.com/protocol/v1/overview#client)
+
+        Args:
+            session_id: The session ID for this request.
+            path: Absolute path to the file to write.
+            content: The text content to write to the file.
+            meta: Data for extensions, `_meta` on the wire.
+
+        Raises:
+            CapabilityError: the client did not advertise `clientCapabilities.fs.writeTextFile`.
         """
         return await self._call(
             methods.FS_WRITE_TEXT_FILE, session_id=session_id, path=path, content=content, meta=meta
@@ -304,13 +419,24 @@ class RemoteClient(Remote):
         limit: Uint32 | None = ABSENT,
         meta: dict[str, Any] | None = ABSENT,
     ) -> ReadTextFileResponse:
-        """Call `fs/read_text_file`.
+        """Call `fs/read_text_file` and wait for its result.
 
-        Request to read content from a text file.
+        Reads content from a text file in the client's file system.
 
-        Only available if the client supports the `fs.readTextFile` capability.
+        Only available if the client advertises the `fs.readTextFile` capability.
+        Allows the agent to access file contents within the client's environment.
 
-        Unlocked by `clientCapabilities.fs.readTextFile` in the peer's `initialize` message.
+        See protocol docs: [Client](https://agentclientprotocol.com/protocol/v1/overview#client)
+
+        Args:
+            session_id: The session ID for this request.
+            path: Absolute path to the file to read.
+            line: Line number to start reading from (1-based).
+            limit: Maximum number of lines to read.
+            meta: Data for extensions, `_meta` on the wire.
+
+        Raises:
+            CapabilityError: the client did not advertise `clientCapabilities.fs.readTextFile`.
         """
         return await self._call(
             methods.FS_READ_TEXT_FILE,
@@ -329,13 +455,26 @@ class RemoteClient(Remote):
         options: Sequence[PermissionOption],
         meta: dict[str, Any] | None = ABSENT,
     ) -> RequestPermissionResponse:
-        """Call `session/request_permission`.
+        """Call `session/request_permission` and wait for its result.
 
-        Request for user permission to execute a tool call.
+        Requests permission from the user for a tool call operation.
 
-        Sent when the agent needs authorization before performing a sensitive operation.
+        Called by the agent when it needs user authorization before executing
+        a potentially sensitive operation. The client should present the options
+        to the user and return their decision.
+
+        If the client cancels the prompt turn via `session/cancel`, it MUST
+        respond to this request with the `cancelled` outcome.
 
         See protocol docs: [Requesting Permission](https://agentclientprotocol.com/protocol/v1/tool-calls#requesting-permission)
+
+        If the task that awaits it is cancelled, `session/cancel` is sent.
+
+        Args:
+            session_id: The session ID for this request.
+            tool_call: Details about the tool call requiring permission.
+            options: Available permission options for the user to choose from.
+            meta: Data for extensions, `_meta` on the wire.
         """
         return await self._call(
             methods.SESSION_REQUEST_PERMISSION,
@@ -356,11 +495,34 @@ class RemoteClient(Remote):
         output_byte_limit: Uint64 | None = ABSENT,
         meta: dict[str, Any] | None = ABSENT,
     ) -> CreateTerminalResponse:
-        """Call `terminal/create`.
+        """Call `terminal/create` and wait for its result.
 
-        Request to create a new terminal and execute a command.
+        Executes a command in a new terminal
 
-        Unlocked by `clientCapabilities.terminal` in the peer's `initialize` message.
+        Only available if the `terminal` Client capability is set to `true`.
+
+        Returns a `TerminalId` that can be used with other terminal methods
+        to get the current output, wait for exit, and kill the command.
+
+        The `TerminalId` can also be used to embed the terminal in a tool call
+        by using `terminal` tool call content.
+
+        The Agent is responsible for releasing the terminal by using the `terminal/release`
+        method.
+
+        See protocol docs: [Terminals](https://agentclientprotocol.com/protocol/v1/terminals)
+
+        Args:
+            session_id: The session ID for this request.
+            command: The command to execute.
+            args: Array of command arguments.
+            env: Environment variables for the command.
+            cwd: Working directory for the command. Must be an absolute path.
+            output_byte_limit: Maximum number of output bytes to retain.
+            meta: Data for extensions, `_meta` on the wire.
+
+        Raises:
+            CapabilityError: the client did not advertise `clientCapabilities.terminal`.
         """
         return await self._call(
             methods.TERMINAL_CREATE,
@@ -380,11 +542,22 @@ class RemoteClient(Remote):
         terminal_id: TerminalId,
         meta: dict[str, Any] | None = ABSENT,
     ) -> TerminalOutputResponse:
-        """Call `terminal/output`.
+        """Call `terminal/output` and wait for its result.
 
-        Request to get the current output and status of a terminal.
+        Gets the terminal output and exit status
 
-        Unlocked by `clientCapabilities.terminal` in the peer's `initialize` message.
+        Returns the current content in the terminal without waiting for the command to exit.
+        If the command has already exited, the exit status is included.
+
+        See protocol docs: [Terminals](https://agentclientprotocol.com/protocol/v1/terminals)
+
+        Args:
+            session_id: The session ID for this request.
+            terminal_id: The ID of the terminal to get output from.
+            meta: Data for extensions, `_meta` on the wire.
+
+        Raises:
+            CapabilityError: the client did not advertise `clientCapabilities.terminal`.
         """
         return await self._call(
             methods.TERMINAL_OUTPUT, session_id=session_id, terminal_id=terminal_id, meta=meta
@@ -397,11 +570,28 @@ class RemoteClient(Remote):
         terminal_id: TerminalId,
         meta: dict[str, Any] | None = ABSENT,
     ) -> ReleaseTerminalResponse:
-        """Call `terminal/release`.
+        """Call `terminal/release` and wait for its result.
 
-        Request to release a terminal and free its resources.
+        Releases a terminal
 
-        Unlocked by `clientCapabilities.terminal` in the peer's `initialize` message.
+        The command is killed if it hasn't exited yet. Use `terminal/wait_for_exit`
+        to wait for the command to exit before releasing the terminal.
+
+        After release, the `TerminalId` can no longer be used with other `terminal/*` methods,
+        but tool calls that already contain it, continue to display its output.
+
+        The `terminal/kill` method can be used to terminate the command without releasing
+        the terminal, allowing the Agent to call `terminal/output` and other methods.
+
+        See protocol docs: [Terminals](https://agentclientprotocol.com/protocol/v1/terminals)
+
+        Args:
+            session_id: The session ID for this request.
+            terminal_id: The ID of the terminal to release.
+            meta: Data for extensions, `_meta` on the wire.
+
+        Raises:
+            CapabilityError: the client did not advertise `clientCapabilities.terminal`.
         """
         return await self._call(
             methods.TERMINAL_RELEASE, session_id=session_id, terminal_id=terminal_id, meta=meta
@@ -414,11 +604,19 @@ class RemoteClient(Remote):
         terminal_id: TerminalId,
         meta: dict[str, Any] | None = ABSENT,
     ) -> WaitForTerminalExitResponse:
-        """Call `terminal/wait_for_exit`.
+        """Call `terminal/wait_for_exit` and wait for its result.
 
-        Request to wait for a terminal command to exit.
+        Waits for the terminal command to exit and return its exit status
 
-        Unlocked by `clientCapabilities.terminal` in the peer's `initialize` message.
+        See protocol docs: [Terminals](https://agentclientprotocol.com/protocol/v1/terminals)
+
+        Args:
+            session_id: The session ID for this request.
+            terminal_id: The ID of the terminal to wait for.
+            meta: Data for extensions, `_meta` on the wire.
+
+        Raises:
+            CapabilityError: the client did not advertise `clientCapabilities.terminal`.
         """
         return await self._call(
             methods.TERMINAL_WAIT_FOR_EXIT,
@@ -434,11 +632,28 @@ class RemoteClient(Remote):
         terminal_id: TerminalId,
         meta: dict[str, Any] | None = ABSENT,
     ) -> KillTerminalResponse:
-        """Call `terminal/kill`.
+        """Call `terminal/kill` and wait for its result.
 
-        Request to kill a terminal without releasing it.
+        Kills the terminal command without releasing the terminal
 
-        Unlocked by `clientCapabilities.terminal` in the peer's `initialize` message.
+        While `terminal/release` will also kill the command, this method will keep
+        the `TerminalId` valid so it can be used with other methods.
+
+        This method can be helpful when implementing command timeouts which terminate
+        the command as soon as elapsed, and then get the final output so it can be sent
+        to the model.
+
+        Note: Call `terminal/release` when `TerminalId` is no longer needed.
+
+        See protocol docs: [Terminals](https://agentclientprotocol.com/protocol/v1/terminals)
+
+        Args:
+            session_id: The session ID for this request.
+            terminal_id: The ID of the terminal to kill.
+            meta: Data for extensions, `_meta` on the wire.
+
+        Raises:
+            CapabilityError: the client did not advertise `clientCapabilities.terminal`.
         """
         return await self._call(
             methods.TERMINAL_KILL, session_id=session_id, terminal_id=terminal_id, meta=meta
@@ -508,15 +723,27 @@ class RemoteClient(Remote):
         meta: dict[str, Any] | None = ABSENT,
     ) -> CreateElicitationResponse: ...
     async def elicitation_create(self, **keywords: Any) -> CreateElicitationResponse:
-        """Call `elicitation/create`.
+        """Call `elicitation/create` and wait for its result.
 
-        Request from the agent to elicit structured user input.
+        Requests structured user input via a form or URL.
 
-        The agent sends this to the client to request information from the user,
-        either via a form or by directing them to a URL.
-        Elicitations are tied to a session (optionally a tool call) or a request.
+        See protocol docs: [Elicitation](https://agentclientprotocol.com/protocol/v1/elicitation)
 
-        Unlocked by `clientCapabilities.elicitation` in the peer's `initialize` message.
+        Args:
+            session_id: The session this elicitation is tied to.
+            tool_call_id: Optional tool call within the session.
+            requested_schema: A JSON Schema describing the form fields to present to the user.
+            mode: Which kind it is: `form`, `form`, `url`, `url`, or another.
+            message: A human-readable message describing what input is needed.
+            meta: Data for extensions, `_meta` on the wire.
+            request_id: The request this elicitation is tied to.
+            elicitation_id: The unique identifier for this elicitation.
+            url: The URL to direct the user to.
+
+        Raises:
+            CapabilityError: the client did not advertise `clientCapabilities.elicitation`, or what
+                the arguments need: `clientCapabilities.elicitation.form` for `form` in `mode`,
+                `clientCapabilities.elicitation.url` for `url` in `mode`.
         """
         return await self._call(methods.ELICITATION_CREATE, **keywords)
 
@@ -529,11 +756,22 @@ class RemoteClient(Remote):
     ) -> None:
         """Send `session/update`.
 
-        Notification containing a session update from the agent.
+        Handles session update notifications from the agent.
 
-        Used to stream real-time progress and results during prompt processing.
+        This is a notification endpoint (no response expected) that receives
+        real-time updates about session progress, including message chunks,
+        tool calls, and execution plans.
+
+        Note: Clients SHOULD continue accepting tool call updates even after
+        sending a `session/cancel` notification, as the agent may send final
+        updates before responding with the cancelled stop reason.
 
         See protocol docs: [Agent Reports Output](https://agentclientprotocol.com/protocol/v1/prompt-turn#3-agent-reports-output)
+
+        Args:
+            session_id: The ID of the session this update pertains to.
+            update: The actual update content.
+            meta: Data for extensions, `_meta` on the wire.
         """
         await self._notify(methods.SESSION_UPDATE, session_id=session_id, update=update, meta=meta)
 
@@ -545,9 +783,16 @@ class RemoteClient(Remote):
     ) -> None:
         """Send `elicitation/complete`.
 
-        Notification sent by the agent when a URL-based elicitation is complete.
+        Notification that a URL-based elicitation has completed.
 
-        Unlocked by `clientCapabilities.elicitation.url` in the peer's `initialize` message.
+        See protocol docs: [Elicitation](https://agentclientprotocol.com/protocol/v1/elicitation#url-completion)
+
+        Args:
+            elicitation_id: The ID of the elicitation that completed.
+            meta: Data for extensions, `_meta` on the wire.
+
+        Raises:
+            CapabilityError: the client did not advertise `clientCapabilities.elicitation.url`.
         """
         await self._notify(methods.ELICITATION_COMPLETE, elicitation_id=elicitation_id, meta=meta)
 
@@ -559,8 +804,24 @@ class RemoteClient(Remote):
     ) -> None:
         """Send `$/cancel_request`.
 
-        Notification to cancel an ongoing request.
+        Cancels an ongoing request.
+
+        This is a notification sent by the side that sent a request to cancel that request.
+
+        Upon receiving this notification, the receiver:
+
+        1. MAY cancel the corresponding request activity and all nested activities
+        2. MAY send any pending notifications.
+        3. MUST send one of these responses for the original request:
+          - Valid response with appropriate data (partial results or cancellation marker)
+          - Error response with code `-32800` (Cancelled)
 
         See protocol docs: [Cancellation](https://agentclientprotocol.com/protocol/v1/cancellation)
+
+        It needs no capability: send it if a request is in flight.
+
+        Args:
+            request_id: The ID of the request to cancel.
+            meta: Data for extensions, `_meta` on the wire.
         """
         await self._notify(methods.CANCEL_REQUEST, request_id=request_id, meta=meta)

@@ -92,27 +92,43 @@ if TYPE_CHECKING:
 
 
 class Agent(Handler):
-    """An agent: implement the abstract methods, and of the others those you advertise."""
+    """An agent. Implement the abstract methods and every method you advertise."""
 
     @abstractmethod
     async def initialize(self, request: InitializeRequest, /) -> InitializeResponse:
         """Handle `initialize`.
 
-        Request parameters for the initialize method.
+        Establishes the connection with a client and negotiates protocol capabilities.
 
-        Sent by the client to establish connection and negotiate capabilities.
+        This method is called once at the beginning of the connection to:
+        - Negotiate the protocol version to use
+        - Exchange capability information between client and agent
+        - Determine available authentication methods
+
+        The agent should respond with its supported protocol version and capabilities.
 
         See protocol docs: [Initialization](https://agentclientprotocol.com/protocol/v1/draft/initialization)
+
+        Every agent implements it.
         """
 
     async def authenticate(self, request: AuthenticateRequest, /) -> AuthenticateResponse:
         """Handle `authenticate`.
 
-        Request parameters for the authenticate method.
+        Authenticates the client using the specified authentication method.
 
-        Specifies which authentication method to use.
+        Called when the agent requires authentication before allowing session creation.
+        The client provides an authentication method ID that was advertised during
+        initialization and whose type defines the `authenticate` flow.
 
-        Unlocked by `authMethods` in the peer's `initialize` message.
+        After successful authentication, the client can proceed to create sessions with
+        `session/new` without receiving an `auth_required` (`-32000`) error.
+
+        See protocol docs: [Initialization](https://agentclientprotocol.com/protocol/v1/draft/initialization)
+
+        Advertise `authMethods` in your `initialize` response: without it clients don't call it.
+
+        The default answers that there is no such method (-32601).
         """
         raise MethodNotFound("authenticate")
 
@@ -123,9 +139,12 @@ class Agent(Handler):
 
         This capability is not part of the spec yet, and may be removed or changed at any point.
 
-        Request parameters for `providers/list`.
+        Lists providers that can be configured by the client.
 
-        Unlocked by `agentCapabilities.providers` in the peer's `initialize` message.
+        Advertise `agentCapabilities.providers` in your `initialize` response: without it clients
+        don't call it.
+
+        The default answers that there is no such method (-32601).
         """
         raise MethodNotFound("providers/list")
 
@@ -136,11 +155,12 @@ class Agent(Handler):
 
         This capability is not part of the spec yet, and may be removed or changed at any point.
 
-        Request parameters for `providers/set`.
+        Replaces the configuration for a provider.
 
-        Replaces the full configuration for one provider ID.
+        Advertise `agentCapabilities.providers` in your `initialize` response: without it clients
+        don't call it.
 
-        Unlocked by `agentCapabilities.providers` in the peer's `initialize` message.
+        The default answers that there is no such method (-32601).
         """
         raise MethodNotFound("providers/set")
 
@@ -153,20 +173,27 @@ class Agent(Handler):
 
         This capability is not part of the spec yet, and may be removed or changed at any point.
 
-        Request parameters for `providers/disable`.
+        Disables a provider.
 
-        Unlocked by `agentCapabilities.providers` in the peer's `initialize` message.
+        Advertise `agentCapabilities.providers` in your `initialize` response: without it clients
+        don't call it.
+
+        The default answers that there is no such method (-32601).
         """
         raise MethodNotFound("providers/disable")
 
     async def logout(self, request: LogoutRequest, /) -> LogoutResponse:
         """Handle `logout`.
 
-        Request parameters for the logout method.
+        Logs out of the current authenticated state.
 
-        Terminates the current authenticated session.
+        After a successful logout, all new sessions will require authentication.
+        There is no guarantee about the behavior of already running sessions.
 
-        Unlocked by `agentCapabilities.auth.logout` in the peer's `initialize` message.
+        Advertise `agentCapabilities.auth.logout` in your `initialize` response: without it clients
+        don't call it.
+
+        The default answers that there is no such method (-32601).
         """
         raise MethodNotFound("logout")
 
@@ -177,14 +204,15 @@ class Agent(Handler):
 
         This capability is not part of the spec yet, and may be removed or changed at any point.
 
-        Request parameters for the `auth/status` method.
+        Queries the agent's current authentication state.
 
-        Queries the agent's current authentication state without changing it.
+        This method is only available if the agent advertises the `auth.status` capability.
+        It MUST NOT change any agent state, and agents MUST NOT reject it with `auth_required`.
 
-        Agents MUST NOT reject it with `auth_required` (`-32000`), since Clients call it to learn
-        whether authentication is required.
+        Advertise `agentCapabilities.auth.status` in your `initialize` response: without it clients
+        don't call it.
 
-        Unlocked by `agentCapabilities.auth.status` in the peer's `initialize` message.
+        The default answers that there is no such method (-32601).
         """
         raise MethodNotFound("auth/status")
 
@@ -192,43 +220,76 @@ class Agent(Handler):
     async def session_new(self, request: NewSessionRequest, /) -> NewSessionResponse:
         """Handle `session/new`.
 
-        Request parameters for creating a new session.
+        Creates a new conversation session with the agent.
 
-        See protocol docs: [Creating a Session](https://agentclientprotocol.com/protocol/v1/draft/session-setup#creating-a-session)
+        Sessions represent independent conversation contexts with their own history and state.
+
+        The agent should:
+        - Create a new session context
+        - Connect to any specified MCP servers
+        - Return a unique session ID for future requests
+
+        May return an `auth_required` (`-32000`) error if the agent requires authentication.
+
+        See protocol docs: [Session Setup](https://agentclientprotocol.com/protocol/v1/draft/session-setup)
+
+        Every agent implements it. Advertise which parts you take:
+        `agentCapabilities.sessionCapabilities.additionalDirectories` for `additional_directories`,
+        `agentCapabilities.mcpCapabilities.http` for `http` in `mcp_servers`,
+        `agentCapabilities.mcpCapabilities.sse` for `sse` in `mcp_servers`.
         """
 
     async def session_load(self, request: LoadSessionRequest, /) -> LoadSessionResponse:
         """Handle `session/load`.
 
-        Request parameters for loading an existing session.
+        Loads an existing session to resume a previous conversation.
 
-        Only available if the Agent supports the `loadSession` capability.
+        This method is only available if the agent advertises the `loadSession` capability.
+
+        The agent should:
+        - Restore the session context and conversation history
+        - Connect to the specified MCP servers
+        - Stream the entire conversation history back to the client via notifications
 
         See protocol docs: [Loading Sessions](https://agentclientprotocol.com/protocol/v1/draft/session-setup#loading-sessions)
 
-        Unlocked by `agentCapabilities.loadSession` in the peer's `initialize` message.
+        Advertise `agentCapabilities.loadSession` in your `initialize` response: without it clients
+        don't call it. Advertise which parts you take:
+        `agentCapabilities.sessionCapabilities.additionalDirectories` for `additional_directories`,
+        `agentCapabilities.mcpCapabilities.http` for `http` in `mcp_servers`,
+        `agentCapabilities.mcpCapabilities.sse` for `sse` in `mcp_servers`.
+
+        The default answers that there is no such method (-32601).
         """
         raise MethodNotFound("session/load")
 
     async def session_list(self, request: ListSessionsRequest, /) -> ListSessionsResponse:
         """Handle `session/list`.
 
-        Request parameters for listing existing sessions.
+        Lists existing sessions known to the agent.
 
-        Only available if the Agent supports the `sessionCapabilities.list` capability.
+        This method is only available if the agent advertises the `sessionCapabilities.list` capability.
 
-        Unlocked by `agentCapabilities.sessionCapabilities.list` in the peer's `initialize` message.
+        The agent should return metadata about sessions with optional filtering and pagination support.
+
+        Advertise `agentCapabilities.sessionCapabilities.list` in your `initialize` response:
+        without it clients don't call it.
+
+        The default answers that there is no such method (-32601).
         """
         raise MethodNotFound("session/list")
 
     async def session_delete(self, request: DeleteSessionRequest, /) -> DeleteSessionResponse:
         """Handle `session/delete`.
 
-        Request parameters for deleting an existing session from `session/list`.
+        Deletes an existing session from `session/list`.
 
-        Only available if the Agent supports the `sessionCapabilities.delete` capability.
+        This method is only available if the agent advertises the `sessionCapabilities.delete` capability.
 
-        Unlocked by `agentCapabilities.sessionCapabilities.delete` in the peer's `initialize` message.
+        Advertise `agentCapabilities.sessionCapabilities.delete` in your `initialize` response:
+        without it clients don't call it.
+
+        The default answers that there is no such method (-32601).
         """
         raise MethodNotFound("session/delete")
 
@@ -239,14 +300,25 @@ class Agent(Handler):
 
         This capability is not part of the spec yet, and may be removed or changed at any point.
 
-        Request parameters for forking an existing session.
+        Forks an existing session to create a new independent session.
 
-        Creates a new session based on the context of an existing one, allowing
-        operations like generating summaries without affecting the original session's history.
+        This method is only available if the agent advertises the `session.fork` capability.
 
-        Only available if the Agent supports the `session.fork` capability.
+        The agent should create a new session with the same conversation context as the
+        original, allowing operations like generating summaries without affecting the
+        original session's history.
 
-        Unlocked by `agentCapabilities.sessionCapabilities.fork` in the peer's `initialize` message.
+        As with `session/new`, the forked session is active once the agent responds,
+        set up with the request's `cwd`, `additionalDirectories`, and `mcpServers`.
+        The client can prompt it without calling `session/load` or `session/resume` first.
+
+        Advertise `agentCapabilities.sessionCapabilities.fork` in your `initialize` response:
+        without it clients don't call it. Advertise which parts you take:
+        `agentCapabilities.sessionCapabilities.additionalDirectories` for `additional_directories`,
+        `agentCapabilities.mcpCapabilities.http` for `http` in `mcp_servers`,
+        `agentCapabilities.mcpCapabilities.sse` for `sse` in `mcp_servers`.
+
+        The default answers that there is no such method (-32601).
         """
         raise MethodNotFound("session/fork")
 
@@ -257,16 +329,14 @@ class Agent(Handler):
 
         This capability is not part of the spec yet, and may be removed or changed at any point.
 
-        Request parameters for archiving a session.
+        Archives a session, hiding it from default `session/list` results.
 
-        Only available if the Agent supports the `sessionCapabilities.archive` capability.
+        This method is only available if the agent advertises the `sessionCapabilities.archive` capability.
 
-        Archiving hides the session from default `session/list` results. It keeps the session ID
-        and saved history. If the session is active, the Agent MUST cancel any ongoing work and
-        free the session's resources as if `session/close` had been called, then archive it.
-        Archiving an archived session succeeds. A session that does not exist gets `-32002`.
+        Advertise `agentCapabilities.sessionCapabilities.archive` in your `initialize` response:
+        without it clients don't call it.
 
-        Unlocked by `agentCapabilities.sessionCapabilities.archive` in the peer's `initialize` message.
+        The default answers that there is no such method (-32601).
         """
         raise MethodNotFound("session/archive")
 
@@ -279,17 +349,14 @@ class Agent(Handler):
 
         This capability is not part of the spec yet, and may be removed or changed at any point.
 
-        Request parameters for unarchiving a session.
+        Unarchives a session, returning it to default `session/list` results.
 
-        Only available if the Agent supports the `sessionCapabilities.archive` capability.
+        This method is only available if the agent advertises the `sessionCapabilities.archive` capability.
 
-        Unarchiving returns the session to default `session/list` results with the same ID and
-        saved history. It never loads or resumes the session. Clients that want to continue an
-        archived session SHOULD unarchive it before calling `session/load` or `session/resume`.
-        Unarchiving a session that is not archived succeeds. A session that does not exist
-        gets `-32002`.
+        Advertise `agentCapabilities.sessionCapabilities.archive` in your `initialize` response:
+        without it clients don't call it.
 
-        Unlocked by `agentCapabilities.sessionCapabilities.archive` in the peer's `initialize` message.
+        The default answers that there is no such method (-32601).
         """
         raise MethodNotFound("session/unarchive")
 
@@ -300,15 +367,14 @@ class Agent(Handler):
 
         This capability is not part of the spec yet, and may be removed or changed at any point.
 
-        Request parameters for checking the status of a session.
+        Checks whether the Agent has a session in memory, without changing it.
 
-        Only available if the Agent supports the `sessionCapabilities.status` capability.
+        This method is only available if the agent advertises the `sessionCapabilities.status` capability.
 
-        `session/status` MUST NOT have side effects. The Agent does not load, resume, create,
-        close, or change the session, and does not attach the requesting connection to it.
-        A session the Agent does not know gets `-32002` with the requested `sessionId` in `data`.
+        Advertise `agentCapabilities.sessionCapabilities.status` in your `initialize` response:
+        without it clients don't call it.
 
-        Unlocked by `agentCapabilities.sessionCapabilities.status` in the peer's `initialize` message.
+        The default answers that there is no such method (-32601).
         """
         raise MethodNotFound("session/status")
 
@@ -321,53 +387,77 @@ class Agent(Handler):
 
         This capability is not part of the spec yet, and may be removed or changed at any point.
 
-        Request parameters for setting the title of a session.
+        Sets the title of a session.
 
-        Only available if the Agent supports the `sessionCapabilities.title` capability.
+        This method is only available if the agent advertises the `sessionCapabilities.title` capability.
 
-        The session does not need to be active on the connection. Any session the Agent would
-        return from `session/list` can be retitled. A session that does not exist gets `-32002`.
+        The session does not need to be active on the connection. The agent stores the
+        title and returns the stored title, which may be normalized.
 
-        The Agent responds only after it has stored the title. After a successful response, the
-        Agent SHOULD NOT replace the title with one it generates automatically.
+        Advertise `agentCapabilities.sessionCapabilities.title` in your `initialize` response:
+        without it clients don't call it.
 
-        Unlocked by `agentCapabilities.sessionCapabilities.title` in the peer's `initialize` message.
+        The default answers that there is no such method (-32601).
         """
         raise MethodNotFound("session/set_title")
 
     async def session_resume(self, request: ResumeSessionRequest, /) -> ResumeSessionResponse:
         """Handle `session/resume`.
 
-        Request parameters for resuming an existing session.
+        Resumes an existing session without returning previous messages.
 
-        Resumes an existing session without returning previous messages (unlike `session/load`).
-        This is useful for agents that can resume sessions but don't implement full session loading.
+        This method is only available if the agent advertises the `sessionCapabilities.resume` capability.
 
-        Only available if the Agent supports the `sessionCapabilities.resume` capability.
+        The agent should resume the session context, allowing the conversation to continue
+        without replaying the message history (unlike `session/load`).
 
-        Unlocked by `agentCapabilities.sessionCapabilities.resume` in the peer's `initialize` message.
+        Advertise `agentCapabilities.sessionCapabilities.resume` in your `initialize` response:
+        without it clients don't call it. Advertise which parts you take:
+        `agentCapabilities.sessionCapabilities.additionalDirectories` for `additional_directories`,
+        `agentCapabilities.mcpCapabilities.http` for `http` in `mcp_servers`,
+        `agentCapabilities.mcpCapabilities.sse` for `sse` in `mcp_servers`.
+
+        The default answers that there is no such method (-32601).
         """
         raise MethodNotFound("session/resume")
 
     async def session_close(self, request: CloseSessionRequest, /) -> CloseSessionResponse:
         """Handle `session/close`.
 
-        Request parameters for closing an active session.
+        Closes an active session and frees up any resources associated with it.
 
-        If supported, the agent **must** cancel any ongoing work related to the session
-        (treat it as if `session/cancel` was called) and then free up any resources
-        associated with the session.
+        This method is only available if the agent advertises the `sessionCapabilities.close` capability.
 
-        Only available if the Agent supports the `sessionCapabilities.close` capability.
+        The agent must cancel any ongoing work (as if `session/cancel` was called)
+        and then free up any resources associated with the session.
 
-        Unlocked by `agentCapabilities.sessionCapabilities.close` in the peer's `initialize` message.
+        Advertise `agentCapabilities.sessionCapabilities.close` in your `initialize` response:
+        without it clients don't call it.
+
+        The default answers that there is no such method (-32601).
         """
         raise MethodNotFound("session/close")
 
     async def session_set_mode(self, request: SetSessionModeRequest, /) -> SetSessionModeResponse:
         """Handle `session/set_mode`.
 
-        Request parameters for setting a session mode.
+        Sets the current mode for a session.
+
+        Allows switching between different agent modes (e.g., "ask", "architect", "code")
+        that affect system prompts, tool availability, and permission behaviors.
+
+        The mode must be one of the modes advertised in `availableModes` during session
+        creation or loading. Agents may also change modes autonomously and notify the
+        client via `current_mode_update` notifications.
+
+        This method can be called at any time during a session, whether the Agent is
+        idle or actively generating a response.
+
+        See protocol docs: [Session Modes](https://agentclientprotocol.com/protocol/v1/draft/session-modes)
+
+        It needs no capability: clients call it if the session came with modes.
+
+        The default answers that there is no such method (-32601).
         """
         raise MethodNotFound("session/set_mode")
 
@@ -376,7 +466,11 @@ class Agent(Handler):
     ) -> SetSessionConfigOptionResponse:
         """Handle `session/set_config_option`.
 
-        Request parameters for setting a session configuration option.
+        Sets the current value for a session configuration option.
+
+        It needs no capability: clients call it if the session came with config options.
+
+        The default answers that there is no such method (-32601).
         """
         raise MethodNotFound("session/set_config_option")
 
@@ -384,19 +478,43 @@ class Agent(Handler):
     async def session_prompt(self, request: PromptRequest, /) -> PromptResponse:
         """Handle `session/prompt`.
 
-        Request parameters for sending a user prompt to the agent.
+        Processes a user prompt within a session.
 
-        Contains the user's message and any additional context.
+        This method handles the whole lifecycle of a prompt:
+        - Receives user messages with optional context (files, images, etc.)
+        - Processes the prompt using language models
+        - Reports language model content and tool calls to the Clients
+        - Requests permission to run tools
+        - Executes any requested tool calls
+        - Returns when the turn is complete with a stop reason
 
-        See protocol docs: [User Message](https://agentclientprotocol.com/protocol/v1/draft/prompt-turn#1-user-message)
+        See protocol docs: [Prompt Turn](https://agentclientprotocol.com/protocol/v1/draft/prompt-turn)
+
+        Every agent implements it. Advertise which parts you take:
+        `agentCapabilities.promptCapabilities.image` for `image` in `prompt`,
+        `agentCapabilities.promptCapabilities.audio` for `audio` in `prompt`,
+        `agentCapabilities.promptCapabilities.embeddedContext` for `resource` in `prompt`.
         """
 
     async def session_cancel(self, notification: CancelNotification, /) -> None:
         """Handle `session/cancel`.
 
-        Notification to cancel ongoing operations for a session.
+        Cancels ongoing operations for a session.
+
+        This is a notification sent by the client to cancel an ongoing prompt turn.
+
+        Upon receiving this notification, the Agent SHOULD:
+        - Stop all language model requests as soon as possible
+        - Abort all tool call invocations in progress
+        - Send any pending `session/update` notifications
+        - Respond to the original `session/prompt` request with the `cancelled` stop reason
 
         See protocol docs: [Cancellation](https://agentclientprotocol.com/protocol/v1/draft/prompt-turn#cancellation)
+
+        It needs no capability: clients send it if a prompt is running.
+
+        The default works without an override: it cancels the session's `session/prompt`, which is
+        then answered with `{"stopReason": "cancelled"}`.
         """
         await self._unhandled(methods.SESSION_CANCEL, notification)
 
@@ -407,66 +525,64 @@ class Agent(Handler):
 
         This capability is not part of the spec yet, and may be removed or changed at any point.
 
-        Notification parameters for `mcp/message`.
+        Sends an MCP-over-ACP notification.
 
-        Sent by the provider to the consumer for an active request (including
-        subscription acknowledgements and updates). The outer envelope has no `id`.
+        Advertise `agentCapabilities.mcpCapabilities.acp` in your `initialize` response: without it
+        clients don't send it.
 
-        Unlocked by `agentCapabilities.mcpCapabilities.acp` in the peer's `initialize` message.
+        The default ignores it.
         """
         await self._unhandled(methods.MCP_MESSAGE_NOTIFICATION, notification)
 
     async def cancel_request(self, notification: CancelRequestNotification, /) -> None:
         """Handle `$/cancel_request`.
 
-        Notification to cancel an ongoing request.
+        Cancels an ongoing request.
+
+        This is a notification sent by the side that sent a request to cancel that request.
+
+        Upon receiving this notification, the receiver:
+
+        1. MAY cancel the corresponding request activity and all nested activities
+        2. MAY send any pending notifications.
+        3. MUST send one of these responses for the original request:
+          - Valid response with appropriate data (partial results or cancellation marker)
+          - Error response with code `-32800` (Cancelled)
 
         See protocol docs: [Cancellation](https://agentclientprotocol.com/protocol/v1/draft/cancellation)
+
+        It needs no capability: clients send it if a request is in flight.
+
+        The default does nothing: the handler of that request has been cancelled already.
         """
         await self._unhandled(methods.CANCEL_REQUEST, notification)
 
     async def proxy_initialize(self, request: InitializeProxyRequest, /) -> InitializeProxyResponse:
         """Handle `proxy/initialize`.
 
-        **UNSTABLE**
+        Initializes a component as a proxy.
 
-        This capability is not part of the spec yet, and may be removed or changed at any point.
+        Sent by a conductor to each component that has a successor, instead of `initialize`.
+        The params and response are the same as for `initialize`.
 
-        Request parameters for `proxy/initialize`.
+        It needs no capability: clients call it if the component runs in a proxy chain.
 
-        A conductor sends `proxy/initialize` instead of `initialize` to every component that has a
-        successor, which tells the component to run as a proxy. The params and the response are
-        the same as for `initialize`. A conductor sends `initialize` to the final agent.
-
-        The params carry the protocol version the conductor selected: the client's requested
-        version, unless the conductor supports only a lower one. Before answering successfully,
-        the proxy MUST forward an `initialize` request to its successor through `proxy/successor`.
-
-        See the [Proxy Chains RFD](https://agentclientprotocol.com/rfds/proxy-chains).
+        The default answers that there is no such method (-32601).
         """
         raise MethodNotFound("proxy/initialize")
 
     async def proxy_successor(self, request: ProxySuccessorRequest, /) -> ProxySuccessorResponse:
         """Handle `proxy/successor`.
 
-        **UNSTABLE**
+        Forwards a request to or from a proxy's successor.
 
-        This capability is not part of the spec yet, and may be removed or changed at any point.
+        A proxy sends it to its conductor to forward a request downstream. The conductor sends
+        it to the proxy to deliver a request from the successor. The wrapped request's result
+        or error is returned unchanged.
 
-        Parameters of a `proxy/successor` request.
+        It needs no capability: clients call it if the component runs in a proxy chain.
 
-        A proxy sends it to forward a message to its successor, and the conductor sends it to
-        deliver a message from the successor to the proxy. The envelope wraps one request: `method`
-        and `params` are the wrapped request's method and params.
-
-        The result or error of the wrapped request is returned unchanged, as the same JSON value,
-        as the result or error of the `proxy/successor` request. Errors the conductor returns
-        itself, for example because the successor has exited, are not wrapped results.
-
-        To cancel it, the sender sends `$/cancel_request` with the ID of this `proxy/successor`
-        request on the same connection. Cancellation is never forwarded to another hop.
-
-        See the [Proxy Chains RFD](https://agentclientprotocol.com/rfds/proxy-chains).
+        The default answers that there is no such method (-32601).
         """
         raise MethodNotFound("proxy/successor")
 
@@ -475,17 +591,14 @@ class Agent(Handler):
     ) -> None:
         """Handle `proxy/successor`.
 
-        **UNSTABLE**
+        Forwards a notification to or from a proxy's successor.
 
-        This capability is not part of the spec yet, and may be removed or changed at any point.
+        A proxy sends it to its conductor to forward a notification downstream. The conductor
+        sends it to the proxy to deliver a notification from the successor.
 
-        Parameters of a `proxy/successor` notification.
+        It needs no capability: clients send it if the component runs in a proxy chain.
 
-        A proxy sends it to forward a message to its successor, and the conductor sends it to
-        deliver a message from the successor to the proxy. The envelope wraps one notification: `method`
-        and `params` are the wrapped notification's method and params.
-
-        See the [Proxy Chains RFD](https://agentclientprotocol.com/rfds/proxy-chains).
+        The default ignores it.
         """
         await self._unhandled(methods.PROXY_SUCCESSOR_NOTIFICATION, notification)
 
@@ -590,13 +703,24 @@ class RemoteAgent(Remote):
         client_info: Implementation | None = ABSENT,
         meta: dict[str, Any] | None = ABSENT,
     ) -> InitializeResponse:
-        """Call `initialize`.
+        """Call `initialize` and wait for its result.
 
-        Request parameters for the initialize method.
+        Establishes the connection with a client and negotiates protocol capabilities.
 
-        Sent by the client to establish connection and negotiate capabilities.
+        This method is called once at the beginning of the connection to:
+        - Negotiate the protocol version to use
+        - Exchange capability information between client and agent
+        - Determine available authentication methods
+
+        The agent should respond with its supported protocol version and capabilities.
 
         See protocol docs: [Initialization](https://agentclientprotocol.com/protocol/v1/draft/initialization)
+
+        Args:
+            protocol_version: The latest protocol version supported by the client.
+            client_capabilities: Capabilities supported by the client.
+            client_info: Information about the Client name and version sent to the Agent.
+            meta: Data for extensions, `_meta` on the wire.
         """
         return await self._call(
             methods.INITIALIZE,
@@ -612,13 +736,26 @@ class RemoteAgent(Remote):
         method_id: AuthMethodId,
         meta: dict[str, Any] | None = ABSENT,
     ) -> AuthenticateResponse:
-        """Call `authenticate`.
+        """Call `authenticate` and wait for its result.
 
-        Request parameters for the authenticate method.
+        Authenticates the client using the specified authentication method.
 
-        Specifies which authentication method to use.
+        Called when the agent requires authentication before allowing session creation.
+        The client provides an authentication method ID that was advertised during
+        initialization and whose type defines the `authenticate` flow.
 
-        Unlocked by `authMethods` in the peer's `initialize` message.
+        After successful authentication, the client can proceed to create sessions with
+        `session/new` without receiving an `auth_required` (`-32000`) error.
+
+        See protocol docs: [Initialization](https://agentclientprotocol.com/protocol/v1/draft/initialization)
+
+        Args:
+            method_id: The ID of the authentication method to use. Must be one of the methods
+                advertised in the initialize response.
+            meta: Data for extensions, `_meta` on the wire.
+
+        Raises:
+            CapabilityError: the agent did not advertise `authMethods`.
         """
         return await self._call(methods.AUTHENTICATE, method_id=method_id, meta=meta)
 
@@ -627,15 +764,19 @@ class RemoteAgent(Remote):
         *,
         meta: dict[str, Any] | None = ABSENT,
     ) -> ListProvidersResponse:
-        """Call `providers/list`.
+        """Call `providers/list` and wait for its result.
 
         **UNSTABLE**
 
         This capability is not part of the spec yet, and may be removed or changed at any point.
 
-        Request parameters for `providers/list`.
+        Lists providers that can be configured by the client.
 
-        Unlocked by `agentCapabilities.providers` in the peer's `initialize` message.
+        Args:
+            meta: Data for extensions, `_meta` on the wire.
+
+        Raises:
+            CapabilityError: the agent did not advertise `agentCapabilities.providers`.
         """
         return await self._call(methods.PROVIDERS_LIST, meta=meta)
 
@@ -648,17 +789,24 @@ class RemoteAgent(Remote):
         headers: dict[str, str] = ABSENT,
         meta: dict[str, Any] | None = ABSENT,
     ) -> SetProviderResponse:
-        """Call `providers/set`.
+        """Call `providers/set` and wait for its result.
 
         **UNSTABLE**
 
         This capability is not part of the spec yet, and may be removed or changed at any point.
 
-        Request parameters for `providers/set`.
+        Replaces the configuration for a provider.
 
-        Replaces the full configuration for one provider ID.
+        Args:
+            provider_id: Provider ID to configure.
+            api_type: Protocol type for this provider.
+            base_url: Base URL for requests sent through this provider.
+            headers: Full headers map for this provider. May include authorization, routing, or
+                other integration-specific headers.
+            meta: Data for extensions, `_meta` on the wire.
 
-        Unlocked by `agentCapabilities.providers` in the peer's `initialize` message.
+        Raises:
+            CapabilityError: the agent did not advertise `agentCapabilities.providers`.
         """
         return await self._call(
             methods.PROVIDERS_SET,
@@ -675,15 +823,20 @@ class RemoteAgent(Remote):
         provider_id: ProviderId,
         meta: dict[str, Any] | None = ABSENT,
     ) -> DisableProviderResponse:
-        """Call `providers/disable`.
+        """Call `providers/disable` and wait for its result.
 
         **UNSTABLE**
 
         This capability is not part of the spec yet, and may be removed or changed at any point.
 
-        Request parameters for `providers/disable`.
+        Disables a provider.
 
-        Unlocked by `agentCapabilities.providers` in the peer's `initialize` message.
+        Args:
+            provider_id: Provider ID to disable.
+            meta: Data for extensions, `_meta` on the wire.
+
+        Raises:
+            CapabilityError: the agent did not advertise `agentCapabilities.providers`.
         """
         return await self._call(methods.PROVIDERS_DISABLE, provider_id=provider_id, meta=meta)
 
@@ -692,13 +845,18 @@ class RemoteAgent(Remote):
         *,
         meta: dict[str, Any] | None = ABSENT,
     ) -> LogoutResponse:
-        """Call `logout`.
+        """Call `logout` and wait for its result.
 
-        Request parameters for the logout method.
+        Logs out of the current authenticated state.
 
-        Terminates the current authenticated session.
+        After a successful logout, all new sessions will require authentication.
+        There is no guarantee about the behavior of already running sessions.
 
-        Unlocked by `agentCapabilities.auth.logout` in the peer's `initialize` message.
+        Args:
+            meta: Data for extensions, `_meta` on the wire.
+
+        Raises:
+            CapabilityError: the agent did not advertise `agentCapabilities.auth.logout`.
         """
         return await self._call(methods.LOGOUT, meta=meta)
 
@@ -707,20 +865,22 @@ class RemoteAgent(Remote):
         *,
         meta: dict[str, Any] | None = ABSENT,
     ) -> AuthStatusResponse:
-        """Call `auth/status`.
+        """Call `auth/status` and wait for its result.
 
         **UNSTABLE**
 
         This capability is not part of the spec yet, and may be removed or changed at any point.
 
-        Request parameters for the `auth/status` method.
+        Queries the agent's current authentication state.
 
-        Queries the agent's current authentication state without changing it.
+        This method is only available if the agent advertises the `auth.status` capability.
+        It MUST NOT change any agent state, and agents MUST NOT reject it with `auth_required`.
 
-        Agents MUST NOT reject it with `auth_required` (`-32000`), since Clients call it to learn
-        whether authentication is required.
+        Args:
+            meta: Data for extensions, `_meta` on the wire.
 
-        Unlocked by `agentCapabilities.auth.status` in the peer's `initialize` message.
+        Raises:
+            CapabilityError: the agent did not advertise `agentCapabilities.auth.status`.
         """
         return await self._call(methods.AUTH_STATUS, meta=meta)
 
@@ -733,11 +893,34 @@ class RemoteAgent(Remote):
         system_prompt: SystemPrompt | None = ABSENT,
         meta: dict[str, Any] | None = ABSENT,
     ) -> NewSessionResponse:
-        """Call `session/new`.
+        """Call `session/new` and wait for its result.
 
-        Request parameters for creating a new session.
+        Creates a new conversation session with the agent.
 
-        See protocol docs: [Creating a Session](https://agentclientprotocol.com/protocol/v1/draft/session-setup#creating-a-session)
+        Sessions represent independent conversation contexts with their own history and state.
+
+        The agent should:
+        - Create a new session context
+        - Connect to any specified MCP servers
+        - Return a unique session ID for future requests
+
+        May return an `auth_required` (`-32000`) error if the agent requires authentication.
+
+        See protocol docs: [Session Setup](https://agentclientprotocol.com/protocol/v1/draft/session-setup)
+
+        Args:
+            cwd: The working directory for this session. Must be an absolute path.
+            additional_directories: Additional workspace roots for this session. Each path must be
+                absolute.
+            mcp_servers: List of MCP (Model Context Protocol) servers the agent should connect to.
+            system_prompt: **UNSTABLE**
+            meta: Data for extensions, `_meta` on the wire.
+
+        Raises:
+            CapabilityError: the agent did not advertise what the arguments need:
+                `agentCapabilities.sessionCapabilities.additionalDirectories` for
+                `additional_directories`, `agentCapabilities.mcpCapabilities.http` for `http` in
+                `mcp_servers`, `agentCapabilities.mcpCapabilities.sse` for `sse` in `mcp_servers`.
         """
         return await self._call(
             methods.SESSION_NEW,
@@ -758,15 +941,33 @@ class RemoteAgent(Remote):
         system_prompt: SystemPrompt | None = ABSENT,
         meta: dict[str, Any] | None = ABSENT,
     ) -> LoadSessionResponse:
-        """Call `session/load`.
+        """Call `session/load` and wait for its result.
 
-        Request parameters for loading an existing session.
+        Loads an existing session to resume a previous conversation.
 
-        Only available if the Agent supports the `loadSession` capability.
+        This method is only available if the agent advertises the `loadSession` capability.
+
+        The agent should:
+        - Restore the session context and conversation history
+        - Connect to the specified MCP servers
+        - Stream the entire conversation history back to the client via notifications
 
         See protocol docs: [Loading Sessions](https://agentclientprotocol.com/protocol/v1/draft/session-setup#loading-sessions)
 
-        Unlocked by `agentCapabilities.loadSession` in the peer's `initialize` message.
+        Args:
+            mcp_servers: List of MCP servers to connect to for this session.
+            cwd: The working directory for this session. Must be an absolute path.
+            additional_directories: Additional workspace roots to activate for this session. Each
+                path must be absolute.
+            session_id: The ID of the session to load.
+            system_prompt: **UNSTABLE**
+            meta: Data for extensions, `_meta` on the wire.
+
+        Raises:
+            CapabilityError: the agent did not advertise `agentCapabilities.loadSession`, or what
+                the arguments need: `agentCapabilities.sessionCapabilities.additionalDirectories`
+                for `additional_directories`, `agentCapabilities.mcpCapabilities.http` for `http` in
+                `mcp_servers`, `agentCapabilities.mcpCapabilities.sse` for `sse` in `mcp_servers`.
         """
         return await self._call(
             methods.SESSION_LOAD,
@@ -786,13 +987,24 @@ class RemoteAgent(Remote):
         archived: SessionArchiveFilter | None = ABSENT,
         meta: dict[str, Any] | None = ABSENT,
     ) -> ListSessionsResponse:
-        """Call `session/list`.
+        """Call `session/list` and wait for its result.
 
-        Request parameters for listing existing sessions.
+        Lists existing sessions known to the agent.
 
-        Only available if the Agent supports the `sessionCapabilities.list` capability.
+        This method is only available if the agent advertises the `sessionCapabilities.list` capability.
 
-        Unlocked by `agentCapabilities.sessionCapabilities.list` in the peer's `initialize` message.
+        The agent should return metadata about sessions with optional filtering and pagination support.
+
+        Args:
+            cwd: Filter sessions by working directory. Must be an absolute path.
+            cursor: Opaque cursor token from a previous response's nextCursor field for cursor-based
+                pagination
+            archived: **UNSTABLE**
+            meta: Data for extensions, `_meta` on the wire.
+
+        Raises:
+            CapabilityError: the agent did not advertise
+                `agentCapabilities.sessionCapabilities.list`.
         """
         return await self._call(
             methods.SESSION_LIST, cwd=cwd, cursor=cursor, archived=archived, meta=meta
@@ -804,13 +1016,21 @@ class RemoteAgent(Remote):
         session_id: SessionId,
         meta: dict[str, Any] | None = ABSENT,
     ) -> DeleteSessionResponse:
-        """Call `session/delete`.
+        """Call `session/delete` and wait for its result.
 
-        Request parameters for deleting an existing session from `session/list`.
+        Deletes an existing session from `session/list`.
 
-        Only available if the Agent supports the `sessionCapabilities.delete` capability.
+        This method is only available if the agent advertises the `sessionCapabilities.delete` capability.
 
-        Unlocked by `agentCapabilities.sessionCapabilities.delete` in the peer's `initialize` message.
+        The error -32002 counts as success: there was nothing left to end.
+
+        Args:
+            session_id: The ID of the session to delete.
+            meta: Data for extensions, `_meta` on the wire.
+
+        Raises:
+            CapabilityError: the agent did not advertise
+                `agentCapabilities.sessionCapabilities.delete`.
         """
         return await self._call(methods.SESSION_DELETE, session_id=session_id, meta=meta)
 
@@ -824,20 +1044,39 @@ class RemoteAgent(Remote):
         system_prompt: SystemPrompt | None = ABSENT,
         meta: dict[str, Any] | None = ABSENT,
     ) -> ForkSessionResponse:
-        """Call `session/fork`.
+        """Call `session/fork` and wait for its result.
 
         **UNSTABLE**
 
         This capability is not part of the spec yet, and may be removed or changed at any point.
 
-        Request parameters for forking an existing session.
+        Forks an existing session to create a new independent session.
 
-        Creates a new session based on the context of an existing one, allowing
-        operations like generating summaries without affecting the original session's history.
+        This method is only available if the agent advertises the `session.fork` capability.
 
-        Only available if the Agent supports the `session.fork` capability.
+        The agent should create a new session with the same conversation context as the
+        original, allowing operations like generating summaries without affecting the
+        original session's history.
 
-        Unlocked by `agentCapabilities.sessionCapabilities.fork` in the peer's `initialize` message.
+        As with `session/new`, the forked session is active once the agent responds,
+        set up with the request's `cwd`, `additionalDirectories`, and `mcpServers`.
+        The client can prompt it without calling `session/load` or `session/resume` first.
+
+        Args:
+            session_id: The ID of the session to fork.
+            cwd: The working directory for this session. Must be an absolute path.
+            additional_directories: Additional workspace roots to activate for this session. Each
+                path must be absolute.
+            mcp_servers: List of MCP servers to connect to for this session.
+            system_prompt: **UNSTABLE**
+            meta: Data for extensions, `_meta` on the wire.
+
+        Raises:
+            CapabilityError: the agent did not advertise
+                `agentCapabilities.sessionCapabilities.fork`, or what the arguments need:
+                `agentCapabilities.sessionCapabilities.additionalDirectories` for
+                `additional_directories`, `agentCapabilities.mcpCapabilities.http` for `http` in
+                `mcp_servers`, `agentCapabilities.mcpCapabilities.sse` for `sse` in `mcp_servers`.
         """
         return await self._call(
             methods.SESSION_FORK,
@@ -855,22 +1094,23 @@ class RemoteAgent(Remote):
         session_id: SessionId,
         meta: dict[str, Any] | None = ABSENT,
     ) -> ArchiveSessionResponse:
-        """Call `session/archive`.
+        """Call `session/archive` and wait for its result.
 
         **UNSTABLE**
 
         This capability is not part of the spec yet, and may be removed or changed at any point.
 
-        Request parameters for archiving a session.
+        Archives a session, hiding it from default `session/list` results.
 
-        Only available if the Agent supports the `sessionCapabilities.archive` capability.
+        This method is only available if the agent advertises the `sessionCapabilities.archive` capability.
 
-        Archiving hides the session from default `session/list` results. It keeps the session ID
-        and saved history. If the session is active, the Agent MUST cancel any ongoing work and
-        free the session's resources as if `session/close` had been called, then archive it.
-        Archiving an archived session succeeds. A session that does not exist gets `-32002`.
+        Args:
+            session_id: The ID of the session to archive.
+            meta: Data for extensions, `_meta` on the wire.
 
-        Unlocked by `agentCapabilities.sessionCapabilities.archive` in the peer's `initialize` message.
+        Raises:
+            CapabilityError: the agent did not advertise
+                `agentCapabilities.sessionCapabilities.archive`.
         """
         return await self._call(methods.SESSION_ARCHIVE, session_id=session_id, meta=meta)
 
@@ -880,23 +1120,23 @@ class RemoteAgent(Remote):
         session_id: SessionId,
         meta: dict[str, Any] | None = ABSENT,
     ) -> UnarchiveSessionResponse:
-        """Call `session/unarchive`.
+        """Call `session/unarchive` and wait for its result.
 
         **UNSTABLE**
 
         This capability is not part of the spec yet, and may be removed or changed at any point.
 
-        Request parameters for unarchiving a session.
+        Unarchives a session, returning it to default `session/list` results.
 
-        Only available if the Agent supports the `sessionCapabilities.archive` capability.
+        This method is only available if the agent advertises the `sessionCapabilities.archive` capability.
 
-        Unarchiving returns the session to default `session/list` results with the same ID and
-        saved history. It never loads or resumes the session. Clients that want to continue an
-        archived session SHOULD unarchive it before calling `session/load` or `session/resume`.
-        Unarchiving a session that is not archived succeeds. A session that does not exist
-        gets `-32002`.
+        Args:
+            session_id: The ID of the session to unarchive.
+            meta: Data for extensions, `_meta` on the wire.
 
-        Unlocked by `agentCapabilities.sessionCapabilities.archive` in the peer's `initialize` message.
+        Raises:
+            CapabilityError: the agent did not advertise
+                `agentCapabilities.sessionCapabilities.archive`.
         """
         return await self._call(methods.SESSION_UNARCHIVE, session_id=session_id, meta=meta)
 
@@ -906,21 +1146,23 @@ class RemoteAgent(Remote):
         session_id: SessionId,
         meta: dict[str, Any] | None = ABSENT,
     ) -> SessionStatusResponse:
-        """Call `session/status`.
+        """Call `session/status` and wait for its result.
 
         **UNSTABLE**
 
         This capability is not part of the spec yet, and may be removed or changed at any point.
 
-        Request parameters for checking the status of a session.
+        Checks whether the Agent has a session in memory, without changing it.
 
-        Only available if the Agent supports the `sessionCapabilities.status` capability.
+        This method is only available if the agent advertises the `sessionCapabilities.status` capability.
 
-        `session/status` MUST NOT have side effects. The Agent does not load, resume, create,
-        close, or change the session, and does not attach the requesting connection to it.
-        A session the Agent does not know gets `-32002` with the requested `sessionId` in `data`.
+        Args:
+            session_id: The ID of the session to check.
+            meta: Data for extensions, `_meta` on the wire.
 
-        Unlocked by `agentCapabilities.sessionCapabilities.status` in the peer's `initialize` message.
+        Raises:
+            CapabilityError: the agent did not advertise
+                `agentCapabilities.sessionCapabilities.status`.
         """
         return await self._call(methods.SESSION_STATUS, session_id=session_id, meta=meta)
 
@@ -931,23 +1173,27 @@ class RemoteAgent(Remote):
         title: str,
         meta: dict[str, Any] | None = ABSENT,
     ) -> SetSessionTitleResponse:
-        """Call `session/set_title`.
+        """Call `session/set_title` and wait for its result.
 
         **UNSTABLE**
 
         This capability is not part of the spec yet, and may be removed or changed at any point.
 
-        Request parameters for setting the title of a session.
+        Sets the title of a session.
 
-        Only available if the Agent supports the `sessionCapabilities.title` capability.
+        This method is only available if the agent advertises the `sessionCapabilities.title` capability.
 
-        The session does not need to be active on the connection. Any session the Agent would
-        return from `session/list` can be retitled. A session that does not exist gets `-32002`.
+        The session does not need to be active on the connection. The agent stores the
+        title and returns the stored title, which may be normalized.
 
-        The Agent responds only after it has stored the title. After a successful response, the
-        Agent SHOULD NOT replace the title with one it generates automatically.
+        Args:
+            session_id: The ID of the session to retitle.
+            title: The new title for the session.
+            meta: Data for extensions, `_meta` on the wire.
 
-        Unlocked by `agentCapabilities.sessionCapabilities.title` in the peer's `initialize` message.
+        Raises:
+            CapabilityError: the agent did not advertise
+                `agentCapabilities.sessionCapabilities.title`.
         """
         return await self._call(
             methods.SESSION_SET_TITLE, session_id=session_id, title=title, meta=meta
@@ -963,16 +1209,30 @@ class RemoteAgent(Remote):
         system_prompt: SystemPrompt | None = ABSENT,
         meta: dict[str, Any] | None = ABSENT,
     ) -> ResumeSessionResponse:
-        """Call `session/resume`.
+        """Call `session/resume` and wait for its result.
 
-        Request parameters for resuming an existing session.
+        Resumes an existing session without returning previous messages.
 
-        Resumes an existing session without returning previous messages (unlike `session/load`).
-        This is useful for agents that can resume sessions but don't implement full session loading.
+        This method is only available if the agent advertises the `sessionCapabilities.resume` capability.
 
-        Only available if the Agent supports the `sessionCapabilities.resume` capability.
+        The agent should resume the session context, allowing the conversation to continue
+        without replaying the message history (unlike `session/load`).
 
-        Unlocked by `agentCapabilities.sessionCapabilities.resume` in the peer's `initialize` message.
+        Args:
+            session_id: The ID of the session to resume.
+            cwd: The working directory for this session. Must be an absolute path.
+            additional_directories: Additional workspace roots to activate for this session. Each
+                path must be absolute.
+            mcp_servers: List of MCP servers to connect to for this session.
+            system_prompt: **UNSTABLE**
+            meta: Data for extensions, `_meta` on the wire.
+
+        Raises:
+            CapabilityError: the agent did not advertise
+                `agentCapabilities.sessionCapabilities.resume`, or what the arguments need:
+                `agentCapabilities.sessionCapabilities.additionalDirectories` for
+                `additional_directories`, `agentCapabilities.mcpCapabilities.http` for `http` in
+                `mcp_servers`, `agentCapabilities.mcpCapabilities.sse` for `sse` in `mcp_servers`.
         """
         return await self._call(
             methods.SESSION_RESUME,
@@ -990,17 +1250,24 @@ class RemoteAgent(Remote):
         session_id: SessionId,
         meta: dict[str, Any] | None = ABSENT,
     ) -> CloseSessionResponse:
-        """Call `session/close`.
+        """Call `session/close` and wait for its result.
 
-        Request parameters for closing an active session.
+        Closes an active session and frees up any resources associated with it.
 
-        If supported, the agent **must** cancel any ongoing work related to the session
-        (treat it as if `session/cancel` was called) and then free up any resources
-        associated with the session.
+        This method is only available if the agent advertises the `sessionCapabilities.close` capability.
 
-        Only available if the Agent supports the `sessionCapabilities.close` capability.
+        The agent must cancel any ongoing work (as if `session/cancel` was called)
+        and then free up any resources associated with the session.
 
-        Unlocked by `agentCapabilities.sessionCapabilities.close` in the peer's `initialize` message.
+        The error -32002 counts as success: there was nothing left to end.
+
+        Args:
+            session_id: The ID of the session to close.
+            meta: Data for extensions, `_meta` on the wire.
+
+        Raises:
+            CapabilityError: the agent did not advertise
+                `agentCapabilities.sessionCapabilities.close`.
         """
         return await self._call(methods.SESSION_CLOSE, session_id=session_id, meta=meta)
 
@@ -1011,9 +1278,28 @@ class RemoteAgent(Remote):
         mode_id: SessionModeId,
         meta: dict[str, Any] | None = ABSENT,
     ) -> SetSessionModeResponse:
-        """Call `session/set_mode`.
+        """Call `session/set_mode` and wait for its result.
 
-        Request parameters for setting a session mode.
+        Sets the current mode for a session.
+
+        Allows switching between different agent modes (e.g., "ask", "architect", "code")
+        that affect system prompts, tool availability, and permission behaviors.
+
+        The mode must be one of the modes advertised in `availableModes` during session
+        creation or loading. Agents may also change modes autonomously and notify the
+        client via `current_mode_update` notifications.
+
+        This method can be called at any time during a session, whether the Agent is
+        idle or actively generating a response.
+
+        See protocol docs: [Session Modes](https://agentclientprotocol.com/protocol/v1/draft/session-modes)
+
+        It needs no capability: call it if the session came with modes.
+
+        Args:
+            session_id: The ID of the session to set the mode for.
+            mode_id: The ID of the mode to set.
+            meta: Data for extensions, `_meta` on the wire.
         """
         return await self._call(
             methods.SESSION_SET_MODE, session_id=session_id, mode_id=mode_id, meta=meta
@@ -1039,9 +1325,18 @@ class RemoteAgent(Remote):
         value: SessionConfigValueId,
     ) -> SetSessionConfigOptionResponse: ...
     async def session_set_config_option(self, **keywords: Any) -> SetSessionConfigOptionResponse:
-        """Call `session/set_config_option`.
+        """Call `session/set_config_option` and wait for its result.
 
-        Request parameters for setting a session configuration option.
+        Sets the current value for a session configuration option.
+
+        It needs no capability: call it if the session came with config options.
+
+        Args:
+            type: Which kind it is: `boolean`.
+            session_id: The ID of the session to set the configuration option for.
+            config_id: The ID of the configuration option to set.
+            meta: Data for extensions, `_meta` on the wire.
+            value: The boolean value. Or: The value ID.
         """
         return await self._call(methods.SESSION_SET_CONFIG_OPTION, **keywords)
 
@@ -1052,13 +1347,32 @@ class RemoteAgent(Remote):
         prompt: Sequence[ContentBlock],
         meta: dict[str, Any] | None = ABSENT,
     ) -> PromptResponse:
-        """Call `session/prompt`.
+        """Call `session/prompt` and wait for its result.
 
-        Request parameters for sending a user prompt to the agent.
+        Processes a user prompt within a session.
 
-        Contains the user's message and any additional context.
+        This method handles the whole lifecycle of a prompt:
+        - Receives user messages with optional context (files, images, etc.)
+        - Processes the prompt using language models
+        - Reports language model content and tool calls to the Clients
+        - Requests permission to run tools
+        - Executes any requested tool calls
+        - Returns when the turn is complete with a stop reason
 
-        See protocol docs: [User Message](https://agentclientprotocol.com/protocol/v1/draft/prompt-turn#1-user-message)
+        See protocol docs: [Prompt Turn](https://agentclientprotocol.com/protocol/v1/draft/prompt-turn)
+
+        If the task that awaits it is cancelled, `session/cancel` is sent.
+
+        Args:
+            session_id: The ID of the session to send this user message to
+            prompt: The blocks of content that compose the user's message.
+            meta: Data for extensions, `_meta` on the wire.
+
+        Raises:
+            CapabilityError: the agent did not advertise what the arguments need:
+                `agentCapabilities.promptCapabilities.image` for `image` in `prompt`,
+                `agentCapabilities.promptCapabilities.audio` for `audio` in `prompt`,
+                `agentCapabilities.promptCapabilities.embeddedContext` for `resource` in `prompt`.
         """
         return await self._call(
             methods.SESSION_PROMPT, session_id=session_id, prompt=prompt, meta=meta
@@ -1072,9 +1386,24 @@ class RemoteAgent(Remote):
     ) -> None:
         """Send `session/cancel`.
 
-        Notification to cancel ongoing operations for a session.
+        Cancels ongoing operations for a session.
+
+        This is a notification sent by the client to cancel an ongoing prompt turn.
+
+        Upon receiving this notification, the Agent SHOULD:
+        - Stop all language model requests as soon as possible
+        - Abort all tool call invocations in progress
+        - Send any pending `session/update` notifications
+        - Respond to the original `session/prompt` request with the `cancelled` stop reason
 
         See protocol docs: [Cancellation](https://agentclientprotocol.com/protocol/v1/draft/prompt-turn#cancellation)
+
+        It needs no capability: send it if a prompt is running. The session's pending
+        `session/request_permission` is answered with `{"outcome": {"outcome": "cancelled"}}`.
+
+        Args:
+            session_id: The ID of the session to cancel operations for.
+            meta: Data for extensions, `_meta` on the wire.
         """
         await self._notify(methods.SESSION_CANCEL, session_id=session_id, meta=meta)
 
@@ -1093,12 +1422,17 @@ class RemoteAgent(Remote):
 
         This capability is not part of the spec yet, and may be removed or changed at any point.
 
-        Notification parameters for `mcp/message`.
+        Sends an MCP-over-ACP notification.
 
-        Sent by the provider to the consumer for an active request (including
-        subscription acknowledgements and updates). The outer envelope has no `id`.
+        Args:
+            server_id: The declared ACP MCP server handling the associated request.
+            request_id: The identifier of the active inner MCP request.
+            method: The inner MCP method name.
+            params: Optional inner MCP params.
+            meta: Data for extensions, `_meta` on the wire.
 
-        Unlocked by `agentCapabilities.mcpCapabilities.acp` in the peer's `initialize` message.
+        Raises:
+            CapabilityError: the agent did not advertise `agentCapabilities.mcpCapabilities.acp`.
         """
         await self._notify(
             methods.MCP_MESSAGE_NOTIFICATION,
@@ -1117,9 +1451,25 @@ class RemoteAgent(Remote):
     ) -> None:
         """Send `$/cancel_request`.
 
-        Notification to cancel an ongoing request.
+        Cancels an ongoing request.
+
+        This is a notification sent by the side that sent a request to cancel that request.
+
+        Upon receiving this notification, the receiver:
+
+        1. MAY cancel the corresponding request activity and all nested activities
+        2. MAY send any pending notifications.
+        3. MUST send one of these responses for the original request:
+          - Valid response with appropriate data (partial results or cancellation marker)
+          - Error response with code `-32800` (Cancelled)
 
         See protocol docs: [Cancellation](https://agentclientprotocol.com/protocol/v1/draft/cancellation)
+
+        It needs no capability: send it if a request is in flight.
+
+        Args:
+            request_id: The ID of the request to cancel.
+            meta: Data for extensions, `_meta` on the wire.
         """
         await self._notify(methods.CANCEL_REQUEST, request_id=request_id, meta=meta)
 
@@ -1131,23 +1481,20 @@ class RemoteAgent(Remote):
         client_info: Implementation | None = ABSENT,
         meta: dict[str, Any] | None = ABSENT,
     ) -> InitializeProxyResponse:
-        """Call `proxy/initialize`.
+        """Call `proxy/initialize` and wait for its result.
 
-        **UNSTABLE**
+        Initializes a component as a proxy.
 
-        This capability is not part of the spec yet, and may be removed or changed at any point.
+        Sent by a conductor to each component that has a successor, instead of `initialize`.
+        The params and response are the same as for `initialize`.
 
-        Request parameters for `proxy/initialize`.
+        It needs no capability: call it if the component runs in a proxy chain.
 
-        A conductor sends `proxy/initialize` instead of `initialize` to every component that has a
-        successor, which tells the component to run as a proxy. The params and the response are
-        the same as for `initialize`. A conductor sends `initialize` to the final agent.
-
-        The params carry the protocol version the conductor selected: the client's requested
-        version, unless the conductor supports only a lower one. Before answering successfully,
-        the proxy MUST forward an `initialize` request to its successor through `proxy/successor`.
-
-        See the [Proxy Chains RFD](https://agentclientprotocol.com/rfds/proxy-chains).
+        Args:
+            protocol_version: The latest protocol version supported by the client.
+            client_capabilities: Capabilities supported by the client.
+            client_info: Information about the Client name and version sent to the Agent.
+            meta: Data for extensions, `_meta` on the wire.
         """
         return await self._call(
             methods.PROXY_INITIALIZE,
@@ -1164,26 +1511,20 @@ class RemoteAgent(Remote):
         params: Any = ABSENT,
         meta: dict[str, Any] | None = ABSENT,
     ) -> ProxySuccessorResponse:
-        """Call `proxy/successor`.
+        """Call `proxy/successor` and wait for its result.
 
-        **UNSTABLE**
+        Forwards a request to or from a proxy's successor.
 
-        This capability is not part of the spec yet, and may be removed or changed at any point.
+        A proxy sends it to its conductor to forward a request downstream. The conductor sends
+        it to the proxy to deliver a request from the successor. The wrapped request's result
+        or error is returned unchanged.
 
-        Parameters of a `proxy/successor` request.
+        It needs no capability: call it if the component runs in a proxy chain.
 
-        A proxy sends it to forward a message to its successor, and the conductor sends it to
-        deliver a message from the successor to the proxy. The envelope wraps one request: `method`
-        and `params` are the wrapped request's method and params.
-
-        The result or error of the wrapped request is returned unchanged, as the same JSON value,
-        as the result or error of the `proxy/successor` request. Errors the conductor returns
-        itself, for example because the successor has exited, are not wrapped results.
-
-        To cancel it, the sender sends `$/cancel_request` with the ID of this `proxy/successor`
-        request on the same connection. Cancellation is never forwarded to another hop.
-
-        See the [Proxy Chains RFD](https://agentclientprotocol.com/rfds/proxy-chains).
+        Args:
+            method: Method name of the wrapped request.
+            params: Params of the wrapped request, forwarded unchanged.
+            meta: Data for extensions, `_meta` on the wire.
         """
         return await self._call(methods.PROXY_SUCCESSOR, method=method, params=params, meta=meta)
 
@@ -1196,17 +1537,17 @@ class RemoteAgent(Remote):
     ) -> None:
         """Send `proxy/successor`.
 
-        **UNSTABLE**
+        Forwards a notification to or from a proxy's successor.
 
-        This capability is not part of the spec yet, and may be removed or changed at any point.
+        A proxy sends it to its conductor to forward a notification downstream. The conductor
+        sends it to the proxy to deliver a notification from the successor.
 
-        Parameters of a `proxy/successor` notification.
+        It needs no capability: send it if the component runs in a proxy chain.
 
-        A proxy sends it to forward a message to its successor, and the conductor sends it to
-        deliver a message from the successor to the proxy. The envelope wraps one notification: `method`
-        and `params` are the wrapped notification's method and params.
-
-        See the [Proxy Chains RFD](https://agentclientprotocol.com/rfds/proxy-chains).
+        Args:
+            method: Method name of the wrapped notification.
+            params: Params of the wrapped notification, forwarded unchanged.
+            meta: Data for extensions, `_meta` on the wire.
         """
         await self._notify(
             methods.PROXY_SUCCESSOR_NOTIFICATION, method=method, params=params, meta=meta

@@ -79,27 +79,39 @@ if TYPE_CHECKING:
 
 
 class Client(Handler):
-    """A client: implement the abstract methods, and of the others those you advertise."""
+    """A client. Implement the abstract methods and every method you advertise."""
 
     async def fs_write_text_file(self, request: WriteTextFileRequest, /) -> WriteTextFileResponse:
         """Handle `fs/write_text_file`.
 
-        Request to write content to a text file.
+        Writes content to a text file in the client's file system.
 
-        Only available if the client supports the `fs.writeTextFile` capability.
+        Only available if the client advertises the `fs.writeTextFile` capability.
+        Allows the agent to create or modify files within the client's environment.
 
-        Unlocked by `clientCapabilities.fs.writeTextFile` in the peer's `initialize` message.
+        See protocol docs: [Client](https://agentclientprotocol.com/protocol/v1/draft/overview#client)
+
+        Advertise `clientCapabilities.fs.writeTextFile` in your `initialize` request: without it
+        agents don't call it.
+
+        The default answers that there is no such method (-32601).
         """
         raise MethodNotFound("fs/write_text_file")
 
     async def fs_read_text_file(self, request: ReadTextFileRequest, /) -> ReadTextFileResponse:
         """Handle `fs/read_text_file`.
 
-        Request to read content from a text file.
+        Reads content from a text file in the client's file system.
 
-        Only available if the client supports the `fs.readTextFile` capability.
+        Only available if the client advertises the `fs.readTextFile` capability.
+        Allows the agent to access file contents within the client's environment.
 
-        Unlocked by `clientCapabilities.fs.readTextFile` in the peer's `initialize` message.
+        See protocol docs: [Client](https://agentclientprotocol.com/protocol/v1/draft/overview#client)
+
+        Advertise `clientCapabilities.fs.readTextFile` in your `initialize` request: without it
+        agents don't call it.
+
+        The default answers that there is no such method (-32601).
         """
         raise MethodNotFound("fs/read_text_file")
 
@@ -109,37 +121,82 @@ class Client(Handler):
     ) -> RequestPermissionResponse:
         """Handle `session/request_permission`.
 
-        Request for user permission to execute a tool call.
+        Requests permission from the user for a tool call operation.
 
-        Sent when the agent needs authorization before performing a sensitive operation.
+        Called by the agent when it needs user authorization before executing
+        a potentially sensitive operation. The client should present the options
+        to the user and return their decision.
+
+        If the client cancels the prompt turn via `session/cancel`, it MUST
+        respond to this request with the `cancelled` outcome.
 
         See protocol docs: [Requesting Permission](https://agentclientprotocol.com/protocol/v1/draft/tool-calls#requesting-permission)
+
+        Every client implements it.
         """
 
     async def terminal_create(self, request: CreateTerminalRequest, /) -> CreateTerminalResponse:
         """Handle `terminal/create`.
 
-        Request to create a new terminal and execute a command.
+        Executes a command in a new terminal
 
-        Unlocked by `clientCapabilities.terminal` in the peer's `initialize` message.
+        Only available if the `terminal` Client capability is set to `true`.
+
+        Returns a `TerminalId` that can be used with other terminal methods
+        to get the current output, wait for exit, and kill the command.
+
+        The `TerminalId` can also be used to embed the terminal in a tool call
+        by using `terminal` tool call content.
+
+        The Agent is responsible for releasing the terminal by using the `terminal/release`
+        method.
+
+        See protocol docs: [Terminals](https://agentclientprotocol.com/protocol/v1/draft/terminals)
+
+        Advertise `clientCapabilities.terminal` in your `initialize` request: without it agents
+        don't call it.
+
+        The default answers that there is no such method (-32601).
         """
         raise MethodNotFound("terminal/create")
 
     async def terminal_output(self, request: TerminalOutputRequest, /) -> TerminalOutputResponse:
         """Handle `terminal/output`.
 
-        Request to get the current output and status of a terminal.
+        Gets the terminal output and exit status
 
-        Unlocked by `clientCapabilities.terminal` in the peer's `initialize` message.
+        Returns the current content in the terminal without waiting for the command to exit.
+        If the command has already exited, the exit status is included.
+
+        See protocol docs: [Terminals](https://agentclientprotocol.com/protocol/v1/draft/terminals)
+
+        Advertise `clientCapabilities.terminal` in your `initialize` request: without it agents
+        don't call it.
+
+        The default answers that there is no such method (-32601).
         """
         raise MethodNotFound("terminal/output")
 
     async def terminal_release(self, request: ReleaseTerminalRequest, /) -> ReleaseTerminalResponse:
         """Handle `terminal/release`.
 
-        Request to release a terminal and free its resources.
+        Releases a terminal
 
-        Unlocked by `clientCapabilities.terminal` in the peer's `initialize` message.
+        The command is killed if it hasn't exited yet. Use `terminal/wait_for_exit`
+        to wait for the command to exit before releasing the terminal.
+
+        After release, the `TerminalId` can no longer be used with other `terminal/*` methods,
+        but tool calls that already contain it, continue to display its output.
+
+        The `terminal/kill` method can be used to terminate the command without releasing
+        the terminal, allowing the Agent to call `terminal/output` and other methods.
+
+        See protocol docs: [Terminals](https://agentclientprotocol.com/protocol/v1/draft/terminals)
+
+        Advertise `clientCapabilities.terminal` in your `initialize` request: without it agents
+        don't call it.
+
+        The default answers that there is no such method (-32601).
         """
         raise MethodNotFound("terminal/release")
 
@@ -148,18 +205,37 @@ class Client(Handler):
     ) -> WaitForTerminalExitResponse:
         """Handle `terminal/wait_for_exit`.
 
-        Request to wait for a terminal command to exit.
+        Waits for the terminal command to exit and return its exit status
 
-        Unlocked by `clientCapabilities.terminal` in the peer's `initialize` message.
+        See protocol docs: [Terminals](https://agentclientprotocol.com/protocol/v1/draft/terminals)
+
+        Advertise `clientCapabilities.terminal` in your `initialize` request: without it agents
+        don't call it.
+
+        The default answers that there is no such method (-32601).
         """
         raise MethodNotFound("terminal/wait_for_exit")
 
     async def terminal_kill(self, request: KillTerminalRequest, /) -> KillTerminalResponse:
         """Handle `terminal/kill`.
 
-        Request to kill a terminal without releasing it.
+        Kills the terminal command without releasing the terminal
 
-        Unlocked by `clientCapabilities.terminal` in the peer's `initialize` message.
+        While `terminal/release` will also kill the command, this method will keep
+        the `TerminalId` valid so it can be used with other methods.
+
+        This method can be helpful when implementing command timeouts which terminate
+        the command as soon as elapsed, and then get the final output so it can be sent
+        to the model.
+
+        Note: Call `terminal/release` when `TerminalId` is no longer needed.
+
+        See protocol docs: [Terminals](https://agentclientprotocol.com/protocol/v1/draft/terminals)
+
+        Advertise `clientCapabilities.terminal` in your `initialize` request: without it agents
+        don't call it.
+
+        The default answers that there is no such method (-32601).
         """
         raise MethodNotFound("terminal/kill")
 
@@ -168,13 +244,15 @@ class Client(Handler):
     ) -> CreateElicitationResponse:
         """Handle `elicitation/create`.
 
-        Request from the agent to elicit structured user input.
+        Requests structured user input via a form or URL.
 
-        The agent sends this to the client to request information from the user,
-        either via a form or by directing them to a URL.
-        Elicitations are tied to a session (optionally a tool call) or a request.
+        See protocol docs: [Elicitation](https://agentclientprotocol.com/protocol/v1/draft/elicitation)
 
-        Unlocked by `clientCapabilities.elicitation` in the peer's `initialize` message.
+        Advertise `clientCapabilities.elicitation` in your `initialize` request: without it agents
+        don't call it. Advertise which parts you take: `clientCapabilities.elicitation.form` for
+        `form` in `mode`, `clientCapabilities.elicitation.url` for `url` in `mode`.
+
+        The default answers that there is no such method (-32601).
         """
         raise MethodNotFound("elicitation/create")
 
@@ -185,7 +263,11 @@ class Client(Handler):
 
         This capability is not part of the spec yet, and may be removed or changed at any point.
 
-        Request parameters for `mcp/message`.
+        Exchanges an MCP-over-ACP message.
+
+        It needs no capability: agents call it if the client passed an MCP server over ACP.
+
+        The default answers that there is no such method (-32601).
         """
         raise MethodNotFound("mcp/message")
 
@@ -193,19 +275,32 @@ class Client(Handler):
     async def session_update(self, notification: SessionNotification, /) -> None:
         """Handle `session/update`.
 
-        Notification containing a session update from the agent.
+        Handles session update notifications from the agent.
 
-        Used to stream real-time progress and results during prompt processing.
+        This is a notification endpoint (no response expected) that receives
+        real-time updates about session progress, including message chunks,
+        tool calls, and execution plans.
+
+        Note: Clients SHOULD continue accepting tool call updates even after
+        sending a `session/cancel` notification, as the agent may send final
+        updates before responding with the cancelled stop reason.
 
         See protocol docs: [Agent Reports Output](https://agentclientprotocol.com/protocol/v1/draft/prompt-turn#3-agent-reports-output)
+
+        Every client implements it.
         """
 
     async def elicitation_complete(self, notification: CompleteElicitationNotification, /) -> None:
         """Handle `elicitation/complete`.
 
-        Notification sent by the agent when a URL-based elicitation is complete.
+        Notification that a URL-based elicitation has completed.
 
-        Unlocked by `clientCapabilities.elicitation.url` in the peer's `initialize` message.
+        See protocol docs: [Elicitation](https://agentclientprotocol.com/protocol/v1/draft/elicitation#url-completion)
+
+        Advertise `clientCapabilities.elicitation.url` in your `initialize` request: without it
+        agents don't send it.
+
+        The default ignores it.
         """
         await self._unhandled(methods.ELICITATION_COMPLETE, notification)
 
@@ -216,65 +311,65 @@ class Client(Handler):
 
         This capability is not part of the spec yet, and may be removed or changed at any point.
 
-        Notification sent by the agent when its authentication status changes.
+        Notification that the agent's authentication state changed.
 
-        Carries the same fields as the `auth/status` response. Agents that advertise the
-        `auth.status` capability MAY send it at any time after `initialize`, and SHOULD only
-        send it when the reported status differs from the last one sent on the connection.
+        Only sent by agents that advertise the `auth.status` capability.
+
+        It needs no capability: agents send it if the agent advertises `auth.status`.
+
+        The default ignores it.
         """
         await self._unhandled(methods.AUTH_STATUS_UPDATE, notification)
 
     async def cancel_request(self, notification: CancelRequestNotification, /) -> None:
         """Handle `$/cancel_request`.
 
-        Notification to cancel an ongoing request.
+        Cancels an ongoing request.
+
+        This is a notification sent by the side that sent a request to cancel that request.
+
+        Upon receiving this notification, the receiver:
+
+        1. MAY cancel the corresponding request activity and all nested activities
+        2. MAY send any pending notifications.
+        3. MUST send one of these responses for the original request:
+          - Valid response with appropriate data (partial results or cancellation marker)
+          - Error response with code `-32800` (Cancelled)
 
         See protocol docs: [Cancellation](https://agentclientprotocol.com/protocol/v1/draft/cancellation)
+
+        It needs no capability: agents send it if a request is in flight.
+
+        The default does nothing: the handler of that request has been cancelled already.
         """
         await self._unhandled(methods.CANCEL_REQUEST, notification)
 
     async def proxy_initialize(self, request: InitializeProxyRequest, /) -> InitializeProxyResponse:
         """Handle `proxy/initialize`.
 
-        **UNSTABLE**
+        Initializes a component as a proxy.
 
-        This capability is not part of the spec yet, and may be removed or changed at any point.
+        Sent by a conductor to each component that has a successor, instead of `initialize`.
+        The params and response are the same as for `initialize`.
 
-        Request parameters for `proxy/initialize`.
+        It needs no capability: agents call it if the component runs in a proxy chain.
 
-        A conductor sends `proxy/initialize` instead of `initialize` to every component that has a
-        successor, which tells the component to run as a proxy. The params and the response are
-        the same as for `initialize`. A conductor sends `initialize` to the final agent.
-
-        The params carry the protocol version the conductor selected: the client's requested
-        version, unless the conductor supports only a lower one. Before answering successfully,
-        the proxy MUST forward an `initialize` request to its successor through `proxy/successor`.
-
-        See the [Proxy Chains RFD](https://agentclientprotocol.com/rfds/proxy-chains).
+        The default answers that there is no such method (-32601).
         """
         raise MethodNotFound("proxy/initialize")
 
     async def proxy_successor(self, request: ProxySuccessorRequest, /) -> ProxySuccessorResponse:
         """Handle `proxy/successor`.
 
-        **UNSTABLE**
+        Forwards a request to or from a proxy's successor.
 
-        This capability is not part of the spec yet, and may be removed or changed at any point.
+        A proxy sends it to its conductor to forward a request downstream. The conductor sends
+        it to the proxy to deliver a request from the successor. The wrapped request's result
+        or error is returned unchanged.
 
-        Parameters of a `proxy/successor` request.
+        It needs no capability: agents call it if the component runs in a proxy chain.
 
-        A proxy sends it to forward a message to its successor, and the conductor sends it to
-        deliver a message from the successor to the proxy. The envelope wraps one request: `method`
-        and `params` are the wrapped request's method and params.
-
-        The result or error of the wrapped request is returned unchanged, as the same JSON value,
-        as the result or error of the `proxy/successor` request. Errors the conductor returns
-        itself, for example because the successor has exited, are not wrapped results.
-
-        To cancel it, the sender sends `$/cancel_request` with the ID of this `proxy/successor`
-        request on the same connection. Cancellation is never forwarded to another hop.
-
-        See the [Proxy Chains RFD](https://agentclientprotocol.com/rfds/proxy-chains).
+        The default answers that there is no such method (-32601).
         """
         raise MethodNotFound("proxy/successor")
 
@@ -283,17 +378,14 @@ class Client(Handler):
     ) -> None:
         """Handle `proxy/successor`.
 
-        **UNSTABLE**
+        Forwards a notification to or from a proxy's successor.
 
-        This capability is not part of the spec yet, and may be removed or changed at any point.
+        A proxy sends it to its conductor to forward a notification downstream. The conductor
+        sends it to the proxy to deliver a notification from the successor.
 
-        Parameters of a `proxy/successor` notification.
+        It needs no capability: agents send it if the component runs in a proxy chain.
 
-        A proxy sends it to forward a message to its successor, and the conductor sends it to
-        deliver a message from the successor to the proxy. The envelope wraps one notification: `method`
-        and `params` are the wrapped notification's method and params.
-
-        See the [Proxy Chains RFD](https://agentclientprotocol.com/rfds/proxy-chains).
+        The default ignores it.
         """
         await self._unhandled(methods.PROXY_SUCCESSOR_NOTIFICATION, notification)
 
@@ -396,13 +488,23 @@ class RemoteClient(Remote):
         content: str,
         meta: dict[str, Any] | None = ABSENT,
     ) -> WriteTextFileResponse:
-        """Call `fs/write_text_file`.
+        """Call `fs/write_text_file` and wait for its result.
 
-        Request to write content to a text file.
+        Writes content to a text file in the client's file system.
 
-        Only available if the client supports the `fs.writeTextFile` capability.
+        Only available if the client advertises the `fs.writeTextFile` capability.
+        Allows the agent to create or modify files within the client's environment.
 
-        Unlocked by `clientCapabilities.fs.writeTextFile` in the peer's `initialize` message.
+        See protocol docs: [Client](https://agentclientprotocol.com/protocol/v1/draft/overview#client)
+
+        Args:
+            session_id: The session ID for this request.
+            path: Absolute path to the file to write.
+            content: The text content to write to the file.
+            meta: Data for extensions, `_meta` on the wire.
+
+        Raises:
+            CapabilityError: the client did not advertise `clientCapabilities.fs.writeTextFile`.
         """
         return await self._call(
             methods.FS_WRITE_TEXT_FILE, session_id=session_id, path=path, content=content, meta=meta
@@ -417,13 +519,24 @@ class RemoteClient(Remote):
         limit: Uint32 | None = ABSENT,
         meta: dict[str, Any] | None = ABSENT,
     ) -> ReadTextFileResponse:
-        """Call `fs/read_text_file`.
+        """Call `fs/read_text_file` and wait for its result.
 
-        Request to read content from a text file.
+        Reads content from a text file in the client's file system.
 
-        Only available if the client supports the `fs.readTextFile` capability.
+        Only available if the client advertises the `fs.readTextFile` capability.
+        Allows the agent to access file contents within the client's environment.
 
-        Unlocked by `clientCapabilities.fs.readTextFile` in the peer's `initialize` message.
+        See protocol docs: [Client](https://agentclientprotocol.com/protocol/v1/draft/overview#client)
+
+        Args:
+            session_id: The session ID for this request.
+            path: Absolute path to the file to read.
+            line: Line number to start reading from (1-based).
+            limit: Maximum number of lines to read.
+            meta: Data for extensions, `_meta` on the wire.
+
+        Raises:
+            CapabilityError: the client did not advertise `clientCapabilities.fs.readTextFile`.
         """
         return await self._call(
             methods.FS_READ_TEXT_FILE,
@@ -442,13 +555,26 @@ class RemoteClient(Remote):
         options: Sequence[PermissionOption],
         meta: dict[str, Any] | None = ABSENT,
     ) -> RequestPermissionResponse:
-        """Call `session/request_permission`.
+        """Call `session/request_permission` and wait for its result.
 
-        Request for user permission to execute a tool call.
+        Requests permission from the user for a tool call operation.
 
-        Sent when the agent needs authorization before performing a sensitive operation.
+        Called by the agent when it needs user authorization before executing
+        a potentially sensitive operation. The client should present the options
+        to the user and return their decision.
+
+        If the client cancels the prompt turn via `session/cancel`, it MUST
+        respond to this request with the `cancelled` outcome.
 
         See protocol docs: [Requesting Permission](https://agentclientprotocol.com/protocol/v1/draft/tool-calls#requesting-permission)
+
+        If the task that awaits it is cancelled, `session/cancel` is sent.
+
+        Args:
+            session_id: The session ID for this request.
+            tool_call: Details about the tool call requiring permission.
+            options: Available permission options for the user to choose from.
+            meta: Data for extensions, `_meta` on the wire.
         """
         return await self._call(
             methods.SESSION_REQUEST_PERMISSION,
@@ -469,11 +595,34 @@ class RemoteClient(Remote):
         output_byte_limit: Uint64 | None = ABSENT,
         meta: dict[str, Any] | None = ABSENT,
     ) -> CreateTerminalResponse:
-        """Call `terminal/create`.
+        """Call `terminal/create` and wait for its result.
 
-        Request to create a new terminal and execute a command.
+        Executes a command in a new terminal
 
-        Unlocked by `clientCapabilities.terminal` in the peer's `initialize` message.
+        Only available if the `terminal` Client capability is set to `true`.
+
+        Returns a `TerminalId` that can be used with other terminal methods
+        to get the current output, wait for exit, and kill the command.
+
+        The `TerminalId` can also be used to embed the terminal in a tool call
+        by using `terminal` tool call content.
+
+        The Agent is responsible for releasing the terminal by using the `terminal/release`
+        method.
+
+        See protocol docs: [Terminals](https://agentclientprotocol.com/protocol/v1/draft/terminals)
+
+        Args:
+            session_id: The session ID for this request.
+            command: The command to execute.
+            args: Array of command arguments.
+            env: Environment variables for the command.
+            cwd: Working directory for the command. Must be an absolute path.
+            output_byte_limit: Maximum number of output bytes to retain.
+            meta: Data for extensions, `_meta` on the wire.
+
+        Raises:
+            CapabilityError: the client did not advertise `clientCapabilities.terminal`.
         """
         return await self._call(
             methods.TERMINAL_CREATE,
@@ -493,11 +642,22 @@ class RemoteClient(Remote):
         terminal_id: TerminalId,
         meta: dict[str, Any] | None = ABSENT,
     ) -> TerminalOutputResponse:
-        """Call `terminal/output`.
+        """Call `terminal/output` and wait for its result.
 
-        Request to get the current output and status of a terminal.
+        Gets the terminal output and exit status
 
-        Unlocked by `clientCapabilities.terminal` in the peer's `initialize` message.
+        Returns the current content in the terminal without waiting for the command to exit.
+        If the command has already exited, the exit status is included.
+
+        See protocol docs: [Terminals](https://agentclientprotocol.com/protocol/v1/draft/terminals)
+
+        Args:
+            session_id: The session ID for this request.
+            terminal_id: The ID of the terminal to get output from.
+            meta: Data for extensions, `_meta` on the wire.
+
+        Raises:
+            CapabilityError: the client did not advertise `clientCapabilities.terminal`.
         """
         return await self._call(
             methods.TERMINAL_OUTPUT, session_id=session_id, terminal_id=terminal_id, meta=meta
@@ -510,11 +670,28 @@ class RemoteClient(Remote):
         terminal_id: TerminalId,
         meta: dict[str, Any] | None = ABSENT,
     ) -> ReleaseTerminalResponse:
-        """Call `terminal/release`.
+        """Call `terminal/release` and wait for its result.
 
-        Request to release a terminal and free its resources.
+        Releases a terminal
 
-        Unlocked by `clientCapabilities.terminal` in the peer's `initialize` message.
+        The command is killed if it hasn't exited yet. Use `terminal/wait_for_exit`
+        to wait for the command to exit before releasing the terminal.
+
+        After release, the `TerminalId` can no longer be used with other `terminal/*` methods,
+        but tool calls that already contain it, continue to display its output.
+
+        The `terminal/kill` method can be used to terminate the command without releasing
+        the terminal, allowing the Agent to call `terminal/output` and other methods.
+
+        See protocol docs: [Terminals](https://agentclientprotocol.com/protocol/v1/draft/terminals)
+
+        Args:
+            session_id: The session ID for this request.
+            terminal_id: The ID of the terminal to release.
+            meta: Data for extensions, `_meta` on the wire.
+
+        Raises:
+            CapabilityError: the client did not advertise `clientCapabilities.terminal`.
         """
         return await self._call(
             methods.TERMINAL_RELEASE, session_id=session_id, terminal_id=terminal_id, meta=meta
@@ -527,11 +704,19 @@ class RemoteClient(Remote):
         terminal_id: TerminalId,
         meta: dict[str, Any] | None = ABSENT,
     ) -> WaitForTerminalExitResponse:
-        """Call `terminal/wait_for_exit`.
+        """Call `terminal/wait_for_exit` and wait for its result.
 
-        Request to wait for a terminal command to exit.
+        Waits for the terminal command to exit and return its exit status
 
-        Unlocked by `clientCapabilities.terminal` in the peer's `initialize` message.
+        See protocol docs: [Terminals](https://agentclientprotocol.com/protocol/v1/draft/terminals)
+
+        Args:
+            session_id: The session ID for this request.
+            terminal_id: The ID of the terminal to wait for.
+            meta: Data for extensions, `_meta` on the wire.
+
+        Raises:
+            CapabilityError: the client did not advertise `clientCapabilities.terminal`.
         """
         return await self._call(
             methods.TERMINAL_WAIT_FOR_EXIT,
@@ -547,11 +732,28 @@ class RemoteClient(Remote):
         terminal_id: TerminalId,
         meta: dict[str, Any] | None = ABSENT,
     ) -> KillTerminalResponse:
-        """Call `terminal/kill`.
+        """Call `terminal/kill` and wait for its result.
 
-        Request to kill a terminal without releasing it.
+        Kills the terminal command without releasing the terminal
 
-        Unlocked by `clientCapabilities.terminal` in the peer's `initialize` message.
+        While `terminal/release` will also kill the command, this method will keep
+        the `TerminalId` valid so it can be used with other methods.
+
+        This method can be helpful when implementing command timeouts which terminate
+        the command as soon as elapsed, and then get the final output so it can be sent
+        to the model.
+
+        Note: Call `terminal/release` when `TerminalId` is no longer needed.
+
+        See protocol docs: [Terminals](https://agentclientprotocol.com/protocol/v1/draft/terminals)
+
+        Args:
+            session_id: The session ID for this request.
+            terminal_id: The ID of the terminal to kill.
+            meta: Data for extensions, `_meta` on the wire.
+
+        Raises:
+            CapabilityError: the client did not advertise `clientCapabilities.terminal`.
         """
         return await self._call(
             methods.TERMINAL_KILL, session_id=session_id, terminal_id=terminal_id, meta=meta
@@ -621,15 +823,27 @@ class RemoteClient(Remote):
         meta: dict[str, Any] | None = ABSENT,
     ) -> CreateElicitationResponse: ...
     async def elicitation_create(self, **keywords: Any) -> CreateElicitationResponse:
-        """Call `elicitation/create`.
+        """Call `elicitation/create` and wait for its result.
 
-        Request from the agent to elicit structured user input.
+        Requests structured user input via a form or URL.
 
-        The agent sends this to the client to request information from the user,
-        either via a form or by directing them to a URL.
-        Elicitations are tied to a session (optionally a tool call) or a request.
+        See protocol docs: [Elicitation](https://agentclientprotocol.com/protocol/v1/draft/elicitation)
 
-        Unlocked by `clientCapabilities.elicitation` in the peer's `initialize` message.
+        Args:
+            session_id: The session this elicitation is tied to.
+            tool_call_id: Optional tool call within the session.
+            requested_schema: A JSON Schema describing the form fields to present to the user.
+            mode: Which kind it is: `form`, `form`, `url`, `url`, or another.
+            message: A human-readable message describing what input is needed.
+            meta: Data for extensions, `_meta` on the wire.
+            request_id: The request this elicitation is tied to.
+            elicitation_id: The unique identifier for this elicitation.
+            url: The URL to direct the user to.
+
+        Raises:
+            CapabilityError: the client did not advertise `clientCapabilities.elicitation`, or what
+                the arguments need: `clientCapabilities.elicitation.form` for `form` in `mode`,
+                `clientCapabilities.elicitation.url` for `url` in `mode`.
         """
         return await self._call(methods.ELICITATION_CREATE, **keywords)
 
@@ -642,13 +856,22 @@ class RemoteClient(Remote):
         params: dict[str, Any] | None = ABSENT,
         meta: dict[str, Any] | None = ABSENT,
     ) -> MessageMcpResponse:
-        """Call `mcp/message`.
+        """Call `mcp/message` and wait for its result.
 
         **UNSTABLE**
 
         This capability is not part of the spec yet, and may be removed or changed at any point.
 
-        Request parameters for `mcp/message`.
+        Exchanges an MCP-over-ACP message.
+
+        It needs no capability: call it if the client passed an MCP server over ACP.
+
+        Args:
+            server_id: The declared ACP MCP server receiving this request.
+            request_id: The caller-generated identifier for the inner MCP request.
+            method: The inner MCP method name.
+            params: Optional inner MCP params.
+            meta: Data for extensions, `_meta` on the wire.
         """
         return await self._call(
             methods.MCP_MESSAGE,
@@ -668,11 +891,22 @@ class RemoteClient(Remote):
     ) -> None:
         """Send `session/update`.
 
-        Notification containing a session update from the agent.
+        Handles session update notifications from the agent.
 
-        Used to stream real-time progress and results during prompt processing.
+        This is a notification endpoint (no response expected) that receives
+        real-time updates about session progress, including message chunks,
+        tool calls, and execution plans.
+
+        Note: Clients SHOULD continue accepting tool call updates even after
+        sending a `session/cancel` notification, as the agent may send final
+        updates before responding with the cancelled stop reason.
 
         See protocol docs: [Agent Reports Output](https://agentclientprotocol.com/protocol/v1/draft/prompt-turn#3-agent-reports-output)
+
+        Args:
+            session_id: The ID of the session this update pertains to.
+            update: The actual update content.
+            meta: Data for extensions, `_meta` on the wire.
         """
         await self._notify(methods.SESSION_UPDATE, session_id=session_id, update=update, meta=meta)
 
@@ -684,9 +918,16 @@ class RemoteClient(Remote):
     ) -> None:
         """Send `elicitation/complete`.
 
-        Notification sent by the agent when a URL-based elicitation is complete.
+        Notification that a URL-based elicitation has completed.
 
-        Unlocked by `clientCapabilities.elicitation.url` in the peer's `initialize` message.
+        See protocol docs: [Elicitation](https://agentclientprotocol.com/protocol/v1/draft/elicitation#url-completion)
+
+        Args:
+            elicitation_id: The ID of the elicitation that completed.
+            meta: Data for extensions, `_meta` on the wire.
+
+        Raises:
+            CapabilityError: the client did not advertise `clientCapabilities.elicitation.url`.
         """
         await self._notify(methods.ELICITATION_COMPLETE, elicitation_id=elicitation_id, meta=meta)
 
@@ -703,11 +944,16 @@ class RemoteClient(Remote):
 
         This capability is not part of the spec yet, and may be removed or changed at any point.
 
-        Notification sent by the agent when its authentication status changes.
+        Notification that the agent's authentication state changed.
 
-        Carries the same fields as the `auth/status` response. Agents that advertise the
-        `auth.status` capability MAY send it at any time after `initialize`, and SHOULD only
-        send it when the reported status differs from the last one sent on the connection.
+        Only sent by agents that advertise the `auth.status` capability.
+
+        It needs no capability: send it if the agent advertises `auth.status`.
+
+        Args:
+            state: Whether the agent can start sessions without the user signing in first.
+            accounts: The accounts the agent has configured, for display.
+            meta: Data for extensions, `_meta` on the wire.
         """
         await self._notify(methods.AUTH_STATUS_UPDATE, state=state, accounts=accounts, meta=meta)
 
@@ -719,9 +965,25 @@ class RemoteClient(Remote):
     ) -> None:
         """Send `$/cancel_request`.
 
-        Notification to cancel an ongoing request.
+        Cancels an ongoing request.
+
+        This is a notification sent by the side that sent a request to cancel that request.
+
+        Upon receiving this notification, the receiver:
+
+        1. MAY cancel the corresponding request activity and all nested activities
+        2. MAY send any pending notifications.
+        3. MUST send one of these responses for the original request:
+          - Valid response with appropriate data (partial results or cancellation marker)
+          - Error response with code `-32800` (Cancelled)
 
         See protocol docs: [Cancellation](https://agentclientprotocol.com/protocol/v1/draft/cancellation)
+
+        It needs no capability: send it if a request is in flight.
+
+        Args:
+            request_id: The ID of the request to cancel.
+            meta: Data for extensions, `_meta` on the wire.
         """
         await self._notify(methods.CANCEL_REQUEST, request_id=request_id, meta=meta)
 
@@ -733,23 +995,20 @@ class RemoteClient(Remote):
         client_info: Implementation | None = ABSENT,
         meta: dict[str, Any] | None = ABSENT,
     ) -> InitializeProxyResponse:
-        """Call `proxy/initialize`.
+        """Call `proxy/initialize` and wait for its result.
 
-        **UNSTABLE**
+        Initializes a component as a proxy.
 
-        This capability is not part of the spec yet, and may be removed or changed at any point.
+        Sent by a conductor to each component that has a successor, instead of `initialize`.
+        The params and response are the same as for `initialize`.
 
-        Request parameters for `proxy/initialize`.
+        It needs no capability: call it if the component runs in a proxy chain.
 
-        A conductor sends `proxy/initialize` instead of `initialize` to every component that has a
-        successor, which tells the component to run as a proxy. The params and the response are
-        the same as for `initialize`. A conductor sends `initialize` to the final agent.
-
-        The params carry the protocol version the conductor selected: the client's requested
-        version, unless the conductor supports only a lower one. Before answering successfully,
-        the proxy MUST forward an `initialize` request to its successor through `proxy/successor`.
-
-        See the [Proxy Chains RFD](https://agentclientprotocol.com/rfds/proxy-chains).
+        Args:
+            protocol_version: The latest protocol version supported by the client.
+            client_capabilities: Capabilities supported by the client.
+            client_info: Information about the Client name and version sent to the Agent.
+            meta: Data for extensions, `_meta` on the wire.
         """
         return await self._call(
             methods.PROXY_INITIALIZE,
@@ -766,26 +1025,20 @@ class RemoteClient(Remote):
         params: Any = ABSENT,
         meta: dict[str, Any] | None = ABSENT,
     ) -> ProxySuccessorResponse:
-        """Call `proxy/successor`.
+        """Call `proxy/successor` and wait for its result.
 
-        **UNSTABLE**
+        Forwards a request to or from a proxy's successor.
 
-        This capability is not part of the spec yet, and may be removed or changed at any point.
+        A proxy sends it to its conductor to forward a request downstream. The conductor sends
+        it to the proxy to deliver a request from the successor. The wrapped request's result
+        or error is returned unchanged.
 
-        Parameters of a `proxy/successor` request.
+        It needs no capability: call it if the component runs in a proxy chain.
 
-        A proxy sends it to forward a message to its successor, and the conductor sends it to
-        deliver a message from the successor to the proxy. The envelope wraps one request: `method`
-        and `params` are the wrapped request's method and params.
-
-        The result or error of the wrapped request is returned unchanged, as the same JSON value,
-        as the result or error of the `proxy/successor` request. Errors the conductor returns
-        itself, for example because the successor has exited, are not wrapped results.
-
-        To cancel it, the sender sends `$/cancel_request` with the ID of this `proxy/successor`
-        request on the same connection. Cancellation is never forwarded to another hop.
-
-        See the [Proxy Chains RFD](https://agentclientprotocol.com/rfds/proxy-chains).
+        Args:
+            method: Method name of the wrapped request.
+            params: Params of the wrapped request, forwarded unchanged.
+            meta: Data for extensions, `_meta` on the wire.
         """
         return await self._call(methods.PROXY_SUCCESSOR, method=method, params=params, meta=meta)
 
@@ -798,17 +1051,17 @@ class RemoteClient(Remote):
     ) -> None:
         """Send `proxy/successor`.
 
-        **UNSTABLE**
+        Forwards a notification to or from a proxy's successor.
 
-        This capability is not part of the spec yet, and may be removed or changed at any point.
+        A proxy sends it to its conductor to forward a notification downstream. The conductor
+        sends it to the proxy to deliver a notification from the successor.
 
-        Parameters of a `proxy/successor` notification.
+        It needs no capability: send it if the component runs in a proxy chain.
 
-        A proxy sends it to forward a message to its successor, and the conductor sends it to
-        deliver a message from the successor to the proxy. The envelope wraps one notification: `method`
-        and `params` are the wrapped notification's method and params.
-
-        See the [Proxy Chains RFD](https://agentclientprotocol.com/rfds/proxy-chains).
+        Args:
+            method: Method name of the wrapped notification.
+            params: Params of the wrapped notification, forwarded unchanged.
+            meta: Data for extensions, `_meta` on the wire.
         """
         await self._notify(
             methods.PROXY_SUCCESSOR_NOTIFICATION, method=method, params=params, meta=meta

@@ -67,46 +67,69 @@ if TYPE_CHECKING:
 
 
 class Agent(Handler):
-    """An agent: implement the abstract methods, and of the others those you advertise."""
+    """An agent. Implement the abstract methods and every method you advertise."""
 
     @abstractmethod
     async def initialize(self, request: InitializeRequest, /) -> InitializeResponse:
         """Handle `initialize`.
 
-        Request parameters for the initialize method.
+        Establishes the connection with a client and negotiates protocol capabilities.
 
-        Sent by the client to establish connection and negotiate capabilities.
+        This method is called at the beginning of the connection, before any other request, to:
+        - Negotiate the protocol version to use
+        - Exchange capability information between client and agent
+        - Determine available authentication methods
+
+        The Client may repeat it before its first other request. The latest successful
+        `initialize` is authoritative.
+
+        The agent should respond with its supported protocol version and capabilities.
 
         See protocol docs: [Initialization](https://agentclientprotocol.com/protocol/v2/initialization)
+
+        Every agent implements it.
         """
 
     async def auth_login(self, request: LoginAuthRequest, /) -> LoginAuthResponse:
         """Handle `auth/login`.
 
-        Request parameters for the `auth/login` method.
-
-        Specifies which authentication method to use.
+        Authenticates the client using the specified authentication method.
 
         Agents MUST support this method when their `initialize` response included
-        a non-empty `authMethods` list. Clients MUST NOT call this method
-        when `authMethods` was omitted or empty.
+        a non-empty `authMethods` list. Clients MUST call this method only
+        with a method whose type defines a protocol-driven login flow, and MUST NOT
+        call it when `authMethods` was omitted or empty.
 
-        Unlocked by `authMethods` in the peer's `initialize` message.
+        Called when the agent requires authentication before allowing session creation.
+        The client provides the authentication method ID that was advertised during initialization.
+
+        After successful authentication, the client can proceed to create sessions with
+        `session/new` without receiving an `auth_required` (`-32000`) error.
+
+        See protocol docs: [Initialization](https://agentclientprotocol.com/protocol/v2/initialization)
+
+        Advertise `authMethods` in your `initialize` response: without it clients don't call it.
+
+        The default answers that there is no such method (-32601).
         """
         raise MethodNotFound("auth/login")
 
     async def auth_logout(self, request: LogoutAuthRequest, /) -> LogoutAuthResponse:
         """Handle `auth/logout`.
 
-        Request parameters for the `auth/logout` method.
-
-        Terminates the current authenticated session.
+        Logs out of the current authenticated state.
 
         Agents MUST support this method when their `initialize` response included
         a non-empty `authMethods` list. Clients MUST NOT call this method
         when `authMethods` was omitted or empty.
 
-        Unlocked by `authMethods` in the peer's `initialize` message.
+        After a successful logout, authentication-gated requests require the
+        client to complete an advertised authentication flow again. There is no
+        guarantee about the behavior of already running sessions.
+
+        Advertise `authMethods` in your `initialize` response: without it clients don't call it.
+
+        The default answers that there is no such method (-32601).
         """
         raise MethodNotFound("auth/logout")
 
@@ -114,107 +137,114 @@ class Agent(Handler):
     async def session_new(self, request: NewSessionRequest, /) -> NewSessionResponse:
         """Handle `session/new`.
 
-        Request parameters for creating a new session.
+        Creates a new conversation session with the agent.
 
-        See protocol docs: [Creating a Session](https://agentclientprotocol.com/protocol/v2/session-setup#creating-a-session)
+        Sessions represent independent conversation contexts with their own history and state.
 
-        Unlocked by `capabilities.session` in the peer's `initialize` message.
+        The agent should:
+        - Create a new session context
+        - Connect to any specified MCP servers
+        - Return a unique session ID for future requests
+
+        May return an `auth_required` (`-32000`) error if the agent requires authentication.
+
+        See protocol docs: [Session Setup](https://agentclientprotocol.com/protocol/v2/session-setup)
+
+        Every agent implements it. Advertise `capabilities.session` in your `initialize` response:
+        without it clients don't call it. Advertise which parts you take:
+        `capabilities.session.additionalDirectories` for `additional_directories`,
+        `capabilities.session.mcp.stdio` for `stdio` in `mcp_servers`,
+        `capabilities.session.mcp.http` for `http` in `mcp_servers`.
         """
 
     async def session_list(self, request: ListSessionsRequest, /) -> ListSessionsResponse:
         """Handle `session/list`.
 
-        Request parameters for listing existing sessions.
+        Lists existing sessions known to the agent.
 
-        Unlocked by `capabilities.session` in the peer's `initialize` message.
+        The agent should return metadata about sessions with optional filtering and pagination support.
+
+        Advertise `capabilities.session` in your `initialize` response: without it clients don't
+        call it.
+
+        The default answers that there is no such method (-32601).
         """
         raise MethodNotFound("session/list")
 
     async def session_delete(self, request: DeleteSessionRequest, /) -> DeleteSessionResponse:
         """Handle `session/delete`.
 
-        Request parameters for deleting an existing session from `session/list`.
+        Deletes an existing session from `session/list`.
 
-        Only available if the Agent supports the `session.delete` capability.
+        This method is only available if the agent advertises the `session.delete` capability.
 
-        Unlocked by `capabilities.session.delete` in the peer's `initialize` message.
+        Advertise `capabilities.session.delete` in your `initialize` response: without it clients
+        don't call it.
+
+        The default answers that there is no such method (-32601).
         """
         raise MethodNotFound("session/delete")
 
     async def session_resume(self, request: ResumeSessionRequest, /) -> ResumeSessionResponse:
         """Handle `session/resume`.
 
-        Request parameters for resuming an existing session.
+        Resumes an existing session.
 
-        Resumes an existing session and optionally replays retained conversation
-        history according to `replayFrom`.
+        The agent should resume the session context, allowing the conversation
+        to continue. If `replayFrom` is set, the agent should replay
+        retained conversation history before responding.
 
-        Unlocked by `capabilities.session` in the peer's `initialize` message.
+        Advertise `capabilities.session` in your `initialize` response: without it clients don't
+        call it. Advertise which parts you take: `capabilities.session.additionalDirectories` for
+        `additional_directories`, `capabilities.session.mcp.stdio` for `stdio` in `mcp_servers`,
+        `capabilities.session.mcp.http` for `http` in `mcp_servers`.
+
+        The default answers that there is no such method (-32601).
         """
         raise MethodNotFound("session/resume")
 
     async def session_close(self, request: CloseSessionRequest, /) -> CloseSessionResponse:
         """Handle `session/close`.
 
-        Request parameters for closing an active session.
+        Closes an active session and frees up any resources associated with it.
 
-        The Agent MUST cancel any ongoing work related to the session as if `session/cancel`
-        was called, then free the resources associated with the session. Unlike `session/cancel`,
-        closing also stops the session's background work. After the close response, the Agent
-        sends no other messages for the session on that connection.
+        The Agent MUST cancel any ongoing work as if `session/cancel` was called, stop the
+        session's background work, and then free the resources associated with the session.
 
-        Closing a session that does not exist or is not active SHOULD succeed, and Clients SHOULD
-        treat a `-32002` response as a successful close.
+        Advertise `capabilities.session` in your `initialize` response: without it clients don't
+        call it.
 
-        When closing cancels active foreground work, the Agent MUST send the final
-        updates for that work and the idle `state_update` with `stopReason: "cancelled"`
-        before responding successfully to `session/close`. Closing an idle session
-        does not itself require another idle update.
-
-        Closing also cancels pending `session/prompt` requests whose messages have not
-        been inserted, including held prompts. If closing prevents a prompt's user message from being inserted, the
-        Agent MUST answer that request with `-32800` (Request Cancelled). If the message
-        has already been inserted, the Agent MUST respond successfully with its
-        `messageId`. Prompt responses need not precede the close response.
-
-        Unlocked by `capabilities.session` in the peer's `initialize` message.
+        The default answers that there is no such method (-32601).
         """
         raise MethodNotFound("session/close")
 
     async def tool_call_cancel(self, request: CancelToolCallRequest, /) -> CancelToolCallResponse:
         """Handle `tool_call/cancel`.
 
-        Request parameters for cancelling one tool call.
+        Cancels one tool call without cancelling the rest of the session's work.
 
-        Clients MUST NOT send it unless the tool call currently advertises `capabilities.cancel`.
+        This method is only available while the tool call advertises `capabilities.cancel`.
+        The response means the Agent accepted the cancellation. A final `tool_call_update`
+        confirms it.
 
-        The Agent responds once it has accepted the cancellation. The response does not mean
-        the work has stopped. The Agent confirms it with a `tool_call_update` to a final
-        status: normally `cancelled`, or `completed` or `failed` if the work finished first.
+        It needs no capability: clients call it if the tool call advertises `capabilities.cancel`.
 
-        The Agent responds with `-32602` if the tool call is unknown, already final, or not
-        cancellable. Cancelling a tool call does not change the foreground state by itself.
-
-        See protocol docs: [Cancelling Tool Calls](https://agentclientprotocol.com/protocol/v2/tool-calls#cancelling-tool-calls)
+        The default answers that there is no such method (-32601).
         """
         raise MethodNotFound("tool_call/cancel")
 
     async def terminal_cancel(self, request: CancelTerminalRequest, /) -> CancelTerminalResponse:
         """Handle `terminal/cancel`.
 
-        Request parameters for cancelling one terminal.
+        Stops one terminal's process without cancelling the rest of the session's work.
 
-        Clients MUST NOT send it unless the terminal currently advertises `capabilities.cancel`.
+        This method is only available while the terminal advertises `capabilities.cancel`.
+        The response means the Agent accepted the cancellation. A `terminal_update` with
+        `exitStatus` confirms it.
 
-        The Agent responds once it has accepted the cancellation. The response does not mean
-        the work has stopped. The Agent confirms it with a `terminal_update` that sets
-        `exitStatus`. Cancelling stops the process but does not release the terminal, and does
-        not change the status of a tool call that references it.
+        It needs no capability: clients call it if the terminal advertises `capabilities.cancel`.
 
-        The Agent responds with `-32602` if the terminal is unknown, has already exited, or is not
-        cancellable. Cancelling a terminal does not change the foreground state by itself.
-
-        See protocol docs: [Cancelling Terminals](https://agentclientprotocol.com/protocol/v2/tool-calls#cancelling-terminals)
+        The default answers that there is no such method (-32601).
         """
         raise MethodNotFound("terminal/cancel")
 
@@ -223,13 +253,11 @@ class Agent(Handler):
     ) -> SetSessionConfigOptionResponse:
         """Handle `session/set_config_option`.
 
-        Request parameters for setting a session configuration option.
+        Sets the current value for a session configuration option.
 
-        Agents MUST support this method for any session where they advertise config options.
-        Agents MUST reject an unknown `configId` or invalid value with `-32602` and leave the
-        configuration unchanged.
+        It needs no capability: clients call it if the session came with config options.
 
-        See protocol docs: [Session Config Options](https://agentclientprotocol.com/protocol/v2/session-config-options#setting-a-config-option)
+        The default answers that there is no such method (-32601).
         """
         raise MethodNotFound("session/set_config_option")
 
@@ -237,32 +265,100 @@ class Agent(Handler):
     async def session_prompt(self, request: PromptRequest, /) -> PromptResponse:
         """Handle `session/prompt`.
 
-        Request parameters for sending a user prompt to the agent.
+        Processes a user prompt within a session.
 
-        Contains the user's message and any additional context.
+        Acceptance means adding a logical user message with an ID and a position
+        relative to other messages in the ACP conversation, not receipt or queueing.
+        The Agent MUST return the inserted message's ID without waiting for
+        processing to finish.
 
-        See protocol docs: [User Message](https://agentclientprotocol.com/protocol/v2/prompt-lifecycle#1-user-message)
+        The Agent reports the user message with the same ID through `session/update`.
+        This notification may arrive before or after the response, but neither may
+        precede insertion. Processing state, output, tool calls, and completion are
+        also reported through session updates.
 
-        Unlocked by `capabilities.session` in the peer's `initialize` message.
+        An error response means the user message was not inserted. Once it is
+        inserted, the Agent MUST NOT answer with an error, even if the work fails
+        before the response is sent. It ends that work with the `error` stop reason.
+
+        A rejected submission produces no user-message updates. Foreground state
+        follows its normal lifecycle independently of the request outcome:
+        `running` may precede insertion, and rejection alone does not imply `idle`.
+
+        See protocol docs: [Prompt Lifecycle](https://agentclientprotocol.com/protocol/v2/prompt-lifecycle)
+
+        Every agent implements it. Advertise `capabilities.session` in your `initialize` response:
+        without it clients don't call it. Advertise which parts you take:
+        `capabilities.session.prompt.image` for `image` in `prompt`,
+        `capabilities.session.prompt.audio` for `audio` in `prompt`,
+        `capabilities.session.prompt.embeddedContext` for `resource` in `prompt`.
         """
 
     async def session_cancel(self, notification: CancelSessionNotification, /) -> None:
         """Handle `session/cancel`.
 
-        Notification to cancel a session's foreground work and its prompts not yet inserted.
+        Cancels a session's foreground work and its prompts not yet inserted.
+
+        Work in the latest `background` list is not covered and keeps running. The
+        Agent MAY stop background activity it does not list.
+
+        Upon receiving this notification, the Agent SHOULD stop all language model
+        requests and all tool call invocations of the cancelled foreground work as soon
+        as possible.
+
+        The Agent MUST stop waiting for pending `session/request_permission` requests of
+        the cancelled work and treat them as not approved. It SHOULD cancel each of them
+        with `$/cancel_request`.
+
+        After all ongoing operations have been successfully aborted and pending
+        updates have been sent, the Agent MUST send an idle `state_update` session
+        update with the `cancelled` stop reason if cancellation ended active
+        foreground work. No additional completion update is required if no
+        foreground work was active.
+
+        After cancellation completes, the Agent SHOULD ignore late answers rather
+        than use them to resume the cancelled work.
+
+        Agents MUST catch errors caused by aborting cancelled work and report the
+        `cancelled` stop reason, not `error`.
+
+        The Agent MAY send content or tool call updates after receiving
+        `session/cancel`, but MUST send them before the idle `state_update` that
+        reports cancellation.
 
         See protocol docs: [Cancellation](https://agentclientprotocol.com/protocol/v2/prompt-lifecycle#cancellation)
 
-        Unlocked by `capabilities.session` in the peer's `initialize` message.
+        Advertise `capabilities.session` in your `initialize` response: without it clients don't
+        send it.
+
+        The default ignores it.
         """
         await self._unhandled(methods.SESSION_CANCEL, notification)
 
     async def cancel_request(self, notification: CancelRequestNotification, /) -> None:
         """Handle `$/cancel_request`.
 
-        Notification to cancel an ongoing request.
+        Cancels an ongoing request.
+
+        This is a notification sent by the side that sent a request to cancel that request.
+
+        Upon receiving this notification, the receiver:
+
+        1. MAY cancel the corresponding request activity and all nested activities
+        2. MAY send any pending notifications.
+        3. MUST still send a response for the original request. If the request already finished
+           or is not cancelled, that is its normal response. If it is cancelled, it is either the
+           method's defined cancellation result (for example an inserted `session/prompt`, or a
+           `cancelled` permission outcome) or an error with code `-32800` (Request Cancelled).
+
+        Receivers MUST ignore this notification for an unknown or already-answered request ID,
+        and MUST NOT send a second response for it.
 
         See protocol docs: [Cancellation](https://agentclientprotocol.com/protocol/v2/cancellation)
+
+        It needs no capability: clients send it if a request is in flight.
+
+        The default does nothing: the handler of that request has been cancelled already.
         """
         await self._unhandled(methods.CANCEL_REQUEST, notification)
 
@@ -345,13 +441,27 @@ class RemoteAgent(Remote):
         capabilities: ClientCapabilities = ABSENT,
         meta: dict[str, Any] | None = ABSENT,
     ) -> InitializeResponse:
-        """Call `initialize`.
+        """Call `initialize` and wait for its result.
 
-        Request parameters for the initialize method.
+        Establishes the connection with a client and negotiates protocol capabilities.
 
-        Sent by the client to establish connection and negotiate capabilities.
+        This method is called at the beginning of the connection, before any other request, to:
+        - Negotiate the protocol version to use
+        - Exchange capability information between client and agent
+        - Determine available authentication methods
+
+        The Client may repeat it before its first other request. The latest successful
+        `initialize` is authoritative.
+
+        The agent should respond with its supported protocol version and capabilities.
 
         See protocol docs: [Initialization](https://agentclientprotocol.com/protocol/v2/initialization)
+
+        Args:
+            protocol_version: The latest protocol version supported by the client.
+            info: Information about the implementation sending this initialize request.
+            capabilities: Capabilities supported by the client.
+            meta: Data for extensions, `_meta` on the wire.
         """
         return await self._call(
             methods.INITIALIZE,
@@ -367,17 +477,30 @@ class RemoteAgent(Remote):
         method_id: AuthMethodId,
         meta: dict[str, Any] | None = ABSENT,
     ) -> LoginAuthResponse:
-        """Call `auth/login`.
+        """Call `auth/login` and wait for its result.
 
-        Request parameters for the `auth/login` method.
-
-        Specifies which authentication method to use.
+        Authenticates the client using the specified authentication method.
 
         Agents MUST support this method when their `initialize` response included
-        a non-empty `authMethods` list. Clients MUST NOT call this method
-        when `authMethods` was omitted or empty.
+        a non-empty `authMethods` list. Clients MUST call this method only
+        with a method whose type defines a protocol-driven login flow, and MUST NOT
+        call it when `authMethods` was omitted or empty.
 
-        Unlocked by `authMethods` in the peer's `initialize` message.
+        Called when the agent requires authentication before allowing session creation.
+        The client provides the authentication method ID that was advertised during initialization.
+
+        After successful authentication, the client can proceed to create sessions with
+        `session/new` without receiving an `auth_required` (`-32000`) error.
+
+        See protocol docs: [Initialization](https://agentclientprotocol.com/protocol/v2/initialization)
+
+        Args:
+            method_id: The ID of the authentication method to use. Must be one of the methods
+                advertised in the initialize response.
+            meta: Data for extensions, `_meta` on the wire.
+
+        Raises:
+            CapabilityError: the agent did not advertise `authMethods`.
         """
         return await self._call(methods.AUTH_LOGIN, method_id=method_id, meta=meta)
 
@@ -386,17 +509,23 @@ class RemoteAgent(Remote):
         *,
         meta: dict[str, Any] | None = ABSENT,
     ) -> LogoutAuthResponse:
-        """Call `auth/logout`.
+        """Call `auth/logout` and wait for its result.
 
-        Request parameters for the `auth/logout` method.
-
-        Terminates the current authenticated session.
+        Logs out of the current authenticated state.
 
         Agents MUST support this method when their `initialize` response included
         a non-empty `authMethods` list. Clients MUST NOT call this method
         when `authMethods` was omitted or empty.
 
-        Unlocked by `authMethods` in the peer's `initialize` message.
+        After a successful logout, authentication-gated requests require the
+        client to complete an advertised authentication flow again. There is no
+        guarantee about the behavior of already running sessions.
+
+        Args:
+            meta: Data for extensions, `_meta` on the wire.
+
+        Raises:
+            CapabilityError: the agent did not advertise `authMethods`.
         """
         return await self._call(methods.AUTH_LOGOUT, meta=meta)
 
@@ -408,13 +537,33 @@ class RemoteAgent(Remote):
         mcp_servers: Sequence[McpServer] = ABSENT,
         meta: dict[str, Any] | None = ABSENT,
     ) -> NewSessionResponse:
-        """Call `session/new`.
+        """Call `session/new` and wait for its result.
 
-        Request parameters for creating a new session.
+        Creates a new conversation session with the agent.
 
-        See protocol docs: [Creating a Session](https://agentclientprotocol.com/protocol/v2/session-setup#creating-a-session)
+        Sessions represent independent conversation contexts with their own history and state.
 
-        Unlocked by `capabilities.session` in the peer's `initialize` message.
+        The agent should:
+        - Create a new session context
+        - Connect to any specified MCP servers
+        - Return a unique session ID for future requests
+
+        May return an `auth_required` (`-32000`) error if the agent requires authentication.
+
+        See protocol docs: [Session Setup](https://agentclientprotocol.com/protocol/v2/session-setup)
+
+        Args:
+            cwd: The working directory for this session. Must be an absolute path.
+            additional_directories: Additional workspace roots for this session. Each path must be
+                absolute.
+            mcp_servers: List of MCP (Model Context Protocol) servers the agent should connect to.
+            meta: Data for extensions, `_meta` on the wire.
+
+        Raises:
+            CapabilityError: the agent did not advertise `capabilities.session`, or what the
+                arguments need: `capabilities.session.additionalDirectories` for
+                `additional_directories`, `capabilities.session.mcp.stdio` for `stdio` in
+                `mcp_servers`, `capabilities.session.mcp.http` for `http` in `mcp_servers`.
         """
         return await self._call(
             methods.SESSION_NEW,
@@ -431,11 +580,20 @@ class RemoteAgent(Remote):
         cursor: SessionListCursor | None = ABSENT,
         meta: dict[str, Any] | None = ABSENT,
     ) -> ListSessionsResponse:
-        """Call `session/list`.
+        """Call `session/list` and wait for its result.
 
-        Request parameters for listing existing sessions.
+        Lists existing sessions known to the agent.
 
-        Unlocked by `capabilities.session` in the peer's `initialize` message.
+        The agent should return metadata about sessions with optional filtering and pagination support.
+
+        Args:
+            cwd: Filter sessions by working directory. Must be an absolute path.
+            cursor: Opaque cursor token from a previous response's nextCursor field for cursor-based
+                pagination
+            meta: Data for extensions, `_meta` on the wire.
+
+        Raises:
+            CapabilityError: the agent did not advertise `capabilities.session`.
         """
         return await self._call(methods.SESSION_LIST, cwd=cwd, cursor=cursor, meta=meta)
 
@@ -445,13 +603,20 @@ class RemoteAgent(Remote):
         session_id: SessionId,
         meta: dict[str, Any] | None = ABSENT,
     ) -> DeleteSessionResponse:
-        """Call `session/delete`.
+        """Call `session/delete` and wait for its result.
 
-        Request parameters for deleting an existing session from `session/list`.
+        Deletes an existing session from `session/list`.
 
-        Only available if the Agent supports the `session.delete` capability.
+        This method is only available if the agent advertises the `session.delete` capability.
 
-        Unlocked by `capabilities.session.delete` in the peer's `initialize` message.
+        The error -32002 counts as success: there was nothing left to end.
+
+        Args:
+            session_id: The ID of the session to delete.
+            meta: Data for extensions, `_meta` on the wire.
+
+        Raises:
+            CapabilityError: the agent did not advertise `capabilities.session.delete`.
         """
         return await self._call(methods.SESSION_DELETE, session_id=session_id, meta=meta)
 
@@ -465,14 +630,28 @@ class RemoteAgent(Remote):
         replay_from: ReplayFrom | None = ABSENT,
         meta: dict[str, Any] | None = ABSENT,
     ) -> ResumeSessionResponse:
-        """Call `session/resume`.
+        """Call `session/resume` and wait for its result.
 
-        Request parameters for resuming an existing session.
+        Resumes an existing session.
 
-        Resumes an existing session and optionally replays retained conversation
-        history according to `replayFrom`.
+        The agent should resume the session context, allowing the conversation
+        to continue. If `replayFrom` is set, the agent should replay
+        retained conversation history before responding.
 
-        Unlocked by `capabilities.session` in the peer's `initialize` message.
+        Args:
+            session_id: The ID of the session to resume.
+            cwd: The working directory for this session. Must be an absolute path.
+            additional_directories: Additional workspace roots to activate for this session. Each
+                path must be absolute.
+            mcp_servers: List of MCP servers to connect to for this session.
+            replay_from: Inclusive cursor describing where conversation replay should begin.
+            meta: Data for extensions, `_meta` on the wire.
+
+        Raises:
+            CapabilityError: the agent did not advertise `capabilities.session`, or what the
+                arguments need: `capabilities.session.additionalDirectories` for
+                `additional_directories`, `capabilities.session.mcp.stdio` for `stdio` in
+                `mcp_servers`, `capabilities.session.mcp.http` for `http` in `mcp_servers`.
         """
         return await self._call(
             methods.SESSION_RESUME,
@@ -490,30 +669,21 @@ class RemoteAgent(Remote):
         session_id: SessionId,
         meta: dict[str, Any] | None = ABSENT,
     ) -> CloseSessionResponse:
-        """Call `session/close`.
+        """Call `session/close` and wait for its result.
 
-        Request parameters for closing an active session.
+        Closes an active session and frees up any resources associated with it.
 
-        The Agent MUST cancel any ongoing work related to the session as if `session/cancel`
-        was called, then free the resources associated with the session. Unlike `session/cancel`,
-        closing also stops the session's background work. After the close response, the Agent
-        sends no other messages for the session on that connection.
+        The Agent MUST cancel any ongoing work as if `session/cancel` was called, stop the
+        session's background work, and then free the resources associated with the session.
 
-        Closing a session that does not exist or is not active SHOULD succeed, and Clients SHOULD
-        treat a `-32002` response as a successful close.
+        The error -32002 counts as success: there was nothing left to end.
 
-        When closing cancels active foreground work, the Agent MUST send the final
-        updates for that work and the idle `state_update` with `stopReason: "cancelled"`
-        before responding successfully to `session/close`. Closing an idle session
-        does not itself require another idle update.
+        Args:
+            session_id: The ID of the session to close.
+            meta: Data for extensions, `_meta` on the wire.
 
-        Closing also cancels pending `session/prompt` requests whose messages have not
-        been inserted, including held prompts. If closing prevents a prompt's user message from being inserted, the
-        Agent MUST answer that request with `-32800` (Request Cancelled). If the message
-        has already been inserted, the Agent MUST respond successfully with its
-        `messageId`. Prompt responses need not precede the close response.
-
-        Unlocked by `capabilities.session` in the peer's `initialize` message.
+        Raises:
+            CapabilityError: the agent did not advertise `capabilities.session`.
         """
         return await self._call(methods.SESSION_CLOSE, session_id=session_id, meta=meta)
 
@@ -524,20 +694,20 @@ class RemoteAgent(Remote):
         tool_call_id: ToolCallId,
         meta: dict[str, Any] | None = ABSENT,
     ) -> CancelToolCallResponse:
-        """Call `tool_call/cancel`.
+        """Call `tool_call/cancel` and wait for its result.
 
-        Request parameters for cancelling one tool call.
+        Cancels one tool call without cancelling the rest of the session's work.
 
-        Clients MUST NOT send it unless the tool call currently advertises `capabilities.cancel`.
+        This method is only available while the tool call advertises `capabilities.cancel`.
+        The response means the Agent accepted the cancellation. A final `tool_call_update`
+        confirms it.
 
-        The Agent responds once it has accepted the cancellation. The response does not mean
-        the work has stopped. The Agent confirms it with a `tool_call_update` to a final
-        status: normally `cancelled`, or `completed` or `failed` if the work finished first.
+        It needs no capability: call it if the tool call advertises `capabilities.cancel`.
 
-        The Agent responds with `-32602` if the tool call is unknown, already final, or not
-        cancellable. Cancelling a tool call does not change the foreground state by itself.
-
-        See protocol docs: [Cancelling Tool Calls](https://agentclientprotocol.com/protocol/v2/tool-calls#cancelling-tool-calls)
+        Args:
+            session_id: The ID of the session that owns the tool call.
+            tool_call_id: The ID of the tool call to cancel.
+            meta: Data for extensions, `_meta` on the wire.
         """
         return await self._call(
             methods.TOOL_CALL_CANCEL, session_id=session_id, tool_call_id=tool_call_id, meta=meta
@@ -550,21 +720,20 @@ class RemoteAgent(Remote):
         terminal_id: TerminalId,
         meta: dict[str, Any] | None = ABSENT,
     ) -> CancelTerminalResponse:
-        """Call `terminal/cancel`.
+        """Call `terminal/cancel` and wait for its result.
 
-        Request parameters for cancelling one terminal.
+        Stops one terminal's process without cancelling the rest of the session's work.
 
-        Clients MUST NOT send it unless the terminal currently advertises `capabilities.cancel`.
+        This method is only available while the terminal advertises `capabilities.cancel`.
+        The response means the Agent accepted the cancellation. A `terminal_update` with
+        `exitStatus` confirms it.
 
-        The Agent responds once it has accepted the cancellation. The response does not mean
-        the work has stopped. The Agent confirms it with a `terminal_update` that sets
-        `exitStatus`. Cancelling stops the process but does not release the terminal, and does
-        not change the status of a tool call that references it.
+        It needs no capability: call it if the terminal advertises `capabilities.cancel`.
 
-        The Agent responds with `-32602` if the terminal is unknown, has already exited, or is not
-        cancellable. Cancelling a terminal does not change the foreground state by itself.
-
-        See protocol docs: [Cancelling Terminals](https://agentclientprotocol.com/protocol/v2/tool-calls#cancelling-terminals)
+        Args:
+            session_id: The ID of the session that owns the terminal.
+            terminal_id: The ID of the terminal to cancel.
+            meta: Data for extensions, `_meta` on the wire.
         """
         return await self._call(
             methods.TERMINAL_CANCEL, session_id=session_id, terminal_id=terminal_id, meta=meta
@@ -601,15 +770,19 @@ class RemoteAgent(Remote):
         value: Any,
     ) -> SetSessionConfigOptionResponse: ...
     async def session_set_config_option(self, **keywords: Any) -> SetSessionConfigOptionResponse:
-        """Call `session/set_config_option`.
+        """Call `session/set_config_option` and wait for its result.
 
-        Request parameters for setting a session configuration option.
+        Sets the current value for a session configuration option.
 
-        Agents MUST support this method for any session where they advertise config options.
-        Agents MUST reject an unknown `configId` or invalid value with `-32602` and leave the
-        configuration unchanged.
+        It needs no capability: call it if the session came with config options.
 
-        See protocol docs: [Session Config Options](https://agentclientprotocol.com/protocol/v2/session-config-options#setting-a-config-option)
+        Args:
+            type: Which kind it is: `id`, `boolean`, or another.
+            session_id: The ID of the session to set the configuration option for.
+            config_id: The ID of the configuration option to set.
+            meta: Data for extensions, `_meta` on the wire.
+            value: The value ID. Or: The boolean value. Or: Raw value payload for the custom or
+                future value type.
         """
         return await self._call(methods.SESSION_SET_CONFIG_OPTION, **keywords)
 
@@ -620,15 +793,40 @@ class RemoteAgent(Remote):
         prompt: Sequence[ContentBlock],
         meta: dict[str, Any] | None = ABSENT,
     ) -> PromptResponse:
-        """Call `session/prompt`.
+        """Call `session/prompt` and wait for its result.
 
-        Request parameters for sending a user prompt to the agent.
+        Processes a user prompt within a session.
 
-        Contains the user's message and any additional context.
+        Acceptance means adding a logical user message with an ID and a position
+        relative to other messages in the ACP conversation, not receipt or queueing.
+        The Agent MUST return the inserted message's ID without waiting for
+        processing to finish.
 
-        See protocol docs: [User Message](https://agentclientprotocol.com/protocol/v2/prompt-lifecycle#1-user-message)
+        The Agent reports the user message with the same ID through `session/update`.
+        This notification may arrive before or after the response, but neither may
+        precede insertion. Processing state, output, tool calls, and completion are
+        also reported through session updates.
 
-        Unlocked by `capabilities.session` in the peer's `initialize` message.
+        An error response means the user message was not inserted. Once it is
+        inserted, the Agent MUST NOT answer with an error, even if the work fails
+        before the response is sent. It ends that work with the `error` stop reason.
+
+        A rejected submission produces no user-message updates. Foreground state
+        follows its normal lifecycle independently of the request outcome:
+        `running` may precede insertion, and rejection alone does not imply `idle`.
+
+        See protocol docs: [Prompt Lifecycle](https://agentclientprotocol.com/protocol/v2/prompt-lifecycle)
+
+        Args:
+            session_id: The ID of the session to send this user message to
+            prompt: The blocks of content that compose the user's message.
+            meta: Data for extensions, `_meta` on the wire.
+
+        Raises:
+            CapabilityError: the agent did not advertise `capabilities.session`, or what the
+                arguments need: `capabilities.session.prompt.image` for `image` in `prompt`,
+                `capabilities.session.prompt.audio` for `audio` in `prompt`,
+                `capabilities.session.prompt.embeddedContext` for `resource` in `prompt`.
         """
         return await self._call(
             methods.SESSION_PROMPT, session_id=session_id, prompt=prompt, meta=meta
@@ -642,11 +840,46 @@ class RemoteAgent(Remote):
     ) -> None:
         """Send `session/cancel`.
 
-        Notification to cancel a session's foreground work and its prompts not yet inserted.
+        Cancels a session's foreground work and its prompts not yet inserted.
+
+        Work in the latest `background` list is not covered and keeps running. The
+        Agent MAY stop background activity it does not list.
+
+        Upon receiving this notification, the Agent SHOULD stop all language model
+        requests and all tool call invocations of the cancelled foreground work as soon
+        as possible.
+
+        The Agent MUST stop waiting for pending `session/request_permission` requests of
+        the cancelled work and treat them as not approved. It SHOULD cancel each of them
+        with `$/cancel_request`.
+
+        After all ongoing operations have been successfully aborted and pending
+        updates have been sent, the Agent MUST send an idle `state_update` session
+        update with the `cancelled` stop reason if cancellation ended active
+        foreground work. No additional completion update is required if no
+        foreground work was active.
+
+        After cancellation completes, the Agent SHOULD ignore late answers rather
+        than use them to resume the cancelled work.
+
+        Agents MUST catch errors caused by aborting cancelled work and report the
+        `cancelled` stop reason, not `error`.
+
+        The Agent MAY send content or tool call updates after receiving
+        `session/cancel`, but MUST send them before the idle `state_update` that
+        reports cancellation.
 
         See protocol docs: [Cancellation](https://agentclientprotocol.com/protocol/v2/prompt-lifecycle#cancellation)
 
-        Unlocked by `capabilities.session` in the peer's `initialize` message.
+        The session's pending `session/request_permission` is answered with `{"outcome": {"outcome":
+        "cancelled"}}`.
+
+        Args:
+            session_id: The ID of the session to cancel operations for.
+            meta: Data for extensions, `_meta` on the wire.
+
+        Raises:
+            CapabilityError: the agent did not advertise `capabilities.session`.
         """
         await self._notify(methods.SESSION_CANCEL, session_id=session_id, meta=meta)
 
@@ -658,8 +891,30 @@ class RemoteAgent(Remote):
     ) -> None:
         """Send `$/cancel_request`.
 
-        Notification to cancel an ongoing request.
+        Cancels an ongoing request.
+
+        This is a notification sent by the side that sent a request to cancel that request.
+
+        Upon receiving this notification, the receiver:
+
+        1. MAY cancel the corresponding request activity and all nested activities
+        2. MAY send any pending notifications.
+        3. MUST still send a response for the original request. If the request already finished
+           or is not cancelled, that is its normal response. If it is cancelled, it is either the
+           method's defined cancellation result (for example an inserted `session/prompt`, or a
+           `cancelled` permission outcome) or an error with code `-32800` (Request Cancelled).
+
+        Receivers MUST ignore this notification for an unknown or already-answered request ID,
+        and MUST NOT send a second response for it.
 
         See protocol docs: [Cancellation](https://agentclientprotocol.com/protocol/v2/cancellation)
+
+        It needs no capability: send it if a request is in flight.
+
+        Args:
+            request_id: The ID of the request to cancel: a request that the sender of this
+                notification issued. Receivers match it only against requests they received from
+                that sender.
+            meta: Data for extensions, `_meta` on the wire.
         """
         await self._notify(methods.CANCEL_REQUEST, request_id=request_id, meta=meta)

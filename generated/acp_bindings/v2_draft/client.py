@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
 
 class Client(Handler):
-    """A client: implement the abstract methods, and of the others those you advertise."""
+    """A client. Implement the abstract methods and every method you advertise."""
 
     @abstractmethod
     async def session_request_permission(
@@ -56,11 +56,19 @@ class Client(Handler):
     ) -> RequestPermissionResponse:
         """Handle `session/request_permission`.
 
-        Request for user permission to proceed with an operation.
+        Requests permission from the user for an operation.
 
-        Sent when the agent needs authorization before performing a sensitive operation.
+        Called by the agent when it needs user authorization before executing
+        a potentially sensitive operation. The client should present the options
+        to the user and return their decision.
+
+        After `session/cancel`, the agent stops waiting for requests of the cancelled
+        foreground work and SHOULD cancel them with `$/cancel_request`. The client
+        answers a cancelled request with the `cancelled` outcome.
 
         See protocol docs: [Requesting Permission](https://agentclientprotocol.com/protocol/v2/tool-calls#requesting-permission)
+
+        Every client implements it.
         """
 
     async def elicitation_create(
@@ -68,25 +76,15 @@ class Client(Handler):
     ) -> CreateElicitationResponse:
         """Handle `elicitation/create`.
 
-        Request from the agent to elicit structured user input.
-
-        The agent sends this to the client to request information from the user,
-        either via a form or by directing them to a URL.
-        Elicitations are tied to a session (optionally a tool call) or a request.
-
-        A session-scoped request follows the aggregate foreground-state contract:
-        agents SHOULD report `requires_action` when the whole foreground workflow is
-        blocked on user action. Once reported, they MUST report `running` when progress
-        resumes, or `idle` if work ends without resuming. Independent background requests
-        and request-scoped elicitations do not themselves change session state.
-        Accepting a URL does not mean the external interaction completed.
-
-        Agents SHOULD cancel pending elicitations no longer needed by cancelled work.
-        The request's scope alone does not establish that dependency.
+        Requests structured user input via a form or URL.
 
         See protocol docs: [Elicitation](https://agentclientprotocol.com/protocol/v2/elicitation)
 
-        Unlocked by `capabilities.elicitation` in the peer's `initialize` message.
+        Advertise `capabilities.elicitation` in your `initialize` request: without it agents don't
+        call it. Advertise which parts you take: `capabilities.elicitation.form` for `form` in
+        `mode`, `capabilities.elicitation.url` for `url` in `mode`.
+
+        The default answers that there is no such method (-32601).
         """
         raise MethodNotFound("elicitation/create")
 
@@ -94,30 +92,60 @@ class Client(Handler):
     async def session_update(self, notification: UpdateSessionNotification, /) -> None:
         """Handle `session/update`.
 
-        Notification containing a session update from the agent.
+        Handles session update notifications from the agent.
 
-        Agents can send session updates at any point while the session exists.
+        This is a notification endpoint (no response expected) that receives
+        updates about session activity, including message updates, message chunks,
+        tool calls, and execution plans.
+
+        Note: Clients SHOULD continue accepting tool call updates even after
+        sending a `session/cancel` notification, as the agent may send final
+        updates before reporting an idle `state_update` with the cancelled
+        stop reason.
 
         See protocol docs: [Agent Reports Output](https://agentclientprotocol.com/protocol/v2/prompt-lifecycle#3-agent-reports-output)
+
+        Every client implements it.
         """
 
     async def elicitation_complete(self, notification: CompleteElicitationNotification, /) -> None:
         """Handle `elicitation/complete`.
 
-        Notification sent by the agent when a URL-based elicitation is complete.
+        Notification that a URL-based elicitation has completed.
 
-        This notification is not a foreground state update.
+        See protocol docs: [Elicitation](https://agentclientprotocol.com/protocol/v2/elicitation#url-completion)
 
-        Unlocked by `capabilities.elicitation.url` in the peer's `initialize` message.
+        Advertise `capabilities.elicitation.url` in your `initialize` request: without it agents
+        don't send it.
+
+        The default ignores it.
         """
         await self._unhandled(methods.ELICITATION_COMPLETE, notification)
 
     async def cancel_request(self, notification: CancelRequestNotification, /) -> None:
         """Handle `$/cancel_request`.
 
-        Notification to cancel an ongoing request.
+        Cancels an ongoing request.
+
+        This is a notification sent by the side that sent a request to cancel that request.
+
+        Upon receiving this notification, the receiver:
+
+        1. MAY cancel the corresponding request activity and all nested activities
+        2. MAY send any pending notifications.
+        3. MUST still send a response for the original request. If the request already finished
+           or is not cancelled, that is its normal response. If it is cancelled, it is either the
+           method's defined cancellation result (for example an inserted `session/prompt`, or a
+           `cancelled` permission outcome) or an error with code `-32800` (Request Cancelled).
+
+        Receivers MUST ignore this notification for an unknown or already-answered request ID,
+        and MUST NOT send a second response for it.
 
         See protocol docs: [Cancellation](https://agentclientprotocol.com/protocol/v2/cancellation)
+
+        It needs no capability: agents send it if a request is in flight.
+
+        The default does nothing: the handler of that request has been cancelled already.
         """
         await self._unhandled(methods.CANCEL_REQUEST, notification)
 
@@ -196,13 +224,30 @@ class RemoteClient(Remote):
         options: Sequence[PermissionOption],
         meta: dict[str, Any] | None = ABSENT,
     ) -> RequestPermissionResponse:
-        """Call `session/request_permission`.
+        """Call `session/request_permission` and wait for its result.
 
-        Request for user permission to proceed with an operation.
+        Requests permission from the user for an operation.
 
-        Sent when the agent needs authorization before performing a sensitive operation.
+        Called by the agent when it needs user authorization before executing
+        a potentially sensitive operation. The client should present the options
+        to the user and return their decision.
+
+        After `session/cancel`, the agent stops waiting for requests of the cancelled
+        foreground work and SHOULD cancel them with `$/cancel_request`. The client
+        answers a cancelled request with the `cancelled` outcome.
 
         See protocol docs: [Requesting Permission](https://agentclientprotocol.com/protocol/v2/tool-calls#requesting-permission)
+
+        If the task that awaits it is cancelled, `session/cancel` is sent.
+
+        Args:
+            session_id: The session ID for this request.
+            title: Human-readable title for the permission prompt.
+            description: Optional human-readable explanation of why permission is needed.
+            subject: Optional structured context about the operation requiring permission.
+            options: Available permission options for the user to choose from. Must contain at least
+                one option.
+            meta: Data for extensions, `_meta` on the wire.
         """
         return await self._call(
             methods.SESSION_REQUEST_PERMISSION,
@@ -278,27 +323,27 @@ class RemoteClient(Remote):
         meta: dict[str, Any] | None = ABSENT,
     ) -> CreateElicitationResponse: ...
     async def elicitation_create(self, **keywords: Any) -> CreateElicitationResponse:
-        """Call `elicitation/create`.
+        """Call `elicitation/create` and wait for its result.
 
-        Request from the agent to elicit structured user input.
-
-        The agent sends this to the client to request information from the user,
-        either via a form or by directing them to a URL.
-        Elicitations are tied to a session (optionally a tool call) or a request.
-
-        A session-scoped request follows the aggregate foreground-state contract:
-        agents SHOULD report `requires_action` when the whole foreground workflow is
-        blocked on user action. Once reported, they MUST report `running` when progress
-        resumes, or `idle` if work ends without resuming. Independent background requests
-        and request-scoped elicitations do not themselves change session state.
-        Accepting a URL does not mean the external interaction completed.
-
-        Agents SHOULD cancel pending elicitations no longer needed by cancelled work.
-        The request's scope alone does not establish that dependency.
+        Requests structured user input via a form or URL.
 
         See protocol docs: [Elicitation](https://agentclientprotocol.com/protocol/v2/elicitation)
 
-        Unlocked by `capabilities.elicitation` in the peer's `initialize` message.
+        Args:
+            session_id: The session this elicitation is tied to.
+            tool_call_id: Optional tool call within the session.
+            requested_schema: A JSON Schema describing the form fields to present to the user.
+            mode: Which kind it is: `form`, `form`, `url`, `url`, or another.
+            message: A human-readable message describing what input is needed.
+            meta: Data for extensions, `_meta` on the wire.
+            request_id: The pending Client-to-Agent request this elicitation is tied to.
+            elicitation_id: The unique identifier for this elicitation.
+            url: The URL to direct the user to.
+
+        Raises:
+            CapabilityError: the client did not advertise `capabilities.elicitation`, or what the
+                arguments need: `capabilities.elicitation.form` for `form` in `mode`,
+                `capabilities.elicitation.url` for `url` in `mode`.
         """
         return await self._call(methods.ELICITATION_CREATE, **keywords)
 
@@ -311,11 +356,23 @@ class RemoteClient(Remote):
     ) -> None:
         """Send `session/update`.
 
-        Notification containing a session update from the agent.
+        Handles session update notifications from the agent.
 
-        Agents can send session updates at any point while the session exists.
+        This is a notification endpoint (no response expected) that receives
+        updates about session activity, including message updates, message chunks,
+        tool calls, and execution plans.
+
+        Note: Clients SHOULD continue accepting tool call updates even after
+        sending a `session/cancel` notification, as the agent may send final
+        updates before reporting an idle `state_update` with the cancelled
+        stop reason.
 
         See protocol docs: [Agent Reports Output](https://agentclientprotocol.com/protocol/v2/prompt-lifecycle#3-agent-reports-output)
+
+        Args:
+            session_id: The ID of the session this update pertains to.
+            update: The actual update content.
+            meta: Data for extensions, `_meta` on the wire.
         """
         await self._notify(methods.SESSION_UPDATE, session_id=session_id, update=update, meta=meta)
 
@@ -327,11 +384,16 @@ class RemoteClient(Remote):
     ) -> None:
         """Send `elicitation/complete`.
 
-        Notification sent by the agent when a URL-based elicitation is complete.
+        Notification that a URL-based elicitation has completed.
 
-        This notification is not a foreground state update.
+        See protocol docs: [Elicitation](https://agentclientprotocol.com/protocol/v2/elicitation#url-completion)
 
-        Unlocked by `capabilities.elicitation.url` in the peer's `initialize` message.
+        Args:
+            elicitation_id: The ID of the elicitation that completed.
+            meta: Data for extensions, `_meta` on the wire.
+
+        Raises:
+            CapabilityError: the client did not advertise `capabilities.elicitation.url`.
         """
         await self._notify(methods.ELICITATION_COMPLETE, elicitation_id=elicitation_id, meta=meta)
 
@@ -343,8 +405,30 @@ class RemoteClient(Remote):
     ) -> None:
         """Send `$/cancel_request`.
 
-        Notification to cancel an ongoing request.
+        Cancels an ongoing request.
+
+        This is a notification sent by the side that sent a request to cancel that request.
+
+        Upon receiving this notification, the receiver:
+
+        1. MAY cancel the corresponding request activity and all nested activities
+        2. MAY send any pending notifications.
+        3. MUST still send a response for the original request. If the request already finished
+           or is not cancelled, that is its normal response. If it is cancelled, it is either the
+           method's defined cancellation result (for example an inserted `session/prompt`, or a
+           `cancelled` permission outcome) or an error with code `-32800` (Request Cancelled).
+
+        Receivers MUST ignore this notification for an unknown or already-answered request ID,
+        and MUST NOT send a second response for it.
 
         See protocol docs: [Cancellation](https://agentclientprotocol.com/protocol/v2/cancellation)
+
+        It needs no capability: send it if a request is in flight.
+
+        Args:
+            request_id: The ID of the request to cancel: a request that the sender of this
+                notification issued. Receivers match it only against requests they received from
+                that sender.
+            meta: Data for extensions, `_meta` on the wire.
         """
         await self._notify(methods.CANCEL_REQUEST, request_id=request_id, meta=meta)

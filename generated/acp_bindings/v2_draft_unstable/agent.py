@@ -100,31 +100,50 @@ if TYPE_CHECKING:
 
 
 class Agent(Handler):
-    """An agent: implement the abstract methods, and of the others those you advertise."""
+    """An agent. Implement the abstract methods and every method you advertise."""
 
     @abstractmethod
     async def initialize(self, request: InitializeRequest, /) -> InitializeResponse:
         """Handle `initialize`.
 
-        Request parameters for the initialize method.
+        Establishes the connection with a client and negotiates protocol capabilities.
 
-        Sent by the client to establish connection and negotiate capabilities.
+        This method is called at the beginning of the connection, before any other request, to:
+        - Negotiate the protocol version to use
+        - Exchange capability information between client and agent
+        - Determine available authentication methods
+
+        The Client may repeat it before its first other request. The latest successful
+        `initialize` is authoritative.
+
+        The agent should respond with its supported protocol version and capabilities.
 
         See protocol docs: [Initialization](https://agentclientprotocol.com/protocol/v2/draft/initialization)
+
+        Every agent implements it.
         """
 
     async def auth_login(self, request: LoginAuthRequest, /) -> LoginAuthResponse:
         """Handle `auth/login`.
 
-        Request parameters for the `auth/login` method.
-
-        Specifies which authentication method to use.
+        Authenticates the client using the specified authentication method.
 
         Agents MUST support this method when their `initialize` response included
-        a non-empty `authMethods` list. Clients MUST NOT call this method
-        when `authMethods` was omitted or empty.
+        a non-empty `authMethods` list. Clients MUST call this method only
+        with a method whose type defines a protocol-driven login flow, and MUST NOT
+        call it when `authMethods` was omitted or empty.
 
-        Unlocked by `authMethods` in the peer's `initialize` message.
+        Called when the agent requires authentication before allowing session creation.
+        The client provides the authentication method ID that was advertised during initialization.
+
+        After successful authentication, the client can proceed to create sessions with
+        `session/new` without receiving an `auth_required` (`-32000`) error.
+
+        See protocol docs: [Initialization](https://agentclientprotocol.com/protocol/v2/draft/initialization)
+
+        Advertise `authMethods` in your `initialize` response: without it clients don't call it.
+
+        The default answers that there is no such method (-32601).
         """
         raise MethodNotFound("auth/login")
 
@@ -135,9 +154,12 @@ class Agent(Handler):
 
         This capability is not part of the spec yet, and may be removed or changed at any point.
 
-        Request parameters for `providers/list`.
+        Lists providers that can be configured by the client.
 
-        Unlocked by `capabilities.providers` in the peer's `initialize` message.
+        Advertise `capabilities.providers` in your `initialize` response: without it clients don't
+        call it.
+
+        The default answers that there is no such method (-32601).
         """
         raise MethodNotFound("providers/list")
 
@@ -148,11 +170,12 @@ class Agent(Handler):
 
         This capability is not part of the spec yet, and may be removed or changed at any point.
 
-        Request parameters for `providers/set`.
+        Replaces the configuration for a provider.
 
-        Replaces the full configuration for one provider ID.
+        Advertise `capabilities.providers` in your `initialize` response: without it clients don't
+        call it.
 
-        Unlocked by `capabilities.providers` in the peer's `initialize` message.
+        The default answers that there is no such method (-32601).
         """
         raise MethodNotFound("providers/set")
 
@@ -165,24 +188,31 @@ class Agent(Handler):
 
         This capability is not part of the spec yet, and may be removed or changed at any point.
 
-        Request parameters for `providers/disable`.
+        Disables a provider.
 
-        Unlocked by `capabilities.providers` in the peer's `initialize` message.
+        Advertise `capabilities.providers` in your `initialize` response: without it clients don't
+        call it.
+
+        The default answers that there is no such method (-32601).
         """
         raise MethodNotFound("providers/disable")
 
     async def auth_logout(self, request: LogoutAuthRequest, /) -> LogoutAuthResponse:
         """Handle `auth/logout`.
 
-        Request parameters for the `auth/logout` method.
-
-        Terminates the current authenticated session.
+        Logs out of the current authenticated state.
 
         Agents MUST support this method when their `initialize` response included
         a non-empty `authMethods` list. Clients MUST NOT call this method
         when `authMethods` was omitted or empty.
 
-        Unlocked by `authMethods` in the peer's `initialize` message.
+        After a successful logout, authentication-gated requests require the
+        client to complete an advertised authentication flow again. There is no
+        guarantee about the behavior of already running sessions.
+
+        Advertise `authMethods` in your `initialize` response: without it clients don't call it.
+
+        The default answers that there is no such method (-32601).
         """
         raise MethodNotFound("auth/logout")
 
@@ -193,14 +223,15 @@ class Agent(Handler):
 
         This capability is not part of the spec yet, and may be removed or changed at any point.
 
-        Request parameters for the `auth/status` method.
+        Queries the agent's current authentication state.
 
-        Queries the agent's current authentication state without changing it.
+        This method is only available if the agent advertises the `auth.status` capability.
+        It MUST NOT change any agent state, and agents MUST NOT reject it with `auth_required`.
 
-        Agents MUST NOT reject it with `auth_required` (`-32000`), since Clients call it to learn
-        whether authentication is required.
+        Advertise `capabilities.auth.status` in your `initialize` response: without it clients don't
+        call it.
 
-        Unlocked by `capabilities.auth.status` in the peer's `initialize` message.
+        The default answers that there is no such method (-32601).
         """
         raise MethodNotFound("auth/status")
 
@@ -208,30 +239,51 @@ class Agent(Handler):
     async def session_new(self, request: NewSessionRequest, /) -> NewSessionResponse:
         """Handle `session/new`.
 
-        Request parameters for creating a new session.
+        Creates a new conversation session with the agent.
 
-        See protocol docs: [Creating a Session](https://agentclientprotocol.com/protocol/v2/draft/session-setup#creating-a-session)
+        Sessions represent independent conversation contexts with their own history and state.
 
-        Unlocked by `capabilities.session` in the peer's `initialize` message.
+        The agent should:
+        - Create a new session context
+        - Connect to any specified MCP servers
+        - Return a unique session ID for future requests
+
+        May return an `auth_required` (`-32000`) error if the agent requires authentication.
+
+        See protocol docs: [Session Setup](https://agentclientprotocol.com/protocol/v2/draft/session-setup)
+
+        Every agent implements it. Advertise `capabilities.session` in your `initialize` response:
+        without it clients don't call it. Advertise which parts you take:
+        `capabilities.session.additionalDirectories` for `additional_directories`,
+        `capabilities.session.mcp.stdio` for `stdio` in `mcp_servers`,
+        `capabilities.session.mcp.http` for `http` in `mcp_servers`.
         """
 
     async def session_list(self, request: ListSessionsRequest, /) -> ListSessionsResponse:
         """Handle `session/list`.
 
-        Request parameters for listing existing sessions.
+        Lists existing sessions known to the agent.
 
-        Unlocked by `capabilities.session` in the peer's `initialize` message.
+        The agent should return metadata about sessions with optional filtering and pagination support.
+
+        Advertise `capabilities.session` in your `initialize` response: without it clients don't
+        call it.
+
+        The default answers that there is no such method (-32601).
         """
         raise MethodNotFound("session/list")
 
     async def session_delete(self, request: DeleteSessionRequest, /) -> DeleteSessionResponse:
         """Handle `session/delete`.
 
-        Request parameters for deleting an existing session from `session/list`.
+        Deletes an existing session from `session/list`.
 
-        Only available if the Agent supports the `session.delete` capability.
+        This method is only available if the agent advertises the `session.delete` capability.
 
-        Unlocked by `capabilities.session.delete` in the peer's `initialize` message.
+        Advertise `capabilities.session.delete` in your `initialize` response: without it clients
+        don't call it.
+
+        The default answers that there is no such method (-32601).
         """
         raise MethodNotFound("session/delete")
 
@@ -242,14 +294,24 @@ class Agent(Handler):
 
         This capability is not part of the spec yet, and may be removed or changed at any point.
 
-        Request parameters for forking an existing session.
+        Forks an existing session to create a new independent session.
 
-        Creates a new session based on the context of an existing one, allowing
-        operations like generating summaries without affecting the original session's history.
+        This method is only available if the agent advertises the `session.fork` capability.
 
-        Only available if the Agent supports the `session.fork` capability.
+        The agent should create a new session with the same conversation context as the
+        original, allowing operations like generating summaries without affecting the
+        original session's history.
 
-        Unlocked by `capabilities.session.fork` in the peer's `initialize` message.
+        As with `session/new`, the forked session is active once the agent responds,
+        set up with the request's `cwd`, `additionalDirectories`, and `mcpServers`.
+        The client can prompt it without calling `session/resume` first.
+
+        Advertise `capabilities.session.fork` in your `initialize` response: without it clients
+        don't call it. Advertise which parts you take: `capabilities.session.additionalDirectories`
+        for `additional_directories`, `capabilities.session.mcp.stdio` for `stdio` in `mcp_servers`,
+        `capabilities.session.mcp.http` for `http` in `mcp_servers`.
+
+        The default answers that there is no such method (-32601).
         """
         raise MethodNotFound("session/fork")
 
@@ -260,16 +322,14 @@ class Agent(Handler):
 
         This capability is not part of the spec yet, and may be removed or changed at any point.
 
-        Request parameters for archiving a session.
+        Archives a session, hiding it from default `session/list` results.
 
-        Only available if the Agent supports the `session.archive` capability.
+        This method is only available if the agent advertises the `session.archive` capability.
 
-        Archiving hides the session from default `session/list` results. It keeps the session ID
-        and saved history. If the session is active, the Agent MUST cancel any ongoing work and
-        free the session's resources as if `session/close` had been called, then archive it.
-        Archiving an archived session succeeds. A session that does not exist gets `-32002`.
+        Advertise `capabilities.session.archive` in your `initialize` response: without it clients
+        don't call it.
 
-        Unlocked by `capabilities.session.archive` in the peer's `initialize` message.
+        The default answers that there is no such method (-32601).
         """
         raise MethodNotFound("session/archive")
 
@@ -282,17 +342,14 @@ class Agent(Handler):
 
         This capability is not part of the spec yet, and may be removed or changed at any point.
 
-        Request parameters for unarchiving a session.
+        Unarchives a session, returning it to default `session/list` results.
 
-        Only available if the Agent supports the `session.archive` capability.
+        This method is only available if the agent advertises the `session.archive` capability.
 
-        Unarchiving returns the session to default `session/list` results with the same ID and
-        saved history. It never loads or resumes the session. Clients that want to continue an
-        archived session SHOULD unarchive it before calling `session/resume`.
-        Unarchiving a session that is not archived succeeds. A session that does not exist
-        gets `-32002`.
+        Advertise `capabilities.session.archive` in your `initialize` response: without it clients
+        don't call it.
 
-        Unlocked by `capabilities.session.archive` in the peer's `initialize` message.
+        The default answers that there is no such method (-32601).
         """
         raise MethodNotFound("session/unarchive")
 
@@ -303,15 +360,14 @@ class Agent(Handler):
 
         This capability is not part of the spec yet, and may be removed or changed at any point.
 
-        Request parameters for checking the status of a session.
+        Checks whether the Agent has a session in memory, without changing it.
 
-        Only available if the Agent supports the `session.status` capability.
+        This method is only available if the agent advertises the `session.status` capability.
 
-        `session/status` MUST NOT have side effects. The Agent does not load, resume, create,
-        close, or change the session, and does not attach the requesting connection to it.
-        A session the Agent does not know gets `-32002` with the requested `sessionId` in `data`.
+        Advertise `capabilities.session.status` in your `initialize` response: without it clients
+        don't call it.
 
-        Unlocked by `capabilities.session.status` in the peer's `initialize` message.
+        The default answers that there is no such method (-32601).
         """
         raise MethodNotFound("session/status")
 
@@ -324,94 +380,80 @@ class Agent(Handler):
 
         This capability is not part of the spec yet, and may be removed or changed at any point.
 
-        Request parameters for setting the title of a session.
+        Sets the title of a session.
 
-        Only available if the Agent supports the `session.title` capability.
+        This method is only available if the agent advertises the `session.title` capability.
 
-        The session does not need to be active on the connection. Any session the Agent would
-        return from `session/list` can be retitled. A session that does not exist gets `-32002`.
+        The session does not need to be active on the connection. The agent stores the
+        title and returns the stored title, which may be normalized.
 
-        The Agent responds only after it has stored the title. After a successful response, the
-        Agent SHOULD NOT replace the title with one it generates automatically.
+        Advertise `capabilities.session.title` in your `initialize` response: without it clients
+        don't call it.
 
-        Unlocked by `capabilities.session.title` in the peer's `initialize` message.
+        The default answers that there is no such method (-32601).
         """
         raise MethodNotFound("session/set_title")
 
     async def session_resume(self, request: ResumeSessionRequest, /) -> ResumeSessionResponse:
         """Handle `session/resume`.
 
-        Request parameters for resuming an existing session.
+        Resumes an existing session.
 
-        Resumes an existing session and optionally replays retained conversation
-        history according to `replayFrom`.
+        The agent should resume the session context, allowing the conversation
+        to continue. If `replayFrom` is set, the agent should replay
+        retained conversation history before responding.
 
-        Unlocked by `capabilities.session` in the peer's `initialize` message.
+        Advertise `capabilities.session` in your `initialize` response: without it clients don't
+        call it. Advertise which parts you take: `capabilities.session.additionalDirectories` for
+        `additional_directories`, `capabilities.session.mcp.stdio` for `stdio` in `mcp_servers`,
+        `capabilities.session.mcp.http` for `http` in `mcp_servers`.
+
+        The default answers that there is no such method (-32601).
         """
         raise MethodNotFound("session/resume")
 
     async def session_close(self, request: CloseSessionRequest, /) -> CloseSessionResponse:
         """Handle `session/close`.
 
-        Request parameters for closing an active session.
+        Closes an active session and frees up any resources associated with it.
 
-        The Agent MUST cancel any ongoing work related to the session as if `session/cancel`
-        was called, then free the resources associated with the session. Unlike `session/cancel`,
-        closing also stops the session's background work. After the close response, the Agent
-        sends no other messages for the session on that connection.
+        The Agent MUST cancel any ongoing work as if `session/cancel` was called, stop the
+        session's background work, and then free the resources associated with the session.
 
-        Closing a session that does not exist or is not active SHOULD succeed, and Clients SHOULD
-        treat a `-32002` response as a successful close.
+        Advertise `capabilities.session` in your `initialize` response: without it clients don't
+        call it.
 
-        When closing cancels active foreground work, the Agent MUST send the final
-        updates for that work and the idle `state_update` with `stopReason: "cancelled"`
-        before responding successfully to `session/close`. Closing an idle session
-        does not itself require another idle update.
-
-        Closing also cancels pending `session/prompt` requests whose messages have not
-        been inserted, including held prompts. If closing prevents a prompt's user message from being inserted, the
-        Agent MUST answer that request with `-32800` (Request Cancelled). If the message
-        has already been inserted, the Agent MUST respond successfully with its
-        `messageId`. Prompt responses need not precede the close response.
-
-        Unlocked by `capabilities.session` in the peer's `initialize` message.
+        The default answers that there is no such method (-32601).
         """
         raise MethodNotFound("session/close")
 
     async def tool_call_cancel(self, request: CancelToolCallRequest, /) -> CancelToolCallResponse:
         """Handle `tool_call/cancel`.
 
-        Request parameters for cancelling one tool call.
+        Cancels one tool call without cancelling the rest of the session's work.
 
-        Clients MUST NOT send it unless the tool call currently advertises `capabilities.cancel`.
+        This method is only available while the tool call advertises `capabilities.cancel`.
+        The response means the Agent accepted the cancellation. A final `tool_call_update`
+        confirms it.
 
-        The Agent responds once it has accepted the cancellation. The response does not mean
-        the work has stopped. The Agent confirms it with a `tool_call_update` to a final
-        status: normally `cancelled`, or `completed` or `failed` if the work finished first.
+        It needs no capability: clients call it if the tool call advertises `capabilities.cancel`.
 
-        The Agent responds with `-32602` if the tool call is unknown, already final, or not
-        cancellable. Cancelling a tool call does not change the foreground state by itself.
-
-        See protocol docs: [Cancelling Tool Calls](https://agentclientprotocol.com/protocol/v2/draft/tool-calls#cancelling-tool-calls)
+        The default answers that there is no such method (-32601).
         """
         raise MethodNotFound("tool_call/cancel")
 
     async def terminal_cancel(self, request: CancelTerminalRequest, /) -> CancelTerminalResponse:
         """Handle `terminal/cancel`.
 
-        Request parameters for cancelling one terminal.
+        Stops one terminal's process without cancelling the rest of the session's work.
 
-        Clients MUST NOT send it unless the terminal currently advertises `capabilities.cancel`.
+        This method is only available while the terminal advertises `capabilities.cancel`.
+        The response means the Agent accepted the cancellation. A `terminal_update` with
+        `exitStatus` confirms it.
 
-        The Agent responds once it has accepted the cancellation. The response does not mean
-        the work has stopped. The Agent confirms it with a `terminal_update` that sets
-        `exitStatus`. Cancelling stops the process but does not release the terminal, and does
-        not change the status of a tool call that references it.
+        It needs no capability: clients call it if the terminal advertises `capabilities.cancel`.
 
-        The Agent responds with `-32602` if the terminal is unknown, has already exited, or is not
-        cancellable. Cancelling a terminal does not change the foreground state by itself.
-
-        See protocol docs: [Cancelling Terminals](https://agentclientprotocol.com/protocol/v2/draft/tool-calls#cancelling-terminals)
+        The default answers that there is no such method (-32601).
         """
         raise MethodNotFound("terminal/cancel")
 
@@ -420,13 +462,11 @@ class Agent(Handler):
     ) -> SetSessionConfigOptionResponse:
         """Handle `session/set_config_option`.
 
-        Request parameters for setting a session configuration option.
+        Sets the current value for a session configuration option.
 
-        Agents MUST support this method for any session where they advertise config options.
-        Agents MUST reject an unknown `configId` or invalid value with `-32602` and leave the
-        configuration unchanged.
+        It needs no capability: clients call it if the session came with config options.
 
-        See protocol docs: [Session Config Options](https://agentclientprotocol.com/protocol/v2/draft/session-config-options#setting-a-config-option)
+        The default answers that there is no such method (-32601).
         """
         raise MethodNotFound("session/set_config_option")
 
@@ -434,23 +474,73 @@ class Agent(Handler):
     async def session_prompt(self, request: PromptRequest, /) -> PromptResponse:
         """Handle `session/prompt`.
 
-        Request parameters for sending a user prompt to the agent.
+        Processes a user prompt within a session.
 
-        Contains the user's message and any additional context.
+        Acceptance means adding a logical user message with an ID and a position
+        relative to other messages in the ACP conversation, not receipt or queueing.
+        The Agent MUST return the inserted message's ID without waiting for
+        processing to finish.
 
-        See protocol docs: [User Message](https://agentclientprotocol.com/protocol/v2/draft/prompt-lifecycle#1-user-message)
+        The Agent reports the user message with the same ID through `session/update`.
+        This notification may arrive before or after the response, but neither may
+        precede insertion. Processing state, output, tool calls, and completion are
+        also reported through session updates.
 
-        Unlocked by `capabilities.session` in the peer's `initialize` message.
+        An error response means the user message was not inserted. Once it is
+        inserted, the Agent MUST NOT answer with an error, even if the work fails
+        before the response is sent. It ends that work with the `error` stop reason.
+
+        A rejected submission produces no user-message updates. Foreground state
+        follows its normal lifecycle independently of the request outcome:
+        `running` may precede insertion, and rejection alone does not imply `idle`.
+
+        See protocol docs: [Prompt Lifecycle](https://agentclientprotocol.com/protocol/v2/draft/prompt-lifecycle)
+
+        Every agent implements it. Advertise `capabilities.session` in your `initialize` response:
+        without it clients don't call it. Advertise which parts you take:
+        `capabilities.session.prompt.image` for `image` in `prompt`,
+        `capabilities.session.prompt.audio` for `audio` in `prompt`,
+        `capabilities.session.prompt.embeddedContext` for `resource` in `prompt`.
         """
 
     async def session_cancel(self, notification: CancelSessionNotification, /) -> None:
         """Handle `session/cancel`.
 
-        Notification to cancel a session's foreground work and its prompts not yet inserted.
+        Cancels a session's foreground work and its prompts not yet inserted.
+
+        Work in the latest `background` list is not covered and keeps running. The
+        Agent MAY stop background activity it does not list.
+
+        Upon receiving this notification, the Agent SHOULD stop all language model
+        requests and all tool call invocations of the cancelled foreground work as soon
+        as possible.
+
+        The Agent MUST stop waiting for pending `session/request_permission` requests of
+        the cancelled work and treat them as not approved. It SHOULD cancel each of them
+        with `$/cancel_request`.
+
+        After all ongoing operations have been successfully aborted and pending
+        updates have been sent, the Agent MUST send an idle `state_update` session
+        update with the `cancelled` stop reason if cancellation ended active
+        foreground work. No additional completion update is required if no
+        foreground work was active.
+
+        After cancellation completes, the Agent SHOULD ignore late answers rather
+        than use them to resume the cancelled work.
+
+        Agents MUST catch errors caused by aborting cancelled work and report the
+        `cancelled` stop reason, not `error`.
+
+        The Agent MAY send content or tool call updates after receiving
+        `session/cancel`, but MUST send them before the idle `state_update` that
+        reports cancellation.
 
         See protocol docs: [Cancellation](https://agentclientprotocol.com/protocol/v2/draft/prompt-lifecycle#cancellation)
 
-        Unlocked by `capabilities.session` in the peer's `initialize` message.
+        Advertise `capabilities.session` in your `initialize` response: without it clients don't
+        send it.
+
+        The default ignores it.
         """
         await self._unhandled(methods.SESSION_CANCEL, notification)
 
@@ -459,64 +549,70 @@ class Agent(Handler):
 
         **UNSTABLE**
 
-        Notification for an active request, sent from provider to consumer.
-        Includes subscription acknowledgements and updates.
+        This capability is not part of the spec yet, and may be removed or changed at any point.
 
-        Unlocked by `capabilities.session.mcp.acp` in the peer's `initialize` message.
+        Sends an MCP-over-ACP notification.
+
+        Advertise `capabilities.session.mcp.acp` in your `initialize` response: without it clients
+        don't send it.
+
+        The default ignores it.
         """
         await self._unhandled(methods.MCP_MESSAGE_NOTIFICATION, notification)
 
     async def cancel_request(self, notification: CancelRequestNotification, /) -> None:
         """Handle `$/cancel_request`.
 
-        Notification to cancel an ongoing request.
+        Cancels an ongoing request.
+
+        This is a notification sent by the side that sent a request to cancel that request.
+
+        Upon receiving this notification, the receiver:
+
+        1. MAY cancel the corresponding request activity and all nested activities
+        2. MAY send any pending notifications.
+        3. MUST still send a response for the original request. If the request already finished
+           or is not cancelled, that is its normal response. If it is cancelled, it is either the
+           method's defined cancellation result (for example an inserted `session/prompt`, or a
+           `cancelled` permission outcome) or an error with code `-32800` (Request Cancelled).
+
+        Receivers MUST ignore this notification for an unknown or already-answered request ID,
+        and MUST NOT send a second response for it.
 
         See protocol docs: [Cancellation](https://agentclientprotocol.com/protocol/v2/draft/cancellation)
+
+        It needs no capability: clients send it if a request is in flight.
+
+        The default does nothing: the handler of that request has been cancelled already.
         """
         await self._unhandled(methods.CANCEL_REQUEST, notification)
 
     async def proxy_initialize(self, request: InitializeProxyRequest, /) -> InitializeProxyResponse:
         """Handle `proxy/initialize`.
 
-        **UNSTABLE**
+        Initializes a component as a proxy.
 
-        This capability is not part of the spec yet, and may be removed or changed at any point.
+        Sent by a conductor to each component that has a successor, instead of `initialize`.
+        The params and response are the same as for `initialize`.
 
-        Request parameters for `proxy/initialize`.
+        It needs no capability: clients call it if the component runs in a proxy chain.
 
-        A conductor sends `proxy/initialize` instead of `initialize` to every component that has a
-        successor, which tells the component to run as a proxy. The params and the response are
-        the same as for `initialize`. A conductor sends `initialize` to the final agent.
-
-        The params carry the protocol version the conductor selected: the client's requested
-        version, unless the conductor supports only a lower one. Before answering successfully,
-        the proxy MUST forward an `initialize` request to its successor through `proxy/successor`.
-
-        See the [Proxy Chains RFD](https://agentclientprotocol.com/rfds/proxy-chains).
+        The default answers that there is no such method (-32601).
         """
         raise MethodNotFound("proxy/initialize")
 
     async def proxy_successor(self, request: ProxySuccessorRequest, /) -> ProxySuccessorResponse:
         """Handle `proxy/successor`.
 
-        **UNSTABLE**
+        Forwards a request to or from a proxy's successor.
 
-        This capability is not part of the spec yet, and may be removed or changed at any point.
+        A proxy sends it to its conductor to forward a request downstream. The conductor sends
+        it to the proxy to deliver a request from the successor. The wrapped request's result
+        or error is returned unchanged.
 
-        Parameters of a `proxy/successor` request.
+        It needs no capability: clients call it if the component runs in a proxy chain.
 
-        A proxy sends it to forward a message to its successor, and the conductor sends it to
-        deliver a message from the successor to the proxy. The envelope wraps one request: `method`
-        and `params` are the wrapped request's method and params.
-
-        The result or error of the wrapped request is returned unchanged, as the same JSON value,
-        as the result or error of the `proxy/successor` request. Errors the conductor returns
-        itself, for example because the successor has exited, are not wrapped results.
-
-        To cancel it, the sender sends `$/cancel_request` with the ID of this `proxy/successor`
-        request on the same connection. Cancellation is never forwarded to another hop.
-
-        See the [Proxy Chains RFD](https://agentclientprotocol.com/rfds/proxy-chains).
+        The default answers that there is no such method (-32601).
         """
         raise MethodNotFound("proxy/successor")
 
@@ -525,17 +621,14 @@ class Agent(Handler):
     ) -> None:
         """Handle `proxy/successor`.
 
-        **UNSTABLE**
+        Forwards a notification to or from a proxy's successor.
 
-        This capability is not part of the spec yet, and may be removed or changed at any point.
+        A proxy sends it to its conductor to forward a notification downstream. The conductor
+        sends it to the proxy to deliver a notification from the successor.
 
-        Parameters of a `proxy/successor` notification.
+        It needs no capability: clients send it if the component runs in a proxy chain.
 
-        A proxy sends it to forward a message to its successor, and the conductor sends it to
-        deliver a message from the successor to the proxy. The envelope wraps one notification: `method`
-        and `params` are the wrapped notification's method and params.
-
-        See the [Proxy Chains RFD](https://agentclientprotocol.com/rfds/proxy-chains).
+        The default ignores it.
         """
         await self._unhandled(methods.PROXY_SUCCESSOR_NOTIFICATION, notification)
 
@@ -644,13 +737,27 @@ class RemoteAgent(Remote):
         capabilities: ClientCapabilities = ABSENT,
         meta: dict[str, Any] | None = ABSENT,
     ) -> InitializeResponse:
-        """Call `initialize`.
+        """Call `initialize` and wait for its result.
 
-        Request parameters for the initialize method.
+        Establishes the connection with a client and negotiates protocol capabilities.
 
-        Sent by the client to establish connection and negotiate capabilities.
+        This method is called at the beginning of the connection, before any other request, to:
+        - Negotiate the protocol version to use
+        - Exchange capability information between client and agent
+        - Determine available authentication methods
+
+        The Client may repeat it before its first other request. The latest successful
+        `initialize` is authoritative.
+
+        The agent should respond with its supported protocol version and capabilities.
 
         See protocol docs: [Initialization](https://agentclientprotocol.com/protocol/v2/draft/initialization)
+
+        Args:
+            protocol_version: The latest protocol version supported by the client.
+            info: Information about the implementation sending this initialize request.
+            capabilities: Capabilities supported by the client.
+            meta: Data for extensions, `_meta` on the wire.
         """
         return await self._call(
             methods.INITIALIZE,
@@ -666,17 +773,30 @@ class RemoteAgent(Remote):
         method_id: AuthMethodId,
         meta: dict[str, Any] | None = ABSENT,
     ) -> LoginAuthResponse:
-        """Call `auth/login`.
+        """Call `auth/login` and wait for its result.
 
-        Request parameters for the `auth/login` method.
-
-        Specifies which authentication method to use.
+        Authenticates the client using the specified authentication method.
 
         Agents MUST support this method when their `initialize` response included
-        a non-empty `authMethods` list. Clients MUST NOT call this method
-        when `authMethods` was omitted or empty.
+        a non-empty `authMethods` list. Clients MUST call this method only
+        with a method whose type defines a protocol-driven login flow, and MUST NOT
+        call it when `authMethods` was omitted or empty.
 
-        Unlocked by `authMethods` in the peer's `initialize` message.
+        Called when the agent requires authentication before allowing session creation.
+        The client provides the authentication method ID that was advertised during initialization.
+
+        After successful authentication, the client can proceed to create sessions with
+        `session/new` without receiving an `auth_required` (`-32000`) error.
+
+        See protocol docs: [Initialization](https://agentclientprotocol.com/protocol/v2/draft/initialization)
+
+        Args:
+            method_id: The ID of the authentication method to use. Must be one of the methods
+                advertised in the initialize response.
+            meta: Data for extensions, `_meta` on the wire.
+
+        Raises:
+            CapabilityError: the agent did not advertise `authMethods`.
         """
         return await self._call(methods.AUTH_LOGIN, method_id=method_id, meta=meta)
 
@@ -685,15 +805,19 @@ class RemoteAgent(Remote):
         *,
         meta: dict[str, Any] | None = ABSENT,
     ) -> ListProvidersResponse:
-        """Call `providers/list`.
+        """Call `providers/list` and wait for its result.
 
         **UNSTABLE**
 
         This capability is not part of the spec yet, and may be removed or changed at any point.
 
-        Request parameters for `providers/list`.
+        Lists providers that can be configured by the client.
 
-        Unlocked by `capabilities.providers` in the peer's `initialize` message.
+        Args:
+            meta: Data for extensions, `_meta` on the wire.
+
+        Raises:
+            CapabilityError: the agent did not advertise `capabilities.providers`.
         """
         return await self._call(methods.PROVIDERS_LIST, meta=meta)
 
@@ -706,17 +830,24 @@ class RemoteAgent(Remote):
         headers: dict[str, str] = ABSENT,
         meta: dict[str, Any] | None = ABSENT,
     ) -> SetProviderResponse:
-        """Call `providers/set`.
+        """Call `providers/set` and wait for its result.
 
         **UNSTABLE**
 
         This capability is not part of the spec yet, and may be removed or changed at any point.
 
-        Request parameters for `providers/set`.
+        Replaces the configuration for a provider.
 
-        Replaces the full configuration for one provider ID.
+        Args:
+            provider_id: Provider ID to configure.
+            api_type: Protocol type for this provider.
+            base_url: Base URL for requests sent through this provider.
+            headers: Full headers map for this provider. May include authorization, routing, or
+                other integration-specific headers.
+            meta: Data for extensions, `_meta` on the wire.
 
-        Unlocked by `capabilities.providers` in the peer's `initialize` message.
+        Raises:
+            CapabilityError: the agent did not advertise `capabilities.providers`.
         """
         return await self._call(
             methods.PROVIDERS_SET,
@@ -733,15 +864,20 @@ class RemoteAgent(Remote):
         provider_id: ProviderId,
         meta: dict[str, Any] | None = ABSENT,
     ) -> DisableProviderResponse:
-        """Call `providers/disable`.
+        """Call `providers/disable` and wait for its result.
 
         **UNSTABLE**
 
         This capability is not part of the spec yet, and may be removed or changed at any point.
 
-        Request parameters for `providers/disable`.
+        Disables a provider.
 
-        Unlocked by `capabilities.providers` in the peer's `initialize` message.
+        Args:
+            provider_id: Provider ID to disable.
+            meta: Data for extensions, `_meta` on the wire.
+
+        Raises:
+            CapabilityError: the agent did not advertise `capabilities.providers`.
         """
         return await self._call(methods.PROVIDERS_DISABLE, provider_id=provider_id, meta=meta)
 
@@ -750,17 +886,23 @@ class RemoteAgent(Remote):
         *,
         meta: dict[str, Any] | None = ABSENT,
     ) -> LogoutAuthResponse:
-        """Call `auth/logout`.
+        """Call `auth/logout` and wait for its result.
 
-        Request parameters for the `auth/logout` method.
-
-        Terminates the current authenticated session.
+        Logs out of the current authenticated state.
 
         Agents MUST support this method when their `initialize` response included
         a non-empty `authMethods` list. Clients MUST NOT call this method
         when `authMethods` was omitted or empty.
 
-        Unlocked by `authMethods` in the peer's `initialize` message.
+        After a successful logout, authentication-gated requests require the
+        client to complete an advertised authentication flow again. There is no
+        guarantee about the behavior of already running sessions.
+
+        Args:
+            meta: Data for extensions, `_meta` on the wire.
+
+        Raises:
+            CapabilityError: the agent did not advertise `authMethods`.
         """
         return await self._call(methods.AUTH_LOGOUT, meta=meta)
 
@@ -769,20 +911,22 @@ class RemoteAgent(Remote):
         *,
         meta: dict[str, Any] | None = ABSENT,
     ) -> AuthStatusResponse:
-        """Call `auth/status`.
+        """Call `auth/status` and wait for its result.
 
         **UNSTABLE**
 
         This capability is not part of the spec yet, and may be removed or changed at any point.
 
-        Request parameters for the `auth/status` method.
+        Queries the agent's current authentication state.
 
-        Queries the agent's current authentication state without changing it.
+        This method is only available if the agent advertises the `auth.status` capability.
+        It MUST NOT change any agent state, and agents MUST NOT reject it with `auth_required`.
 
-        Agents MUST NOT reject it with `auth_required` (`-32000`), since Clients call it to learn
-        whether authentication is required.
+        Args:
+            meta: Data for extensions, `_meta` on the wire.
 
-        Unlocked by `capabilities.auth.status` in the peer's `initialize` message.
+        Raises:
+            CapabilityError: the agent did not advertise `capabilities.auth.status`.
         """
         return await self._call(methods.AUTH_STATUS, meta=meta)
 
@@ -795,13 +939,34 @@ class RemoteAgent(Remote):
         system_prompt: SystemPrompt | None = ABSENT,
         meta: dict[str, Any] | None = ABSENT,
     ) -> NewSessionResponse:
-        """Call `session/new`.
+        """Call `session/new` and wait for its result.
 
-        Request parameters for creating a new session.
+        Creates a new conversation session with the agent.
 
-        See protocol docs: [Creating a Session](https://agentclientprotocol.com/protocol/v2/draft/session-setup#creating-a-session)
+        Sessions represent independent conversation contexts with their own history and state.
 
-        Unlocked by `capabilities.session` in the peer's `initialize` message.
+        The agent should:
+        - Create a new session context
+        - Connect to any specified MCP servers
+        - Return a unique session ID for future requests
+
+        May return an `auth_required` (`-32000`) error if the agent requires authentication.
+
+        See protocol docs: [Session Setup](https://agentclientprotocol.com/protocol/v2/draft/session-setup)
+
+        Args:
+            cwd: The working directory for this session. Must be an absolute path.
+            additional_directories: Additional workspace roots for this session. Each path must be
+                absolute.
+            mcp_servers: List of MCP (Model Context Protocol) servers the agent should connect to.
+            system_prompt: **UNSTABLE**
+            meta: Data for extensions, `_meta` on the wire.
+
+        Raises:
+            CapabilityError: the agent did not advertise `capabilities.session`, or what the
+                arguments need: `capabilities.session.additionalDirectories` for
+                `additional_directories`, `capabilities.session.mcp.stdio` for `stdio` in
+                `mcp_servers`, `capabilities.session.mcp.http` for `http` in `mcp_servers`.
         """
         return await self._call(
             methods.SESSION_NEW,
@@ -820,11 +985,21 @@ class RemoteAgent(Remote):
         archived: SessionArchiveFilter | None = ABSENT,
         meta: dict[str, Any] | None = ABSENT,
     ) -> ListSessionsResponse:
-        """Call `session/list`.
+        """Call `session/list` and wait for its result.
 
-        Request parameters for listing existing sessions.
+        Lists existing sessions known to the agent.
 
-        Unlocked by `capabilities.session` in the peer's `initialize` message.
+        The agent should return metadata about sessions with optional filtering and pagination support.
+
+        Args:
+            cwd: Filter sessions by working directory. Must be an absolute path.
+            cursor: Opaque cursor token from a previous response's nextCursor field for cursor-based
+                pagination
+            archived: **UNSTABLE**
+            meta: Data for extensions, `_meta` on the wire.
+
+        Raises:
+            CapabilityError: the agent did not advertise `capabilities.session`.
         """
         return await self._call(
             methods.SESSION_LIST, cwd=cwd, cursor=cursor, archived=archived, meta=meta
@@ -836,13 +1011,20 @@ class RemoteAgent(Remote):
         session_id: SessionId,
         meta: dict[str, Any] | None = ABSENT,
     ) -> DeleteSessionResponse:
-        """Call `session/delete`.
+        """Call `session/delete` and wait for its result.
 
-        Request parameters for deleting an existing session from `session/list`.
+        Deletes an existing session from `session/list`.
 
-        Only available if the Agent supports the `session.delete` capability.
+        This method is only available if the agent advertises the `session.delete` capability.
 
-        Unlocked by `capabilities.session.delete` in the peer's `initialize` message.
+        The error -32002 counts as success: there was nothing left to end.
+
+        Args:
+            session_id: The ID of the session to delete.
+            meta: Data for extensions, `_meta` on the wire.
+
+        Raises:
+            CapabilityError: the agent did not advertise `capabilities.session.delete`.
         """
         return await self._call(methods.SESSION_DELETE, session_id=session_id, meta=meta)
 
@@ -856,20 +1038,38 @@ class RemoteAgent(Remote):
         system_prompt: SystemPrompt | None = ABSENT,
         meta: dict[str, Any] | None = ABSENT,
     ) -> ForkSessionResponse:
-        """Call `session/fork`.
+        """Call `session/fork` and wait for its result.
 
         **UNSTABLE**
 
         This capability is not part of the spec yet, and may be removed or changed at any point.
 
-        Request parameters for forking an existing session.
+        Forks an existing session to create a new independent session.
 
-        Creates a new session based on the context of an existing one, allowing
-        operations like generating summaries without affecting the original session's history.
+        This method is only available if the agent advertises the `session.fork` capability.
 
-        Only available if the Agent supports the `session.fork` capability.
+        The agent should create a new session with the same conversation context as the
+        original, allowing operations like generating summaries without affecting the
+        original session's history.
 
-        Unlocked by `capabilities.session.fork` in the peer's `initialize` message.
+        As with `session/new`, the forked session is active once the agent responds,
+        set up with the request's `cwd`, `additionalDirectories`, and `mcpServers`.
+        The client can prompt it without calling `session/resume` first.
+
+        Args:
+            session_id: The ID of the session to fork.
+            cwd: The working directory for this session. Must be an absolute path.
+            additional_directories: Additional workspace roots to activate for this session. Each
+                path must be absolute.
+            mcp_servers: List of MCP servers to connect to for this session.
+            system_prompt: **UNSTABLE**
+            meta: Data for extensions, `_meta` on the wire.
+
+        Raises:
+            CapabilityError: the agent did not advertise `capabilities.session.fork`, or what the
+                arguments need: `capabilities.session.additionalDirectories` for
+                `additional_directories`, `capabilities.session.mcp.stdio` for `stdio` in
+                `mcp_servers`, `capabilities.session.mcp.http` for `http` in `mcp_servers`.
         """
         return await self._call(
             methods.SESSION_FORK,
@@ -887,22 +1087,22 @@ class RemoteAgent(Remote):
         session_id: SessionId,
         meta: dict[str, Any] | None = ABSENT,
     ) -> ArchiveSessionResponse:
-        """Call `session/archive`.
+        """Call `session/archive` and wait for its result.
 
         **UNSTABLE**
 
         This capability is not part of the spec yet, and may be removed or changed at any point.
 
-        Request parameters for archiving a session.
+        Archives a session, hiding it from default `session/list` results.
 
-        Only available if the Agent supports the `session.archive` capability.
+        This method is only available if the agent advertises the `session.archive` capability.
 
-        Archiving hides the session from default `session/list` results. It keeps the session ID
-        and saved history. If the session is active, the Agent MUST cancel any ongoing work and
-        free the session's resources as if `session/close` had been called, then archive it.
-        Archiving an archived session succeeds. A session that does not exist gets `-32002`.
+        Args:
+            session_id: The ID of the session to archive.
+            meta: Data for extensions, `_meta` on the wire.
 
-        Unlocked by `capabilities.session.archive` in the peer's `initialize` message.
+        Raises:
+            CapabilityError: the agent did not advertise `capabilities.session.archive`.
         """
         return await self._call(methods.SESSION_ARCHIVE, session_id=session_id, meta=meta)
 
@@ -912,23 +1112,22 @@ class RemoteAgent(Remote):
         session_id: SessionId,
         meta: dict[str, Any] | None = ABSENT,
     ) -> UnarchiveSessionResponse:
-        """Call `session/unarchive`.
+        """Call `session/unarchive` and wait for its result.
 
         **UNSTABLE**
 
         This capability is not part of the spec yet, and may be removed or changed at any point.
 
-        Request parameters for unarchiving a session.
+        Unarchives a session, returning it to default `session/list` results.
 
-        Only available if the Agent supports the `session.archive` capability.
+        This method is only available if the agent advertises the `session.archive` capability.
 
-        Unarchiving returns the session to default `session/list` results with the same ID and
-        saved history. It never loads or resumes the session. Clients that want to continue an
-        archived session SHOULD unarchive it before calling `session/resume`.
-        Unarchiving a session that is not archived succeeds. A session that does not exist
-        gets `-32002`.
+        Args:
+            session_id: The ID of the session to unarchive.
+            meta: Data for extensions, `_meta` on the wire.
 
-        Unlocked by `capabilities.session.archive` in the peer's `initialize` message.
+        Raises:
+            CapabilityError: the agent did not advertise `capabilities.session.archive`.
         """
         return await self._call(methods.SESSION_UNARCHIVE, session_id=session_id, meta=meta)
 
@@ -938,21 +1137,22 @@ class RemoteAgent(Remote):
         session_id: SessionId,
         meta: dict[str, Any] | None = ABSENT,
     ) -> SessionStatusResponse:
-        """Call `session/status`.
+        """Call `session/status` and wait for its result.
 
         **UNSTABLE**
 
         This capability is not part of the spec yet, and may be removed or changed at any point.
 
-        Request parameters for checking the status of a session.
+        Checks whether the Agent has a session in memory, without changing it.
 
-        Only available if the Agent supports the `session.status` capability.
+        This method is only available if the agent advertises the `session.status` capability.
 
-        `session/status` MUST NOT have side effects. The Agent does not load, resume, create,
-        close, or change the session, and does not attach the requesting connection to it.
-        A session the Agent does not know gets `-32002` with the requested `sessionId` in `data`.
+        Args:
+            session_id: The ID of the session to check.
+            meta: Data for extensions, `_meta` on the wire.
 
-        Unlocked by `capabilities.session.status` in the peer's `initialize` message.
+        Raises:
+            CapabilityError: the agent did not advertise `capabilities.session.status`.
         """
         return await self._call(methods.SESSION_STATUS, session_id=session_id, meta=meta)
 
@@ -963,23 +1163,26 @@ class RemoteAgent(Remote):
         title: str,
         meta: dict[str, Any] | None = ABSENT,
     ) -> SetSessionTitleResponse:
-        """Call `session/set_title`.
+        """Call `session/set_title` and wait for its result.
 
         **UNSTABLE**
 
         This capability is not part of the spec yet, and may be removed or changed at any point.
 
-        Request parameters for setting the title of a session.
+        Sets the title of a session.
 
-        Only available if the Agent supports the `session.title` capability.
+        This method is only available if the agent advertises the `session.title` capability.
 
-        The session does not need to be active on the connection. Any session the Agent would
-        return from `session/list` can be retitled. A session that does not exist gets `-32002`.
+        The session does not need to be active on the connection. The agent stores the
+        title and returns the stored title, which may be normalized.
 
-        The Agent responds only after it has stored the title. After a successful response, the
-        Agent SHOULD NOT replace the title with one it generates automatically.
+        Args:
+            session_id: The ID of the session to retitle.
+            title: The new title for the session.
+            meta: Data for extensions, `_meta` on the wire.
 
-        Unlocked by `capabilities.session.title` in the peer's `initialize` message.
+        Raises:
+            CapabilityError: the agent did not advertise `capabilities.session.title`.
         """
         return await self._call(
             methods.SESSION_SET_TITLE, session_id=session_id, title=title, meta=meta
@@ -996,14 +1199,29 @@ class RemoteAgent(Remote):
         system_prompt: SystemPrompt | None = ABSENT,
         meta: dict[str, Any] | None = ABSENT,
     ) -> ResumeSessionResponse:
-        """Call `session/resume`.
+        """Call `session/resume` and wait for its result.
 
-        Request parameters for resuming an existing session.
+        Resumes an existing session.
 
-        Resumes an existing session and optionally replays retained conversation
-        history according to `replayFrom`.
+        The agent should resume the session context, allowing the conversation
+        to continue. If `replayFrom` is set, the agent should replay
+        retained conversation history before responding.
 
-        Unlocked by `capabilities.session` in the peer's `initialize` message.
+        Args:
+            session_id: The ID of the session to resume.
+            cwd: The working directory for this session. Must be an absolute path.
+            additional_directories: Additional workspace roots to activate for this session. Each
+                path must be absolute.
+            mcp_servers: List of MCP servers to connect to for this session.
+            replay_from: Inclusive cursor describing where conversation replay should begin.
+            system_prompt: **UNSTABLE**
+            meta: Data for extensions, `_meta` on the wire.
+
+        Raises:
+            CapabilityError: the agent did not advertise `capabilities.session`, or what the
+                arguments need: `capabilities.session.additionalDirectories` for
+                `additional_directories`, `capabilities.session.mcp.stdio` for `stdio` in
+                `mcp_servers`, `capabilities.session.mcp.http` for `http` in `mcp_servers`.
         """
         return await self._call(
             methods.SESSION_RESUME,
@@ -1022,30 +1240,21 @@ class RemoteAgent(Remote):
         session_id: SessionId,
         meta: dict[str, Any] | None = ABSENT,
     ) -> CloseSessionResponse:
-        """Call `session/close`.
+        """Call `session/close` and wait for its result.
 
-        Request parameters for closing an active session.
+        Closes an active session and frees up any resources associated with it.
 
-        The Agent MUST cancel any ongoing work related to the session as if `session/cancel`
-        was called, then free the resources associated with the session. Unlike `session/cancel`,
-        closing also stops the session's background work. After the close response, the Agent
-        sends no other messages for the session on that connection.
+        The Agent MUST cancel any ongoing work as if `session/cancel` was called, stop the
+        session's background work, and then free the resources associated with the session.
 
-        Closing a session that does not exist or is not active SHOULD succeed, and Clients SHOULD
-        treat a `-32002` response as a successful close.
+        The error -32002 counts as success: there was nothing left to end.
 
-        When closing cancels active foreground work, the Agent MUST send the final
-        updates for that work and the idle `state_update` with `stopReason: "cancelled"`
-        before responding successfully to `session/close`. Closing an idle session
-        does not itself require another idle update.
+        Args:
+            session_id: The ID of the session to close.
+            meta: Data for extensions, `_meta` on the wire.
 
-        Closing also cancels pending `session/prompt` requests whose messages have not
-        been inserted, including held prompts. If closing prevents a prompt's user message from being inserted, the
-        Agent MUST answer that request with `-32800` (Request Cancelled). If the message
-        has already been inserted, the Agent MUST respond successfully with its
-        `messageId`. Prompt responses need not precede the close response.
-
-        Unlocked by `capabilities.session` in the peer's `initialize` message.
+        Raises:
+            CapabilityError: the agent did not advertise `capabilities.session`.
         """
         return await self._call(methods.SESSION_CLOSE, session_id=session_id, meta=meta)
 
@@ -1056,20 +1265,20 @@ class RemoteAgent(Remote):
         tool_call_id: ToolCallId,
         meta: dict[str, Any] | None = ABSENT,
     ) -> CancelToolCallResponse:
-        """Call `tool_call/cancel`.
+        """Call `tool_call/cancel` and wait for its result.
 
-        Request parameters for cancelling one tool call.
+        Cancels one tool call without cancelling the rest of the session's work.
 
-        Clients MUST NOT send it unless the tool call currently advertises `capabilities.cancel`.
+        This method is only available while the tool call advertises `capabilities.cancel`.
+        The response means the Agent accepted the cancellation. A final `tool_call_update`
+        confirms it.
 
-        The Agent responds once it has accepted the cancellation. The response does not mean
-        the work has stopped. The Agent confirms it with a `tool_call_update` to a final
-        status: normally `cancelled`, or `completed` or `failed` if the work finished first.
+        It needs no capability: call it if the tool call advertises `capabilities.cancel`.
 
-        The Agent responds with `-32602` if the tool call is unknown, already final, or not
-        cancellable. Cancelling a tool call does not change the foreground state by itself.
-
-        See protocol docs: [Cancelling Tool Calls](https://agentclientprotocol.com/protocol/v2/draft/tool-calls#cancelling-tool-calls)
+        Args:
+            session_id: The ID of the session that owns the tool call.
+            tool_call_id: The ID of the tool call to cancel.
+            meta: Data for extensions, `_meta` on the wire.
         """
         return await self._call(
             methods.TOOL_CALL_CANCEL, session_id=session_id, tool_call_id=tool_call_id, meta=meta
@@ -1082,21 +1291,20 @@ class RemoteAgent(Remote):
         terminal_id: TerminalId,
         meta: dict[str, Any] | None = ABSENT,
     ) -> CancelTerminalResponse:
-        """Call `terminal/cancel`.
+        """Call `terminal/cancel` and wait for its result.
 
-        Request parameters for cancelling one terminal.
+        Stops one terminal's process without cancelling the rest of the session's work.
 
-        Clients MUST NOT send it unless the terminal currently advertises `capabilities.cancel`.
+        This method is only available while the terminal advertises `capabilities.cancel`.
+        The response means the Agent accepted the cancellation. A `terminal_update` with
+        `exitStatus` confirms it.
 
-        The Agent responds once it has accepted the cancellation. The response does not mean
-        the work has stopped. The Agent confirms it with a `terminal_update` that sets
-        `exitStatus`. Cancelling stops the process but does not release the terminal, and does
-        not change the status of a tool call that references it.
+        It needs no capability: call it if the terminal advertises `capabilities.cancel`.
 
-        The Agent responds with `-32602` if the terminal is unknown, has already exited, or is not
-        cancellable. Cancelling a terminal does not change the foreground state by itself.
-
-        See protocol docs: [Cancelling Terminals](https://agentclientprotocol.com/protocol/v2/draft/tool-calls#cancelling-terminals)
+        Args:
+            session_id: The ID of the session that owns the terminal.
+            terminal_id: The ID of the terminal to cancel.
+            meta: Data for extensions, `_meta` on the wire.
         """
         return await self._call(
             methods.TERMINAL_CANCEL, session_id=session_id, terminal_id=terminal_id, meta=meta
@@ -1133,15 +1341,19 @@ class RemoteAgent(Remote):
         value: Any,
     ) -> SetSessionConfigOptionResponse: ...
     async def session_set_config_option(self, **keywords: Any) -> SetSessionConfigOptionResponse:
-        """Call `session/set_config_option`.
+        """Call `session/set_config_option` and wait for its result.
 
-        Request parameters for setting a session configuration option.
+        Sets the current value for a session configuration option.
 
-        Agents MUST support this method for any session where they advertise config options.
-        Agents MUST reject an unknown `configId` or invalid value with `-32602` and leave the
-        configuration unchanged.
+        It needs no capability: call it if the session came with config options.
 
-        See protocol docs: [Session Config Options](https://agentclientprotocol.com/protocol/v2/draft/session-config-options#setting-a-config-option)
+        Args:
+            type: Which kind it is: `id`, `boolean`, or another.
+            session_id: The ID of the session to set the configuration option for.
+            config_id: The ID of the configuration option to set.
+            meta: Data for extensions, `_meta` on the wire.
+            value: The value ID. Or: The boolean value. Or: Raw value payload for the custom or
+                future value type.
         """
         return await self._call(methods.SESSION_SET_CONFIG_OPTION, **keywords)
 
@@ -1152,15 +1364,40 @@ class RemoteAgent(Remote):
         prompt: Sequence[ContentBlock],
         meta: dict[str, Any] | None = ABSENT,
     ) -> PromptResponse:
-        """Call `session/prompt`.
+        """Call `session/prompt` and wait for its result.
 
-        Request parameters for sending a user prompt to the agent.
+        Processes a user prompt within a session.
 
-        Contains the user's message and any additional context.
+        Acceptance means adding a logical user message with an ID and a position
+        relative to other messages in the ACP conversation, not receipt or queueing.
+        The Agent MUST return the inserted message's ID without waiting for
+        processing to finish.
 
-        See protocol docs: [User Message](https://agentclientprotocol.com/protocol/v2/draft/prompt-lifecycle#1-user-message)
+        The Agent reports the user message with the same ID through `session/update`.
+        This notification may arrive before or after the response, but neither may
+        precede insertion. Processing state, output, tool calls, and completion are
+        also reported through session updates.
 
-        Unlocked by `capabilities.session` in the peer's `initialize` message.
+        An error response means the user message was not inserted. Once it is
+        inserted, the Agent MUST NOT answer with an error, even if the work fails
+        before the response is sent. It ends that work with the `error` stop reason.
+
+        A rejected submission produces no user-message updates. Foreground state
+        follows its normal lifecycle independently of the request outcome:
+        `running` may precede insertion, and rejection alone does not imply `idle`.
+
+        See protocol docs: [Prompt Lifecycle](https://agentclientprotocol.com/protocol/v2/draft/prompt-lifecycle)
+
+        Args:
+            session_id: The ID of the session to send this user message to
+            prompt: The blocks of content that compose the user's message.
+            meta: Data for extensions, `_meta` on the wire.
+
+        Raises:
+            CapabilityError: the agent did not advertise `capabilities.session`, or what the
+                arguments need: `capabilities.session.prompt.image` for `image` in `prompt`,
+                `capabilities.session.prompt.audio` for `audio` in `prompt`,
+                `capabilities.session.prompt.embeddedContext` for `resource` in `prompt`.
         """
         return await self._call(
             methods.SESSION_PROMPT, session_id=session_id, prompt=prompt, meta=meta
@@ -1174,11 +1411,46 @@ class RemoteAgent(Remote):
     ) -> None:
         """Send `session/cancel`.
 
-        Notification to cancel a session's foreground work and its prompts not yet inserted.
+        Cancels a session's foreground work and its prompts not yet inserted.
+
+        Work in the latest `background` list is not covered and keeps running. The
+        Agent MAY stop background activity it does not list.
+
+        Upon receiving this notification, the Agent SHOULD stop all language model
+        requests and all tool call invocations of the cancelled foreground work as soon
+        as possible.
+
+        The Agent MUST stop waiting for pending `session/request_permission` requests of
+        the cancelled work and treat them as not approved. It SHOULD cancel each of them
+        with `$/cancel_request`.
+
+        After all ongoing operations have been successfully aborted and pending
+        updates have been sent, the Agent MUST send an idle `state_update` session
+        update with the `cancelled` stop reason if cancellation ended active
+        foreground work. No additional completion update is required if no
+        foreground work was active.
+
+        After cancellation completes, the Agent SHOULD ignore late answers rather
+        than use them to resume the cancelled work.
+
+        Agents MUST catch errors caused by aborting cancelled work and report the
+        `cancelled` stop reason, not `error`.
+
+        The Agent MAY send content or tool call updates after receiving
+        `session/cancel`, but MUST send them before the idle `state_update` that
+        reports cancellation.
 
         See protocol docs: [Cancellation](https://agentclientprotocol.com/protocol/v2/draft/prompt-lifecycle#cancellation)
 
-        Unlocked by `capabilities.session` in the peer's `initialize` message.
+        The session's pending `session/request_permission` is answered with `{"outcome": {"outcome":
+        "cancelled"}}`.
+
+        Args:
+            session_id: The ID of the session to cancel operations for.
+            meta: Data for extensions, `_meta` on the wire.
+
+        Raises:
+            CapabilityError: the agent did not advertise `capabilities.session`.
         """
         await self._notify(methods.SESSION_CANCEL, session_id=session_id, meta=meta)
 
@@ -1195,10 +1467,19 @@ class RemoteAgent(Remote):
 
         **UNSTABLE**
 
-        Notification for an active request, sent from provider to consumer.
-        Includes subscription acknowledgements and updates.
+        This capability is not part of the spec yet, and may be removed or changed at any point.
 
-        Unlocked by `capabilities.session.mcp.acp` in the peer's `initialize` message.
+        Sends an MCP-over-ACP notification.
+
+        Args:
+            server_id: The declared ACP MCP server handling the associated request.
+            request_id: The identifier of the active inner MCP request.
+            method: The inner MCP method name.
+            params: Optional inner MCP params. Null is equivalent to omission.
+            meta: Data for extensions, `_meta` on the wire.
+
+        Raises:
+            CapabilityError: the agent did not advertise `capabilities.session.mcp.acp`.
         """
         await self._notify(
             methods.MCP_MESSAGE_NOTIFICATION,
@@ -1217,9 +1498,31 @@ class RemoteAgent(Remote):
     ) -> None:
         """Send `$/cancel_request`.
 
-        Notification to cancel an ongoing request.
+        Cancels an ongoing request.
+
+        This is a notification sent by the side that sent a request to cancel that request.
+
+        Upon receiving this notification, the receiver:
+
+        1. MAY cancel the corresponding request activity and all nested activities
+        2. MAY send any pending notifications.
+        3. MUST still send a response for the original request. If the request already finished
+           or is not cancelled, that is its normal response. If it is cancelled, it is either the
+           method's defined cancellation result (for example an inserted `session/prompt`, or a
+           `cancelled` permission outcome) or an error with code `-32800` (Request Cancelled).
+
+        Receivers MUST ignore this notification for an unknown or already-answered request ID,
+        and MUST NOT send a second response for it.
 
         See protocol docs: [Cancellation](https://agentclientprotocol.com/protocol/v2/draft/cancellation)
+
+        It needs no capability: send it if a request is in flight.
+
+        Args:
+            request_id: The ID of the request to cancel: a request that the sender of this
+                notification issued. Receivers match it only against requests they received from
+                that sender.
+            meta: Data for extensions, `_meta` on the wire.
         """
         await self._notify(methods.CANCEL_REQUEST, request_id=request_id, meta=meta)
 
@@ -1231,23 +1534,20 @@ class RemoteAgent(Remote):
         capabilities: ClientCapabilities = ABSENT,
         meta: dict[str, Any] | None = ABSENT,
     ) -> InitializeProxyResponse:
-        """Call `proxy/initialize`.
+        """Call `proxy/initialize` and wait for its result.
 
-        **UNSTABLE**
+        Initializes a component as a proxy.
 
-        This capability is not part of the spec yet, and may be removed or changed at any point.
+        Sent by a conductor to each component that has a successor, instead of `initialize`.
+        The params and response are the same as for `initialize`.
 
-        Request parameters for `proxy/initialize`.
+        It needs no capability: call it if the component runs in a proxy chain.
 
-        A conductor sends `proxy/initialize` instead of `initialize` to every component that has a
-        successor, which tells the component to run as a proxy. The params and the response are
-        the same as for `initialize`. A conductor sends `initialize` to the final agent.
-
-        The params carry the protocol version the conductor selected: the client's requested
-        version, unless the conductor supports only a lower one. Before answering successfully,
-        the proxy MUST forward an `initialize` request to its successor through `proxy/successor`.
-
-        See the [Proxy Chains RFD](https://agentclientprotocol.com/rfds/proxy-chains).
+        Args:
+            protocol_version: The latest protocol version supported by the client.
+            info: Information about the implementation sending this initialize request.
+            capabilities: Capabilities supported by the client.
+            meta: Data for extensions, `_meta` on the wire.
         """
         return await self._call(
             methods.PROXY_INITIALIZE,
@@ -1264,26 +1564,20 @@ class RemoteAgent(Remote):
         params: Any = ABSENT,
         meta: dict[str, Any] | None = ABSENT,
     ) -> ProxySuccessorResponse:
-        """Call `proxy/successor`.
+        """Call `proxy/successor` and wait for its result.
 
-        **UNSTABLE**
+        Forwards a request to or from a proxy's successor.
 
-        This capability is not part of the spec yet, and may be removed or changed at any point.
+        A proxy sends it to its conductor to forward a request downstream. The conductor sends
+        it to the proxy to deliver a request from the successor. The wrapped request's result
+        or error is returned unchanged.
 
-        Parameters of a `proxy/successor` request.
+        It needs no capability: call it if the component runs in a proxy chain.
 
-        A proxy sends it to forward a message to its successor, and the conductor sends it to
-        deliver a message from the successor to the proxy. The envelope wraps one request: `method`
-        and `params` are the wrapped request's method and params.
-
-        The result or error of the wrapped request is returned unchanged, as the same JSON value,
-        as the result or error of the `proxy/successor` request. Errors the conductor returns
-        itself, for example because the successor has exited, are not wrapped results.
-
-        To cancel it, the sender sends `$/cancel_request` with the ID of this `proxy/successor`
-        request on the same connection. Cancellation is never forwarded to another hop.
-
-        See the [Proxy Chains RFD](https://agentclientprotocol.com/rfds/proxy-chains).
+        Args:
+            method: Method name of the wrapped request.
+            params: Params of the wrapped request, forwarded unchanged.
+            meta: Data for extensions, `_meta` on the wire.
         """
         return await self._call(methods.PROXY_SUCCESSOR, method=method, params=params, meta=meta)
 
@@ -1296,17 +1590,17 @@ class RemoteAgent(Remote):
     ) -> None:
         """Send `proxy/successor`.
 
-        **UNSTABLE**
+        Forwards a notification to or from a proxy's successor.
 
-        This capability is not part of the spec yet, and may be removed or changed at any point.
+        A proxy sends it to its conductor to forward a notification downstream. The conductor
+        sends it to the proxy to deliver a notification from the successor.
 
-        Parameters of a `proxy/successor` notification.
+        It needs no capability: send it if the component runs in a proxy chain.
 
-        A proxy sends it to forward a message to its successor, and the conductor sends it to
-        deliver a message from the successor to the proxy. The envelope wraps one notification: `method`
-        and `params` are the wrapped notification's method and params.
-
-        See the [Proxy Chains RFD](https://agentclientprotocol.com/rfds/proxy-chains).
+        Args:
+            method: Method name of the wrapped notification.
+            params: Params of the wrapped notification, forwarded unchanged.
+            meta: Data for extensions, `_meta` on the wire.
         """
         await self._notify(
             methods.PROXY_SUCCESSOR_NOTIFICATION, method=method, params=params, meta=meta

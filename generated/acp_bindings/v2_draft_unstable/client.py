@@ -61,7 +61,7 @@ if TYPE_CHECKING:
 
 
 class Client(Handler):
-    """A client: implement the abstract methods, and of the others those you advertise."""
+    """A client. Implement the abstract methods and every method you advertise."""
 
     @abstractmethod
     async def session_request_permission(
@@ -69,11 +69,19 @@ class Client(Handler):
     ) -> RequestPermissionResponse:
         """Handle `session/request_permission`.
 
-        Request for user permission to proceed with an operation.
+        Requests permission from the user for an operation.
 
-        Sent when the agent needs authorization before performing a sensitive operation.
+        Called by the agent when it needs user authorization before executing
+        a potentially sensitive operation. The client should present the options
+        to the user and return their decision.
+
+        After `session/cancel`, the agent stops waiting for requests of the cancelled
+        foreground work and SHOULD cancel them with `$/cancel_request`. The client
+        answers a cancelled request with the `cancelled` outcome.
 
         See protocol docs: [Requesting Permission](https://agentclientprotocol.com/protocol/v2/draft/tool-calls#requesting-permission)
+
+        Every client implements it.
         """
 
     async def elicitation_create(
@@ -81,25 +89,15 @@ class Client(Handler):
     ) -> CreateElicitationResponse:
         """Handle `elicitation/create`.
 
-        Request from the agent to elicit structured user input.
-
-        The agent sends this to the client to request information from the user,
-        either via a form or by directing them to a URL.
-        Elicitations are tied to a session (optionally a tool call) or a request.
-
-        A session-scoped request follows the aggregate foreground-state contract:
-        agents SHOULD report `requires_action` when the whole foreground workflow is
-        blocked on user action. Once reported, they MUST report `running` when progress
-        resumes, or `idle` if work ends without resuming. Independent background requests
-        and request-scoped elicitations do not themselves change session state.
-        Accepting a URL does not mean the external interaction completed.
-
-        Agents SHOULD cancel pending elicitations no longer needed by cancelled work.
-        The request's scope alone does not establish that dependency.
+        Requests structured user input via a form or URL.
 
         See protocol docs: [Elicitation](https://agentclientprotocol.com/protocol/v2/draft/elicitation)
 
-        Unlocked by `capabilities.elicitation` in the peer's `initialize` message.
+        Advertise `capabilities.elicitation` in your `initialize` request: without it agents don't
+        call it. Advertise which parts you take: `capabilities.elicitation.form` for `form` in
+        `mode`, `capabilities.elicitation.url` for `url` in `mode`.
+
+        The default answers that there is no such method (-32601).
         """
         raise MethodNotFound("elicitation/create")
 
@@ -108,7 +106,13 @@ class Client(Handler):
 
         **UNSTABLE**
 
-        Request parameters for `mcp/message`, sent from consumer to provider.
+        This capability is not part of the spec yet, and may be removed or changed at any point.
+
+        Exchanges an MCP-over-ACP message.
+
+        It needs no capability: agents call it if the client passed an MCP server over ACP.
+
+        The default answers that there is no such method (-32601).
         """
         raise MethodNotFound("mcp/message")
 
@@ -116,21 +120,33 @@ class Client(Handler):
     async def session_update(self, notification: UpdateSessionNotification, /) -> None:
         """Handle `session/update`.
 
-        Notification containing a session update from the agent.
+        Handles session update notifications from the agent.
 
-        Agents can send session updates at any point while the session exists.
+        This is a notification endpoint (no response expected) that receives
+        updates about session activity, including message updates, message chunks,
+        tool calls, and execution plans.
+
+        Note: Clients SHOULD continue accepting tool call updates even after
+        sending a `session/cancel` notification, as the agent may send final
+        updates before reporting an idle `state_update` with the cancelled
+        stop reason.
 
         See protocol docs: [Agent Reports Output](https://agentclientprotocol.com/protocol/v2/draft/prompt-lifecycle#3-agent-reports-output)
+
+        Every client implements it.
         """
 
     async def elicitation_complete(self, notification: CompleteElicitationNotification, /) -> None:
         """Handle `elicitation/complete`.
 
-        Notification sent by the agent when a URL-based elicitation is complete.
+        Notification that a URL-based elicitation has completed.
 
-        This notification is not a foreground state update.
+        See protocol docs: [Elicitation](https://agentclientprotocol.com/protocol/v2/draft/elicitation#url-completion)
 
-        Unlocked by `capabilities.elicitation.url` in the peer's `initialize` message.
+        Advertise `capabilities.elicitation.url` in your `initialize` request: without it agents
+        don't send it.
+
+        The default ignores it.
         """
         await self._unhandled(methods.ELICITATION_COMPLETE, notification)
 
@@ -141,65 +157,69 @@ class Client(Handler):
 
         This capability is not part of the spec yet, and may be removed or changed at any point.
 
-        Notification sent by the agent when its authentication status changes.
+        Notification that the agent's authentication state changed.
 
-        Carries the same fields as the `auth/status` response. Agents that advertise the
-        `auth.status` capability MAY send it at any time after `initialize`, and SHOULD only
-        send it when the reported status differs from the last one sent on the connection.
+        Only sent by agents that advertise the `auth.status` capability.
+
+        It needs no capability: agents send it if the agent advertises `auth.status`.
+
+        The default ignores it.
         """
         await self._unhandled(methods.AUTH_STATUS_UPDATE, notification)
 
     async def cancel_request(self, notification: CancelRequestNotification, /) -> None:
         """Handle `$/cancel_request`.
 
-        Notification to cancel an ongoing request.
+        Cancels an ongoing request.
+
+        This is a notification sent by the side that sent a request to cancel that request.
+
+        Upon receiving this notification, the receiver:
+
+        1. MAY cancel the corresponding request activity and all nested activities
+        2. MAY send any pending notifications.
+        3. MUST still send a response for the original request. If the request already finished
+           or is not cancelled, that is its normal response. If it is cancelled, it is either the
+           method's defined cancellation result (for example an inserted `session/prompt`, or a
+           `cancelled` permission outcome) or an error with code `-32800` (Request Cancelled).
+
+        Receivers MUST ignore this notification for an unknown or already-answered request ID,
+        and MUST NOT send a second response for it.
 
         See protocol docs: [Cancellation](https://agentclientprotocol.com/protocol/v2/draft/cancellation)
+
+        It needs no capability: agents send it if a request is in flight.
+
+        The default does nothing: the handler of that request has been cancelled already.
         """
         await self._unhandled(methods.CANCEL_REQUEST, notification)
 
     async def proxy_initialize(self, request: InitializeProxyRequest, /) -> InitializeProxyResponse:
         """Handle `proxy/initialize`.
 
-        **UNSTABLE**
+        Initializes a component as a proxy.
 
-        This capability is not part of the spec yet, and may be removed or changed at any point.
+        Sent by a conductor to each component that has a successor, instead of `initialize`.
+        The params and response are the same as for `initialize`.
 
-        Request parameters for `proxy/initialize`.
+        It needs no capability: agents call it if the component runs in a proxy chain.
 
-        A conductor sends `proxy/initialize` instead of `initialize` to every component that has a
-        successor, which tells the component to run as a proxy. The params and the response are
-        the same as for `initialize`. A conductor sends `initialize` to the final agent.
-
-        The params carry the protocol version the conductor selected: the client's requested
-        version, unless the conductor supports only a lower one. Before answering successfully,
-        the proxy MUST forward an `initialize` request to its successor through `proxy/successor`.
-
-        See the [Proxy Chains RFD](https://agentclientprotocol.com/rfds/proxy-chains).
+        The default answers that there is no such method (-32601).
         """
         raise MethodNotFound("proxy/initialize")
 
     async def proxy_successor(self, request: ProxySuccessorRequest, /) -> ProxySuccessorResponse:
         """Handle `proxy/successor`.
 
-        **UNSTABLE**
+        Forwards a request to or from a proxy's successor.
 
-        This capability is not part of the spec yet, and may be removed or changed at any point.
+        A proxy sends it to its conductor to forward a request downstream. The conductor sends
+        it to the proxy to deliver a request from the successor. The wrapped request's result
+        or error is returned unchanged.
 
-        Parameters of a `proxy/successor` request.
+        It needs no capability: agents call it if the component runs in a proxy chain.
 
-        A proxy sends it to forward a message to its successor, and the conductor sends it to
-        deliver a message from the successor to the proxy. The envelope wraps one request: `method`
-        and `params` are the wrapped request's method and params.
-
-        The result or error of the wrapped request is returned unchanged, as the same JSON value,
-        as the result or error of the `proxy/successor` request. Errors the conductor returns
-        itself, for example because the successor has exited, are not wrapped results.
-
-        To cancel it, the sender sends `$/cancel_request` with the ID of this `proxy/successor`
-        request on the same connection. Cancellation is never forwarded to another hop.
-
-        See the [Proxy Chains RFD](https://agentclientprotocol.com/rfds/proxy-chains).
+        The default answers that there is no such method (-32601).
         """
         raise MethodNotFound("proxy/successor")
 
@@ -208,17 +228,14 @@ class Client(Handler):
     ) -> None:
         """Handle `proxy/successor`.
 
-        **UNSTABLE**
+        Forwards a notification to or from a proxy's successor.
 
-        This capability is not part of the spec yet, and may be removed or changed at any point.
+        A proxy sends it to its conductor to forward a notification downstream. The conductor
+        sends it to the proxy to deliver a notification from the successor.
 
-        Parameters of a `proxy/successor` notification.
+        It needs no capability: agents send it if the component runs in a proxy chain.
 
-        A proxy sends it to forward a message to its successor, and the conductor sends it to
-        deliver a message from the successor to the proxy. The envelope wraps one notification: `method`
-        and `params` are the wrapped notification's method and params.
-
-        See the [Proxy Chains RFD](https://agentclientprotocol.com/rfds/proxy-chains).
+        The default ignores it.
         """
         await self._unhandled(methods.PROXY_SUCCESSOR_NOTIFICATION, notification)
 
@@ -307,13 +324,30 @@ class RemoteClient(Remote):
         options: Sequence[PermissionOption],
         meta: dict[str, Any] | None = ABSENT,
     ) -> RequestPermissionResponse:
-        """Call `session/request_permission`.
+        """Call `session/request_permission` and wait for its result.
 
-        Request for user permission to proceed with an operation.
+        Requests permission from the user for an operation.
 
-        Sent when the agent needs authorization before performing a sensitive operation.
+        Called by the agent when it needs user authorization before executing
+        a potentially sensitive operation. The client should present the options
+        to the user and return their decision.
+
+        After `session/cancel`, the agent stops waiting for requests of the cancelled
+        foreground work and SHOULD cancel them with `$/cancel_request`. The client
+        answers a cancelled request with the `cancelled` outcome.
 
         See protocol docs: [Requesting Permission](https://agentclientprotocol.com/protocol/v2/draft/tool-calls#requesting-permission)
+
+        If the task that awaits it is cancelled, `session/cancel` is sent.
+
+        Args:
+            session_id: The session ID for this request.
+            title: Human-readable title for the permission prompt.
+            description: Optional human-readable explanation of why permission is needed.
+            subject: Optional structured context about the operation requiring permission.
+            options: Available permission options for the user to choose from. Must contain at least
+                one option.
+            meta: Data for extensions, `_meta` on the wire.
         """
         return await self._call(
             methods.SESSION_REQUEST_PERMISSION,
@@ -389,27 +423,27 @@ class RemoteClient(Remote):
         meta: dict[str, Any] | None = ABSENT,
     ) -> CreateElicitationResponse: ...
     async def elicitation_create(self, **keywords: Any) -> CreateElicitationResponse:
-        """Call `elicitation/create`.
+        """Call `elicitation/create` and wait for its result.
 
-        Request from the agent to elicit structured user input.
-
-        The agent sends this to the client to request information from the user,
-        either via a form or by directing them to a URL.
-        Elicitations are tied to a session (optionally a tool call) or a request.
-
-        A session-scoped request follows the aggregate foreground-state contract:
-        agents SHOULD report `requires_action` when the whole foreground workflow is
-        blocked on user action. Once reported, they MUST report `running` when progress
-        resumes, or `idle` if work ends without resuming. Independent background requests
-        and request-scoped elicitations do not themselves change session state.
-        Accepting a URL does not mean the external interaction completed.
-
-        Agents SHOULD cancel pending elicitations no longer needed by cancelled work.
-        The request's scope alone does not establish that dependency.
+        Requests structured user input via a form or URL.
 
         See protocol docs: [Elicitation](https://agentclientprotocol.com/protocol/v2/draft/elicitation)
 
-        Unlocked by `capabilities.elicitation` in the peer's `initialize` message.
+        Args:
+            session_id: The session this elicitation is tied to.
+            tool_call_id: Optional tool call within the session.
+            requested_schema: A JSON Schema describing the form fields to present to the user.
+            mode: Which kind it is: `form`, `form`, `url`, `url`, or another.
+            message: A human-readable message describing what input is needed.
+            meta: Data for extensions, `_meta` on the wire.
+            request_id: The pending Client-to-Agent request this elicitation is tied to.
+            elicitation_id: The unique identifier for this elicitation.
+            url: The URL to direct the user to.
+
+        Raises:
+            CapabilityError: the client did not advertise `capabilities.elicitation`, or what the
+                arguments need: `capabilities.elicitation.form` for `form` in `mode`,
+                `capabilities.elicitation.url` for `url` in `mode`.
         """
         return await self._call(methods.ELICITATION_CREATE, **keywords)
 
@@ -422,11 +456,22 @@ class RemoteClient(Remote):
         params: dict[str, Any] | None = ABSENT,
         meta: dict[str, Any] | None = ABSENT,
     ) -> MessageMcpResponse:
-        """Call `mcp/message`.
+        """Call `mcp/message` and wait for its result.
 
         **UNSTABLE**
 
-        Request parameters for `mcp/message`, sent from consumer to provider.
+        This capability is not part of the spec yet, and may be removed or changed at any point.
+
+        Exchanges an MCP-over-ACP message.
+
+        It needs no capability: call it if the client passed an MCP server over ACP.
+
+        Args:
+            server_id: The declared ACP MCP server receiving this request.
+            request_id: The caller-generated identifier for the inner MCP request.
+            method: The inner MCP method name.
+            params: Optional inner MCP params. Null is equivalent to omission.
+            meta: Data for extensions, `_meta` on the wire.
         """
         return await self._call(
             methods.MCP_MESSAGE,
@@ -446,11 +491,23 @@ class RemoteClient(Remote):
     ) -> None:
         """Send `session/update`.
 
-        Notification containing a session update from the agent.
+        Handles session update notifications from the agent.
 
-        Agents can send session updates at any point while the session exists.
+        This is a notification endpoint (no response expected) that receives
+        updates about session activity, including message updates, message chunks,
+        tool calls, and execution plans.
+
+        Note: Clients SHOULD continue accepting tool call updates even after
+        sending a `session/cancel` notification, as the agent may send final
+        updates before reporting an idle `state_update` with the cancelled
+        stop reason.
 
         See protocol docs: [Agent Reports Output](https://agentclientprotocol.com/protocol/v2/draft/prompt-lifecycle#3-agent-reports-output)
+
+        Args:
+            session_id: The ID of the session this update pertains to.
+            update: The actual update content.
+            meta: Data for extensions, `_meta` on the wire.
         """
         await self._notify(methods.SESSION_UPDATE, session_id=session_id, update=update, meta=meta)
 
@@ -462,11 +519,16 @@ class RemoteClient(Remote):
     ) -> None:
         """Send `elicitation/complete`.
 
-        Notification sent by the agent when a URL-based elicitation is complete.
+        Notification that a URL-based elicitation has completed.
 
-        This notification is not a foreground state update.
+        See protocol docs: [Elicitation](https://agentclientprotocol.com/protocol/v2/draft/elicitation#url-completion)
 
-        Unlocked by `capabilities.elicitation.url` in the peer's `initialize` message.
+        Args:
+            elicitation_id: The ID of the elicitation that completed.
+            meta: Data for extensions, `_meta` on the wire.
+
+        Raises:
+            CapabilityError: the client did not advertise `capabilities.elicitation.url`.
         """
         await self._notify(methods.ELICITATION_COMPLETE, elicitation_id=elicitation_id, meta=meta)
 
@@ -483,11 +545,16 @@ class RemoteClient(Remote):
 
         This capability is not part of the spec yet, and may be removed or changed at any point.
 
-        Notification sent by the agent when its authentication status changes.
+        Notification that the agent's authentication state changed.
 
-        Carries the same fields as the `auth/status` response. Agents that advertise the
-        `auth.status` capability MAY send it at any time after `initialize`, and SHOULD only
-        send it when the reported status differs from the last one sent on the connection.
+        Only sent by agents that advertise the `auth.status` capability.
+
+        It needs no capability: send it if the agent advertises `auth.status`.
+
+        Args:
+            state: Whether the agent can start sessions without the user signing in first.
+            accounts: The accounts the agent has configured, for display.
+            meta: Data for extensions, `_meta` on the wire.
         """
         await self._notify(methods.AUTH_STATUS_UPDATE, state=state, accounts=accounts, meta=meta)
 
@@ -499,9 +566,31 @@ class RemoteClient(Remote):
     ) -> None:
         """Send `$/cancel_request`.
 
-        Notification to cancel an ongoing request.
+        Cancels an ongoing request.
+
+        This is a notification sent by the side that sent a request to cancel that request.
+
+        Upon receiving this notification, the receiver:
+
+        1. MAY cancel the corresponding request activity and all nested activities
+        2. MAY send any pending notifications.
+        3. MUST still send a response for the original request. If the request already finished
+           or is not cancelled, that is its normal response. If it is cancelled, it is either the
+           method's defined cancellation result (for example an inserted `session/prompt`, or a
+           `cancelled` permission outcome) or an error with code `-32800` (Request Cancelled).
+
+        Receivers MUST ignore this notification for an unknown or already-answered request ID,
+        and MUST NOT send a second response for it.
 
         See protocol docs: [Cancellation](https://agentclientprotocol.com/protocol/v2/draft/cancellation)
+
+        It needs no capability: send it if a request is in flight.
+
+        Args:
+            request_id: The ID of the request to cancel: a request that the sender of this
+                notification issued. Receivers match it only against requests they received from
+                that sender.
+            meta: Data for extensions, `_meta` on the wire.
         """
         await self._notify(methods.CANCEL_REQUEST, request_id=request_id, meta=meta)
 
@@ -513,23 +602,20 @@ class RemoteClient(Remote):
         capabilities: ClientCapabilities = ABSENT,
         meta: dict[str, Any] | None = ABSENT,
     ) -> InitializeProxyResponse:
-        """Call `proxy/initialize`.
+        """Call `proxy/initialize` and wait for its result.
 
-        **UNSTABLE**
+        Initializes a component as a proxy.
 
-        This capability is not part of the spec yet, and may be removed or changed at any point.
+        Sent by a conductor to each component that has a successor, instead of `initialize`.
+        The params and response are the same as for `initialize`.
 
-        Request parameters for `proxy/initialize`.
+        It needs no capability: call it if the component runs in a proxy chain.
 
-        A conductor sends `proxy/initialize` instead of `initialize` to every component that has a
-        successor, which tells the component to run as a proxy. The params and the response are
-        the same as for `initialize`. A conductor sends `initialize` to the final agent.
-
-        The params carry the protocol version the conductor selected: the client's requested
-        version, unless the conductor supports only a lower one. Before answering successfully,
-        the proxy MUST forward an `initialize` request to its successor through `proxy/successor`.
-
-        See the [Proxy Chains RFD](https://agentclientprotocol.com/rfds/proxy-chains).
+        Args:
+            protocol_version: The latest protocol version supported by the client.
+            info: Information about the implementation sending this initialize request.
+            capabilities: Capabilities supported by the client.
+            meta: Data for extensions, `_meta` on the wire.
         """
         return await self._call(
             methods.PROXY_INITIALIZE,
@@ -546,26 +632,20 @@ class RemoteClient(Remote):
         params: Any = ABSENT,
         meta: dict[str, Any] | None = ABSENT,
     ) -> ProxySuccessorResponse:
-        """Call `proxy/successor`.
+        """Call `proxy/successor` and wait for its result.
 
-        **UNSTABLE**
+        Forwards a request to or from a proxy's successor.
 
-        This capability is not part of the spec yet, and may be removed or changed at any point.
+        A proxy sends it to its conductor to forward a request downstream. The conductor sends
+        it to the proxy to deliver a request from the successor. The wrapped request's result
+        or error is returned unchanged.
 
-        Parameters of a `proxy/successor` request.
+        It needs no capability: call it if the component runs in a proxy chain.
 
-        A proxy sends it to forward a message to its successor, and the conductor sends it to
-        deliver a message from the successor to the proxy. The envelope wraps one request: `method`
-        and `params` are the wrapped request's method and params.
-
-        The result or error of the wrapped request is returned unchanged, as the same JSON value,
-        as the result or error of the `proxy/successor` request. Errors the conductor returns
-        itself, for example because the successor has exited, are not wrapped results.
-
-        To cancel it, the sender sends `$/cancel_request` with the ID of this `proxy/successor`
-        request on the same connection. Cancellation is never forwarded to another hop.
-
-        See the [Proxy Chains RFD](https://agentclientprotocol.com/rfds/proxy-chains).
+        Args:
+            method: Method name of the wrapped request.
+            params: Params of the wrapped request, forwarded unchanged.
+            meta: Data for extensions, `_meta` on the wire.
         """
         return await self._call(methods.PROXY_SUCCESSOR, method=method, params=params, meta=meta)
 
@@ -578,17 +658,17 @@ class RemoteClient(Remote):
     ) -> None:
         """Send `proxy/successor`.
 
-        **UNSTABLE**
+        Forwards a notification to or from a proxy's successor.
 
-        This capability is not part of the spec yet, and may be removed or changed at any point.
+        A proxy sends it to its conductor to forward a notification downstream. The conductor
+        sends it to the proxy to deliver a notification from the successor.
 
-        Parameters of a `proxy/successor` notification.
+        It needs no capability: send it if the component runs in a proxy chain.
 
-        A proxy sends it to forward a message to its successor, and the conductor sends it to
-        deliver a message from the successor to the proxy. The envelope wraps one notification: `method`
-        and `params` are the wrapped notification's method and params.
-
-        See the [Proxy Chains RFD](https://agentclientprotocol.com/rfds/proxy-chains).
+        Args:
+            method: Method name of the wrapped notification.
+            params: Params of the wrapped notification, forwarded unchanged.
+            meta: Data for extensions, `_meta` on the wire.
         """
         await self._notify(
             methods.PROXY_SUCCESSOR_NOTIFICATION, method=method, params=params, meta=meta
