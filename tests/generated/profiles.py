@@ -63,8 +63,9 @@ class Profile:
     @cached_property
     def models(self) -> dict[str, type[Model]]:
         """Every model class of the package, by name, also those that no definition is named after."""
-        exported = {name: getattr(self.module, name) for name in self.module.__all__}
-        return {name: each for name, each in exported.items() if isclass(each) and issubclass(each, Model)}
+        models = import_module(f"acp_bindings.{self.package}.models")
+        own = {name: each for name, each in vars(models).items() if getattr(each, "__module__", "") == models.__name__}
+        return {name: each for name, each in own.items() if isclass(each) and issubclass(each, Model)}
 
     @cached_property
     def _adapters(self) -> dict[str, TypeAdapter[Any]]:
