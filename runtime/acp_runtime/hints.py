@@ -22,10 +22,11 @@ def not_an_instance(value: Any, classes: Classes) -> str:
     json = as_object(value)
     meant, advice = _of_object(value, classes) if json is None else _of_json(json, classes)
     wanted = one_of([cls.__name__ for cls in meant or classes])
-    return f"Input should be an instance of {wanted}, not {_named(type(value), meant)}" + (advice and f": {advice}")
+    found: type[Any] = type(value)
+    return f"Input should be an instance of {wanted}, not {_named(found, meant)}" + (advice and f": {advice}")
 
 
-def _named(cls: type, others: Classes) -> str:
+def _named(cls: type[Any], others: Classes) -> str:
     """The name of a class, which tells it from others."""
     is_another = any(cls.__name__ == each.__name__ for each in others)
     return f"{cls.__module__}.{cls.__name__}" if is_another else cls.__name__
