@@ -22,12 +22,12 @@ def not_an_instance(value: Any, classes: Classes) -> str:
     json = as_object(value)
     meant, advice = _of_object(value, classes) if json is None else _of_json(json, classes)
     wanted = one_of([cls.__name__ for cls in meant or classes])
-    found: type[Any] = type(value)
-    return f"Input should be an instance of {wanted}, not {_named(found, meant)}" + (advice and f": {advice}")
+    return f"Input should be an instance of {wanted}, not {_named(value, meant)}" + (advice and f": {advice}")
 
 
-def _named(cls: type[Any], others: Classes) -> str:
-    """The name of a class, which tells it from others."""
+def _named(value: Any, others: Classes) -> str:
+    """The name of a value's class, which tells it from others."""
+    cls: Any = value.__class__
     is_another = any(cls.__name__ == each.__name__ for each in others)
     return f"{cls.__module__}.{cls.__name__}" if is_another else cls.__name__
 
