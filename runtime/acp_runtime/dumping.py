@@ -37,7 +37,7 @@ class Declared:
 
     def __init__(self, classes: tuple[type, ...]) -> None:
         self._classes = frozenset(classes)
-        self.names = " or ".join(cls.__name__ for cls in classes)
+        self.names: str = " or ".join(cls.__name__ for cls in classes)
 
     def __call__(self, value: Any) -> Any:
         """A value as an instance of one of the classes, and of none of their subclasses.

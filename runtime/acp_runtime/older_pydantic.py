@@ -41,7 +41,7 @@ _lock = RLock()
 _rebuild_by_pydantic: Any = vars(BaseModel)["model_rebuild"].__func__
 
 # What is raised where a value is dumped that doesn't belong there.
-Unexpected = PydanticSerializationError if _BEFORE_2_13 else PydanticSerializationUnexpectedValue
+Unexpected: type[ValueError] = PydanticSerializationError if _BEFORE_2_13 else PydanticSerializationUnexpectedValue
 
 
 _SWALLOWS_KEYS = (2, 13) <= _version < (2, 14, 2)
