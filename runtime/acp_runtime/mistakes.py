@@ -46,7 +46,7 @@ class Meant:
         tagged: bool = False,
         only_models: bool = True,
     ) -> None:
-        self.leaves = tuple(leaves)
+        self.leaves: tuple[Any, ...] = tuple(leaves)
         self.only_models = only_models
         self._by_tag = by_tag
         self._tagged = tagged
