@@ -13,7 +13,7 @@ Two doors lead in, and they differ on purpose:
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import partial, wraps
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, cast, dataclass_transform
 
@@ -26,7 +26,8 @@ from pydantic_core.core_schema import CoreSchema
 from acp_runtime import older_pydantic
 from acp_runtime.absent import ABSENT
 from acp_runtime.arguments import restate
-from acp_runtime.constructors import Build
+from acp_runtime.constructors import Build, tags_of
+from acp_runtime.generated import is_generated_field
 from acp_runtime.holders import completing, for_others, held_by, is_for_others, is_made_for_others
 from acp_runtime.mistakes import meant_by_json
 from acp_runtime.optional import with_plain_defaults
@@ -151,6 +152,27 @@ class Model(
                 return super().model_validate_json(json_data, **options)
             except ValidationError as error:
                 raise _restated(cls, error, json_data, options) from None
+
+        @classmethod
+        @wraps(BaseModel.model_construct.__func__)
+        def model_construct(cls, _fields_set: set[str] | None = None, **values: Any) -> Self:  # noqa: D102
+            given = {name: value for name, value in values.items() if value is not ABSENT}
+            fields = cls.model_fields
+            tags = {name: tag for name, tag in tags_of(cls).items() if not {name, fields[name].alias} & given.keys()}
+            made = super().model_construct(_fields_set, **tags, **given)
+            for name, field in fields.items():
+                if is_generated_field(cls, name) and not {name, field.alias} & (tags.keys() | given.keys()):
+                    made.__dict__.pop(name, None)  # absent, which is not the same as null
+            return made
+
+        @wraps(BaseModel.model_copy)
+        def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:  # noqa: D102
+            made = super().model_copy(update=update, deep=deep)
+            for name in [name for name, value in (update or {}).items() if value is ABSENT]:
+                for held in (made.__dict__, made.__pydantic_extra__ or {}):
+                    held.pop(name, None)
+                made.__pydantic_fields_set__.discard(name)
+            return made
 
         @wraps(BaseModel.model_dump)
         def model_dump(self, **options: Any) -> dict[str, Any]:  # noqa: D102

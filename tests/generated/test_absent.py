@@ -17,6 +17,7 @@ import acp_runtime
 from acp_bindings import v2_draft
 from acp_bindings.v1 import (
     ContentBlockText,
+    InitializeRequest,
     PromptResponse,
     ReadTextFileRequest,
     ReadTextFileResponse,
@@ -144,3 +145,25 @@ def as_tuple(value: Any) -> Any:
 def takes_any(cls: Any, names: list[str]) -> bool:
     """Whether a field is any JSON: a tuple stays one there."""
     return any(cls.model_fields[name].annotation is Any for name in names)
+
+
+def test_model_construct_leaves_absent_what_is_not_given_and_fills_in_the_tag() -> None:
+    made = ContentBlockText.model_construct(text="x")
+    assert made.model_dump() == {"type": "text", "text": "x"}
+    assert made == ContentBlockText(text="x")
+    given = InitializeRequest.model_construct(protocol_version=1, client_info=None, meta=ABSENT)
+    assert given.model_dump_json() == '{"protocolVersion":1,"clientInfo":null}'
+
+
+def test_model_construct_stores_the_defaults_of_fields_that_a_user_adds() -> None:
+    class Counted(ContentBlockText):
+        count: int = 3
+
+    assert Counted.model_construct(text="x").model_dump() == {"type": "text", "text": "x", "count": 3}
+
+
+def test_a_copy_is_updated_to_lack_what_is_absent() -> None:
+    block = ContentBlockText(text="x", meta={"a": 1})
+    assert block.model_copy(update={"meta": ABSENT}) == ContentBlockText(text="x")
+    assert block.model_copy(update={"meta": ABSENT}).model_dump() == {"type": "text", "text": "x"}
+    assert block.meta == {"a": 1}

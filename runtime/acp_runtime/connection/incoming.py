@@ -54,13 +54,11 @@ class _Route:
     Attributes:
         handle: the handler.
         on_arrival: what is done before it is its turn.
-        overridden: whether the handler is not the base class's.
     """
 
     method: Notification[Any]
     handle: Handle
     on_arrival: Callable[[Any], None] | None
-    overridden: bool
 
 
 @dataclass(slots=True, eq=False)
@@ -234,12 +232,11 @@ class Incoming:
 
     def _route(self, method: Notification[Any]) -> _Route:
         on_arrival: Callable[[Any], None] | None = None
-        overridden = self._side.overrides(self._handler, method)
         if method.cancels is not None:
             on_arrival = self._cancel_request(method.cancels)
         elif any(request.cancelled and request.cancelled[0] == method.wire for request in self._side.requests.values()):
-            on_arrival = partial(self._cancel_turn, method.wire, overridden)
-        return _Route(method, getattr(self._handler, method.name), on_arrival, overridden)
+            on_arrival = partial(self._cancel_turn, method.wire, self._side.overrides(self._handler, method))
+        return _Route(method, getattr(self._handler, method.name), on_arrival)
 
     def _is_early(self, method: AnyMethod | None) -> bool:
         """Whether a message has to wait for the answer to the request that opens the connection (rule 25)."""

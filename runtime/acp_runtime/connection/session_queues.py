@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Callable, Iterable
-from logging import DEBUG, getLogger
+from logging import DEBUG, WARNING, getLogger
 from typing import Any, Protocol, TypeAlias
 
 from acp_runtime.connection.backpressure import Backpressure
@@ -233,6 +233,9 @@ class SessionQueues:
         """Whatever a handler raises, the notifications behind it are handled as well."""
         if isinstance(error, (KeyboardInterrupt, GeneratorExit)):
             raise error
+        if isinstance(error, ConnectionClosed):
+            self._log.log(WARNING, "closed", "The handler of %s was ended: %s", notification.wire, error.reason)
+            return
         if not isinstance(error, asyncio.CancelledError):
             self._log.failed(notification.wire, error)
             return
