@@ -27,9 +27,7 @@ def code(release: str, profile: str) -> dict[str, str]:
     snapshot = snapshots(release)[profile]
     source = emit_profile(Profile(profile, snapshot.file, "", "", ""), snapshot.schema)["models.py"]
     lines, body = source.splitlines(), ast.parse(source).body
-    ends = [*(node.lineno for node in body[1:]), len(lines) + 1]
-    named = [(_name(node), node.lineno, end) for node, end in zip(body, ends, strict=True)]
-    return {name: "\n".join(lines[start - 1 : end - 1]).rstrip() for name, start, end in named if name}
+    return {name: "\n".join(lines[node.lineno - 1 : node.end_lineno]) for node in body if (name := _name(node))}
 
 
 def _name(node: ast.stmt) -> str:
