@@ -8,10 +8,14 @@ from typing import Any
 
 import pytest
 
+from codegen.method_table import SHARED
 from codegen.methods import DATA
 
 PROFILES = {"v1": ("v1", "v1_unstable"), "v2": ("v2_draft", "v2_draft_unstable")}
-TABLE: dict[str, Any] = tomllib.loads(DATA.read_text("utf-8"))
+TABLE: dict[str, Any] = {
+    version: {side: lines for side, lines in tables.items() if side != SHARED}
+    for version, tables in tomllib.loads(DATA.read_text("utf-8")).items()
+}
 CONTENT = [
     (version, wire, part)
     for version, sides in TABLE.items()
@@ -41,3 +45,17 @@ def test_every_method_of_the_pinned_schemas_is_in_the_table_it_is_handled_by() -
             handled = {*module.AGENT_REQUESTS, *module.AGENT_NOTIFICATIONS}
             handled |= {*module.CLIENT_REQUESTS, *module.CLIENT_NOTIFICATIONS}
             assert handled <= listed
+
+
+FACTS = [
+    (version, wire, key)
+    for version, sides in TABLE.items()
+    for side in sides.values()
+    for wire, line in side.items()
+    for key in line.keys() & {"opens", "creates", "ends", "exempt", "gone", "cancels", "cancelled", "paths"}
+]
+
+
+@pytest.mark.parametrize(("version", "wire", "fact"), FACTS)
+def test_every_fact_about_a_method_is_used_by_a_pinned_schema(version: str, wire: str, fact: str) -> None:
+    assert any(getattr(method, fact, None) for method in _methods(version, wire))
