@@ -21,7 +21,7 @@ from acp_bindings.v1 import (
 )
 from acp_runtime import Options
 from acp_runtime.tasks import Closing
-from tests.runtime.peer import INITIALIZE, PlainAgent, PlainClient, chunk, line, prompt
+from tests.runtime.peer import INITIALIZE, Link, PlainAgent, PlainClient, chunk, line, prompt, serving
 
 LONG = 60.0
 
@@ -230,3 +230,23 @@ async def test_rule_22_a_closing_that_is_cancelled_leaves_no_task_and_no_writer(
         await task
     assert asyncio.all_tasks() == others
     assert all(writer.is_closing() for writer in writers)
+
+
+async def test_rule_22_a_handler_that_cleans_up_at_the_end_is_cancelled_once(link: Link) -> None:
+    cleaned: list[str] = []
+
+    class Tidy(PlainAgent):
+        async def session_prompt(self, request: PromptRequest, /) -> PromptResponse:
+            try:
+                await asyncio.Event().wait()
+            finally:
+                for _ in range(3):
+                    await asyncio.sleep(0)
+                cleaned.append(request.session_id)
+            raise AssertionError
+
+    async with serving(link, Tidy, eof_grace=0.05) as peer:
+        await peer.send(prompt(1))
+        await peer.end()
+        assert [message["result"] for message in await peer.rest()] == [{"stopReason": "cancelled"}]
+    assert cleaned == ["s1"]

@@ -92,7 +92,7 @@ async def _end_handlers(connection: Connection, reason: ConnectionClosed) -> Non
     connection.outgoing.send_no_more()
     connection.queues.abandon(reason)
     connection.incoming.cancel_all()
-    for task in connection.tasks:
+    for task in connection.tasks.keys() - set(connection.incoming.tasks):
         task.cancel()
     if not connection.tasks:
         return

@@ -91,6 +91,7 @@ class InFlightRequest(InFlightMessage):
         started: whether the handler has begun.
         turn_cancelled: a notification of the peer's has cancelled it (rule 21).
         turn_stopped: its task was cancelled for that.
+        closing: its task was cancelled because the connection ends.
         cancel_awaited: a cancellation by its id has not come yet. Clients send one beside the notification.
         answered: the answer was sent without waiting for the handler.
     """
@@ -98,6 +99,7 @@ class InFlightRequest(InFlightMessage):
     __slots__ = (
         "answered",
         "cancel_awaited",
+        "closing",
         "id",
         "method",
         "session",
@@ -125,6 +127,7 @@ class InFlightRequest(InFlightMessage):
         self.started: bool = False
         self.turn_cancelled: bool = False
         self.turn_stopped: bool = False
+        self.closing: bool = False
         self.cancel_awaited: bool = True
         self.answered: bool = False
 

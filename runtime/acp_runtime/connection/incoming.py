@@ -219,7 +219,7 @@ class Incoming:
         return len(self._waiting) + len(self._early)
 
     def cancel_all(self) -> None:
-        """The connection ends: answer what waits, and cancel what runs."""
+        """The connection ends: answer what waits, and cancel what runs, once: a second time would end its clean-up."""
         self._drop_waiting(lambda _: True, turn=True)
         for id, line in self._early:
             self._backpressure.take_up(len(line))
@@ -228,7 +228,9 @@ class Incoming:
         self._early.clear()
         for message in self._all_running():
             message.turn_cancelled = message.method is not None and message.method.cancelled is not None
-            _cancel(message)
+            if not message.closing:
+                message.closing = True
+                _cancel(message)
 
     def _route(self, method: Notification[Any]) -> _Route:
         on_arrival: Callable[[Any], None] | None = None
@@ -286,11 +288,13 @@ class Incoming:
         try:
             result = await handle(params)
             line = self._result(running, params, result)
+        except GeneratorExit:
+            raise  # the handler was abandoned, and its task is thrown away
         # SystemExit and pytest's Failed, too: asyncio would stop the loop or leave the request unanswered.
         except BaseException as error:
             leave_if_forked(self._made_in, error)
             self._finish(running, self._error(running, error), None)
-            if isinstance(error, (KeyboardInterrupt, GeneratorExit)):
+            if isinstance(error, KeyboardInterrupt):
                 raise
         else:
             self._finish(running, line, self._new_session(running, result))

@@ -39,8 +39,7 @@ const commands = {
   async dump({ client, sessionId, prompt }) {
     await say(client, sessionId, prompt);
   },
-  async wait({ client, sessionId, cancelled, signal }) {
-    signal.addEventListener("abort", () => say(client, sessionId, "given up"));
+  async wait({ client, sessionId, cancelled }) {
     await say(client, sessionId, "waiting");
     await cancelled;
   },
@@ -144,7 +143,7 @@ const app = acp
     options.set(configId, value);
     return { configOptions: configOptions() };
   })
-  .onRequest(AGENT.session.prompt, async ({ params: { sessionId, prompt }, client, signal }) => {
+  .onRequest(AGENT.session.prompt, async ({ params: { sessionId, prompt }, client }) => {
     let stopReason = "end_turn";
     const cancelled = new Promise((resolve) => {
       cancels.set(sessionId, () => {
@@ -153,7 +152,7 @@ const app = acp
       });
     });
     const [command, ...words] = prompt[0].text.split(" ");
-    await commands[command]({ client, sessionId, prompt, cancelled, signal }, ...words);
+    await commands[command]({ client, sessionId, prompt, cancelled }, ...words);
     return { stopReason, future: { deep: [1, null] } };
   })
   .onNotification(AGENT.session.cancel, ({ params: { sessionId } }) => cancels.get(sessionId)())
