@@ -52,7 +52,8 @@ FACTS = [
     for version, sides in TABLE.items()
     for side in sides.values()
     for wire, line in side.items()
-    for key in line.keys() & {"opens", "creates", "ends", "exempt", "gone", "cancels", "cancelled", "paths"}
+    for key in line
+    if key in {"opens", "creates", "ends", "exempt", "gone", "cancels", "cancelled", "paths"}
 ]
 
 
