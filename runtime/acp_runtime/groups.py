@@ -88,7 +88,11 @@ _groups: set[ProcessGroup] = set()
 
 
 def _end_all() -> None:
-    _end_now(set(_groups))
+    """Nothing comes after this, so a Ctrl-C that can't be put off any more begins it again."""
+    try:
+        _end_now(set(_groups))
+    except KeyboardInterrupt:
+        _end_all()
 
 
 atexit.register(_end_all)

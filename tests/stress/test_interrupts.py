@@ -83,3 +83,32 @@ def test_rule_23_an_event_loop_that_is_left_for_good_leaves_no_process(rest: str
             assert left_of(marker, {client.pid}) == {client.pid}
         client.communicate(timeout=60)
         assert not alive(marker)
+
+
+INTERRUPTED_AT_EXIT = """
+import signal, subprocess, sys
+from acp_runtime.groups import ProcessGroup
+
+def interrupted(number):
+    signal.getsignal = found
+    raise KeyboardInterrupt
+
+child = subprocess.Popen([sys.executable, "-c", "import signal; signal.pause()"], start_new_session=True)
+ProcessGroup(child)
+found, signal.getsignal = signal.getsignal, interrupted
+"""
+
+
+def test_rule_23_a_ctrl_c_at_the_very_exit_leaves_no_process() -> None:
+    with marked() as marker:
+        environment = {**os.environ, marker: "1"}
+        done = subprocess.run(
+            [sys.executable, "-c", INTERRUPTED_AT_EXIT],
+            cwd=ROOT,
+            env=environment,
+            capture_output=True,
+            timeout=60,
+            check=False,
+        )
+        assert not alive(marker), done.stderr.decode()
+        assert done.stderr == b""
