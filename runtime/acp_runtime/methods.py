@@ -185,6 +185,11 @@ class Request(Method, Generic[P, R]):
         self.gone: Final = gone
         self.cancelled: Final = cancelled
 
+    @cached_property
+    def creates_session(self) -> bool:
+        """Whether its result names a new session."""
+        return self.creates == self.profile.session_attribute
+
 
 class Notification(Method, Generic[P]):
     """A method that is not answered."""

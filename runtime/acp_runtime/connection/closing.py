@@ -58,7 +58,7 @@ async def _after_the_peer_left(connection: Connection, reason: ConnectionClosed)
     connection.queues.release_all()
     connection.queues.when_idle().add_done_callback(lambda _: connection.outgoing.close(reason))
     await _until_answered(connection)
-    connection.incoming.cancel_all()
+    connection.incoming.cancellation.all()
     await _until_handled(connection)
     connection.outgoing.close(reason)
     return reason
@@ -91,7 +91,7 @@ async def _end_handlers(connection: Connection, reason: ConnectionClosed) -> Non
     connection.queues.closing = True
     connection.outgoing.send_no_more()
     connection.queues.abandon(reason)
-    connection.incoming.cancel_all()
+    connection.incoming.cancellation.all()
     for task in connection.tasks.keys() - set(connection.incoming.tasks):
         task.cancel()
     if not connection.tasks:

@@ -12,20 +12,23 @@ from logging import DEBUG, WARNING, getLogger
 from typing import Any, TypeAlias
 
 from acp_runtime.connection.backpressure import Backpressure
+from acp_runtime.connection.cancelled_calls import CancelledCalls
 from acp_runtime.connection.closing import close
 from acp_runtime.connection.frames import frame_observer
 from acp_runtime.connection.guards import Guards
 from acp_runtime.connection.held_notifications import HeldNotifications
 from acp_runtime.connection.incoming import Incoming
 from acp_runtime.connection.initialization import Initialization
+from acp_runtime.connection.late_answers import LateAnswers
 from acp_runtime.connection.load import Load
 from acp_runtime.connection.outgoing import Outgoing
 from acp_runtime.connection.pending_calls import PendingCalls
 from acp_runtime.connection.reader import Reader
+from acp_runtime.connection.responses import Responses
 from acp_runtime.connection.session_queues import SessionQueues
 from acp_runtime.connection.writer import Writer
 from acp_runtime.decoding import Decoder
-from acp_runtime.errors import ConnectionClosed, InvalidParams
+from acp_runtime.errors import ConnectionClosed, InvalidParams, ProtocolVersionMismatch
 from acp_runtime.failures import error_answer
 from acp_runtime.logs import Throttle
 from acp_runtime.messages import (
@@ -60,7 +63,7 @@ class Connection:
 
     Attributes:
         remote: the proxy for the other side.
-        reader, writer, queues, incoming, outgoing: its parts.
+        reader, writer, queues, incoming, outgoing, responses: its parts.
         tasks: those of handlers, and what is called with each when it has ended.
         interrupted: done when this side is in a hurry to close; made anew each time.
     """
@@ -95,6 +98,11 @@ class Connection:
         held = HeldNotifications(options.max_held_bytes)
         initialization = Initialization(side, options)
         guards = Guards(initialization, options)
+        late = LateAnswers(options.late_answer_deadline)
+        cancelled = CancelledCalls(side.profile, pending, late, backpressure, self.writer, self._answer_own_turn)
+        self.responses: Responses = Responses(
+            side.profile, initialization, guards, self.queues, pending, late, process, self._mismatch
+        )
         self.outgoing: Outgoing = Outgoing(
             side.profile,
             initialization,
@@ -104,14 +112,14 @@ class Connection:
             held,
             self.writer,
             pending,
-            options,
+            late,
+            cancelled,
+            self.responses,
             called=self.reader.go_on,
-            cancels=self._answer_cancelled,
-            stop=self.stop,
             process=process,
         )
         self.remote: Any = side.remote(self.outgoing)
-        self.outgoing.knows(self.remote.requests, self.remote.notifications)
+        cancelled.knows(self.remote.requests, self.remote.notifications)
         handler = factory(self.remote)
         self.outgoing.handler = handler
         self.incoming: Incoming = Incoming(
@@ -126,7 +134,7 @@ class Connection:
             self._spawn,
             self._decoder.decode,
             options,
-            self.outgoing.cancels_turn,
+            cancelled.has_turn,
         )
         source.start(self.reader)
 
@@ -186,7 +194,7 @@ class Connection:
             elif isinstance(message, IncomingRequest):
                 self.incoming.request(message, line)
             elif isinstance(message, IncomingResponse):
-                self.outgoing.answered(message)
+                self.responses.received(message)
             elif isinstance(message, Refused):
                 self._refused(message, line)
             elif isinstance(message, InvalidNotification):
@@ -202,7 +210,7 @@ class Connection:
             self.incoming.invalid_request(message, line)
             return
         if message.answers is not None:
-            self.outgoing.unreadable(message.answers, message.about)
+            self.responses.unreadable(message.answers, message.about)
         if message.id is None and message.error.code == -32700:
             if not self._understood and self._banner:
                 return
@@ -227,8 +235,13 @@ class Connection:
     def _go_on(self) -> None:
         self.reader.go_on()
 
-    def _answer_cancelled(self, wire: str, session: str) -> None:
-        self.incoming.answer_cancelled(wire, session)
+    def _answer_own_turn(self, wire: str, session: str) -> None:
+        self.incoming.cancellation.of_own_turn(wire, session)
+
+    def _mismatch(self, error: ProtocolVersionMismatch) -> None:
+        reason = ConnectionClosed(f"{error}.")
+        self.outgoing.close(reason)
+        self.stop(reason)
 
     def _write_failed(self, error: OSError) -> None:
         self.stop(ConnectionClosed(f"Writing to the peer failed: {error}."))

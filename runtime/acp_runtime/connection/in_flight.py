@@ -94,12 +94,14 @@ class InFlightRequest(InFlightMessage):
         closing: its task was cancelled because the connection ends.
         cancel_awaited: a cancellation by its id has not come yet. Clients send one beside the notification.
         answered: the answer was sent without waiting for the handler.
+        creates_session: whether its result names a new session.
     """
 
     __slots__ = (
         "answered",
         "cancel_awaited",
         "closing",
+        "creates_session",
         "id",
         "method",
         "session",
@@ -130,11 +132,12 @@ class InFlightRequest(InFlightMessage):
         self.closing: bool = False
         self.cancel_awaited: bool = True
         self.answered: bool = False
+        self.creates_session: bool = method is not None and method.creates_session
 
-    @property
-    def creates_session(self) -> bool:
-        """Whether its result names a new session."""
-        return self.method is not None and self.method.creates == self.method.profile.session_attribute
+    def begin(self) -> None:
+        """The handler begins, in this task."""
+        current.set(self)
+        self.started = True
 
 
 current: ContextVar[InFlightMessage | None] = ContextVar("acp_runtime.in_flight", default=None)

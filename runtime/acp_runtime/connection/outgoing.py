@@ -1,34 +1,27 @@
-"""What this side sends: calls and notifications, and the responses to its calls.
-
-It is the `Channel` that proxies send through.
-"""
+"""What this side sends: calls and notifications. It is the `Channel` that proxies send through."""
 
 from __future__ import annotations
 
 import asyncio
 from asyncio import get_running_loop
-from collections.abc import Callable, Mapping
-from logging import WARNING, getLogger
+from collections.abc import Callable
+from logging import getLogger
 from typing import Any, TypeVar
 
 from acp_runtime.connection.backpressure import Backpressure
+from acp_runtime.connection.cancelled_calls import CancelledCalls
 from acp_runtime.connection.guards import Guards
 from acp_runtime.connection.held_notifications import HeldNotifications
 from acp_runtime.connection.in_flight import InFlightMessage, session_of
 from acp_runtime.connection.initialization import Initialization
 from acp_runtime.connection.late_answers import LateAnswers
 from acp_runtime.connection.pending_calls import Call, Outcome, PendingCalls
+from acp_runtime.connection.responses import Responses
 from acp_runtime.connection.session_queues import SessionQueues
 from acp_runtime.connection.writer import Writer
 from acp_runtime.encoding import notification_line, request_line
-from acp_runtime.errors import ConnectionClosed, InternalError, InvalidResponse, ProtocolVersionMismatch, RemoteError
-from acp_runtime.json_values import as_object
-from acp_runtime.logs import Throttle
-from acp_runtime.messages import IncomingResponse
+from acp_runtime.errors import ConnectionClosed
 from acp_runtime.methods import AnyMethod, Notification, Profile, Request
-from acp_runtime.model import wire_name
-from acp_runtime.options import Options
-from acp_runtime.results import build_result, parse_result, plain_result
 from acp_runtime.roles import Handler, ProcessInfo
 
 P = TypeVar("P")
@@ -49,10 +42,10 @@ class Outgoing:
         held: what may not be sent yet.
         writer: where lines go.
         pending: the calls that have no response yet.
-        options: of the connection.
-        called: told of each call after it was sent.
-        cancels: told of each notification that this side sends to cancel the requests of a session.
-        stop: ends the connection.
+        late: the calls that were cancelled and have none.
+        cancelled: cancels calls.
+        responses: hands what the peer answers to those who called.
+        called: called after each call that was sent.
         process: the subprocess at the other end, if there is one.
 
     Attributes:
@@ -70,10 +63,10 @@ class Outgoing:
         held: HeldNotifications,
         writer: Writer,
         pending: PendingCalls,
-        options: Options,
+        late: LateAnswers,
+        cancelled: CancelledCalls,
+        responses: Responses,
         called: Callable[[], None],
-        cancels: Callable[[str, str], None],
-        stop: Callable[[ConnectionClosed], None],
         process: ProcessInfo | None,
     ) -> None:
         self._profile = profile
@@ -84,26 +77,16 @@ class Outgoing:
         self._held = held
         self._writer = writer
         self._pending = pending
+        self._late = late
+        self._cancelled = cancelled
+        self._responses = responses
         self._called = called
-        self._cancels = cancels
-        self._stop = stop
         self._process = process
         self._handler: Handler | None = None
-        self._peer: Mapping[str, Notification[Any]] = {}
-        self._cancelling: frozenset[str] = frozenset()
         self._closed: ConnectionClosed | None = None
         self._no_notifications = False
         self._loop = get_running_loop()
-        self._late = LateAnswers(options.late_answer_deadline)
-        self._log = Throttle(_logger)
         self.closed: asyncio.Future[ConnectionClosed] = self._loop.create_future()
-
-    def knows(self, requests: Mapping[str, Request[Any, Any]], notifications: Mapping[str, Notification[Any]]) -> None:
-        """What the peer handles."""
-        self._peer = notifications
-        self._cancelling = frozenset(
-            method.cancelled[0] for method in requests.values() if method.cancelled is not None
-        ).intersection(notifications)
 
     async def request(self, method: Request[P, R], params: P) -> R:
         """Send a request and wait for its result.
@@ -121,8 +104,9 @@ class Outgoing:
         self._guards.before_call(method, params)
         if method.opens and self._handler is not None:
             self._initialization.advertise(self._handler, params)
-        if self._late.expected and self._is_turn(method):
-            await self._until_late_answers(method, params)
+        if self._late.expected:
+            await self._cancelled.until_late_answers(method, params)
+            self._check_open()
         result: R = await self._call(method.wire, method, params)
         return result
 
@@ -139,8 +123,8 @@ class Outgoing:
             self._check_notifications()
         self._guards.before_call(method, params)
         self._send_notification(method.wire, params)
-        if method.wire in self._cancelling:
-            self._cancel_turns(method.wire, session_of(self._profile, params))
+        if method.wire in self._cancelled.notifications:
+            self._cancelled.turn_cancelled(method.wire, session_of(self._profile, params))
         if self._writer.is_full:
             await self._drain()
 
@@ -195,41 +179,6 @@ class Outgoing:
         """The subprocess at the other end; None if there is none."""
         return self._process
 
-    def answered(self, message: IncomingResponse) -> None:
-        """Give a caller what the peer has answered."""
-        call = self._pending.answered(message.id)
-        if call is None:
-            if self._pending.was_abandoned(message.id):
-                self._late.arrived(message.id)
-            else:
-                self._log.log(WARNING, "answer", "Ignored a response to no call of this side, id %s", message.id)
-            return
-        try:
-            self._deliver(Outcome(call, self._result(call, message)))
-        except (RemoteError, InvalidResponse) as error:
-            self._deliver(Outcome(call, error=error))
-        except ProtocolVersionMismatch as error:
-            call.fail(error)
-            reason = ConnectionClosed(f"{error}.")
-            self.close(reason)
-            self._stop(reason)
-
-    def cancels_turn(self, method: Request[Any, Any], session: str | None) -> bool:
-        """Whether a request of the peer's belongs to a turn that this side has cancelled, and is cancelled with it."""
-        if session is None or method.cancelled is None or method.cancelled[0] not in self._cancelling:
-            return False
-        return self._late.expects(session) or any(
-            call.turn_cancelled and call.session == session for call in self._pending
-        )
-
-    def unreadable(self, id: int, about: str) -> None:
-        """Fail a call whose response can't be read (rule 3)."""
-        call = self._pending.answered(id)
-        if call is not None:
-            self._deliver(Outcome(call, error=InvalidResponse(call.wire, about)))
-        elif self._pending.was_abandoned(id):
-            self._late.arrived(id)
-
     def peer_left(self, reason: ConnectionClosed) -> None:
         """No response will come anymore. Callers are told when what was received before has been handled (rule 22)."""
         self._closed = reason
@@ -239,13 +188,11 @@ class Outgoing:
                 self._fail(call, reason)
             elif call.session is not None:
                 self._pending.answered(call.id)
-                self._deliver(Outcome(call, error=_copy(reason)))
+                self._responses.deliver(Outcome(call, error=_copy(reason)))
 
     def leave(self, reason: ConnectionClosed) -> None:
         """This side ends the connection: cancel the turns that run at the peer, and fail all calls."""
-        for call in self._pending:
-            if call.method is not None and call.method.cancelled is not None:
-                self._cancel_call(call)
+        self._cancelled.cancel_turns()
         self.close(reason)
 
     def close(self, reason: ConnectionClosed) -> None:
@@ -293,17 +240,6 @@ class Outgoing:
         finally:
             self._backpressure.end_wait(waiting)
 
-    async def _until_late_answers(self, method: Request[Any, Any], params: Any) -> None:
-        session = session_of(self._profile, params)
-        if session is None:
-            return
-        waiting = self._backpressure.wait()
-        try:
-            await self._late.wait(method.wire, session)
-        finally:
-            self._backpressure.end_wait(waiting)
-        self._check_open()
-
     async def _call(self, wire: str, method: Request[Any, Any] | None, params: Any) -> Any:
         self._writer.send(request_line(self._pending.next_id, wire, params), flush=not self._pending.by_id)
         caller = self._backpressure.wait()
@@ -313,7 +249,7 @@ class Outgoing:
                 await self._writer.drain()
             return await call.future
         except asyncio.CancelledError:
-            self._abandon(call)
+            self._cancelled.abandon(call)
             raise
         finally:
             self._backpressure.end_wait(caller)
@@ -325,7 +261,7 @@ class Outgoing:
     ) -> Call:
         """Be ready for the response to a request that was sent."""
         session = session_of(self._profile, params)
-        creates_session = method is not None and method.creates == self._profile.session_attribute
+        creates_session = method is not None and method.creates_session
         future = self._loop.create_future()
         call = Call(self._pending.next_id, wire, method, params, session, future, caller, creates_session)
         self._pending.add(call)
@@ -341,83 +277,6 @@ class Outgoing:
         if not call.future.done() or call.future.cancelled() or call.future.exception() is not None:
             return None
         return str(getattr(call.future.result(), self._profile.session_attribute))
-
-    def _abandon(self, call: Call) -> None:
-        """Nobody waits for a call anymore: tell the peer (rule 19)."""
-        if self._pending.abandon(call):
-            self._cancel_call(call)
-            if self._is_turn(call.method) and call.session is not None:
-                self._late.expect(call.id, call.session)
-
-    def _is_turn(self, method: Request[Any, Any] | None) -> bool:
-        """Whether a request of this side is cancelled by a notification of this side."""
-        return method is not None and method.cancelled is not None and method.cancelled[0] in self._cancelling
-
-    def _cancel_turns(self, wire: str, session: str | None) -> None:
-        """This side has sent what cancels the turns of a session: what the peer asks in them is answered (rule 21)."""
-        if session is None:
-            return
-        for call in self._pending:
-            if call.session == session and self._is_turn(call.method):
-                call.turn_cancelled = True
-        self._cancels(wire, session)
-
-    def _cancel_call(self, call: Call) -> None:
-        method = call.method
-        if method is not None and method.cancelled is not None and self._is_turn(method) and call.session is not None:
-            wire = method.cancelled[0]
-            self._writer.send(notification_line(wire, {self._profile.session: call.session}))
-            self._cancel_turns(wire, call.session)
-        for each in self._peer.values():
-            if each.cancels is not None:
-                self._writer.send(notification_line(each.wire, {wire_name(each.cancels): call.id}))
-
-    def _result(self, call: Call, message: IncomingResponse) -> Any:
-        if message.fault:
-            raise InvalidResponse(call.wire, message.fault)
-        method = call.method
-        if message.failed:
-            error = self._remote_error(call.wire, message.error)
-            if method is None or method.gone is None or method.gone != error.code:
-                raise error
-            gone = build_result(method, b"{}")
-            self._take_note(method, call, gone)
-            return gone
-        if method is None:
-            return plain_result(message)
-        if method.opens:
-            self._initialization.check_version(plain_result(message))
-        result = parse_result(method, message)
-        self._take_note(method, call, result)
-        return result
-
-    def _take_note(self, method: Request[Any, Any], call: Call, result: Any) -> None:
-        if method.opens:
-            self._initialization.answered(result)
-            self._guards.initialized()
-        if method.creates is not None or method.ends is not None:
-            self._guards.answered(method, call.params, result)
-            if method.ends == self._profile.session_attribute and call.session is not None:
-                self._queues.forget(call.session)
-
-    def _remote_error(self, wire: str, error: Any) -> RemoteError:
-        """The error in a response. Raises InvalidResponse if it is malformed."""
-        body = as_object(error) or {}
-        code, message = body.get("code"), body.get("message")
-        if not isinstance(code, int) or isinstance(code, bool) or not isinstance(message, str):
-            raise InvalidResponse(wire, "its error has no integer `code` and string `message`")
-        remote = RemoteError.of(code, message, body.get("data"))
-        if self._process is not None and code == InternalError.default_code:
-            remote.hint = self._process.where_to_look
-        return remote
-
-    def _deliver(self, outcome: Outcome) -> None:
-        """Resolve a caller after the notifications before its response, unless one of them made the call (rule 16)."""
-        call = outcome.call
-        if call.session is None or call.is_inside_a_notification:
-            outcome.deliver()
-        else:
-            self._queues.when_handled(call.session, outcome)
 
     def _fail(self, call: Call, reason: ConnectionClosed) -> None:
         self._pending.answered(call.id)

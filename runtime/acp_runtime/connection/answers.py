@@ -1,0 +1,89 @@
+"""What a handler returned or raised, as the line that answers its request (rules 10, 13, 21 and 26)."""
+
+from __future__ import annotations
+
+import asyncio
+from logging import WARNING, getLogger
+from typing import Any
+
+from acp_runtime.connection.guards import Guards
+from acp_runtime.connection.in_flight import InFlightRequest
+from acp_runtime.connection.initialization import Initialization
+from acp_runtime.encoding import result_line
+from acp_runtime.errors import ConnectionClosed, RemoteError, RequestCancelled, RequestError
+from acp_runtime.failures import error_answer, wire_error
+from acp_runtime.logs import Throttle
+from acp_runtime.messages import RequestId
+from acp_runtime.methods import Request
+from acp_runtime.results import build_result, is_result, is_void
+from acp_runtime.roles import Handler
+
+_logger = getLogger(__name__)
+
+
+class Answers:
+    """Makes the answers of one side.
+
+    Args:
+        handler: whose they are.
+        initialization: takes note of the answer that opens the connection.
+        guards: likewise.
+        disclose: whether the texts of exceptions may go to the peer.
+    """
+
+    def __init__(self, handler: Handler, initialization: Initialization, guards: Guards, *, disclose: bool) -> None:
+        self._handler = handler
+        self._initialization = initialization
+        self._guards = guards
+        self._disclose = disclose
+        self._log = Throttle(_logger)
+
+    def result(self, request: InFlightRequest, params: Any, result: Any) -> bytes:
+        """The answer to a request whose handler returned something.
+
+        Raises:
+            TypeError: if that is not a result of the method.
+            PydanticSerializationError: if it is not JSON.
+        """
+        method = request.method
+        if method is not None:
+            if result is None and is_void(method):
+                result = build_result(method, b"{}")
+            if not is_result(method, result):
+                raise TypeError(f"The handler of {method.wire} returned {type(result).__name__}, not {method.result}.")
+            if method.opens:
+                return self._initialized(request.id, params, result)
+        return result_line(request.id, result)
+
+    def error(self, request: InFlightRequest, error: BaseException) -> bytes:
+        """The answer to a request whose handler raised something."""
+        is_own = isinstance(error, RequestError) and not isinstance(error, (RemoteError, RequestCancelled))
+        if isinstance(error, ConnectionClosed):
+            self._log.log(WARNING, "closed", "The handler of %s was ended: %s", request.wire, error.reason)
+        elif not is_own and not _is_cancellation(error) and not request.answered:
+            self._log.failed(request.wire, error)
+        if request.turn_cancelled and not is_own:
+            return cancelled(request.id, request.method)
+        return error_answer(request.id, wire_error(error, disclose=self._disclose))
+
+    def _initialized(self, id: RequestId, params: Any, result: Any) -> bytes:
+        """The answer that opens the connection. It does if it can be sent."""
+        result = self._initialization.answer(result)
+        line = result_line(id, result)
+        self._initialization.answer_sent(self._handler, params, result)
+        self._guards.initialized()
+        return line
+
+
+def cancelled(id: RequestId, method: Request[Any, Any] | None) -> bytes:
+    """The answer to a request whose turn was cancelled: a result where the method has one for that."""
+    if method is None or method.cancelled is None:
+        return error_answer(id, RequestCancelled())
+    return result_line(id, build_result(method, method.cancelled[1].encode()))
+
+
+def _is_cancellation(error: BaseException) -> bool:
+    """Whether a handler was cancelled, not a call of its own by the peer."""
+    if isinstance(error, RemoteError):
+        return False
+    return isinstance(error, (asyncio.CancelledError, RequestCancelled))

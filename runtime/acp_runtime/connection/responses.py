@@ -1,0 +1,130 @@
+"""The peer's responses: each gives one call its result or its error (rules 8, 9, 16 and 29)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from logging import WARNING, getLogger
+from typing import Any
+
+from acp_runtime.connection.guards import Guards
+from acp_runtime.connection.initialization import Initialization
+from acp_runtime.connection.late_answers import LateAnswers
+from acp_runtime.connection.pending_calls import Call, Outcome, PendingCalls
+from acp_runtime.connection.session_queues import SessionQueues
+from acp_runtime.errors import InternalError, InvalidResponse, ProtocolVersionMismatch, RemoteError
+from acp_runtime.json_values import as_object
+from acp_runtime.logs import Throttle
+from acp_runtime.messages import IncomingResponse
+from acp_runtime.methods import Profile, Request
+from acp_runtime.results import build_result, parse_result, plain_result
+from acp_runtime.roles import ProcessInfo
+
+_logger = getLogger(__name__)
+
+
+class Responses:
+    """Hands responses to those who called.
+
+    Args:
+        profile: the version of the protocol.
+        initialization: looks at the response that opens the connection.
+        guards: take note of what the peer has created.
+        queues: of the notifications that come before the responses of their sessions.
+        pending: the calls that have no response yet.
+        late: the calls that were cancelled and have none.
+        process: the subprocess at the other end, if there is one.
+        mismatch: called if the peer speaks another version.
+    """
+
+    def __init__(
+        self,
+        profile: Profile,
+        initialization: Initialization,
+        guards: Guards,
+        queues: SessionQueues,
+        pending: PendingCalls,
+        late: LateAnswers,
+        process: ProcessInfo | None,
+        mismatch: Callable[[ProtocolVersionMismatch], None],
+    ) -> None:
+        self._profile = profile
+        self._initialization = initialization
+        self._guards = guards
+        self._queues = queues
+        self._pending = pending
+        self._late = late
+        self._process = process
+        self._mismatch = mismatch
+        self._log = Throttle(_logger)
+
+    def received(self, message: IncomingResponse) -> None:
+        """Give a caller what the peer has answered."""
+        call = self._pending.answered(message.id)
+        if call is None:
+            if self._pending.was_abandoned(message.id):
+                self._late.arrived(message.id)
+            else:
+                self._log.log(WARNING, "answer", "Ignored a response to no call of this side, id %s", message.id)
+            return
+        try:
+            self.deliver(Outcome(call, self._result(call, message)))
+        except (RemoteError, InvalidResponse) as error:
+            self.deliver(Outcome(call, error=error))
+        except ProtocolVersionMismatch as error:
+            call.fail(error)
+            self._mismatch(error)
+
+    def unreadable(self, id: int, about: str) -> None:
+        """Fail a call whose response can't be read (rule 3)."""
+        call = self._pending.answered(id)
+        if call is not None:
+            self.deliver(Outcome(call, error=InvalidResponse(call.wire, about)))
+        elif self._pending.was_abandoned(id):
+            self._late.arrived(id)
+
+    def deliver(self, outcome: Outcome) -> None:
+        """Resolve a caller after the notifications before its response, unless one of them made the call (rule 16)."""
+        call = outcome.call
+        if call.session is None or call.is_inside_a_notification:
+            outcome.deliver()
+        else:
+            self._queues.when_handled(call.session, outcome)
+
+    def _result(self, call: Call, message: IncomingResponse) -> Any:
+        if message.fault:
+            raise InvalidResponse(call.wire, message.fault)
+        method = call.method
+        if message.failed:
+            error = self._remote_error(call.wire, message.error)
+            if method is None or method.gone is None or method.gone != error.code:
+                raise error
+            gone = build_result(method, b"{}")
+            self._take_note(method, call, gone)
+            return gone
+        if method is None:
+            return plain_result(message)
+        if method.opens:
+            self._initialization.check_version(plain_result(message))
+        result = parse_result(method, message)
+        self._take_note(method, call, result)
+        return result
+
+    def _take_note(self, method: Request[Any, Any], call: Call, result: Any) -> None:
+        if method.opens:
+            self._initialization.answered(result)
+            self._guards.initialized()
+        if method.creates is not None or method.ends is not None:
+            self._guards.answered(method, call.params, result)
+            if method.ends == self._profile.session_attribute and call.session is not None:
+                self._queues.forget(call.session)
+
+    def _remote_error(self, wire: str, error: Any) -> RemoteError:
+        """The error in a response. Raises InvalidResponse if it is malformed."""
+        body = as_object(error) or {}
+        code, message = body.get("code"), body.get("message")
+        if not isinstance(code, int) or isinstance(code, bool) or not isinstance(message, str):
+            raise InvalidResponse(wire, "its error has no integer `code` and string `message`")
+        remote = RemoteError.of(code, message, body.get("data"))
+        if self._process is not None and code == InternalError.default_code:
+            remote.hint = self._process.where_to_look
+        return remote

@@ -1,0 +1,61 @@
+"""Requests that wait, unstarted, as the lines they came in, until there is room to handle them (rule 18)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from acp_runtime.connection.backpressure import Backpressure
+from acp_runtime.connection.requests import Requests
+from acp_runtime.messages import RequestId
+from acp_runtime.methods import Request
+
+
+@dataclass(slots=True, eq=False)
+class WaitingRequest:
+    """A request that waits.
+
+    Attributes:
+        id: as it came.
+        method: None for one that the schema doesn't know.
+        session: the session that it belongs to, if any.
+        line: the whole message.
+    """
+
+    id: RequestId
+    method: Request[Any, Any] | None
+    session: str | None
+    line: bytes
+
+
+class WaitingRequests:
+    """Those of a connection, in the order they came.
+
+    Args:
+        backpressure: says what may start, and is told of what waits.
+
+    Attributes:
+        requests: those that wait.
+    """
+
+    def __init__(self, backpressure: Backpressure) -> None:
+        self._backpressure = backpressure
+        self.requests: Requests[WaitingRequest] = Requests()
+
+    def put(self, request: WaitingRequest) -> None:
+        """A request has to wait."""
+        self._backpressure.put_off(len(request.line))
+        self.requests.add(request)
+
+    def remove(self, request: WaitingRequest) -> None:
+        """It waits no longer."""
+        self.requests.remove(request)
+        self._backpressure.take_up(len(request.line))
+
+    def start(self) -> Iterator[WaitingRequest]:
+        """Those that may start now, one after the other."""
+        while self.requests and self._backpressure.may_start(len(self.requests.first.line)):
+            request = self.requests.first
+            self.remove(request)
+            yield request
