@@ -1,0 +1,116 @@
+"""What a client asks of the agent's proxy besides the methods of the protocol, and the errors that it catches."""
+
+from __future__ import annotations
+
+from logging import getLogger
+from pathlib import Path
+from typing import Any, assert_type
+
+from acp_bindings.v1 import (
+    AgentCapabilities,
+    Client,
+    ClientCapabilities,
+    ContentBlockText,
+    Implementation,
+    PromptResponse,
+    RemoteAgent,
+    RemoteClient,
+    RequestPermissionRequest,
+    RequestPermissionResponse,
+    SessionNotification,
+    spawn_agent,
+)
+from acp_runtime import (
+    ABSENT,
+    AuthenticationRequired,
+    CapabilityError,
+    ConnectionClosed,
+    InternalError,
+    InvalidResponse,
+    MessageTooLarge,
+    Options,
+    RemoteError,
+    RequestError,
+    ResourceNotFound,
+)
+
+logger = getLogger(__name__)
+
+
+class Window(Client):
+    def __init__(self, agent: RemoteAgent) -> None:
+        self.agent = agent
+        self.title = ""
+
+    async def session_update(self, notification: SessionNotification) -> None:
+        self.title = notification.session_id
+
+    async def session_request_permission(self, request: RequestPermissionRequest) -> RequestPermissionResponse:
+        raise RequestError(-32603, "no window")
+
+    async def invalid_notification(self, method: str, params: Any, error: Exception) -> None:
+        self.title = f"{method}: {error}"
+
+
+def describe(agent: RemoteAgent) -> str:
+    """What the agent advertised is typed, and None before it was asked."""
+    assert_type(agent.capabilities, AgentCapabilities | None)
+    assert_type(agent.peer_info, Implementation | None)
+    if agent.capabilities is None or agent.peer_info is None:
+        return "not known yet"
+    can_load: bool = agent.capabilities.load_session
+    images: bool = agent.capabilities.prompt_capabilities.image
+    return f"{agent.peer_info.name} {agent.peer_info.version} {can_load} {images} {agent.supports('session/load')}"
+
+
+def describe_client(client: RemoteClient) -> bool:
+    """The same the other way round."""
+    assert_type(client.capabilities, ClientCapabilities | None)
+    return client.capabilities is not None and client.capabilities.fs.read_text_file
+
+
+def window_of(agent: RemoteAgent) -> Window:
+    """The handler is what the factory has made."""
+    assert_type(agent.handler, Client)
+    assert isinstance(agent.handler, Window)
+    return agent.handler
+
+
+async def run(command: str, *args: str, folder: Path | None = None) -> int | None:
+    """A process, and how it ended."""
+    options = Options(stderr="capture", exit_deadline=1.0, inherit_env=["PATH"])
+    environment = {"LANG": "C"}
+    async with spawn_agent(Window, command, *args, cwd=folder, env=environment, options=options) as agent:
+        assert_type(agent, RemoteAgent)
+        await agent.initialize(protocol_version=1, client_info=ABSENT, client_capabilities=ABSENT)
+        logger.info("%s in %s", describe(agent), window_of(agent).title)
+        if agent.process is not None:
+            pid: int = agent.process.pid
+            logger.info("%d %s", pid, agent.process.returncode)
+    end = await agent.wait_closed()
+    assert_type(end, ConnectionClosed)
+    logger.info("%s %s", end.reason, end.stderr.splitlines()[-1:])
+    return end.exit_code
+
+
+async def ask(agent: RemoteAgent, session_id: str) -> PromptResponse | None:
+    """A code's class catches what the peer answered, and so does `RemoteError`."""
+    try:
+        return await agent.session_prompt(session_id=session_id, prompt=[ContentBlockText(text="hi")])
+    except AuthenticationRequired as error:
+        if isinstance(error, RemoteError):
+            logger.info("%d %s %s %s", error.code, error.message, error.data, error.hint)
+        return None
+    except (ResourceNotFound, InternalError) as error:
+        raise RequestError(error.code, error.message, {"session": session_id}) from error
+    except RemoteError as error:
+        code: int = error.code
+        raise SystemExit(code) from error
+    except CapabilityError as error:
+        logger.info("%s %s", error.method, error.capability)
+        return None
+    except MessageTooLarge as error:
+        logger.info("%s", error.reason)
+        return None
+    except (ConnectionClosed, InvalidResponse) as error:
+        raise SystemExit(error.reason) from error
