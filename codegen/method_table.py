@@ -1,16 +1,18 @@
 """`methods.toml` as a file: TOML, with a table for each version and side, and lines that say what a line can say.
 
-What a line means, and whether it fits the schema, is decided in `codegen.methods`.
+What a line can say is in `codegen.line_rules`; what it means, and whether it fits the schema, is decided in
+`codegen.methods` and `codegen.facts`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Collection, Iterator
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeAlias
 
 from codegen.errors import FileError
+from codegen.line_rules import wrong_with_line, wrong_with_properties
 from codegen.nodes import is_object
 from codegen.profiles import TABLES
 from codegen.toml import parse_toml
@@ -19,12 +21,16 @@ from codegen.toml import parse_toml
 Table: TypeAlias = dict[str, dict[str, dict[str, Any]]]
 # The table of a version that is about all its methods, not about those of a side.
 SHARED = "properties"
-# Whether a line of a side says what a line can say.
-IsLine: TypeAlias = Callable[[Any, str], bool]
+MEANING = "What it means is described at the top of the file."
 
 
-def read_table(path: Path, sides: Collection[str], is_line: IsLine, keys: Collection[str]) -> Table:
-    """The whole file. `keys` are what a line may have, for the sentence of an error.
+def read_table(path: Path, sides: Collection[str], advertising: Collection[str]) -> Table:
+    """The whole file.
+
+    Args:
+        path: where it is.
+        sides: the sides that methods have.
+        advertising: those of them that say in a message what they can do.
 
     Raises:
         FileError: the file is missing or isn't what it has to be.
@@ -34,16 +40,18 @@ def read_table(path: Path, sides: Collection[str], is_line: IsLine, keys: Collec
         content = path.read_bytes()
     except OSError as error:
         raise FileError("", f"{name}: It can't be read: {error.strerror}. Restore it with git.") from error
-    return _parsed(content, name, tuple(sides), is_line, tuple(sorted(keys)))
+    return _parsed(content, name, tuple(sides), tuple(advertising))
 
 
 @lru_cache(maxsize=4)
-def _parsed(content: bytes, name: str, sides: tuple[str, ...], is_line: IsLine, keys: tuple[str, ...]) -> Table:
+def _parsed(content: bytes, name: str, sides: tuple[str, ...], advertising: tuple[str, ...]) -> Table:
     table = parse_toml(content, name)
     for place, wire, line, side in _lines(table, name, sides):
-        if not is_line(line, side):
-            known = f"What a line may say ({', '.join(keys)}) is described at the top of the file."
-            raise FileError("", f"{name} [{place}] {wire!r}: There is no rule for {line!r}. {known}")
+        if wrong := wrong_with_line(line, side, advertising):
+            raise FileError("", f"{name} [{place}] {wire!r}: {wrong} {MEANING}")
+    for version, tables in table.items():
+        if wrong := wrong_with_properties(tables.get(SHARED)):
+            raise FileError("", f"{name} [{version}.{SHARED}]: {wrong} {MEANING}")
     return table
 
 
@@ -53,7 +61,7 @@ def _lines(table: dict[str, Any], name: str, sides: tuple[str, ...]) -> Iterator
         _check_table(version, tables, "version of the protocol", TABLES, name)
         for side, lines in tables.items():
             if side == SHARED:
-                continue  # `codegen.methods` looks at it
+                continue
             _check_table(f"{version}.{side}", lines, "side", [f"{version}.{each}" for each in sides], name)
             yield from ((f"{version}.{side}", wire, line, side) for wire, line in lines.items())
 

@@ -11,18 +11,19 @@ from collections import Counter
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeGuard
+from typing import Any
 
 from acp_runtime.roles import Handler, Remote
 from codegen.envelopes import Payload
 from codegen.errors import FileError, SchemaError
-from codegen.facts import KEYS, LOWER, PROPERTIES, read_facts
+from codegen.facts import Reader
 from codegen.ir import Method
-from codegen.method_table import SHARED, Table, read_table
+from codegen.method_table import MEANING, SHARED, Table, read_table
 from codegen.names import method_name
-from codegen.nodes import escape, is_object
+from codegen.nodes import escape
 
 DATA = Path(__file__).with_name("methods.toml")
+FILE = "codegen/methods.toml"
 # What the file says of a method, by its side, its name and the pointer for an error.
 _DataOf = Callable[[str, str, str], dict[str, Any]]
 
@@ -55,15 +56,15 @@ ADVERTISED_IN = {"agent": "InitializeResponse", "client": "InitializeRequest"}
 
 def read_methods(raw: dict[str, Any], payloads: set[Payload], version: str) -> list[Method]:
     """Every method of a schema, in upstream's order. `version` is the table of `methods.toml`, such as `v1`."""
-    return _read(raw, payloads, partial(_data, version))
+    return _read(raw, payloads, partial(_data, version), properties_of(version)["session"])
 
 
 def read_methods_alone(raw: dict[str, Any], payloads: set[Payload]) -> list[Method]:
     """Every method as the schema alone describes it, without what `methods.toml` adds."""
-    return _read(raw, payloads, lambda side, wire, pointer: {})
+    return _read(raw, payloads, lambda side, wire, pointer: {}, "")
 
 
-def _read(raw: dict[str, Any], payloads: set[Payload], data_of: _DataOf) -> list[Method]:
+def _read(raw: dict[str, Any], payloads: set[Payload], data_of: _DataOf, session: str) -> list[Method]:
     parts: dict[tuple[str, str, str], str] = {}
     for name, schema in raw["$defs"].items():
         key = _method_of(name, schema, payloads)
@@ -75,8 +76,11 @@ def _read(raw: dict[str, Any], payloads: set[Payload], data_of: _DataOf) -> list
     _check_complete(parts, payloads, raw)
     kinds = Counter(method_name(wire) for _, wire, kind in parts if kind != "response")
     said = _said(payloads)
+    notifications = {wire: name for (_, wire, kind), name in parts.items() if kind == "notification"}
+    both = notifications.keys() & {wire for _, wire, kind in parts if kind == "request"}
+    reader = Reader(raw["$defs"], session, notifications, both)
     methods = [
-        _method(raw, data_of, side, wire, kind, name, parts, kinds, said)
+        _method(raw, data_of, reader, side, wire, kind, name, parts, kinds, said)
         for (side, wire, kind), name in parts.items()
         if kind != "response"
     ]
@@ -135,6 +139,7 @@ def _check_complete(parts: dict[tuple[str, str, str], str], payloads: set[Payloa
 def _method(
     raw: dict[str, Any],
     data_of: _DataOf,
+    reader: Reader,
     side: str,
     wire: str,
     kind: str,
@@ -164,7 +169,7 @@ def _method(
         baseline=data.get("baseline", False),
         content=_content(raw["$defs"], side, wire, params, data),
         offered=data.get("offered", ""),
-        facts=read_facts(data, raw["$defs"][params], raw["$defs"].get(result, {})),
+        facts=reader.read(data, wire, params, result),
     )
 
 
@@ -184,20 +189,17 @@ def _free(name: str) -> str:
 
 def properties_of(version: str) -> dict[str, str]:
     """What `methods.toml` says of a version as a whole: the properties that its methods have in common."""
-    found: Any = _table().get(version, {}).get(SHARED)
-    texts = is_object(found) and found.keys() == PROPERTIES and all(isinstance(each, str) for each in found.values())
-    if not texts or found["lower"] not in LOWER:
-        needed = f"needs {', '.join(sorted(PROPERTIES))}, of which lower is {' or '.join(LOWER)}"
-        raise FileError("", f"codegen/methods.toml [{version}.{SHARED}] {needed}; found {found!r}.")
-    properties: dict[str, str] = found
-    return properties
+    found: dict[str, str] | None = _table().get(version, {}).get(SHARED)
+    if found is None:
+        raise FileError("", f"{FILE} [{version}.{SHARED}]: The table is missing. Add it. {MEANING}")
+    return found
 
 
 def _data(version: str, side: str, wire: str, pointer: str) -> dict[str, Any]:
     """What `methods.toml` says of a method."""
     found = line_of(version, side, wire)
     if found is None:
-        place = f"codegen/methods.toml [{version}.{side}]"
+        place = f"{FILE} [{version}.{side}]"
         raise SchemaError(
             pointer,
             f"The method {wire} is neither baseline nor mapped to what unlocks it.",
@@ -212,16 +214,7 @@ def line_of(version: str, side: str, wire: str) -> dict[str, Any] | None:
 
 
 def _table() -> Table:
-    return read_table(DATA, _HANDLED_BY, _is_data, KEYS)
-
-
-def _is_data(found: Any, side: str) -> TypeGuard[dict[str, Any]]:
-    """Whether a line has what it can have: texts that aren't empty, capabilities only where some message has them."""
-    if not is_object(found) or not found or found.keys() - KEYS.keys():
-        return False
-    if not all(KEYS[key](value) for key, value in found.items()):
-        return False
-    return side in ADVERTISED_IN or not found.keys() & {"content", "capability"}
+    return read_table(DATA, _HANDLED_BY, ADVERTISED_IN)
 
 
 def _content(
@@ -261,7 +254,7 @@ def _check_path(definitions: dict[str, Any], start: str, path: str, wire: str) -
         if step not in properties:
             raise SchemaError(
                 pointer,
-                f"codegen/methods.toml maps {wire} to {path}, and there is no {step!r} here.",
+                f"{FILE} maps {wire} to {path}, and there is no {step!r} here.",
                 then="Correct the path there.",
             )
         name = _target(properties[step])

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import difflib
+from collections.abc import Generator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -16,18 +18,21 @@ from codegen.formatting import formatted
 from codegen.ir import Schema
 from codegen.methods import read_methods, read_methods_alone
 from codegen.normalise import normalise
-from codegen.pins import Pinned, load
+from codegen.pins import load
+from codegen.profiles import Profile
+from codegen.unused import check_used
 from codegen.vocabulary import check_vocabulary
 
 PACKAGE = "acp_bindings"
 
 
-def emit(pinned: Pinned) -> dict[str, str]:
-    """One profile's files by name, not yet formatted. Errors name the file of its schema."""
+@contextmanager
+def _named(profile: Profile) -> Generator[None]:
+    """Errors name the file of the profile's schema."""
     try:
-        return emit_profile(pinned.profile, understand(pinned.schema, pinned.profile.table))
+        yield
     except SchemaError as error:
-        error.name_source(pinned.profile.file)
+        error.name_source(profile.file)
         raise
 
 
@@ -54,8 +59,15 @@ def render(schema_folder: Path, *, pinned: bool) -> dict[str, str]:
     """Every file to generate, by its path below the package, formatted."""
     found = load(schema_folder, pinned=pinned)
     files = emit_package([each.profile for each in found])
+    schemas: list[tuple[Profile, Schema]] = []
     for each in found:
-        files |= {f"{each.profile.name}/{name}": text for name, text in emit(each).items()}
+        with _named(each.profile):
+            schemas.append((each.profile, understand(each.schema, each.profile.table)))
+    if pinned:
+        check_used((profile.table, schema) for profile, schema in schemas)
+    for profile, schema in schemas:
+        with _named(profile):
+            files |= {f"{profile.name}/{name}": text for name, text in emit_profile(profile, schema).items()}
     return formatted(files)
 
 

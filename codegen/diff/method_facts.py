@@ -11,8 +11,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from codegen.facts import KEYS
 from codegen.ir import Method
+from codegen.line_rules import KEYS
 from codegen.methods import has_part, line_of
 from codegen.nodes import is_object
 

@@ -22,7 +22,7 @@ BASE: Schema = acp_schema(
         ),
         "NewRequest": part_of("session/new", "agent", model(["cwd"], cwd=STRING)),
         "NewResponse": part_of("session/new", "agent", model()),
-        "CancelNotification": part_of("session/cancel", "agent", model()),
+        "CancelNotification": part_of("session/cancel", "agent", model(["sessionId"], sessionId=STRING)),
     }
 )
 

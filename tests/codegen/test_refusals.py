@@ -163,11 +163,3 @@ def test_a_method_has_a_name_of_its_own(refuse: Refuse, map_methods: MapMethods,
     error = refuse(changed(OtherRequest=request, OtherResponse=response))
     assert error.startswith("codegen: v1/schema.json#/$defs/OtherRequest/x-method: ")
     assert words in error
-
-
-@pytest.mark.parametrize(
-    "line", ["5", "{}", "{ capability = 5 }", '{ capability = "" }', "{ baseline = true, new = 1 }"]
-)
-def test_a_method_is_mapped_to_something_known(refuse: Refuse, map_methods: MapMethods, line: str) -> None:
-    map_methods({"session/new": line, "session/cancel": '{ offered = "always" }'})
-    assert "/methods.toml [v1.agent] 'session/new': There is no rule for " in refuse(BASE, 2)
