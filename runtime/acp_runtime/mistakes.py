@@ -93,16 +93,30 @@ def meant_by_json(validate: Callable[[Any], Any], decoded: Any, error: Validatio
     return error
 
 
+def agreed(title: str, tried: Sequence[ValidationError]) -> ValidationError | None:
+    """One error for several that are about the same values; None if they aren't."""
+    lists = [error.errors(include_url=False) for error in tried]
+    if len({tuple(each["loc"] for each in errors) for errors in lists}) > 1:
+        return None
+    together = [_any_of(list(each)) for each in zip(*lists, strict=True)]
+    return ValidationError.from_exception_data(title, [_details(each) for each in together])
+
+
 def _closest(tried: list[Errors]) -> Errors:
     """The errors of the member that a value is closest to, or one that says what all of them want."""
     nearer = [errors for errors in tried if any(len(each["loc"]) > 1 for each in errors)]
     if nearer:
         return min(nearer, key=lambda errors: (sum(each["type"] == "missing" for each in errors), len(errors)))
-    first = tried[0][0]
-    if all(each["type"] == first["type"] for errors in tried for each in errors):
-        return [first]
-    wanted = [each["msg"].removeprefix("Input should be ") for errors in tried for each in errors]
-    return [{**first, "type": "union", "msg": f"Input should be {one_of(wanted)}", "ctx": {}}]
+    return [_any_of([each for errors in tried for each in errors])]
+
+
+def _any_of(errors: Errors) -> ErrorDetails:
+    """One error that says what each of several wants of the same value."""
+    first = errors[0]
+    if all(each["type"] == first["type"] for each in errors):
+        return first
+    wanted = [each["msg"].removeprefix("Input should be ") for each in errors]
+    return {**first, "type": "union", "msg": f"Input should be {one_of(wanted)}", "ctx": {}}
 
 
 def _without_label(errors: Errors) -> Errors:

@@ -10,6 +10,7 @@ from pydantic import BaseModel, GetCoreSchemaHandler, TypeAdapter, ValidationErr
 from pydantic_core import core_schema, from_json
 from pydantic_core.core_schema import CoreSchema
 
+from acp_runtime.dumping import Declared
 from acp_runtime.errors import InvalidResponse
 from acp_runtime.failures import explain, summary
 from acp_runtime.messages import IncomingResponse
@@ -82,6 +83,12 @@ def is_result(method: Request[Any, Any], value: Any) -> bool:
     """Whether a handler returned what its method answers with."""
     leaves = _leaves(method)
     return not leaves or type(value) in leaves or isinstance(value, leaves)
+
+
+def as_declared(method: Request[Any, Any], result: Any) -> Any:
+    """A result as the class that its method declares, and of none of the subclasses of that."""
+    leaves = _leaves(method)
+    return Declared(leaves)(result) if leaves and type(result) not in leaves else result
 
 
 def is_void(method: Request[Any, Any]) -> bool:

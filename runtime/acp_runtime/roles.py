@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from abc import ABC
-from collections.abc import Awaitable, Mapping, Sequence
-from functools import cache
-from operator import is_
+from collections.abc import Awaitable, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar
 from warnings import warn
-
-from pydantic import BaseModel, ValidationError
 
 from acp_runtime.absent import ABSENT
 from acp_runtime.errors import ConnectionClosed, InvalidParams, MethodNotFound
 from acp_runtime.methods import AnyMethod, Notification, Request
 from acp_runtime.model import Model
-from acp_runtime.unions import leaves_of
+from acp_runtime.params import build_params, ready_made
 
 P = TypeVar("P")
 R = TypeVar("R")
@@ -196,68 +192,16 @@ class Remote:
 
     # Not coroutines themselves: every one of them costs each message some time.
     def _call(self, method: Request[P, R], /, **keywords: Any) -> Awaitable[R]:
-        return self._channel.request(method, _build(method, keywords))
+        return self._channel.request(method, build_params(method, keywords))
 
     def _notify(self, method: Notification[P], /, **keywords: Any) -> Awaitable[None]:
-        return self._channel.notify(method, _build(method, keywords))
+        return self._channel.notify(method, build_params(method, keywords))
 
     async def _request_with(self, request: Model) -> Any:
-        return await self._channel.request(_method_of(request, self.requests), request)
+        return await self._channel.request(*ready_made(request, self.requests))
 
     async def _notify_with(self, notification: Model) -> None:
-        await self._channel.notify(_method_of(notification, self.notifications), notification)
-
-
-def _build(method: AnyMethod, keywords: dict[str, Any]) -> Any:
-    """The params of a call. Of a union, the member that the keywords are the fields of.
-
-    Constructors take lists and tuples, and a caller may pass any sequence: the others are copied once they are refused.
-    """
-    given = {name: value for name, value in keywords.items() if value is not ABSENT}
-    try:
-        return _built(method, given)
-    except ValidationError:
-        copied = {name: _plain(value) for name, value in given.items()}
-        if all(copied[name] is value for name, value in given.items()):
-            raise
-    return _built(method, copied)
-
-
-def _built(method: AnyMethod, keywords: dict[str, Any]) -> Any:
-    failed: ValidationError | None = None
-    for leaf in _params_of(method):
-        try:
-            return leaf(**keywords)
-        except ValidationError as error:
-            failed = error if failed is None or error.error_count() < failed.error_count() else failed
-    assert failed is not None
-    raise failed
-
-
-def _plain(value: Any) -> Any:
-    """Sequences as lists and mappings as dicts, also inside of each other; what is made of neither stays as it is."""
-    kind = value.__class__
-    if issubclass(kind, Mapping):
-        entries = {key: _plain(item) for key, item in value.items()}
-        return value if kind is dict and all(map(is_, entries.values(), value.values())) else entries
-    if issubclass(kind, Sequence) and not issubclass(kind, (str, bytes, bytearray, memoryview)):
-        items = [_plain(item) for item in value]
-        return value if kind is list and all(map(is_, items, value)) else items
-    return value
-
-
-@cache
-def _params_of(method: AnyMethod) -> list[type[BaseModel]]:
-    """The models that a method's params can be."""
-    return leaves_of(getattr(method.profile.models, method.params))
-
-
-def _method_of(params: Model, methods: Mapping[str, Any]) -> Any:
-    """The method that a request object belongs to."""
-    for method in methods.values():
-        if any(type(params) is leaf for leaf in _params_of(method)):
-            return method
-    raise TypeError(f"{type(params).__name__} is not the params of any method you can call on this peer")
+        await self._channel.notify(*ready_made(notification, self.notifications))
 
 
 if TYPE_CHECKING:

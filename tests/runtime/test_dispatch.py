@@ -257,6 +257,19 @@ async def test_rule_13_an_update_that_cannot_be_serialised_raises_at_the_caller_
         assert "result" in await peer.call("session/prompt", prompt(1)["params"])
 
 
+async def test_a_result_of_a_subclass_is_sent_as_the_class_that_is_declared(link: Link) -> None:
+    class Traced(PromptResponse):
+        trace: str = "t"
+
+    class Tracing(PlainAgent):
+        async def session_prompt(self, request: PromptRequest, /) -> PromptResponse:
+            return Traced(stop_reason="end_turn", meta={"a": 1})
+
+    async with serving(link, Tracing) as peer:
+        answer = await peer.call("session/prompt", prompt(1)["params"])
+        assert answer["result"] == {"stopReason": "end_turn", "_meta": {"a": 1}}
+
+
 async def test_rule_13_a_notification_handler_that_fails_costs_that_notification_alone(
     link: Link, caplog: pytest.LogCaptureFixture
 ) -> None:

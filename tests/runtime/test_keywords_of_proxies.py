@@ -1,4 +1,4 @@
-"""Proxies take any sequence where a request holds a list, as their annotations say."""
+"""What proxies make of keywords, and of requests that the caller has made."""
 
 from __future__ import annotations
 
@@ -8,8 +8,19 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
+from pydantic import ValidationError
 
-from acp_bindings.v1 import ContentBlock, ContentBlockText, PromptRequest, PromptResponse, RemoteAgent
+from acp_bindings.v1 import (
+    CancelNotification,
+    ContentBlock,
+    ContentBlockText,
+    PromptRequest,
+    PromptResponse,
+    ReadTextFileRequest,
+    RemoteAgent,
+    RemoteClient,
+    SetSessionConfigOptionRequestBoolean,
+)
 
 BLOCKS = [ContentBlockText(text="a"), ContentBlockText(text="b")]
 
@@ -25,7 +36,7 @@ class Recorder:
         return PromptResponse(stop_reason="end_turn")
 
     async def notify(self, method: Any, params: Any) -> None:
-        raise NotImplementedError
+        self.sent.append(params)
 
     async def ext_request(self, method: str, params: Any) -> Any:
         raise NotImplementedError
@@ -39,3 +50,91 @@ def test_any_sequence_becomes_the_list_of_the_request(prompt: Sequence[ContentBl
     channel = Recorder()
     asyncio.run(RemoteAgent(channel).session_prompt(session_id="1", prompt=prompt))
     assert channel.sent == [PromptRequest(session_id="1", prompt=list(BLOCKS))]
+
+
+def refused(method: str, **keywords: Any) -> tuple[str, list[tuple[Any, str]]]:
+    """The title of the error of a call, and the place and the words of each mistake."""
+    with pytest.raises(ValidationError) as caught:
+        asyncio.run(getattr(RemoteAgent(Recorder()), method)(**keywords))
+    return caught.value.title, [(each["loc"], each["msg"]) for each in caught.value.errors()]
+
+
+def refused_option(**keywords: Any) -> tuple[str, list[tuple[Any, str]]]:
+    return refused("session_set_config_option", **keywords)
+
+
+def test_the_member_whose_tag_was_given_says_what_is_wrong() -> None:
+    title, mistakes = refused_option(type="boolean", session_id="s", value="x")
+    assert title == "SetSessionConfigOptionRequestBoolean"
+    assert mistakes == [
+        (("config_id",), "Field required"),
+        (("value",), "Input should be a valid boolean"),
+    ]
+
+
+def test_the_member_with_the_fewest_mistakes_says_what_is_wrong() -> None:
+    assert refused_option(session_id="s", value="x") == (
+        "SetSessionConfigOptionRequestValueId",
+        [(("config_id",), "Field required")],
+    )
+    assert refused_option(session_id="s", value=True) == (
+        "SetSessionConfigOptionRequestBoolean",
+        [(("config_id",), "Field required")],
+    )
+
+
+def test_members_that_want_something_of_the_same_values_say_it_together() -> None:
+    assert refused_option(session_id="s", config_id="c", value=5) == (
+        "SetSessionConfigOptionRequest",
+        [(("value",), "Input should be a valid boolean or a valid string")],
+    )
+    assert refused_option(config_id="c") == (
+        "SetSessionConfigOptionRequest",
+        [(("session_id",), "Field required"), (("value",), "Field required")],
+    )
+
+
+def test_the_member_that_has_all_the_keywords_says_what_is_wrong() -> None:
+    given: dict[str, Any] = {"message": "m", "elicitation_id": "e", "session_id": "s"}
+    with pytest.raises(ValidationError) as caught:
+        asyncio.run(RemoteClient(Recorder()).elicitation_create(url=5, **given))
+    assert caught.value.title == "CreateElicitationRequestUrlSession"
+    assert [each["loc"] for each in caught.value.errors()] == [("url",)]
+
+
+def test_a_keyword_that_no_member_has_is_said_once() -> None:
+    title, mistakes = refused_option(session_id="s", config_id="c", value="v", colour="red")
+    assert title == "SetSessionConfigOptionRequestValueId"
+    assert mistakes == [(("colour",), "Unexpected argument: SetSessionConfigOptionRequestValueId has no such field")]
+
+
+class Traced(PromptRequest):
+    trace: str = "t"
+
+
+class TracedOption(SetSessionConfigOptionRequestBoolean):
+    trace: str = "t"
+
+
+class TracedCancel(CancelNotification):
+    trace: str = "t"
+
+
+def test_a_ready_made_request_of_a_subclass_is_sent_as_what_is_declared() -> None:
+    channel = Recorder()
+    remote = RemoteAgent(channel)
+    asyncio.run(remote.request(Traced(session_id="1", prompt=BLOCKS)))
+    asyncio.run(remote.request(TracedOption(session_id="1", config_id="c", value=True)))
+    asyncio.run(remote.notify(TracedCancel(session_id="1")))
+    assert channel.sent == [
+        PromptRequest(session_id="1", prompt=BLOCKS),
+        SetSessionConfigOptionRequestBoolean(session_id="1", config_id="c", value=True),
+        CancelNotification(session_id="1"),
+    ]
+
+
+def test_a_ready_made_request_that_belongs_elsewhere_is_refused() -> None:
+    remote: Any = RemoteAgent(Recorder())
+    for wrong in (ReadTextFileRequest(session_id="1", path="/a"), CancelNotification(session_id="1")):
+        with pytest.raises(TypeError, match="is not the params of any method you can call on this peer"):
+            asyncio.run(remote.request(wrong))

@@ -15,7 +15,7 @@ from acp_runtime.failures import error_answer, wire_error
 from acp_runtime.logs import Throttle
 from acp_runtime.messages import RequestId
 from acp_runtime.methods import Request
-from acp_runtime.results import build_result, is_result, is_void
+from acp_runtime.results import as_declared, build_result, is_result, is_void
 from acp_runtime.roles import Handler
 
 _logger = getLogger(__name__)
@@ -51,6 +51,7 @@ class Answers:
                 result = build_result(method, b"{}")
             if not is_result(method, result):
                 raise TypeError(f"The handler of {method.wire} returned {type(result).__name__}, not {method.result}.")
+            result = as_declared(method, result)
             if method.opens:
                 return self._initialized(request.id, params, result)
         return result_line(request.id, result)
