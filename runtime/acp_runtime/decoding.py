@@ -17,6 +17,7 @@ from pydantic_core import from_json
 from acp_runtime.errors import InvalidParams, InvalidRequest, MethodNotFound, ParseError
 from acp_runtime.failures import explain
 from acp_runtime.frames import METHOD, Frames, params_adapter
+from acp_runtime.holders import receiving
 from acp_runtime.json_values import as_object
 from acp_runtime.logs import describe
 from acp_runtime.messages import (
@@ -88,7 +89,8 @@ class Decoder:
             self._build({method: self._single[method]})
 
     def _build(self, methods: Mapping[str, AnyMethod]) -> None:
-        adapter: TypeAdapter[Any] = TypeAdapter(Annotated[Any, Frames(methods)])
+        with receiving():
+            adapter: TypeAdapter[Any] = TypeAdapter(Annotated[Any, Frames(methods)])
         self._built = methods
         self._validate = adapter.validator.validate_json
 

@@ -1,4 +1,4 @@
-"""What a schema is made for: a generated class, or anything that somebody else wrote.
+"""What a schema is made for: a connection, a generated class, or anything that somebody else wrote.
 
 A generated class knows how its fields are validated and dumped. In anybody else's model a model of ours may be the
 member of a union that pydantic makes, so there it brings along how it is dumped. A class that is completed can't: it
@@ -17,6 +17,7 @@ from acp_runtime.generated import is_generated
 from acp_runtime.pydantic_internals import Schema, kept_definitions, model_of
 
 _completed: ContextVar[type | None] = ContextVar("acp_runtime.completed", default=None)
+_received: ContextVar[bool] = ContextVar("acp_runtime.received", default=False)
 _holder: ContextVar[type] = ContextVar("acp_runtime.holder", default=object)
 
 
@@ -38,6 +39,21 @@ def held_by(cls: type) -> Generator[None]:
         yield
     finally:
         _holder.reset(token)
+
+
+@contextmanager
+def receiving() -> Generator[None]:
+    """While this lasts, schemas are made for what a connection receives."""
+    token = _received.set(True)
+    try:
+        yield
+    finally:
+        _received.reset(token)
+
+
+def is_received() -> bool:
+    """Whether a schema is made for what a connection receives."""
+    return _received.get()
 
 
 def is_held_by_others() -> bool:

@@ -29,29 +29,35 @@ _JSON = (str, int, float, list, type(None))
 
 
 class Meant:
-    """Python's side of a union.
+    """What was meant by a value of a union.
 
     Args:
+        name: the union's, by which the title of an error calls it.
         leaves: the models that its members can be.
         by_tag: the label of the members that have a tag, where there are others.
         tagged: whether members are told apart by a tag.
         only_models: whether all its members are models.
+
+    Attributes:
+        has_labels: whether paths of errors have labels of what was tried.
     """
 
     def __init__(
         self,
+        name: str,
         leaves: Sequence[type[BaseModel]],
         *,
         by_tag: str | None = None,
         tagged: bool = False,
         only_models: bool = True,
     ) -> None:
+        self.__name__: str = name
         self.leaves: tuple[Any, ...] = tuple(leaves)
         self.only_models = only_models
+        self.has_labels: bool = not tagged or by_tag is not None
         self._by_tag = by_tag
-        self._tagged = tagged
 
-    def validate(self, value: Any, validate: Any) -> Any:
+    def __call__(self, value: Any, validate: Callable[[Any], Any]) -> Any:
         """An instance of a member as it is; anything else as JSON that is decoded."""
         if isinstance(value, self.leaves):
             return value
@@ -66,7 +72,7 @@ class Meant:
             raise restated(error, self._of_the_meant_member(error.errors(include_url=False))) from None
 
     def _of_the_meant_member(self, errors: Errors) -> Errors:
-        if self._tagged and self._by_tag is None:
+        if not self.has_labels:
             return errors
         tried: dict[Any, Errors] = defaultdict(list)
         for each in errors:

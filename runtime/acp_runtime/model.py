@@ -14,13 +14,12 @@ Two doors lead in, and they differ on purpose:
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from functools import partial, wraps
+from functools import wraps
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, cast, dataclass_transform
 
 from pydantic import BaseModel, Field, GetCoreSchemaHandler, GetJsonSchemaHandler, ValidationError
 from pydantic.alias_generators import to_camel
 from pydantic.json_schema import JsonSchemaValue
-from pydantic_core import from_json
 from pydantic_core.core_schema import CoreSchema
 
 from acp_runtime import older_pydantic
@@ -29,7 +28,6 @@ from acp_runtime.arguments import restate
 from acp_runtime.constructors import Build, tags_of
 from acp_runtime.generated import is_generated_field
 from acp_runtime.holders import completing, for_others, held_by, is_for_others, is_made_for_others
-from acp_runtime.mistakes import meant_by_json
 from acp_runtime.optional import with_plain_defaults
 from acp_runtime.parsers import parse_as_on_the_wire
 from acp_runtime.views import instance_schema, is_constructed
@@ -146,14 +144,6 @@ class Model(
                 cls.model_rebuild(force=True)
 
         @classmethod
-        @wraps(BaseModel.model_validate_json.__func__)
-        def model_validate_json(cls, json_data: str | bytes | bytearray, **options: Any) -> Self:  # noqa: D102
-            try:
-                return super().model_validate_json(json_data, **options)
-            except ValidationError as error:
-                raise _restated(cls, error, json_data, options) from None
-
-        @classmethod
         @wraps(BaseModel.model_construct.__func__)
         def model_construct(cls, _fields_set: set[str] | None = None, **values: Any) -> Self:  # noqa: D102
             given = {name: value for name, value in values.items() if value is not ABSENT}
@@ -194,18 +184,6 @@ class Model(
             if field.default is None:
                 return None
             return [] if field.is_required() else field.get_default(call_default_factory=True)
-
-
-def _restated(
-    cls: type[Model], error: ValidationError, json: str | bytes | bytearray, options: dict[str, Any]
-) -> ValidationError:
-    """An error of JSON as the same value gives it when it is decoded, with each mistake once."""
-    if options.get("strict"):
-        return error
-    try:
-        return meant_by_json(partial(cls.__pydantic_validator__.validate_python, **options), from_json(json), error)
-    except ValueError:
-        return error
 
 
 def _look_within(cls: type[Model], options: dict[str, Any]) -> None:

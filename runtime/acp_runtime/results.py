@@ -13,6 +13,7 @@ from pydantic_core.core_schema import CoreSchema
 from acp_runtime.dumping import Declared
 from acp_runtime.errors import InvalidResponse
 from acp_runtime.failures import explain, summary
+from acp_runtime.holders import receiving
 from acp_runtime.messages import IncomingResponse
 from acp_runtime.methods import Request
 from acp_runtime.mistakes import meant_by_json
@@ -114,4 +115,5 @@ def _validator(method: Request[Any, Any]) -> Callable[[bytes], Any]:
 
 @cache
 def _adapter(method: Request[Any, Any]) -> TypeAdapter[Any]:
-    return TypeAdapter(Annotated[Any, _Answer(getattr(method.profile.models, method.result))])
+    with receiving():
+        return TypeAdapter(Annotated[Any, _Answer(getattr(method.profile.models, method.result))])

@@ -7,15 +7,18 @@ a mistake it reports the member that was meant, and no other that was tried.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable
+from functools import cache
 from typing import Annotated, Any, Final, TypeAlias, cast, get_args, get_origin
 
-from pydantic import BaseModel, GetCoreSchemaHandler, ValidationError
+from pydantic import BaseModel, GetCoreSchemaHandler, Tag, ValidationError
 from pydantic_core import PydanticCustomError, core_schema
 from pydantic_core.core_schema import CoreSchema, SerSchema
 
 from acp_runtime.dumping import by_declared_class, by_declared_class_within
-from acp_runtime.holders import is_held_by_others
+from acp_runtime.generated import is_generated_module
+from acp_runtime.holders import is_held_by_others, is_received
 from acp_runtime.mistakes import Meant
 from acp_runtime.views import instance_schema
 
@@ -53,8 +56,8 @@ class ByTag:
             tagged.update(dict.fromkeys(tags, schema))
             others += [] if tags else [(_label(member), schema)]
         tag = wire_name(self.attribute)
-        by_tag = core_schema.tagged_union_schema(tagged, tag)
-        meant = Meant(leaves, by_tag=tag if others else None, tagged=True)
+        by_tag = core_schema.tagged_union_schema(tagged, tag, from_attributes=False)
+        meant = Meant(_name(self, source), leaves, by_tag=tag if others else None, tagged=True)
         return _union(first_match([(tag, by_tag), *others]) if others else by_tag, meant)
 
 
@@ -66,7 +69,9 @@ class _FirstMatch:
         if all(map(_is_model, members)) and (instance := instance_schema(*members)) is not None:
             return cast("CoreSchema", instance)
         schema = first_match([(_label(member), handler.generate_schema(member)) for member in members])
-        return _union(schema, Meant(leaves_of_union(source), only_models=all(map(_is_model, members))))
+        return _union(
+            schema, Meant(_name(self, source), leaves_of_union(source), only_models=all(map(_is_model, members)))
+        )
 
     def __repr__(self) -> str:
         return "FirstMatch"
@@ -87,7 +92,7 @@ class _ExactlyOne:
             return value
 
         schema = first_match([(_label(member), handler.generate_schema(member)) for member in members])
-        return _union(core_schema.no_info_after_validator_function(check, schema), Meant(list(members)))
+        return _union(core_schema.no_info_after_validator_function(check, schema), Meant(_name(self, source), members))
 
     def __repr__(self) -> str:
         return "ExactlyOne"
@@ -122,12 +127,41 @@ def first_match(choices: list[Choice], serialization: SerSchema | None = None) -
 
 
 def _union(schema: CoreSchema, meant: Meant) -> CoreSchema:
-    """A union whose mistakes are said once: in what isn't generated always, else where it isn't JSON."""
+    """A union whose mistakes are said once.
+
+    JSON is validated inside pydantic-core alone where nothing has to be left out of its errors, and for a connection.
+    """
     others = is_held_by_others()
     dumped = by_declared_class(*meant.leaves, for_others=others) if meant.only_models else None
     serialization = dumped or by_declared_class_within(*meant.leaves)
-    once = core_schema.no_info_wrap_validator_function(meant.validate, schema, serialization=serialization)
-    return once if others else core_schema.json_or_python_schema(schema, once, serialization=serialization)
+    once = core_schema.no_info_wrap_validator_function(meant, schema, serialization=serialization)
+    if others:
+        return _called(meant.__name__, once)
+    if meant.has_labels and not is_received():
+        return once
+    return core_schema.json_or_python_schema(schema, once, serialization=serialization)
+
+
+def _called(name: str, schema: CoreSchema) -> CoreSchema:
+    """A schema with a name for paths of errors, where it is the member of a union of somebody else's."""
+    return Tag(name).__get_pydantic_core_schema__(Any, cast("Any", lambda _: schema))
+
+
+def _name(marker: Any, union: Any) -> str:
+    """What a generated module calls a union; the names of its models if none does."""
+    if is_received():  # nobody sees the name
+        return ""
+    leaves = leaves_of_union(union)
+    for module in {leaf.__module__ for leaf in leaves} or filter(is_generated_module, list(sys.modules)):
+        for name, alias in _annotated_aliases(module):
+            if marker in alias.__metadata__ and alias.__origin__ == union:
+                return name
+    return " or ".join(leaf.__name__ for leaf in leaves) or "union"
+
+
+@cache
+def _annotated_aliases(module: str) -> list[tuple[str, Any]]:
+    return [(name, value) for name, value in vars(sys.modules[module]).items() if get_origin(value) is Annotated]
 
 
 def _is_model(member: Any) -> bool:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from collections.abc import Callable, Iterator
+from functools import cache, partial
+from typing import Annotated, Any
 
 import pytest
-from pydantic import TypeAdapter, ValidationError, field_validator
+from pydantic import BaseModel, TypeAdapter, ValidationError, create_model, field_validator
 
 from acp_bindings import v1, v2_draft
 from acp_runtime import ABSENT
+from acp_runtime.unions import FirstMatch
 from tests.generated.profiles import Profile
 from tests.generated.shapes import Samples
 from tests.generated.test_constructors import WRONG, built, wire_of
@@ -184,6 +187,77 @@ def test_no_error_has_a_label_of_what_was_tried(profile: Profile) -> None:
             assert not any(str(step).startswith("<") for step in error["loc"]), error
             assert error["type"] != "known_tag", error
     assert tried > 100
+
+
+def test_a_mistake_is_the_same_whichever_way_a_value_comes_in(profile: Profile) -> None:
+    tried = 0
+    ways = cache(lambda name: list(ways_in(getattr(profile.module, name))))
+    for each in outcomes(profile):
+        if each.accepted or not isinstance(each.instance, (dict, list)):
+            continue
+        text = json.dumps(each.instance)
+        expected = places(profile.adapter(each.definition).validate_python, each.instance, 0)
+        tried += len(expected)
+        for validate, wrap, steps in ways(each.definition):
+            assert places(validate, wrap(each.instance, text), steps) == expected, (each.definition, text)
+    assert tried > 100
+
+
+Way = tuple[Callable[[Any], Any], Callable[[Any, str], Any], int]
+
+
+def ways_in(declared: Any) -> Iterator[Way]:
+    """How to validate, what to make of a decoded value and its JSON for that, and how many steps it is within."""
+    adapter, items = TypeAdapter(declared), TypeAdapter(list[declared])
+    holder: Any = create_model("Holder", item=(declared, ...))
+    yield adapter.validate_json, lambda _, text: text, 0
+    yield items.validate_python, lambda value, _: [value], 1
+    yield items.validate_json, lambda _, text: f"[{text}]", 1
+    yield holder.model_validate, lambda value, _: {"item": value}, 1
+    yield holder.model_validate_json, lambda _, text: f'{{"item":{text}}}', 1
+    if isinstance(declared, type) and issubclass(declared, BaseModel):
+        yield declared.model_validate, lambda value, _: value, 0
+        yield declared.model_validate_json, lambda _, text: text, 0
+        yield partial(declared.model_validate_json, strict=True), lambda _, text: text, 0
+
+
+def places(validate: Any, value: Any, within: int) -> list[Any]:
+    with pytest.raises(ValidationError) as caught:
+        validate(value)
+    return [
+        (each["loc"][within:], each["type"]) for each in caught.value.errors(include_url=False, include_input=False)
+    ]
+
+
+@pytest.mark.parametrize(
+    "name", ["ContentBlock", "SetSessionConfigOptionRequest", "EmbeddedResourceResource", "ElicitationContentValue"]
+)
+def test_a_mistake_in_a_union_has_the_name_of_the_union_in_its_title(name: str) -> None:
+    adapter = TypeAdapter(getattr(v1, name))
+    for validate, value in ((adapter.validate_python, {}), (adapter.validate_json, "{}")):
+        with pytest.raises(ValidationError) as caught:
+            validate(value)  # type: ignore[arg-type]
+        assert f"[{name}()]" in caught.value.title
+
+
+def test_a_union_of_ours_that_is_a_member_of_another_goes_by_its_name() -> None:
+    class Note(BaseModel):
+        item: v1.ContentBlock | int
+
+    with pytest.raises(ValidationError) as caught:
+        Note.model_validate({"item": {"type": "text"}})
+    assert [each["loc"] for each in caught.value.errors()] == [
+        ("item", "ContentBlock", "text", "text"),
+        ("item", "int"),
+    ]
+    with pytest.raises(ValidationError, match=r"for union\[ContentBlock,int\]"):
+        TypeAdapter(v1.ContentBlock | int).validate_python("x")
+
+
+def test_a_union_that_has_no_name_goes_by_its_members() -> None:
+    either: Any = Annotated[v1.TextContent | v1.ImageContent, FirstMatch]
+    with pytest.raises(ValidationError, match=r"\[TextContent or ImageContent\(\)\]"):
+        TypeAdapter(either).validate_python({})
 
 
 def test_an_instance_that_belongs_elsewhere_is_said_in_models_of_others() -> None:
