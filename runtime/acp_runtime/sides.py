@@ -12,9 +12,9 @@ from acp_runtime.roles import Channel, Handler
 RemoteT = TypeVar("RemoteT")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Side(Generic[RemoteT]):
-    """A side.
+    """A side. There is one instance of each, so it is its own key.
 
     Attributes:
         role: who it is.

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine
 from contextvars import copy_context
+from functools import cache
 from logging import DEBUG, WARNING, getLogger
 from typing import Any, TypeAlias
 
@@ -89,7 +90,7 @@ class Connection:
         self._observe = frame_observer(options)
         self._understood = side.role == "agent"
         self._banner = ""
-        self._decoder = Decoder(side.requests, side.notifications)
+        self._decoder = _decoder(side)
         self.writer: Writer = Writer(writer, options, self._write_failed)
         self._pending = pending = PendingCalls()
         self._backpressure = backpressure = Backpressure(options, self._go_on)
@@ -245,3 +246,9 @@ class Connection:
 
     def _write_failed(self, error: OSError) -> None:
         self.stop(ConnectionClosed(f"Writing to the peer failed: {error}."))
+
+
+@cache
+def _decoder(side: Side[Any]) -> Decoder:
+    """Shared by the connections of a side: building its validators takes tens of milliseconds."""
+    return Decoder(side.requests, side.notifications)
