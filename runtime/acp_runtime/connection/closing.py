@@ -88,7 +88,7 @@ async def _end_handlers(connection: Connection, reason: ConnectionClosed) -> Non
     discarded = connection.queues.waiting + connection.incoming.waiting + connection.reader.unhandled
     if discarded:
         log(_logger, WARNING, "Discarded %s received messages that were not handled: %s", discarded, reason.reason)
-    connection.queues.closing = True
+    connection.queues.end()
     connection.outgoing.send_no_more()
     connection.queues.abandon(reason)
     connection.incoming.cancellation.all()

@@ -63,7 +63,6 @@ class SessionQueues:
 
     Attributes:
         handled: how many notifications have been handled so far.
-        closing: the connection ends: a cancellation stops the whole queue, not one handler.
     """
 
     def __init__(self, spawn: Spawn, backpressure: Backpressure, options: Options) -> None:
@@ -84,7 +83,7 @@ class SessionQueues:
         self._idle: asyncio.Future[None] | None = None
         self._log = Throttle(_logger)
         self.handled: int = 0
-        self.closing: bool = False
+        self._closing = False
 
     def put(self, session: Session, notification: InFlightNotification, size: int) -> None:
         """Handle a notification of `size` bytes after those of its session that came before it."""
@@ -152,6 +151,12 @@ class SessionQueues:
             for _, answer in queue.answers:
                 answer.updates_lost(type(reason)(text, reason.exit_code, reason.stderr))
             queue.answers.clear()
+
+    def end(self) -> None:
+        """Handle nothing more. From now on a cancellation stops a whole queue, not one handler."""
+        self._closing = True
+        self._kept.clear()
+        self._kept_count = self._kept_bytes = 0
 
     def _in_hand(self, session: str | None, call: object, turns: int) -> None:
         if turns:
@@ -222,6 +227,8 @@ class SessionQueues:
                 self.handled += 1
             if queue.answers:
                 self._deliver(queue)
+            if self._closing:
+                return  # although the handler has swallowed its cancellation
         # Here and not when the task has ended: what arrives in between would be put into a queue that nobody empties.
         self._close(session)
 
@@ -240,7 +247,7 @@ class SessionQueues:
             self._log.failed(notification.wire, error)
             return
         task = asyncio.current_task()
-        if self.closing or task is None:
+        if self._closing or task is None:
             raise error
         task.uncancel()
         self._log.log(DEBUG, "cancelled", "The handler of %s cancelled itself", notification.wire)
@@ -251,7 +258,7 @@ class SessionQueues:
         if self._queues.get(session) is not queue:
             return
         self._deliver(queue)
-        if queue.waiting and not self.closing:
+        if queue.waiting and not self._closing:
             self._open(session, queue)
             return
         self._discard(queue.waiting)
