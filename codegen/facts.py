@@ -28,17 +28,15 @@ class Reader:
     Args:
         definitions: of the schema.
         session: the property that names the session of a message.
-        notifications: each notification of the schema and its params.
-        both: names of which the schema has a request and a notification; each of them takes what it can of their line.
+        methods: each name on the wire, whether it is a notification, and its params.
     """
 
-    def __init__(
-        self, definitions: dict[str, Any], session: str, notifications: dict[str, str], both: Collection[str]
-    ) -> None:
+    def __init__(self, definitions: dict[str, Any], session: str, methods: Collection[tuple[str, bool, str]]) -> None:
         self._definitions = definitions
         self._session = session
-        self._notifications = notifications
-        self._both = both
+        self._notifications = {wire: params for wire, is_notification, params in methods if is_notification}
+        # Names of a request and of a notification: each of them takes what it can of their line.
+        self._both = self._notifications.keys() & {wire for wire, is_notification, _ in methods if not is_notification}
 
     def read(self, data: dict[str, Any], wire: str, params: str, result: str | None) -> Facts:
         """The facts of a method's line."""

@@ -144,6 +144,7 @@ class Method:
         content: parts of its params and the capability that unlocks each.
         offered: when a method that no capability unlocks may be called; empty for others.
         facts: what else the runtime has to know, as keywords of its `Request` or `Notification`.
+        line: what `methods.toml` says of it, also of properties that this schema doesn't have.
     """
 
     wire: str
@@ -159,6 +160,7 @@ class Method:
     content: tuple[tuple[str, str], ...] = ()
     offered: str = ""
     facts: tuple[tuple[str, Any], ...] = ()
+    line: dict[str, Any] = field(default_factory=dict[str, Any], compare=False)
 
 
 @dataclass
@@ -170,12 +172,14 @@ class Schema:
         methods: likewise.
         messages: what upstream says about its messages, by what it is about.
         envelopes: the definitions of whole messages.
+        properties: what `methods.toml` says that all its methods have in common.
     """
 
     definitions: dict[str, Definition]
     methods: list[Method] = field(default_factory=list[Method])
     messages: dict[str, str] = field(default_factory=dict[str, str])
     envelopes: set[str] = field(default_factory=set[str])
+    properties: dict[str, str] = field(default_factory=dict[str, str])
 
     def model(self, name: str) -> Model:
         found = self.definitions[name]

@@ -76,9 +76,8 @@ def _read(raw: dict[str, Any], payloads: set[Payload], data_of: _DataOf, session
     _check_complete(parts, payloads, raw)
     kinds = Counter(method_name(wire) for _, wire, kind in parts if kind != "response")
     said = _said(payloads)
-    notifications = {wire: name for (_, wire, kind), name in parts.items() if kind == "notification"}
-    both = notifications.keys() & {wire for _, wire, kind in parts if kind == "request"}
-    reader = Reader(raw["$defs"], session, notifications, both)
+    kinds_of = [(wire, kind == "notification", name) for (_, wire, kind), name in parts.items() if kind != "response"]
+    reader = Reader(raw["$defs"], session, kinds_of)
     methods = [
         _method(raw, data_of, reader, side, wire, kind, name, parts, kinds, said)
         for (side, wire, kind), name in parts.items()
@@ -170,6 +169,7 @@ def _method(
         content=_content(raw["$defs"], side, wire, params, data),
         offered=data.get("offered", ""),
         facts=reader.read(data, wire, params, result),
+        line=data,
     )
 
 

@@ -16,7 +16,7 @@ from codegen.errors import SchemaError
 from codegen.folders import read_files, replace_folder
 from codegen.formatting import formatted
 from codegen.ir import Schema
-from codegen.methods import read_methods, read_methods_alone
+from codegen.methods import properties_of, read_methods, read_methods_alone
 from codegen.normalise import normalise
 from codegen.pins import load
 from codegen.profiles import Profile
@@ -51,6 +51,7 @@ def understand(raw: dict[str, Any], version: str | None) -> Schema:
     schema.messages = messages.texts
     payloads = messages.payloads
     schema.methods = read_methods(raw, payloads, version) if version else read_methods_alone(raw, payloads)
+    schema.properties = properties_of(version) if version else {}
     set_envelopes(schema, raw)
     return schema
 

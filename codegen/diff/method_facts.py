@@ -7,16 +7,21 @@ and taken from today's file, so that it is not a difference; it never stops the 
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from codegen.ir import Method
-from codegen.line_rules import KEYS
-from codegen.methods import has_part, line_of
+from codegen.errors import SchemaError
+from codegen.facts import Reader
+from codegen.ir import Method, Schema
+from codegen.line_rules import KEYS, wrong_with_properties
+from codegen.method_table import SHARED
+from codegen.methods import has_part, line_of, properties_of
 from codegen.nodes import is_object
 
 METHODS = "codegen/methods.toml"
+# The keys of a line that are facts.
+FACTS = ("opens", "creates", "ends", "exempt", "gone", "cancels", "cancelled", "paths")
 # A note names no more things than this.
 _FEW = 5
 
@@ -31,6 +36,7 @@ class MethodFacts:
         unknown: keys of its lines that are not known here.
         unreadable: methods whose lines are not as lines are here.
         missing: methods of the commit's schemas that it has no line for.
+        unsaid: what is known here and stands nowhere in it.
     """
 
     label: str
@@ -38,17 +44,56 @@ class MethodFacts:
     unknown: dict[str, None] = field(default_factory=dict[str, None])
     unreadable: dict[str, None] = field(default_factory=dict[str, None])
     missing: dict[str, None] = field(default_factory=dict[str, None])
+    unsaid: dict[str, None] = field(default_factory=dict[str, None])
 
-    def of(self, version: str, method: Method, definitions: dict[str, Any]) -> Method:
-        """A method with what its line says."""
-        line = self._line(version, method) or line_of(version, method.side, method.wire) or {}
+    def of(self, version: str, schema: Schema, definitions: dict[str, Any]) -> Schema:
+        """A schema whose methods have what their lines say."""
+        properties = self._properties(version)
+        kinds = [(each.wire, each.result is None, each.params) for each in schema.methods]
+        reader = Reader(definitions, properties["session"], kinds)
+        methods = [self._of(version, each, definitions, reader) for each in schema.methods]
+        return replace(schema, methods=methods, properties=properties)
+
+    def _of(self, version: str, method: Method, definitions: dict[str, Any], reader: Reader) -> Method:
+        today = line_of(version, method.side, method.wire) or {}
+        said = self._line(version, method)
+        line = today if said is None else said | {key: today[key] for key in today if self._lacks(key)}
+        try:
+            facts = reader.read(line, method.wire, method.params, method.result)
+        except SchemaError:
+            self.unreadable[method.wire] = None
+            line, facts = today, reader.read(today, method.wire, method.params, method.result)
         parts = {part: path for part, path in line.get("content", {}).items() if _has(definitions, method, part)}
         return replace(
             method,
             capability=line.get("capability"),
             baseline=line.get("baseline", False),
             content=tuple(parts.items()),
+            facts=facts,
+            line=line,
         )
+
+    def _lacks(self, key: str) -> bool:
+        """Whether the file is of a time when there was no such fact."""
+        if key not in FACTS or any(key in line for line in self._lines()):
+            return False
+        self.unsaid[key] = None
+        return True
+
+    def _lines(self) -> Iterator[dict[str, Any]]:
+        for sides in filter(is_object, (self.table or {}).values()):
+            for lines in filter(is_object, sides.values()):
+                yield from filter(is_object, lines.values())
+
+    def _properties(self, version: str) -> dict[str, str]:
+        """What the file says that all methods have in common, if it can be read."""
+        tables = (self.table or {}).get(version)
+        found = tables.get(SHARED) if is_object(tables) else None
+        if is_object(found) and not wrong_with_properties(found):
+            return found
+        if is_object(tables):
+            (self.unsaid if found is None else self.unreadable)[SHARED] = None
+        return properties_of(version)
 
     def _line(self, version: str, method: Method) -> dict[str, Any] | None:
         """What the file says of a method, if it can be read."""
@@ -76,6 +121,7 @@ class MethodFacts:
             (self.unknown, f"{file} has keys that this codegen doesn't know and doesn't compare: {{}}."),
             (self.unreadable, f"{file} has lines that this codegen can't read; {today}: {{}}."),
             (self.missing, f"{file} has no line for some methods; {today}: {{}}."),
+            (self.unsaid, f"{file} doesn't have all facts yet; today's file says them: {{}}."),
         )
         return tuple(text.format(_listed(names)) for names, text in notes if names)
 
@@ -91,10 +137,7 @@ def read_facts(label: str, content: bytes | None) -> MethodFacts:
 
 def _is_readable(line: dict[str, Any]) -> bool:
     """Whether what is known here has the types it has today."""
-    content: Any = line.get("content", {})
-    capability, baseline = line.get("capability", ""), line.get("baseline", False)
-    texts = [*content.values(), capability] if is_object(content) else [None]
-    return isinstance(baseline, bool) and all(isinstance(each, str) for each in texts)
+    return all(key not in KEYS or KEYS[key].is_valid(value) for key, value in line.items())
 
 
 def _has(definitions: dict[str, Any], method: Method, part: str) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from codegen.diff.comparison import Comparison
+from codegen.diff.facts import compare_facts
 from codegen.diff.findings import Finding
 from codegen.diff.fits import Fits
 from codegen.diff.matching import pair, similarity
@@ -156,11 +157,8 @@ def _compare(methods: Methods, old: Method, new: Method) -> None:
         methods.add("method-capability-changed", old, new, (old.capability or "", new.capability or ""))
     if old.baseline != new.baseline:
         methods.add("method-baseline-gained" if new.baseline else "method-baseline-lost", old, new)
-    theirs = dict(new.content)
-    both = [(part, path, theirs[part]) for part, path in old.content if part in theirs]
-    for part, before, after in both:
-        if before != after:
-            methods.add("method-content-changed", old, new, (f"{part}: {before}", f"{part}: {after}"))
+    for rule, texts in compare_facts(old, new):
+        methods.add(rule, old, new, texts)
 
 
 def _compare_payloads(methods: Methods, old: Method, new: Method) -> None:

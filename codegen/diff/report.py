@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from codegen.diff.accepted import Acceptance, apply, stale
 from codegen.diff.comparison import Comparison, merged
 from codegen.diff.definitions import compare_definitions
+from codegen.diff.facts import compare_properties
 from codegen.diff.failures import Failure, UserCode
 from codegen.diff.findings import BOTH, Finding
 from codegen.diff.messages import compare_messages
@@ -92,6 +93,7 @@ def _compare_profile(name: str, base: Side, head: Side) -> tuple[list[Finding], 
     )
     old_unstable, new_unstable = (each.schema if each else None for each in sides)
     compare_methods(comparison, old_unstable, new_unstable)
+    compare_properties(comparison)
     compare_messages(comparison)
     compare_definitions(comparison, old_unstable, new_unstable)
     return merged(comparison.findings), count_docs(comparison)

@@ -54,6 +54,16 @@ RULES: dict[str, Rule] = {
     "method-baseline-gained": Rule("Every peer must implement the method now.", "BSSSB"),
     "method-baseline-lost": Rule("Peers need not implement the method any more.", "SBRSS"),
     "method-content-changed": Rule("A part of the method's params needs another capability.", "RRRSS"),
+    # Facts about methods
+    "method-opens-changed": Rule("Whether the method opens the connection changed.", "RRSSS"),
+    "method-creates-changed": Rule("What the method's result names as new changed.", "SSSRS"),
+    "method-ends-changed": Rule("What is gone when the method was answered changed.", "SSSRS"),
+    "method-exempt-changed": Rule("What the method needs no capability for changed.", "SSRSS"),
+    "method-gone-changed": Rule("The error of the method that counts as success changed.", "SSSRS"),
+    "method-cancels-changed": Rule("The property that names the request to cancel changed.", "RRSSS"),
+    "method-cancelled-changed": Rule("What cancels the method, or its answer then, changed.", "RRSRR"),
+    "method-paths-changed": Rule("The properties of the method that must be absolute paths changed.", "SSRSS"),
+    "profile-properties-changed": Rule("What all methods of the version have in common changed.", "RRSRS"),
     # Definitions
     "definition-added": Rule("The definition is new.", "SSSSS"),
     "definition-removed": Rule("The definition is gone.", "SSBBS"),

@@ -126,5 +126,4 @@ def _facts(path: Path, label: str) -> MethodFacts:
 
 def with_facts(profile: str, snapshot: Snapshot, facts: MethodFacts) -> Snapshot:
     """A profile with what `methods.toml` said at that commit."""
-    methods = [facts.of(profile[:2], each, snapshot.raw["$defs"]) for each in snapshot.schema.methods]
-    return replace(snapshot, schema=replace(snapshot.schema, methods=methods))
+    return replace(snapshot, schema=facts.of(profile[:2], snapshot.schema, snapshot.raw["$defs"]))

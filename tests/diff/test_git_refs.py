@@ -12,7 +12,7 @@ import pytest
 
 from codegen.__main__ import main
 from codegen.methods import DATA
-from tests.codegen.build import Schema, acp_schema, model, write_schema
+from tests.codegen.build import Schema, acp_schema, model, part_of, write_schema
 from tests.diff.cases.case import around, holds
 from tests.diff.cases.methods import request
 from tests.diff.repository import commit
@@ -99,6 +99,34 @@ def test_a_capability_that_the_refs_schema_lacks_is_compared_all_the_same(
     assert [(each["rule"], each["before"]) for each in found["findings"]] == [
         ("method-capability-changed", "modes.all")
     ]
+
+
+OLDER = """
+[v1.agent]
+"session/new" = { baseline = true }
+"session/set_mode" = { offered = "the session came with modes" }
+[v1.client]
+"session/update" = { baseline = true }
+"""
+
+
+@pytest.mark.parametrize("ref_is", ["base", "head"])
+def test_facts_that_a_ref_does_not_have_yet_are_no_difference_and_the_report_says_so(
+    repository: Repository, compare: Compare, ref_is: str
+) -> None:
+    repository(NOW, OLDER)
+    found = report(compare, NOW, ref_is)
+    note = "doesn't have all facts yet; today's file says them: creates, paths, properties."
+    assert (found["findings"], found["notes"]) == ([], [f"codegen/methods.toml of HEAD {note}"])
+
+
+def test_a_line_that_lost_a_fact_is_a_finding_though_other_lines_have_it(
+    repository: Repository, compare: Compare
+) -> None:
+    schema = NOW | {"NewSessionResponse": part_of("session/new", "agent", model(sessionId=STRING))}
+    before = next(each for each in TODAY.splitlines() if each.startswith('"session/new"'))
+    repository(schema, TODAY.replace(before, '"session/new" = { baseline = true }', 1))
+    assert rules(report(compare, schema)) == ["method-creates-changed"]
 
 
 def line(text: str) -> str:

@@ -7,7 +7,7 @@ two letters.
 
 from __future__ import annotations
 
-from tests.diff.cases import definitions, enums, methods, properties, types, unions
+from tests.diff.cases import definitions, enums, facts, methods, properties, types, unions
 
 CASES = [*properties.CASES, *types.CASES, *enums.CASES, *unions.CASES, *definitions.CASES]
-METHOD_CASES = methods.CASES
+METHOD_CASES = [*methods.CASES, *facts.CASES]
