@@ -65,12 +65,10 @@ class Decoder:
         # Fast pre-check: one byte rules out most lines, and a search from behind stops at a word's rare first letter.
         if ((_N in line and line.rfind(b"NaN") >= 0) or line.rfind(b"Infinity") >= 0) and not _is_json(line):
             return self._explain(line)
-        if not self._built:
-            self._build_first(line)
         try:
             frame = self._validate(line)
         except ValidationError as error:
-            return self._explain(line, error)
+            return self._explain(line, error) if self._built or not self._build_first(line) else self.decode(line)
         method = frame.get("method")
         if method is None:
             return _response(frame, line) if "result" in frame or "error" in frame else self._explain(line)
@@ -79,14 +77,15 @@ class Decoder:
             return IncomingRequest(frame["id"], method, frame["params"])
         return IncomingNotification(method, frame["params"])
 
-    def _build_first(self, line: bytes) -> None:
-        """Build the method of the first message alone, so that `initialize` is answered soon."""
+    def _build_first(self, line: bytes) -> bool:
+        """Build the method of the first call alone, so that `initialize` is answered soon. Whether there is one."""
         try:
             method = METHOD.validate_json(line).get("method")
         except ValidationError:
-            return
+            return False
         if method in self._single:
             self._build({method: self._single[method]})
+        return bool(self._built)
 
     def _build(self, methods: Mapping[str, AnyMethod]) -> None:
         with receiving():
@@ -193,7 +192,8 @@ def _response(frame: dict[str, Any], line: bytes) -> IncomingResponse:
         fault = "it has both a result and an error" if has_result else "it has neither a result nor an error"
     id = frame.get("id")
     is_null = frame.get("result", True) is None
-    return IncomingResponse(id if _is_id(id) else None, fault, has_error, frame.get("error"), is_null, line)
+    known = type(id) is int or _is_id(id)
+    return IncomingResponse(id if known else None, fault, has_error, frame.get("error"), is_null, line)
 
 
 def _is_response(frame: dict[str, Any]) -> bool:

@@ -45,7 +45,8 @@ def result_line(id: RequestId, result: Any) -> bytes:
     Raises:
         PydanticSerializationError: if the result is not JSON.
     """
-    return b"".join((b'{"jsonrpc":"2.0","id":', _id(id), b',"result":', dump(result), b"}\n"))
+    own = b"%d" % id if id.__class__ is int else _id(id)
+    return b"".join((b'{"jsonrpc":"2.0","id":', own, b',"result":', dump(result), b"}\n"))
 
 
 def error_line(id: RequestId, error: RequestError) -> bytes:

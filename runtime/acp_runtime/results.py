@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import cache
 from typing import Annotated, Any
 
@@ -40,7 +39,7 @@ def parse_result(method: Request[Any, Any], response: IncomingResponse) -> Any:
         InvalidResponse: if it is not what the method answers with.
     """
     line = b'{"result":{}}' if response.null and _leaves(method) else response.line
-    validate_json = _validator(method)
+    validate_json = _adapter(method).validator.validate_json
     try:
         try:
             return validate_json(line)["result"]
@@ -77,7 +76,7 @@ def _is_syntax(error: ValidationError) -> bool:
 
 def build_result(method: Request[Any, Any], json: bytes) -> Any:
     """A result out of JSON that is known to be one."""
-    return _validator(method)(b'{"result":%b}' % json)["result"]
+    return _adapter(method).validator.validate_json(b'{"result":%b}' % json)["result"]
 
 
 def is_result(method: Request[Any, Any], value: Any) -> bool:
@@ -107,10 +106,6 @@ def has_field(method: Request[Any, Any], name: str) -> bool:
 def _leaves(method: Request[Any, Any]) -> tuple[type[BaseModel], ...]:
     """The models that a method's result can be; none if it can be any JSON."""
     return tuple(leaves_of(getattr(method.profile.models, method.result)))
-
-
-def _validator(method: Request[Any, Any]) -> Callable[[bytes], Any]:
-    return _adapter(method).validator.validate_json
 
 
 @cache

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from acp_runtime.connection.in_flight import InFlightMessage, Waiting, current_message
+from acp_runtime.connection.in_flight import InFlightMessage, Waiting, current
 from acp_runtime.options import Options
 
 # What a message of the usual size takes in memory beside its bytes, once it is models: measured with updates.
@@ -76,7 +76,8 @@ class Backpressure:
         self._requests += 1
         self._requests_weight += min(weight, self._largest)
         self._handlers += 1
-        self._look_at_requests()
+        if self._waiting_requests.count:
+            self._look_at_requests()
 
     def end_request(self, message: InFlightMessage) -> None:
         """The handler of a request has ended."""
@@ -84,7 +85,8 @@ class Backpressure:
         self._requests_weight -= min(message.weight, self._largest)
         self._handlers -= 1
         self.end(message)
-        self._look_at_requests()
+        if self._waiting_requests.count:
+            self._look_at_requests()
 
     def put_off(self, size: int) -> None:
         """A message waits as the `size` bytes it came in."""
@@ -166,15 +168,17 @@ class Backpressure:
 
     def wait(self) -> InFlightMessage | None:
         """Somebody begins to wait for the peer. Gives the message whose handler that is; None outside of handlers."""
-        message = current_message()
-        if message is not None:
-            message.waiting += 1
-            if message.waiting == 1:
-                self._blocked += 1
-                if message.ordered:
-                    self.excuse(message.queue)
-                else:
-                    self._blocked_requests += 1
+        message = current.get()
+        if message is None or message.done:
+            return None
+        message.waiting += 1
+        if message.waiting == 1:
+            self._blocked += 1
+            if message.ordered:
+                self.excuse(message.queue)
+            else:
+                self._blocked_requests += 1
+                if self._waiting_requests.count:
                     self._look_at_requests()
         return message
 
@@ -214,6 +218,7 @@ class Backpressure:
         if queue.excuses:
             self._excused += count
             self._excused_weight += size
+        self._look_at_requests()
         self._look()
 
     def _look(self) -> None:
@@ -237,7 +242,8 @@ class Backpressure:
             self.excuse_no_more(message.queue)
         else:
             self._blocked_requests -= 1
-            self._look_at_requests()
+            if self._waiting_requests.count:
+                self._look_at_requests()
 
     def _maybe_resume(self) -> None:
         # Half of the mark, so that reading doesn't stop and start with every message.

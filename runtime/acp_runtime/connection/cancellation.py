@@ -82,7 +82,7 @@ class Cancellation:
 
     def all(self) -> None:
         """The connection ends."""
-        for waiting in self._waiting.requests:
+        for waiting in tuple(self._waiting.in_order):
             self._waiting.remove(waiting)
             self._writer.answer(cancelled(waiting.id, waiting.method))
         for id in self._early.take_ids():

@@ -22,7 +22,6 @@ from acp_runtime.errors import (
     RelativePath,
     RequestError,
 )
-from acp_runtime.json_values import as_array
 from acp_runtime.logs import Throttle
 from acp_runtime.methods import AnyMethod, Request
 from acp_runtime.model import wire_name
@@ -122,9 +121,9 @@ class Guards:
         if missing.capability is not None:
             self._stop(CapabilityError(method.wire, missing.capability))
         for attribute, tags in missing.content:
-            for tag in _tags_in(getattr(params, attribute, None)):
-                if tag in tags:
-                    part, capability = tags[tag]
+            value = getattr(params, attribute, None)
+            if value:
+                for part, capability in _parts_of(value, tags):
                     self._stop(CapabilityError(f"{method.wire} with {part}", capability))
 
     def _work_out(self, method: AnyMethod) -> _Missing:
@@ -156,9 +155,11 @@ def _invalid_paths(method: AnyMethod, params: Any) -> InvalidParams | None:
     return InvalidParams(data={"errors": details}) if details else None
 
 
-def _tags_in(value: Any) -> list[str]:
-    """The tags of what a field holds; the empty one stands for anything at all."""
-    if not value:
-        return []
-    items = as_array(value)
-    return ["", value] if items is None else ["", *[getattr(item, "type", "") for item in items]]
+def _parts_of(value: Any, tags: dict[str, tuple[str, str]]) -> list[tuple[str, str]]:
+    """What of the values of a field needs a capability; the empty tag stands for anything at all."""
+    found = [tags[""]] if "" in tags else []
+    for item in value if value.__class__ is list else (value,):
+        tag = item if item.__class__ is str else getattr(item, "type", "")
+        if tag and tag in tags:
+            found.append(tags[tag])
+    return found

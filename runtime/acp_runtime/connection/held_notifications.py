@@ -32,27 +32,26 @@ class HeldNotifications:
         limit: how many bytes may be held.
 
     Attributes:
+        seen: the sessions whose ids the peer has used or was told.
         creating: the requests that are being answered whose result names a new session.
     """
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
-        self._seen: set[str] = set()
+        self.seen: set[str] = set()
         self.creating: set[InFlightMessage] = set()
         self._held: list[_Held] = []
         self._size = 0
         self._log = Throttle(_logger)
 
-    def seen(self, session: str) -> list[bytes]:
+    def see(self, session: str) -> list[bytes]:
         """The peer has used the id of a session. Gives the lines that are to be sent now."""
-        if session in self._seen:
-            return []
-        self._seen.add(session)
+        self.seen.add(session)
         return [held.line for held in self._take(lambda held: held.session == session)]
 
     def forget(self, session: str) -> None:
         """A session has ended."""
-        self._seen.discard(session)
+        self.seen.discard(session)
 
     def begin(self, creation: InFlightMessage) -> None:
         """A request is being answered whose result names a new session."""
@@ -64,13 +63,13 @@ class HeldNotifications:
         if session is None:
             self._drop(self._take(lambda held: held.sender is creation or not self.creating))
             return []
-        self._seen.add(session)
-        released = self._take(lambda held: held.session in self._seen or held.sender is creation or not self.creating)
+        self.seen.add(session)
+        released = self._take(lambda held: held.session in self.seen or held.sender is creation or not self.creating)
         return [held.line for held in released]
 
     def holds(self, session: str | None) -> bool:
         """Whether a notification to a session has to be held."""
-        return bool(self.creating) and session is not None and session not in self._seen
+        return bool(self.creating) and session is not None and session not in self.seen
 
     def hold(self, session: str, line: bytes) -> None:
         """Hold a line.

@@ -134,11 +134,6 @@ class InFlightRequest(InFlightMessage):
         self.answered: bool = False
         self.creates_session: bool = method is not None and method.creates_session
 
-    def begin(self) -> None:
-        """The handler begins, in this task."""
-        current.set(self)
-        self.started = True
-
 
 current: ContextVar[InFlightMessage | None] = ContextVar("acp_runtime.in_flight", default=None)
 

@@ -23,7 +23,7 @@ from acp_runtime.connection.initialization import Initialization
 from acp_runtime.connection.request_handlers import RequestHandlers
 from acp_runtime.connection.requests import Requests
 from acp_runtime.connection.session_queues import SessionQueues, Spawn
-from acp_runtime.connection.waiting_requests import WaitingRequests
+from acp_runtime.connection.waiting_requests import WaitingRequest, WaitingRequests
 from acp_runtime.connection.writer import Writer
 from acp_runtime.errors import RequestError
 from acp_runtime.failures import error_answer, summary
@@ -147,7 +147,10 @@ class Incoming:
             if method.cancelled is not None and self._cancels_turn(method, session):
                 self._writer.answer(cancelled(message.id, method))
                 return
-        self._requests.start_or_put_off(message, method, session, line)
+        if self._waiting.in_order or not self._backpressure.may_start(len(line)):
+            self._waiting.put(WaitingRequest(message.id, method, session, line))
+        else:
+            self._requests.start(message, method, session, len(line))
 
     def notification(self, message: IncomingNotification, line: bytes) -> None:
         """Put a notification behind those of its session."""
@@ -206,7 +209,7 @@ class Incoming:
     @property
     def waiting(self) -> int:
         """How many messages wait, unstarted, for others to end."""
-        return len(self._waiting.requests) + len(self._early)
+        return len(self._waiting.in_order) + len(self._early)
 
     def _route(self, method: Notification[Any]) -> _Route:
         return _Route(method, getattr(self._handler, method.name), self.cancellation.on_arrival(method))

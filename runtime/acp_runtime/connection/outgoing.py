@@ -267,7 +267,7 @@ class Outgoing:
         self._pending.add(call)
         if creates_session:
             self._queues.creating()
-        if session is not None:
+        if session is not None and session not in self._queues.sessions:
             self._queues.used(session)
         self._called()
         return call

@@ -77,23 +77,19 @@ class PendingCalls:
     """Every call of a connection that has no response yet.
 
     Attributes:
+        next_id: the id that the next call gets.
         by_id: the calls by their ids, oldest first.
     """
 
     def __init__(self) -> None:
-        self._next = 0
+        self.next_id: int = 0
         self.by_id: dict[int, Call] = {}
         self._abandoned: OrderedDict[int, None] = OrderedDict()
-
-    @property
-    def next_id(self) -> int:
-        """The id that the next call gets."""
-        return self._next
 
     def add(self, call: Call) -> None:
         """A call with the next id has been sent."""
         self.by_id[call.id] = call
-        self._next += 1
+        self.next_id += 1
 
     def __len__(self) -> int:
         """How many responses the peer owes."""

@@ -15,10 +15,10 @@ from typing import Any
 from acp_runtime.connection.answers import Answers
 from acp_runtime.connection.backpressure import Backpressure
 from acp_runtime.connection.held_notifications import HeldNotifications
-from acp_runtime.connection.in_flight import Default, Handle, InFlightRequest
+from acp_runtime.connection.in_flight import Default, Handle, InFlightRequest, current
 from acp_runtime.connection.requests import Requests
 from acp_runtime.connection.session_queues import Spawn
-from acp_runtime.connection.waiting_requests import WaitingRequest, WaitingRequests
+from acp_runtime.connection.waiting_requests import WaitingRequests
 from acp_runtime.connection.writer import Writer
 from acp_runtime.forks import leave_if_forked
 from acp_runtime.messages import IncomingRequest, Message
@@ -34,8 +34,8 @@ class RequestHandlers:
         handler: whose methods they are.
         answers: makes the answers.
         running: the requests that are being handled.
-        waiting: those that have to wait.
-        backpressure: says what may start, and is told of it.
+        waiting: those that wait for others to end.
+        backpressure: is told of what is handled.
         held: notifications of this side that leave after an answer.
         writer: where answers go.
         spawn: creates a task that the connection owns, and tells of its end.
@@ -79,26 +79,16 @@ class RequestHandlers:
         self.opening: int = 0
         backpressure.on_blocked = self._start_waiting_soon
 
-    def start_or_put_off(
-        self, message: IncomingRequest, method: Request[Any, Any] | None, session: str | None, line: bytes
-    ) -> None:
-        """Start the handler of a request when there is room for it, behind those that wait already."""
-        if self._waiting.requests or not self._backpressure.may_start(len(line)):
-            self._waiting.put(WaitingRequest(message.id, method, session, line))
-        else:
-            self._start(message, method, session, len(line))
-
-    def _start(
-        self, message: IncomingRequest, method: Request[Any, Any] | None, session: str | None, size: int
-    ) -> None:
+    def start(self, message: IncomingRequest, method: Request[Any, Any] | None, session: str | None, size: int) -> None:
+        """Start the handler of a request of `size` bytes."""
         handle: Handle
         if method is None:
             handle = partial(self._handler.ext_request, message.method)
         else:
             handle = getattr(self._handler, method.name)
             self.opening += method.opens
-        if session is not None:
-            for line in self._held.seen(session):
+        if session is not None and session not in self._held.seen:
+            for line in self._held.see(session):
                 self._writer.send(line)
         running = InFlightRequest(self._default, message.id, message.method, method, session)
         if running.creates_session:
@@ -111,13 +101,14 @@ class RequestHandlers:
         for waiting in self._waiting.start():
             message = self._decode(waiting.line)
             assert isinstance(message, IncomingRequest), "A line means the same when it is read again."
-            self._start(message, waiting.method, waiting.session, len(waiting.line))
+            self.start(message, waiting.method, waiting.session, len(waiting.line))
 
     def _start_waiting_soon(self) -> None:
         self._loop.call_soon(self._start_waiting)
 
     async def _handle(self, running: InFlightRequest, handle: Handle, params: Any) -> None:
-        running.begin()
+        current.set(running)
+        running.started = True
         try:
             result = await handle(params)
             line = self._answers.result(running, params, result)
@@ -144,14 +135,14 @@ class RequestHandlers:
         self._running.remove(running)
         self._backpressure.end_request(running)
         if not running.answered:
-            self._writer.answer(line, flush=not self._running)
+            self._writer.answer(line, flush=not self._running.by_id)
         if running.creates_session:
             for held in self._held.end(running, session):
                 self._writer.send(held)
         if running.method is not None and running.method.opens:
             self.opening -= 1
             self._opened()
-        if self._waiting.requests:
+        if self._waiting.in_order:
             self._start_waiting()
 
     def _new_session(self, running: InFlightRequest, result: Any) -> str | None:

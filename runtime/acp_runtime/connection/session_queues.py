@@ -62,6 +62,7 @@ class SessionQueues:
         options: of the connection.
 
     Attributes:
+        sessions: those whose ids this side has used.
         handled: how many notifications have been handled so far.
     """
 
@@ -72,7 +73,7 @@ class SessionQueues:
         self._heaviest_kept = options.max_held_bytes
         self._loop = asyncio.get_running_loop()
         self._queues: dict[Session, _Queue] = {}
-        self._used: set[str] = set()
+        self.sessions: set[str] = set()
         self._creations = 0
         # Sessions whose callers have their results soon, and the calls that created them.
         self._arriving: dict[str, object] = {}
@@ -88,7 +89,7 @@ class SessionQueues:
     def put(self, session: Session, notification: InFlightNotification, size: int) -> None:
         """Handle a notification of `size` bytes after those of its session that came before it."""
         queue = self._queues.get(session)
-        if queue is None and self._creations and session is not None and session not in self._used:
+        if queue is None and self._creations and session is not None and session not in self.sessions:
             self._keep(session, notification, size)
         else:
             self._enqueue(session, queue, notification, size)
@@ -103,15 +104,14 @@ class SessionQueues:
 
     def used(self, session: str) -> None:
         """This side has used the id of a session, so its notifications need not be kept."""
-        if session not in self._used:
-            self._used.add(session)
-            self._release(session)
-            if self._early:
-                self._no_longer_early(session)
+        self.sessions.add(session)
+        self._release(session)
+        if self._early:
+            self._no_longer_early(session)
 
     def forget(self, session: str) -> None:
         """A session has ended."""
-        self._used.discard(session)
+        self.sessions.discard(session)
         self._arriving.pop(session, None)
 
     def creating(self) -> None:
@@ -166,7 +166,8 @@ class SessionQueues:
         # Unless it has ended meanwhile, and perhaps another one with its id is on its way.
         if session is not None and self._arriving.get(session) is call:
             del self._arriving[session]
-            self.used(session)
+            if session not in self.sessions:
+                self.used(session)
         if not self._creations:
             self.release_all()
             for each in list(self._early):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -36,26 +37,32 @@ class WaitingRequests:
         backpressure: says what may start, and is told of what waits.
 
     Attributes:
-        requests: those that wait.
+        in_order: those that wait, the oldest first.
+        requests: the same, by id and session.
     """
 
     def __init__(self, backpressure: Backpressure) -> None:
         self._backpressure = backpressure
+        self.in_order: OrderedDict[WaitingRequest, None] = OrderedDict()
         self.requests: Requests[WaitingRequest] = Requests()
 
     def put(self, request: WaitingRequest) -> None:
         """A request has to wait."""
         self._backpressure.put_off(len(request.line))
+        self.in_order[request] = None
         self.requests.add(request)
 
     def remove(self, request: WaitingRequest) -> None:
         """It waits no longer."""
+        del self.in_order[request]
         self.requests.remove(request)
         self._backpressure.take_up(len(request.line))
 
     def start(self) -> Iterator[WaitingRequest]:
         """Those that may start now, one after the other."""
-        while self.requests and self._backpressure.may_start(len(self.requests.first.line)):
-            request = self.requests.first
+        while self.in_order:
+            request = next(iter(self.in_order))
+            if not self._backpressure.may_start(len(request.line)):
+                return
             self.remove(request)
             yield request
