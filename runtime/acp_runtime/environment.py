@@ -23,11 +23,23 @@ def environment(extra: Mapping[str, str] | None, inherit: bool | Collection[str]
         inherit: everything, the few variables that every program needs, or those of these names.
 
     Raises:
-        TypeError: if `inherit` is a single name.
+        TypeError: if `inherit` is a single name, or a name or a value is no text.
     """
-    if isinstance(inherit, str):
-        raise TypeError(f"inherit_env is True, False or a list of names, not the string {inherit!r}.")
+    if isinstance(inherit, str) or not isinstance(inherit, (bool, Collection)):
+        raise TypeError(f"inherit_env is True, False or a list of names, not {inherit!r}.")
+    _check_texts(extra)
     return {**{name: value for name, value in os.environ.items() if _is_passed(name, inherit)}, **(extra or {})}
+
+
+def _check_texts(extra: object) -> None:
+    """Refuse what no environment can hold. Values are secrets: errors name their variables and types only."""
+    if extra is not None and not isinstance(extra, Mapping):
+        raise TypeError(f"env is a dict of names and values, not a {type(extra).__name__}.")
+    for name, value in (extra or {}).items():
+        if not isinstance(name, (str, bytes)):
+            raise TypeError(f"The names in env are text, not values of type {type(name).__name__}.")
+        if not isinstance(value, (str, bytes, os.PathLike)):
+            raise TypeError(f"The value of {name!r} in env is text, not a value of type {type(value).__name__}.")
 
 
 def _is_passed(name: str, inherit: bool | Collection[str]) -> bool:

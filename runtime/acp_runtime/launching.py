@@ -37,7 +37,9 @@ def launch(command: str, args: tuple[str, ...], cwd: str | Path | None, env: dic
 
     Raises:
         OSError: if it can't start; names the command, and the folder if that is what is wrong.
+        TypeError: if something is neither text nor a path.
     """
+    _check_types(command, args, cwd)
     with ExitStack() as ours, ExitStack() as theirs:
         try:
             child_in, stdin = os.pipe()
@@ -74,20 +76,37 @@ def _popen(
     )
 
 
+def _check_types(command: object, args: tuple[object, ...], cwd: object) -> None:
+    """Say what isn't text, where `subprocess` would say only that something is not."""
+    if isinstance(command, (list, tuple)):
+        raise TypeError(f"The command is text, not a {type(command).__name__}: pass it and its arguments one by one.")
+    named = [("The command", command), ("cwd", "" if cwd is None else cwd)]
+    named += [(f"Argument {number} of the command", value) for number, value in enumerate(args, 1)]
+    for name, value in named:
+        if not isinstance(value, (str, bytes, os.PathLike)):
+            raise TypeError(f"{name} is text or a path, not a value of type {type(value).__name__}.")
+
+
 def _explained(error: OSError, command: str, cwd: str | Path | None, env: dict[str, str]) -> OSError:
     """The same error with a sentence that names the command and what is wrong."""
+    command = os.fsdecode(command)
     reason, filename = error.strerror or str(error), error.filename
-    if cwd is not None and (wrong := _wrong_with_folder(Path(cwd))):
-        reason, filename = f"its working folder {str(cwd)!r} {wrong}", str(cwd)
+    if cwd is not None and (wrong := _wrong_with_folder(os.fsdecode(cwd))):
+        reason, filename = f"its working folder {os.fsdecode(cwd)!r} {wrong}", os.fsdecode(cwd)
     elif not command:
         reason = "the command is empty"
     elif file := _file_of(command, cwd, env):
         reason = _wrong_with_file(file, error) or reason
+    elif (first := command.split()[:1]) != [command] and first and _file_of(first[0], cwd, env):
+        reason = f"{reason}. Pass the command and its arguments one by one, beginning with {first[0]!r}"
     return type(error)(error.errno, f"Can't start the agent {command!r}: {reason}", filename)
 
 
-def _wrong_with_folder(folder: Path) -> str:
+def _wrong_with_folder(cwd: str) -> str:
+    if not cwd:
+        return "has no name"
     with suppress(OSError, ValueError):
+        folder = Path(cwd)
         if not folder.exists():
             return "doesn't exist"
         if not folder.is_dir():

@@ -112,6 +112,49 @@ async def test_rule_23_arguments_that_are_too_long_are_an_error_that_names_the_c
     )
 
 
+NO_TEXT = {
+    "The command is text, not a list: pass it and its arguments one by one.": (["agent", "--acp"], [], {}),
+    "The command is text or a path, not a value of type NoneType.": (None, [], {}),
+    "Argument 2 of the command is text or a path, not a value of type int.": ("agent", ["a", 5], {}),
+    "cwd is text or a path, not a value of type int.": ("agent", [], {"cwd": 5}),
+    "env is a dict of names and values, not a list.": ("agent", [], {"env": [("A", "b")]}),
+    "The names in env are text, not values of type int.": ("agent", [], {"env": {1: "secret"}}),
+    "The value of 'KEY' in env is text, not a value of type list.": ("agent", [], {"env": {"KEY": ["secret"]}}),
+    "The value of 'KEY' in env is text, not a value of type NoneType.": ("agent", [], {"env": {"KEY": None}}),
+    "inherit_env is True, False or a list of names, not 5.": ("agent", [], {"inherit_env": 5}),
+}
+
+
+@pytest.mark.parametrize(("said", "call"), NO_TEXT.items(), ids=NO_TEXT)
+async def test_rule_23_what_is_no_text_is_named_with_its_type_and_without_its_value(
+    said: str, call: tuple[Any, list[Any], dict[str, Any]]
+) -> None:
+    command, args, keywords = call
+    with pytest.raises(TypeError) as caught:
+        async with spawn_agent(PlainClient, command, *args, **keywords):
+            pass
+    assert str(caught.value) == said
+
+
+async def test_rule_23_a_command_with_its_arguments_in_one_text_is_told_how_to_pass_them() -> None:
+    error = await error_of(f"{sys.executable} --acp")
+    assert f"Pass the command and its arguments one by one, beginning with {sys.executable!r}" in str(error)
+    assert "one by one" not in str(await error_of("no-such-agent --acp"))
+
+
+async def test_rule_23_a_working_folder_without_a_name_is_said_to_have_none() -> None:
+    assert "its working folder '' has no name" in str(await error_of(sys.executable, cwd=""))
+
+
+async def test_rule_23_paths_are_taken_for_the_command_its_arguments_and_the_environment(tmp_path: Path) -> None:
+    command: Any = Path(sys.executable)
+    code: Any = "import os, pathlib, sys; pathlib.Path(sys.argv[1]).write_text(os.environ['WHERE'])"
+    path: Any = tmp_path / "said"
+    async with spawn_agent(PlainClient, command, "-c", code, path, env={"WHERE": path}) as agent:
+        assert (await agent.wait_closed()).exit_code == 0
+    assert path.read_text() == str(path)
+
+
 FEW_DESCRIPTORS = """
 import asyncio, os, resource, sys
 from acp_bindings.v1 import spawn_agent
