@@ -95,9 +95,11 @@ class Stderr:
             self._left_out = 0
         try:
             sink.put(data)
-        except Exception as error:
-            # Whatever happens here, the agent must not be stopped by a full pipe.
+        except BaseException as error:
+            # Whatever happens here, the agent must not be stopped by a full pipe, nor be asked again what was raised.
             self.close()
+            if isinstance(error, (KeyboardInterrupt, SystemExit)):
+                raise
             log(_logger, ERROR, "Handing on the agent's stderr failed; the rest of it is not handed on.", error=error)
             return
         if sink.is_full and self._timer is None and self._source is not None:

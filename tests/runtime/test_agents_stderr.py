@@ -75,9 +75,12 @@ async def test_rule_23_stderr_can_go_to_a_callable_or_a_file(tmp_path: Path) -> 
     assert (tmp_path / "log").read_bytes() == b"hello\nhello\n"
 
 
-async def test_rule_23_stderr_is_drained_although_the_callable_for_it_raises(caplog: pytest.LogCaptureFixture) -> None:
+@pytest.mark.parametrize("error", [ZeroDivisionError, asyncio.CancelledError, pytest.fail.Exception])
+async def test_rule_23_stderr_is_drained_although_the_callable_for_it_raises(
+    error: type[BaseException], caplog: pytest.LogCaptureFixture
+) -> None:
     def fail(chunk: bytes) -> None:
-        raise ZeroDivisionError
+        raise error
 
     async with spawned("noisy", stderr=fail) as agent:
         await opened(agent)
@@ -96,6 +99,35 @@ async def test_rule_23_a_file_for_stderr_that_cannot_be_opened_is_an_error_and_n
         async with script(f"open({str(tmp_path / 'started')!r}, 'w')", stderr=tmp_path / name):
             pass
     assert not (tmp_path / "started").exists()
+
+
+EXITING = """
+import asyncio, os, sys
+from acp_bindings.v1 import spawn_agent
+from acp_runtime import Options
+from tests.runtime.peer import PlainClient
+calls = []
+def leave(chunk):
+    calls.append(chunk)
+    sys.exit(5)
+async def main():
+    code = "import os, sys; os.write(2, b'one'); sys.stdin.read(); os.write(2, b'two')"
+    async with spawn_agent(PlainClient, sys.executable, "-c", code, options=Options(stderr=leave)):
+        await asyncio.Event().wait()
+before = os.listdir("/proc/self/fd")
+try:
+    asyncio.run(main())
+finally:
+    print(calls, os.listdir("/proc/self/fd") == before)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="counts descriptors in /proc")
+def test_rule_23_a_callable_for_stderr_that_exits_ends_the_client_once_and_cleanly() -> None:
+    ran = subprocess.run(
+        [sys.executable, "-c", EXITING], cwd=ROOT, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert (ran.returncode, ran.stdout, ran.stderr) == (5, "[b'one'] True\n", "")
 
 
 async def test_rule_23_a_place_for_stderr_that_there_is_not_is_an_error() -> None:
