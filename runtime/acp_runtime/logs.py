@@ -1,13 +1,12 @@
 """What goes to the log: escaped, short, and not ten thousand times (rule 30).
 
 Loggers are called `acp_runtime.<module>`. No payload is logged, at any level; frames are seen by
-`Options.on_frame` alone. Logging never raises: the handlers and filters of an application's log are not ours.
+`Options.on_frame` alone. Logging raises nothing: the handlers and filters of an application's log are not ours.
 """
 
 from __future__ import annotations
 
 import re
-from contextlib import suppress
 from logging import ERROR, Logger
 from typing import Any
 
@@ -40,10 +39,14 @@ def describe(line: bytes, reason: str) -> str:
 
 
 def log(logger: Logger, level: int, message: str, *args: object, error: BaseException | None = None) -> None:
-    """Log an event, `args` escaped. Never raises, whatever an application's handlers and filters do."""
-    with suppress(Exception):
+    """Log an event, `args` escaped. Whatever an application's handlers and filters raise, this does not."""
+    try:
         if logger.isEnabledFor(level):
             logger.log(level, message, *(printable(str(arg)) for arg in args), exc_info=error)
+    except KeyboardInterrupt:
+        raise
+    except BaseException:
+        return  # what is no Exception, too: pytest's Failed, for one
 
 
 class Throttle:

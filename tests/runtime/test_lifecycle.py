@@ -172,17 +172,6 @@ async def test_the_hook_sees_every_frame_with_its_direction_and_time(link: Link)
     assert frames[-2][2] <= frames[-1][2]
 
 
-async def test_rule_30_a_hook_that_raises_costs_a_log_line_and_no_answer(caplog: pytest.LogCaptureFixture) -> None:
-    def fail(*frame: Any) -> None:
-        raise ZeroDivisionError
-
-    async with connect_in_process(PlainAgent, PlainClient, options=Options(on_frame=fail)) as agent:
-        await agent.initialize(protocol_version=1)
-        assert (await agent.session_prompt(session_id="s", prompt=[])).stop_reason == "end_turn"
-    assert "on_frame" in caplog.text
-    assert "ZeroDivisionError" in caplog.text
-
-
 async def test_a_handler_does_not_see_the_context_of_a_caller_in_the_same_process() -> None:
     class Looking(PlainAgent):
         async def session_prompt(self, request: PromptRequest, /) -> PromptResponse:

@@ -24,7 +24,10 @@ def frame_observer(options: Options) -> Observe | None:
     def observe(direction: Direction, line: bytes) -> None:
         try:
             on_frame(direction, line, monotonic())
-        except Exception as error:
+        except KeyboardInterrupt:
+            raise
+        # What is no Exception, too (SystemExit, pytest's Failed): it would cost the messages behind this one.
+        except BaseException as error:
             log.failed("Options.on_frame", error)
 
     return observe
