@@ -197,7 +197,7 @@ async def test_rule_22_an_agent_that_answers_and_exits_loses_no_update() -> None
 
 async def test_rule_22_a_slow_handler_sees_all_updates_of_an_agent_that_has_exited() -> None:
     handled: list[str] = []
-    client = recording(handled, lambda: asyncio.sleep(0.005))
+    client = recording(handled, lambda: asyncio.sleep(0.02))
     async with spawn_agent(client, sys.executable, "-c", ANSWERS_AND_EXITS, str(100)) as agent:
         await agent.initialize(protocol_version=1)
         await agent.session_prompt(session_id="s", prompt=[])

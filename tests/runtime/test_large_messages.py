@@ -39,10 +39,27 @@ async def test_rule_18_a_cancel_is_acted_on_while_a_large_prompt_runs(size: int)
         assert await peer.receive() == {"jsonrpc": "2.0", "id": 1, "result": {"stopReason": "cancelled"}}
 
 
-async def test_rule_18_a_48_mb_prompt_and_its_cancel_in_one_write_are_answered_at_once(link: Link) -> None:
-    async with serving(link, Endless) as peer:
+async def test_rule_18_a_48_mb_prompt_and_its_cancel_in_one_write_are_answered_within_one_turn(link: Link) -> None:
+    loop = asyncio.get_running_loop()
+    turn, seen = 0, dict[str, int]()
+
+    def count() -> None:
+        nonlocal turn, counting
+        turn += 1
+        counting = loop.call_soon(count)
+
+    def note(direction: str, frame: bytes, time: float) -> None:
+        if direction == "in" and frame == cancel().rstrip():
+            seen["cancel"] = turn
+        elif b"cancelled" in frame:
+            seen["answer"] = turn
+
+    counting = loop.call_soon(count)
+    async with serving(link, Endless, on_frame=note) as peer:
         await peer.send(large_prompt(1, 48_000_000) + cancel())
         assert (await peer.receive())["result"] == {"stopReason": "cancelled"}
+    counting.cancel()
+    assert seen["answer"] - seen["cancel"] <= 1
 
 
 async def test_rule_18_the_end_is_noticed_while_a_large_prompt_runs() -> None:
