@@ -45,6 +45,25 @@ async def test_rule_11_a_notification_nobody_knows_or_that_is_a_request_is_ignor
         assert await peer.until_quiet() == []
 
 
+@pytest.mark.parametrize("method", ["unknown/thing", "$/unknown", "session/prompt"])
+async def test_rule_11_a_notification_that_is_ignored_is_logged_at_debug(
+    link: Link, method: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("DEBUG", "acp_runtime")
+    async with serving(link) as peer:
+        await peer.send({"method": method, "params": prompt(1)["params"]})
+        await peer.until_quiet()
+    assert [record.levelname for record in caplog.records if method in record.getMessage()] == ["DEBUG"]
+
+
+@pytest.mark.parametrize("method", ["fs/read_text_file", "session/request_permission", "terminal/create"])
+async def test_rule_11_a_request_that_the_other_side_handles_is_answered_method_not_found(
+    link: Link, method: str
+) -> None:
+    async with serving(link) as peer:
+        assert (await peer.call(method, {"sessionId": "s1", "path": "/x"}))["error"]["code"] == -32601
+
+
 @pytest.mark.parametrize("method", ["session/cancel", "$/cancel_request"])
 async def test_rule_11_a_notification_with_an_id_is_answered_method_not_found(link: Link, method: str) -> None:
     async with serving(link) as peer:

@@ -10,7 +10,7 @@ import pytest
 
 from acp_bindings.v1 import NewSessionResponse, PromptRequest, PromptResponse
 from acp_runtime import AuthenticationRequired, InvalidResponse, RequestError
-from tests.runtime.peer import Link, PlainAgent, calling, prompt, serving
+from tests.runtime.peer import INITIALIZE, Link, PlainAgent, calling, prompt, serving
 
 
 async def test_rule_7_our_ids_are_small_integers_counting_up(link: Link) -> None:
@@ -32,6 +32,23 @@ async def test_rule_7_an_id_is_echoed_exactly_as_it_came(link: Link, id: Any) ->
         assert type(answer["id"]) is type(id)
         await peer.send({"id": id, "method": "unknown"})
         assert (await peer.receive())["id"] == id
+
+
+@pytest.mark.parametrize("id", ["31", 2**53 + 1, -(2**70), "", None])
+async def test_rule_7_errors_echo_the_id_exactly_too(link: Link, id: Any) -> None:
+    class Failing(PlainAgent):
+        async def session_prompt(self, request: PromptRequest, /) -> PromptResponse:
+            raise ValueError
+
+    async with serving(link, Failing, ready=False) as peer:
+        await peer.send(prompt(id))
+        early = await peer.receive()
+        await peer.call("initialize", INITIALIZE)
+        await peer.send({"id": id, "method": "session/prompt", "params": {}}, prompt(id))
+        answers = [early, await peer.receive(), await peer.receive()]
+        assert [answer["error"]["code"] for answer in answers] == [-32600, -32602, -32603]
+        for answer in answers:
+            assert (answer["id"], type(answer["id"])) == (id, type(id))
 
 
 async def test_rule_7_the_ids_of_the_two_directions_are_unrelated(link: Link) -> None:
@@ -83,6 +100,34 @@ async def test_rule_8_an_answer_to_nothing_is_ignored_and_never_answered(link: L
     async with serving(link) as peer:
         await peer.send(answer)
         assert await peer.until_quiet() == []
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        b'{"jsonrpc":"2.0","id":77,"result":NaN}',
+        b'{"jsonrpc":"2.0","id":77,"error":{"code":1,"message":"x","data":Infinity}}',
+        b'{"jsonrpc":"1.0","id":77,"result":1}',
+        b'{"id":77,"error":{"code":1,"message":"x"}}',
+        b'{"id":{},"result":1,"params":{}}',
+        b'{"jsonrpc":"2.0","id":1e400,"result":{}}',
+        b'{"jsonrpc":"2.0","id":77,"method":null,"result":1}',
+        b'{"jsonrpc":"2.0","id":77,"result":1,"error":2}',
+    ],
+)
+async def test_rule_8_nothing_that_is_shaped_like_a_response_is_answered(link: Link, answer: bytes) -> None:
+    async with serving(link) as peer:
+        await peer.send(answer + b"\n")
+        assert await peer.until_quiet() == []
+
+
+@pytest.mark.parametrize("id", [77, None, 0, "1"], ids=["unknown", "null", "already used", "of another type"])
+async def test_rule_8_an_answer_to_no_call_is_logged(link: Link, id: Any, caplog: pytest.LogCaptureFixture) -> None:
+    async with calling(link) as (_, peer):  # initialize had the id 0
+        await peer.send({"id": id, "result": {}})
+        await peer.until_quiet()
+    logged = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
+    assert logged == [f"Ignored a response to no call of this side, id {id}"]
 
 
 async def test_rule_8_a_second_answer_to_a_call_is_ignored(link: Link) -> None:
