@@ -10,6 +10,9 @@ LINTERS := lint-ruff lint-format lint-mypy lint-pyright lint-zizmor lint-workflo
 PYDANTIC ?= 2.12.0
 OTHER := build/pydantic-$(PYDANTIC)
 
+# The tests start some hundred processes, which would compile everything they import anew.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := help
 .PHONY: help regen check diff fetch test test-quick test-pydantic stress lint $(LINTERS) demo bench bench-quick bench-report build check-dist lock clean
 
