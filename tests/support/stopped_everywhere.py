@@ -74,6 +74,7 @@ def main(root: Path, signals: list[str]) -> None:
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # which a shell has a command in the background ignore
     if sys.argv[2] == "2":
         sys.platform = "one without a call for it"
     main(Path(sys.argv[1]), sys.argv[3:])
