@@ -1,11 +1,37 @@
-"""How the tests are spread over the processes that run them."""
+"""How the tests are spread over the processes that run them, and what those of a process share."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from importlib.metadata import version
+
 import pytest
+
+from tests.installed import UnavailableError, skip, wheels
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Of several processes none should begin with something long when the others have ended."""
     if hasattr(config, "workerinput"):
         items.sort(key=lambda item: item.get_closest_marker("slow") is None)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _mypy_reads_what_is_installed_once(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Most of what the report has mypy check is the standard library and pydantic, which stay the same."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("MYPY_CACHE_DIR", str(tmp_path_factory.getbasetemp() / "mypy"))
+        yield
+
+
+@pytest.fixture(scope="module")
+def pip_without_a_registry() -> Iterator[None]:
+    """pip finds what the package depends on in a folder."""
+    try:
+        folder = wheels(f"pydantic=={version('pydantic')}")
+    except UnavailableError as reason:
+        skip("What the package depends on can't be installed", reason)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PIP_NO_INDEX", "1")
+        patch.setenv("PIP_FIND_LINKS", str(folder))
+        yield

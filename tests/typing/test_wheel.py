@@ -40,13 +40,13 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def bare(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def bare(wheel: Path, pip_without_a_registry: None, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The Python of an environment with the wheel and its dependencies, and nothing else."""
     return _environment(tmp_path_factory.mktemp("bare"), wheel)
 
 
 @pytest.fixture(scope="module")
-def editable(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def editable(pip_without_a_registry: None, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The Python of an environment with an editable install and its dependencies."""
     folder = tmp_path_factory.mktemp("editable")
     _run(sys.executable, "-c", BUILD_EDITABLE, str(folder), cwd=ROOT)

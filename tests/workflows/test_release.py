@@ -19,7 +19,7 @@ NEEDED = ["generated", "runtime", "Makefile", "README.md", "LICENSE", "pyproject
 
 
 @pytest.fixture(scope="module")
-def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def project(pip_without_a_registry: None, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of the project, built by the release's job."""
     folder = tmp_path_factory.mktemp("project")
     for name in NEEDED:
