@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from codegen.__main__ import ROOT, main
+from codegen.folders import write_files
 from tests.codegen.build import Schema, acp_schema, model, write_schema
 from tests.diff.cases.case import around
 from tests.support.needed import lacking
@@ -20,6 +21,8 @@ from tests.workflows.jobs import Job, run_job
 SHARED = ["codegen", "Makefile", "pyproject.toml", "requirements.txt", ".gitignore", ".gitattributes"]
 GH = Path(__file__).with_name("gh.py")
 NOBODY = ["-c", "user.name=Somebody", "-c", "user.email=somebody@example.com"]
+# How the first job of Schema upgrade went and the files it left, by main's commit and the source with what it holds.
+_generated: dict[tuple[object, ...], tuple[Job, dict[str, bytes]]] = {}
 
 
 class Hub:
@@ -75,11 +78,21 @@ class Hub:
         self.git("commit", "--quiet", "--message", message, cwd=clone)
         self.git("push", "--quiet", "origin", f"HEAD:{branch}", cwd=clone)
 
-    def upgrade(self, source: object) -> tuple[Job, Job | None]:
-        """A run of Schema upgrade: how both of its jobs went, the second if there was any."""
+    def upgrade(self, source: object, *, anew: bool = False) -> tuple[Job, Job | None]:
+        """A run of Schema upgrade: how both of its jobs went, the second if there was any.
+
+        Args:
+            source: of the schema.
+            anew: generate though that was done before with the same source for the same commit of main.
+        """
         shutil.rmtree(self.home / "temp", ignore_errors=True)
-        shallow = self.checkout("main", "--depth=1")
-        generated = run_job("schema-upgrade.yml", "generate", shallow, self.home, inputs__source=str(source))
+        key = self.git("rev-parse", "main"), str(source), *_contents(Path(str(source))).items()
+        if anew or key not in _generated:
+            shallow = self.checkout("main", "--depth=1")
+            job = run_job("schema-upgrade.yml", "generate", shallow, self.home, inputs__source=str(source))
+            _generated[key] = job, _contents(self.home / "temp")
+        generated, artifacts = _generated[key]
+        write_files(self.home / "temp", artifacts)
         if generated.failed or not generated.outputs["verdict"]:
             return generated, None
         return generated, self.job("propose", needs__generate__outputs__verdict=generated.outputs["verdict"])
@@ -88,6 +101,11 @@ class Hub:
         """A job of Schema upgrade that may write."""
         played = {"github__token": "token", "github__repository": "acp/bindings", **given}
         return run_job("schema-upgrade.yml", name, self.checkout(), self.home, **played)
+
+
+def _contents(folder: Path) -> dict[str, bytes]:
+    paths = sorted(folder.rglob("*")) if folder.is_dir() else []
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in paths if path.is_file()}
 
 
 def lend_environment(clone: Path) -> None:

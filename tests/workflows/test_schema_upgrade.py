@@ -14,7 +14,7 @@ from tests.diff.cases.case import around, holds, may
 from tests.support.releases import schemas_of
 from tests.workflows.conftest import Hub, new_hub, release, start
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("upgrade")]
 
 BRANCH = "schema-upgrade"
 
@@ -37,9 +37,9 @@ def proposed(proposed_once: Hub, tmp_path: Path) -> Hub:
     return proposed_once.copy(tmp_path / "hub")
 
 
-@pytest.fixture
-def breaking(tmp_path: Path) -> Path:
-    return release(tmp_path / "2.0.0", "2.0.0", around("request", holds(STRING)))
+@pytest.fixture(scope="session")
+def breaking(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return release(tmp_path_factory.mktemp("breaking") / "2.0.0", "2.0.0", around("request", holds(STRING)))
 
 
 def labels(hub: Hub) -> list[str]:
@@ -102,7 +102,7 @@ def test_the_schema_that_is_pinned_opens_nothing(hub: Hub, tmp_path: Path) -> No
 def test_the_same_schema_again_leaves_the_pull_request_as_it_is(proposed: Hub, safe: Path) -> None:
     hub = proposed
     tip, writes = hub.git("rev-parse", BRANCH), hub.writes
-    _, again = hub.upgrade(safe)
+    _, again = hub.upgrade(safe, anew=True)
     assert again is not None
     assert "has it already" in again.summary
     assert (hub.git("rev-parse", BRANCH), hub.writes) == (tip, writes)
@@ -198,6 +198,7 @@ def test_a_report_that_cannot_be_made_fails_with_the_sentence(hub: Hub, safe: Pa
     assert hub.writes == []
 
 
+@pytest.mark.xdist_group("real upgrade")
 def test_a_real_release_is_proposed_with_what_user_code_says_of_it(tmp_path: Path) -> None:
     old, new = schemas_of("2.0.2"), schemas_of("2.1.0")
     hub = start(new_hub(tmp_path), old)
