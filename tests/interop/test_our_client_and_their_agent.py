@@ -21,6 +21,8 @@ from acp_runtime import (
 from tests.interop.our_client import SCRIPT, connected, content, in_session, mcp_servers, plain
 from tests.interop.their_client import Command
 
+pytestmark = pytest.mark.xdist_group("their agents")
+
 NO_DELETE = "the Python SDK 0.12.1 has no handler for session/delete"
 
 
@@ -61,8 +63,7 @@ async def test_an_agent_that_asks_for_it_gives_a_session_only_after_authenticate
 
 
 async def test_a_session_gets_mcp_servers_of_every_transport(their_agent: Command) -> None:
-    async with connected(their_agent) as client:
-        await client.initialize()
+    async with in_session(their_agent) as client:
         session = await client.agent.session_new(cwd="/tmp", mcp_servers=mcp_servers())
     assert session.meta is not None
     assert session.meta["heard"]["mcpServers"] == SCRIPT["mcpServers"]
@@ -72,8 +73,7 @@ async def test_a_session_gets_mcp_servers_of_every_transport(their_agent: Comman
 
 
 async def test_load_replays_the_whole_conversation_before_it_answers(their_agent: Command) -> None:
-    async with connected(their_agent) as client:
-        await client.initialize()
+    async with in_session(their_agent) as client:
         loaded = await client.agent.session_load(session_id="old", cwd="/tmp", mcp_servers=mcp_servers())
         assert [plain(each.update) for each in client.updates] == SCRIPT["history"]
         assert {each.session_id for each in client.updates} == {"old"}
@@ -198,8 +198,7 @@ async def test_a_config_option_is_set_to_a_value_or_to_a_boolean(their_agent: Co
 
 
 async def test_sessions_are_listed_page_by_page(their_agent: Command) -> None:
-    async with connected(their_agent) as client:
-        await client.initialize()
+    async with in_session(their_agent) as client:
         first = await client.agent.session_list()
         rest = await client.agent.session_list(cursor=first.next_cursor)
     assert [plain(each) for each in [*first.sessions, *rest.sessions]] == SCRIPT["sessions"]
@@ -207,8 +206,7 @@ async def test_sessions_are_listed_page_by_page(their_agent: Command) -> None:
 
 
 async def test_a_session_is_resumed_without_a_replay(their_agent: Command) -> None:
-    async with connected(their_agent) as client:
-        await client.initialize()
+    async with in_session(their_agent) as client:
         resumed = await client.agent.session_resume(session_id="old", cwd="/tmp")
         assert plain(resumed)["modes"] == SCRIPT["modes"]
         with pytest.raises(ResourceNotFound):
@@ -235,8 +233,7 @@ async def test_deleting_a_session_takes_it_off_the_list(their_agent: Command, sd
 
 
 async def test_what_an_agent_does_not_advertise_is_not_called(their_agent: Command, sdk: str) -> None:
-    async with connected(their_agent) as client:
-        await client.initialize()
+    async with in_session(their_agent) as client:
         with pytest.raises(CapabilityError, match="logout"):
             await client.agent.logout()
         if sdk == "python":
@@ -256,8 +253,7 @@ async def test_a_form_is_filled_in(their_agent: Command) -> None:
 
 
 async def test_the_client_calls_and_notifies_by_methods_that_the_schema_does_not_know(their_agent: Command) -> None:
-    async with connected(their_agent) as client:
-        await client.initialize()
+    async with in_session(their_agent) as client:
         await client.agent.ext_notification("_interop/note", {"n": None})
         answer = await client.agent.ext_request("_interop/echo", {"x": [1, "é", None]})
     assert answer == {
@@ -308,8 +304,7 @@ async def test_a_client_that_crashes_discloses_nothing(their_agent: Command, cap
 
 
 async def test_a_method_that_the_agent_does_not_have_is_not_found(their_agent: Command) -> None:
-    async with connected(their_agent) as client:
-        await client.initialize()
+    async with in_session(their_agent) as client:
         for method in ("_interop/unknown", "nowhere/to_be_found"):
             with pytest.raises(MethodNotFound):
                 await client.agent.ext_request(method, {})
@@ -322,8 +317,7 @@ async def test_a_method_that_the_client_does_not_have_is_not_found(their_agent: 
 
 
 async def test_params_that_the_agent_does_not_accept_are_invalid(their_agent: Command) -> None:
-    async with connected(their_agent) as client:
-        await client.initialize()
+    async with in_session(their_agent) as client:
         with pytest.raises(InvalidParams):
             await client.agent.ext_request("session/new", {"cwd": 5})
 

@@ -9,6 +9,8 @@ import pytest
 
 from tests.interop.their_client import ANSWERS, SCRIPT, Command, PeerError, connected, in_session, started
 
+pytestmark = pytest.mark.xdist_group("their clients")
+
 ALLOWED = ANSWERS["session/request_permission"]["result"]["outcome"]
 REJECTED = {"outcome": "selected", "optionId": "reject"}
 
@@ -53,8 +55,7 @@ async def test_an_agent_that_asks_for_it_gives_a_session_only_after_authenticate
 
 
 async def test_a_session_gets_mcp_servers_of_every_transport(their_client: Command) -> None:
-    async with connected(their_client) as client:
-        await client.initialize()
+    async with in_session(their_client) as client:
         session = await client.call("session/new", {"cwd": "/tmp", "mcpServers": SCRIPT["mcpServers"]})
     assert session["_meta"]["heard"]["cwd"] == "/tmp"
     assert session["_meta"]["heard"]["mcpServers"] == SCRIPT["mcpServers"]
@@ -63,8 +64,7 @@ async def test_a_session_gets_mcp_servers_of_every_transport(their_client: Comma
 
 
 async def test_load_replays_the_whole_conversation_before_it_answers(their_client: Command) -> None:
-    async with connected(their_client) as client:
-        await client.initialize()
+    async with in_session(their_client) as client:
         params = {"cwd": "/tmp", "mcpServers": SCRIPT["mcpServers"]}
         loaded = await client.call("session/load", {"sessionId": "old", **params})
         assert client.updates() == SCRIPT["history"]
@@ -199,8 +199,7 @@ async def test_a_config_option_is_set_to_a_value_or_to_a_boolean(their_client: C
 
 
 async def test_sessions_are_listed_page_by_page(their_client: Command) -> None:
-    async with connected(their_client) as client:
-        await client.initialize()
+    async with in_session(their_client) as client:
         first = await client.call("session/list", {})
         rest = await client.call("session/list", {"cursor": first["nextCursor"]})
     assert [*first["sessions"], *rest["sessions"]] == SCRIPT["sessions"]
@@ -208,8 +207,7 @@ async def test_sessions_are_listed_page_by_page(their_client: Command) -> None:
 
 
 async def test_a_session_is_resumed_without_a_replay(their_client: Command) -> None:
-    async with connected(their_client) as client:
-        await client.initialize()
+    async with in_session(their_client) as client:
         resumed = await client.call("session/resume", {"sessionId": "old", "cwd": "/tmp", "mcpServers": []})
     assert resumed["modes"] == SCRIPT["modes"]
     assert client.events == []
@@ -246,8 +244,7 @@ async def test_a_form_is_filled_in(their_client: Command) -> None:
 
 
 async def test_the_client_calls_and_notifies_by_methods_that_the_schema_does_not_know(their_client: Command) -> None:
-    async with connected(their_client) as client:
-        await client.initialize()
+    async with in_session(their_client) as client:
         await client.notify("_interop/note", {"n": None})
         answer = await client.call("_interop/echo", {"x": [1, "é", None]})
     assert answer == {
@@ -297,8 +294,7 @@ async def test_a_client_that_crashes_is_an_internal_error(their_client: Command)
 
 
 async def test_a_method_that_the_agent_does_not_have_is_not_found(their_client: Command, sdk: str) -> None:
-    async with connected(their_client) as client:
-        await client.initialize()
+    async with in_session(their_client) as client:
         # The Python SDK's clients can call no other methods than those they know and extensions.
         for method in ("_interop/unknown", "nowhere/to_be_found")[: 1 if sdk == "python" else 2]:
             with pytest.raises(PeerError) as missing:
@@ -313,8 +309,7 @@ async def test_a_method_that_the_client_does_not_have_is_not_found(their_client:
 
 
 async def test_params_that_the_agent_does_not_accept_are_invalid(their_client: Command, sdk: str) -> None:
-    async with connected(their_client) as client:
-        await client.initialize()
+    async with in_session(their_client) as client:
         # The Python SDK's clients send no number for a path, but a relative one.
         for cwd in ("not/absolute", 5)[: 1 if sdk == "python" else 2]:
             with pytest.raises(PeerError) as refused:
