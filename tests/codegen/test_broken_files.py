@@ -12,6 +12,8 @@ from codegen.__main__ import ROOT
 from tests.codegen.refusal_base import BASE
 from tests.support.codegen_copy import Copy, codegen_copy
 
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("broken files")]
+
 Break = Callable[[Path], object]
 TEMPLATES = sorted(
     path.relative_to(ROOT).as_posix() for path in (ROOT / "codegen/templates").rglob("*") if path.is_file()

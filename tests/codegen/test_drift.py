@@ -45,13 +45,19 @@ def test_every_generated_file_says_so_and_nothing_else_lives_there() -> None:
             assert content.startswith(f"# {HEADER}\n".encode()) or (path, content) == ("acp_bindings/py.typed", b"")
 
 
-@pytest.fixture
-def small(tmp_path: Path) -> Path:
-    """A pinned schema and what it gives, `schema` and `out`."""
-    folder = write_schema(tmp_path / "schema", acp_schema({"Text": model(["text"], text=STRING)}), FILE)
+@pytest.fixture(scope="module")
+def generated(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    home = tmp_path_factory.mktemp("small")
+    folder = write_schema(home / "schema", acp_schema({"Text": model(["text"], text=STRING)}), FILE)
     pin(folder)
-    regenerate(folder, tmp_path / "out")
-    return tmp_path
+    regenerate(folder, home / "out")
+    return home
+
+
+@pytest.fixture
+def small(generated: Path, tmp_path: Path) -> Path:
+    """A pinned schema and what it gives, `schema` and `out`."""
+    return shutil.copytree(generated, tmp_path / "small")
 
 
 def check(small: Path) -> int:

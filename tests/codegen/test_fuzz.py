@@ -51,6 +51,7 @@ def test_a_schema_with_anything_wrong_in_it_stops_with_a_sentence_or_is_understo
     assert 0 < outcomes.count(None) < SEEDS
 
 
+@pytest.mark.slow
 def test_what_is_understood_can_be_imported(tmp_path: Path) -> None:
     folders: dict[str, str] = {}
     for seed in range(1_000_000, 1_000_000 + PACKAGES):

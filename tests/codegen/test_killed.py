@@ -20,6 +20,8 @@ from tests.support import stopped_everywhere
 from tests.support.codegen_copy import Copy, codegen_copy
 from tests.support.scale import count
 
+pytestmark = pytest.mark.slow
+
 OLD, NEW = (
     {f"package/{name}": content.decode() for name, content in files.items()}
     for files in (stopped_everywhere.OLD, stopped_everywhere.NEW)
@@ -68,6 +70,7 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Copy]:
 
 
 @pytest.mark.stress
+@pytest.mark.xdist_group("killed")
 @pytest.mark.parametrize("seed", range(KILLS))
 def test_a_regeneration_that_is_killed_at_a_random_moment_left_the_old_files_or_the_new_ones(
     copy: Copy, seed: int

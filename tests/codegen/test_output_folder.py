@@ -10,9 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from codegen.__main__ import ROOT
 from tests.codegen.refusal_base import BASE
 from tests.support.codegen_copy import Copy, Ran, codegen_copy
+
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("output folder")]
 
 
 @pytest.fixture(scope="module")
@@ -106,17 +107,17 @@ def test_a_link_to_the_output_stays_a_link(copy: Copy, tmp_path: Path) -> None:
     assert os.listdir(tmp_path / "out") == ["acp_bindings"]
 
 
-def test_an_output_that_cannot_be_written_is_one_line() -> None:
+def test_an_output_that_cannot_be_written_is_one_line(copy: Copy) -> None:
     with open("/dev/full", "wb") as full:
         command = [sys.executable, "-m", "codegen", "diff", "--base", "schema"]
-        done = subprocess.run(command, cwd=ROOT, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+        done = subprocess.run(command, cwd=copy.root, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
     assert (done.returncode, done.stderr) == (2, "codegen: The output can't be written: No space left on device.\n")
 
 
-def test_nobody_reading_the_output_is_no_error_to_speak_of() -> None:
+def test_nobody_reading_the_output_is_no_error_to_speak_of(copy: Copy) -> None:
     reading, writing = os.pipe()
     os.close(reading)
     with os.fdopen(writing, "wb") as closed:
         command = [sys.executable, "-m", "codegen", "diff", "--base", "schema"]
-        done = subprocess.run(command, cwd=ROOT, stdout=closed, stderr=subprocess.PIPE, text=True, check=False)
+        done = subprocess.run(command, cwd=copy.root, stdout=closed, stderr=subprocess.PIPE, text=True, check=False)
     assert (done.returncode, done.stderr) == (2, "")
