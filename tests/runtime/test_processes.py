@@ -321,6 +321,14 @@ async def test_a_message_of_20_megabytes_comes_back_from_a_process() -> None:
         assert len(await agent.ext_request("_large", 20_000_000)) == 20_000_000
 
 
+async def test_rule_18_a_send_that_waits_for_the_agent_to_read_fails_when_the_block_is_left() -> None:
+    async with script("import signal; signal.pause()", **SHORT, flush_deadline=0.1) as agent:
+        sending = asyncio.ensure_future(agent.ext_notification("_large", "x" * 5_000_000))
+        await asyncio.sleep(0)
+    with pytest.raises(ConnectionClosed):
+        await sending
+
+
 async def test_a_proxy_knows_the_process_it_talks_to() -> None:
     async with spawned("echo") as remote:
         await remote.initialize(protocol_version=1)

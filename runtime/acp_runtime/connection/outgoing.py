@@ -239,6 +239,9 @@ class Outgoing:
             await self._writer.drain()
         finally:
             self._backpressure.end_wait(waiting)
+        if self._writer.broken:
+            # What was waited for may not have been written.
+            self._check_notifications()
 
     async def _call(self, wire: str, method: Request[Any, Any] | None, params: Any) -> Any:
         self._writer.send(request_line(self._pending.next_id, wire, params), flush=not self._pending.by_id)
