@@ -115,6 +115,7 @@ class StreamOutput:
 
     def __init__(self, writer: asyncio.StreamWriter) -> None:
         self._writer = writer
+        self._has_dropped = False
 
     @property
     def unwritten(self) -> int:
@@ -131,8 +132,10 @@ class StreamOutput:
         """Nothing: the reader of the same transport is told."""
 
     async def drain(self) -> None:
-        """Wait while the transport holds back too much."""
+        """Wait while the transport holds back too much. Raises OSError if that was dropped."""
         await self._writer.drain()
+        if self._has_dropped:
+            raise BrokenPipeError("The stream is closed.")
 
     async def close(self) -> None:
         """Write the rest, then close."""
@@ -141,4 +144,6 @@ class StreamOutput:
 
     def abort(self) -> None:
         """Close at once."""
+        # A transport that is aborted wakes up who waits for it as if all had been written.
+        self._has_dropped = self._has_dropped or self.unwritten > 0
         self._writer.transport.abort()

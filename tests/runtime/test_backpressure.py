@@ -188,3 +188,14 @@ async def _answers(peer: Peer, expected: int) -> int:
     for _ in range(expected):
         assert "result" in await peer.receive()
     return expected
+
+
+async def test_rule_18_a_send_that_waits_for_the_peer_fails_if_the_connection_closes_before_it_is_read(
+    link: Link,
+) -> None:
+    async with calling(link, flush_deadline=0.1) as (agent, _):
+        sending = asyncio.ensure_future(agent.ext_notification("_large", "x" * 20_000_000))
+        await asyncio.sleep(0)
+        assert not sending.done()
+    with pytest.raises(ConnectionClosed):
+        await sending
