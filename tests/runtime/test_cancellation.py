@@ -152,6 +152,41 @@ async def test_rule_21_a_cancel_means_the_turn_that_is_running_when_it_comes(lin
         assert (await peer.receive())["id"] == 2
 
 
+@pytest.mark.parametrize("overrides", [False, True], ids=["the default", "an override that calls it"])
+@pytest.mark.parametrize("id_first", [False, True], ids=["the turn first", "the id first"])
+async def test_rule_21_a_turn_that_is_cancelled_by_session_and_by_id_cleans_up_undisturbed(
+    link: Link, id_first: bool, overrides: bool
+) -> None:
+    class Tidy(PlainAgent):
+        async def session_prompt(self, request: PromptRequest, /) -> PromptResponse:
+            try:
+                await asyncio.Event().wait()
+            finally:
+                begun.set()
+                await cleaning.wait()
+                cleaned.append(request.session_id)
+            raise AssertionError
+
+    class Overriding(Tidy):
+        async def session_cancel(self, notification: CancelNotification, /) -> None:
+            await super().session_cancel(notification)
+
+    cleaned: list[str] = []
+    begun, cleaning = asyncio.Event(), asyncio.Event()
+    async with serving(link, Overriding if overrides else Tidy) as peer:
+        await peer.send(prompt(1))
+        await peer.until_quiet()
+        both: list[Any] = [CANCEL, {"method": "$/cancel_request", "params": {"requestId": 1}}]
+        first, second = reversed(both) if id_first else both
+        await peer.send(first)
+        await begun.wait()
+        await peer.send(second)
+        assert await peer.until_quiet() == []
+        cleaning.set()
+        assert (await peer.receive())["result"] == {"stopReason": "cancelled"}
+    assert cleaned == ["s1"]
+
+
 async def test_rule_21_an_agent_that_cancels_its_own_task_gets_the_same_answer(link: Link) -> None:
     class Own(PlainAgent):
         running: asyncio.Task[Any] | None = None

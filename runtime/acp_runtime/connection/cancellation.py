@@ -68,8 +68,7 @@ class Cancellation:
         """What the base class of handlers does with a notification: one that cancels turns cancels them."""
         for request in self._running.of_turn(method.wire, session_of(self._profile, params)):
             if request.turn_cancelled and not request.turn_stopped:
-                request.turn_stopped = True
-                _cancel(request)
+                self._stop_turn(request)
 
     def of_own_turn(self, wire: str, session: str) -> None:
         """This side sends a notification that cancels its turn: answer the requests that belong to it."""
@@ -101,10 +100,10 @@ class Cancellation:
         for _ in range(self._early.cancel(id)):
             self._writer.answer(error_answer(id, RequestCancelled()))
         for request in self._running.with_id(id):
-            # Clients send both for one turn. The second cancellation would end how the handler cleans up.
-            if not (request.turn_stopped and request.cancel_awaited):
-                self._cancel_running(request)
+            is_second = request.turn_stopped and request.cancel_awaited
             request.cancel_awaited = False
+            if not is_second:
+                self._cancel_running(request)
 
     def _cancel_turn(self, wire: str, overridden: bool, params: Any) -> None:
         """Only what is in flight when the notification arrives is meant by it, not what comes before it is handled."""
@@ -113,8 +112,17 @@ class Cancellation:
         for request in self._running.of_turn(wire, session):
             request.turn_cancelled = True
             if not overridden or not request.started:
-                request.turn_stopped = True
-                self._cancel_running(request)
+                self._stop_turn(request)
+
+    def _stop_turn(self, request: InFlightRequest) -> None:
+        """Cancel a request with its turn, unless its id was cancelled before.
+
+        Clients send both for one turn, in either order. The second cancellation would end how the handler cleans up.
+        """
+        is_second = not request.turn_stopped and not request.cancel_awaited
+        request.turn_stopped = True
+        if not is_second:
+            self._cancel_running(request)
 
     def _answer_waiting(self, wire: str, session: str | None) -> None:
         for waiting in self._waiting.requests.of_turn(wire, session):
