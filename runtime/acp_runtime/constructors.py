@@ -8,7 +8,7 @@ building a notification costs nothing for the hundreds of things it could have h
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
+from functools import partial, reduce
 from typing import Annotated, Any, TypeAlias, cast
 
 from pydantic import GetCoreSchemaHandler, TypeAdapter, ValidationError
@@ -36,7 +36,8 @@ def build_first(keywords: dict[str, Any], *, self_instance: Any) -> None:
     """Build the first instance of a class: make what builds the others, and leave it to that."""
     cls = self_instance.__class__
     build = _constructor(cls) if is_generated(cls) else _constructor_of_subclass(cls)
-    type.__setattr__(cls, BUILD, build)
+    # Looked up on the instance, which is faster: a class asks its metaclass first.
+    type.__setattr__(cls, BUILD, staticmethod(build))
     build(keywords, self_instance=self_instance)
 
 
@@ -50,25 +51,27 @@ def _constructor(cls: Any) -> Build:
     schema = _schema_of_arguments(cls)
     if not is_complete(cls):
         cls.__pydantic_serializer__ = _serializer(cls, schema)
-    return _filling_in(tags_of(cls), validator_of(cls, schema))
+    tags = tags_of(cls)
+    for name, tag in tags.items():
+        field = schema["schema"]["fields"][name]
+        field["schema"] = core_schema.with_default_schema(field["schema"], default=tag)
+    return reduce(_counting_as_set, tags, validator_of(cls, schema))
 
 
-def _filling_in(tags: dict[str, Any], build: Build) -> Build:
-    """Have the tags of instances count as set, so that they are dumped where what isn't set is left out."""
-    if not tags:
-        return build
-    (name, tag), *others = tags.items()
+def _counting_as_set(build: Build, tag: str) -> Build:
+    """Have a tag count as set, so that it is dumped where what isn't set is left out."""
 
-    def build_with_tag(keywords: dict[str, Any], *, self_instance: Any) -> None:
-        keywords.setdefault(name, tag)
+    def build_and_count(keywords: dict[str, Any], *, self_instance: Any) -> None:
         try:
             build(keywords, self_instance=self_instance)
         except ValidationError:
-            if keywords[name] is not ABSENT:
+            if keywords.get(tag) is not ABSENT:
                 raise
-            build({**keywords, name: tag}, self_instance=self_instance)
+            del keywords[tag]
+            build(keywords, self_instance=self_instance)
+        self_instance.__pydantic_fields_set__.add(tag)
 
-    return _filling_in(dict(others), build_with_tag)
+    return build_and_count
 
 
 def _schema_of_arguments(cls: Any) -> Any:

@@ -30,7 +30,7 @@ from acp_runtime.signatures import SignatureOfModel
 _DEFERRED = "__acp_deferred__"
 
 # What every class has of its own.
-_OF_OTHERS: dict[str, Any] = {BUILD: build_first}
+_OF_OTHERS: dict[str, Any] = {BUILD: staticmethod(build_first)}
 _OF_GENERATED: dict[str, Any] = {**_OF_OTHERS, GENERATED: True}
 
 # What can be asked of a deferred class without building it.

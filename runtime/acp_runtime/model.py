@@ -95,7 +95,7 @@ class Model(
             ValidationError: if one is missing, unknown or of another type.
         """
         try:
-            type(self)._acp_build(data, self_instance=self)
+            self._acp_build(data, self_instance=self)
         except ValidationError as error:
             raise restate(type(self), error, data) from None
 
