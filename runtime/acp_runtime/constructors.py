@@ -55,7 +55,7 @@ def _constructor(cls: Any) -> Build:
     for name, tag in tags.items():
         field = schema["schema"]["fields"][name]
         field["schema"] = core_schema.with_default_schema(field["schema"], default=tag)
-    return reduce(_counting_as_set, tags, validator_of(cls, schema))
+    return reduce(_counting_as_set, tags, validator_of(cls, schema).validate_python)
 
 
 def _counting_as_set(build: Build, tag: str) -> Build:
@@ -92,9 +92,9 @@ def _serializer(cls: Any, schema: Any) -> SchemaSerializer:
     return SchemaSerializer(cast("CoreSchema", shallow))
 
 
-def validator_of(cls: Any, schema: CoreSchema) -> Build:
+def validator_of(cls: Any, schema: CoreSchema) -> SchemaValidator:
     """What builds instances of a class."""
-    return SchemaValidator(schema, core_schema.CoreConfig(title=cls.__name__)).validate_python
+    return SchemaValidator(schema, core_schema.CoreConfig(title=cls.__name__))
 
 
 class _Arguments:

@@ -59,6 +59,7 @@ if TYPE_CHECKING:
         """Tells type checkers what `frozen` in a configuration doesn't: no field is assigned to, in any subclass."""
 
 else:
+    from acp_runtime.assignments import assign, is_special
     from acp_runtime.lazy_classes import ModelMeta as _ModelMeta
 
 
@@ -175,6 +176,12 @@ class Model(
             if options:
                 _look_within(type(self), options)
             return super().model_dump_json(**options)
+
+        def __setattr__(self, name: str, value: Any) -> None:
+            if is_special(self, name, value):
+                assign(self, name, value)
+            else:
+                super().__setattr__(name, value)
 
         def __getattr__(self, name: str) -> Any:
             """What isn't in the instance: the fields that are absent, then unknown attributes."""

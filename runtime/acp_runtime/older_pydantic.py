@@ -53,9 +53,14 @@ class _Nothing:
     """What no value is."""
 
 
-def forbid_extra(fields: Any) -> None:
-    """Have the fields of a constructor refuse further keywords, while instances have room for what is parsed."""
-    if not _BEFORE_2_13:
+def forbid_extra(fields: Any, *, has_room: bool = False) -> None:
+    """Have the fields of a constructor refuse further keywords, while instances have room for what is parsed.
+
+    Args:
+        fields: their schema, which is changed.
+        has_room: whether an instance that was built has room for what is assigned to it later.
+    """
+    if not _BEFORE_2_13 and not has_room:
         fields["extra_behavior"] = "forbid"
         return
     nothing = core_schema.is_instance_schema(_Nothing)

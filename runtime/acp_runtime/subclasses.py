@@ -14,7 +14,7 @@ from functools import partial
 from typing import Annotated, Any
 
 from pydantic import GetCoreSchemaHandler, TypeAdapter, ValidationError
-from pydantic_core import PydanticSerializationError, core_schema, to_json
+from pydantic_core import PydanticSerializationError, SchemaValidator, core_schema, to_json
 from pydantic_core.core_schema import CoreSchema
 
 from acp_runtime import older_pydantic
@@ -30,13 +30,15 @@ from acp_runtime.views import instances_only, is_instance
 def constructor_of_subclass(cls: Any) -> Build:
     """What builds instances of a class that isn't generated."""
     _complete(cls)
-    build = _constructor(cls) or partial(_build_by_pydantic, cls)
+    validator = validator_of_arguments(cls)
+    build = partial(_build_by_pydantic, cls) if validator is None else validator.validate_python
     if getattr(cls, "__pydantic_custom_init__", False):
         build = partial(_build_or_parse, cls, build)
     return partial(_build_and_compare, build, tags_of(cls).keys())
 
 
-def _constructor(cls: Any) -> Build | None:
+def validator_of_arguments(cls: Any) -> SchemaValidator | None:
+    """What validates the arguments of a constructor; None if pydantic's schema isn't as expected."""
     with without_schema(cls), instances_only(cls):
         schema: Any = TypeAdapter(Annotated[Any, _Itself(cls)]).core_schema
     schema = _apart_from_its_references(cls, schema)
@@ -109,7 +111,7 @@ def _take_keywords(cls: Any, model: Schema, fields: Schema) -> None:
 def _set_extra_behavior(cls: Any, fields: Schema) -> None:
     configured = cls.model_config.get("extra")
     if configured == "allow" and not cls.__acp_open__:
-        older_pydantic.forbid_extra(fields)
+        older_pydantic.forbid_extra(fields, has_room=not cls.model_config.get("frozen"))
     else:
         fields["extra_behavior"] = configured
 
