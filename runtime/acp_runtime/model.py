@@ -61,6 +61,7 @@ if TYPE_CHECKING:
 else:
     from acp_runtime.assignments import assign, is_special
     from acp_runtime.lazy_classes import ModelMeta as _ModelMeta
+    from acp_runtime.lazy_classes import build
 
 
 class Model(
@@ -176,6 +177,10 @@ class Model(
             if options:
                 _look_within(type(self), options)
             return super().model_dump_json(**options)
+
+        def __setstate__(self, state: dict[Any, Any]) -> None:
+            build(type(self))  # pickle makes an instance without asking its class anything
+            super().__setstate__(state)
 
         def __setattr__(self, name: str, value: Any) -> None:
             if is_special(self, name, value):

@@ -8,6 +8,7 @@ import sys
 
 from pydantic import BaseModel, TypeAdapter
 
+from acp_bindings import v1
 from acp_bindings.v1 import ContentBlock, ContentBlockText
 
 FRESH = """
@@ -97,3 +98,11 @@ def test_models_work_inside_of_other_models_and_as_their_bases() -> None:
     assert loud.model_dump_json() == '{"text":"x","type":"text","volume":3}'
     assert TypeAdapter(Loud).validate_json('{"type":"text","text":"x"}').volume == 11
     assert pickle.loads(pickle.dumps(loud)) == loud
+
+
+def test_an_instance_can_be_unpickled_where_nothing_has_asked_for_its_class() -> None:
+    value = v1.SessionNotification(session_id="s", update=v1.SessionUpdatePlan(entries=[]))
+    for protocol in range(pickle.HIGHEST_PROTOCOL + 1):
+        code = f"import pickle; print(pickle.loads({pickle.dumps(value, protocol)!r}).model_dump_json())"
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+        assert done.stdout.strip() == value.model_dump_json()
