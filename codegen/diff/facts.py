@@ -16,6 +16,9 @@ from codegen.diff.rules import RULES
 from codegen.ir import Method
 from codegen.nodes import is_array, is_object
 
+# Those that decide what a caller gets, and when.
+ABOUT_RESULTS = frozenset(f"method-{key}-changed" for key in ("creates", "ends", "gone"))
+
 
 def compare_facts(old: Method, new: Method) -> Iterator[tuple[str, tuple[str, str]]]:
     """The rules of what changed for a method, and what both sides say there."""
@@ -38,10 +41,9 @@ def compare_properties(comparison: Comparison) -> None:
     for key in sorted(old.keys() | new.keys()):
         before, after = old.get(key, ""), new.get(key, "")
         if before != after:
-            texts = (f"{key} = {before}", f"{key} = {after}")
-            comparison.findings.append(
-                Finding(rule, comparison.profile, key, "", "", "all methods", RULES[rule].verdicts, *texts, flow=BOTH)
-            )
+            name, texts = comparison.profile, (f"{key} = {before}", f"{key} = {after}")
+            found = Finding(rule, name, name, "", "", f"all methods, {key}", RULES[rule].verdicts, *texts, flow=BOTH)
+            comparison.findings.append(found)
 
 
 def _part(part: str, content: dict[str, str]) -> str:

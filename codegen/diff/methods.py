@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from codegen.diff.comparison import Comparison
-from codegen.diff.facts import compare_facts
+from codegen.diff.facts import ABOUT_RESULTS, compare_facts
 from codegen.diff.findings import Finding
 from codegen.diff.fits import Fits
 from codegen.diff.matching import pair, similarity
 from codegen.diff.pointers import references
-from codegen.diff.reach import one_flow, params_flow
+from codegen.diff.reach import one_flow, params_flow, result_flow
 from codegen.diff.rules import RULES
 from codegen.diff.sources import Snapshot
 from codegen.diff.verdicts import BREAKING, Verdicts, breaks
@@ -50,11 +50,16 @@ class Methods:
                 before=texts[0],
                 after=texts[1],
                 symbols=_symbols(comparison, after, before),
-                flow=one_flow({params_flow(each) for each in (before, after) if each}),
+                flow=one_flow({_flow(rule, each) for each in (before, after) if each}),
                 methods=(method.wire,),
                 covers=(*_places(comparison.old, before), *_places(comparison.new, after)),
             )
         )
+
+
+def _flow(rule: str, method: Method) -> str:
+    """Which way the messages go that a rule is about."""
+    return result_flow(method) if rule in ABOUT_RESULTS else params_flow(method)
 
 
 def _symbols(comparison: Comparison, *methods: Method | None) -> tuple[str, ...]:

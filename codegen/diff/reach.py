@@ -43,6 +43,10 @@ def params_flow(method: Method) -> str:
     return one_flow({_TO[role] for role in method.handled_by})
 
 
+def result_flow(method: Method) -> str:
+    return one_flow({_BACK[role] for role in method.handled_by})
+
+
 def reach(schema: Schema, envelopes: set[str]) -> Reach:
     """Walk from every method, and from what every message has beside its payload (the request's id, the error)."""
     found = Reach()

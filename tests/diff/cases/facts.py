@@ -36,6 +36,8 @@ def said(name: str, wire: str, rule: str, letters: str, side: str = "agent", **k
     """The base says this of a method. A key that is None is not in its line."""
     line = {key: value for key, value in (LINES[side][wire] | keys).items() if value is not None}
     flow = {"agent": "client->agent", "client": "agent->client", "protocol": "both"}[side]
+    if {"creates", "ends", "gone"} & keys.keys():
+        flow = "agent->client"  # all of them are the agent's
     table = {"v1": LINES | {side: LINES[side] | {wire: line}}}
     return MethodCase(name, SCHEMAS, SCHEMAS, rule, letters, flow, table)
 
