@@ -90,6 +90,7 @@ def test_an_npm_that_says_nothing_is_given_up(npm_does: NpmDoes, monkeypatch: py
     assert "within 0.1 seconds" in npm_does("import signal; signal.pause()")
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("npm") is None, reason="there is no npm")
 def test_npm_without_a_network_is_one_sentence(
     tmp_path: Path, target: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch

@@ -46,6 +46,7 @@ def attempt(case: Fuzzed) -> Schema | SchemaError:
         raise
 
 
+@pytest.mark.slow
 def test_a_schema_with_anything_wrong_in_it_stops_with_a_sentence_or_is_understood() -> None:
     outcomes = [understood(fuzzed(seed)) for seed in range(SEEDS)]
     assert 0 < outcomes.count(None) < SEEDS

@@ -49,6 +49,7 @@ def test_a_mutation_of_any_kind_stops_the_generator_or_changes_what_it_writes(fi
     assert {"stops", "differs"} == set(outcomes.values())
 
 
+@pytest.mark.slow
 def test_there_are_mutations_of_every_keyword_the_schemas_use() -> None:
     used = set(re.findall(r'"([\w$-]+)":', "".join(each.content.decode() for each in PINNED.values())))
     dropped = {each.kind.removeprefix("drop ") for each in mutations(next(iter(PINNED.values())).schema)}

@@ -117,6 +117,7 @@ def test_a_finding_has_the_python_names_of_both_sides(name: str, expected: list[
     assert list(finding.symbols) == [f"acp_bindings.v1.{each}" for each in expected]
 
 
+@pytest.mark.slow
 @pytest.mark.xdist_group("verdicts")
 @pytest.mark.parametrize(
     "case", [case for case in CASES if case.place != "alone"], ids=lambda case: f"{case.name} in {case.place}"

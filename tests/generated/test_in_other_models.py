@@ -224,6 +224,7 @@ def test_a_subclass_that_is_built_at_once_dumps_like_any_other() -> None:
     assert Eager.model_validate_json(value.model_dump_json()) == value
 
 
+@pytest.mark.slow
 def test_it_does_not_matter_what_was_used_first() -> None:
     code = """
 import warnings; warnings.simplefilter("error")

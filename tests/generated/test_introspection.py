@@ -162,6 +162,7 @@ def test_a_cached_property_changes_neither_hash_nor_equality() -> None:
     assert hash(value) == hash(other)
 
 
+@pytest.mark.slow
 def test_hypothesis_finds_values_of_classes_that_nothing_else_has_asked_for() -> None:
     in_a_fresh_process("""
 from hypothesis import HealthCheck, Phase, given, settings, strategies as st

@@ -6,6 +6,7 @@ import pickle
 import subprocess
 import sys
 
+import pytest
 from pydantic import BaseModel, TypeAdapter
 
 from acp_bindings import v1
@@ -55,6 +56,7 @@ assert len(first) <= len(deferred)
 """)
 
 
+@pytest.mark.slow
 def test_many_threads_may_ask_first() -> None:
     code = """
 from concurrent.futures import ThreadPoolExecutor

@@ -46,6 +46,7 @@ def in_a_fresh_process(*arguments: str) -> str:
     return done.stdout.strip()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("first", ["built", "parsed"])
 @pytest.mark.parametrize("state", ["fresh", "used"])
 def test_whatever_a_subclass_declares_holds_however_it_is_made_and_dumped(state: str, first: str) -> None:
@@ -355,6 +356,7 @@ print(type(Sub).__name__, Sub(text="x").model_dump_json())
     assert out == 'Meta {"text":"x","type":"text","rank":1}'
 
 
+@pytest.mark.slow
 def test_many_threads_may_make_and_use_the_same_subclass_of_a_fresh_class() -> None:
     code = """
 import sys

@@ -10,6 +10,7 @@ from tests.generated.validity import EmptyInstead, Validity
 from tests.support.scale import SEED, count
 
 
+@pytest.mark.slow
 @pytest.mark.stress
 def test_both_validators_give_the_same_verdict(profile: Profile) -> None:
     validity, instances = Validity(profile.schema), Instances(profile.schema, SEED)

@@ -136,6 +136,7 @@ async def test_rule_23_a_place_for_stderr_that_there_is_not_is_an_error() -> Non
             pass
 
 
+@pytest.mark.slow
 def test_rule_23_stderr_is_passed_on_by_default_and_whole() -> None:
     assert Options().stderr == "inherit"
     process = client("twenty characters...", 2_100_000)
@@ -170,6 +171,7 @@ def sockets() -> tuple[int, int]:
     return ours.detach(), theirs.detach()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ends", [pipe, sockets, os.openpty])
 def test_rule_23_a_stderr_that_nobody_reads_holds_up_neither_the_agent_nor_the_client(
     ends: Callable[[], tuple[int, int]],
@@ -185,6 +187,7 @@ def test_rule_23_a_stderr_that_nobody_reads_holds_up_neither_the_agent_nor_the_c
     assert (process.returncode, out) == (0, b"answered\n")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "before",
     [

@@ -264,6 +264,7 @@ async def test_rule_21_both_ends_of_a_cancelled_turn_agree() -> None:
         assert (await turn).stop_reason == "cancelled"
 
 
+@pytest.mark.slow
 @pytest.mark.stress
 async def test_prompts_that_are_cancelled_at_random_have_one_end_each() -> None:
     prompts = count(2000, 10_000)

@@ -347,6 +347,7 @@ async def test_rule_14_what_a_subclass_does_not_implement_is_answered_method_not
         assert (await peer.call(method, params))["error"]["code"] == -32601
 
 
+@pytest.mark.slow
 async def test_what_was_handled_is_freed_without_the_garbage_collector(link: Link) -> None:
     async with serving(link) as peer:
         gc.collect()

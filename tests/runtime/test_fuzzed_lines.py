@@ -23,6 +23,7 @@ from tests.support.scale import count
 Answered = (IncomingRequest, Refused)
 
 
+@pytest.mark.slow
 def test_rule_3_every_kind_of_json_in_every_place_is_what_a_strict_parser_says() -> None:
     for each in generated():
         check(each)

@@ -39,6 +39,7 @@ async def test_rule_18_a_cancel_is_acted_on_while_a_large_prompt_runs(size: int)
         assert await peer.receive() == {"jsonrpc": "2.0", "id": 1, "result": {"stopReason": "cancelled"}}
 
 
+@pytest.mark.slow
 async def test_rule_18_a_48_mb_prompt_and_its_cancel_in_one_write_are_answered_within_one_turn(link: Link) -> None:
     loop = asyncio.get_running_loop()
     turn, seen = 0, dict[str, int]()
@@ -81,6 +82,7 @@ async def test_rule_18_a_cancel_answers_a_prompt_that_waits_unstarted(link: Link
             assert (await peer.receive())["id"] == n
 
 
+@pytest.mark.slow
 async def test_rule_18_more_than_4096_requests_in_flight_stop_no_cancel() -> None:
     total = 5000
     async with serving(LINKS["memory"], Endless) as peer:

@@ -214,6 +214,7 @@ async def test_rule_17_updates_that_an_agent_sends_are_on_the_wire_before_its_re
         assert (await peer.receive())["id"] == 1
 
 
+@pytest.mark.slow
 @pytest.mark.stress
 async def test_interleaved_updates_over_20_sessions_are_all_handled_in_order() -> None:
     each = count(1000, 5000)

@@ -316,6 +316,7 @@ asyncio.run(main())
     assert (ran.stdout, ran.returncode) == ("7 s1\n", 0), ran.stderr
 
 
+@pytest.mark.slow
 async def test_a_message_of_20_megabytes_comes_back_from_a_process() -> None:
     async with spawned("echo") as agent:
         assert len(await agent.ext_request("_large", 20_000_000)) == 20_000_000

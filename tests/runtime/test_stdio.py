@@ -112,6 +112,7 @@ def test_rule_6_stdin_and_stdout_may_be_dev_null() -> None:
     assert process.returncode == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("closed", ["0", "1", "2", "0,1", "0,2", "1,2", "0,1,2"])
 def test_rule_6_closed_standard_descriptors_never_hang_the_agent(closed: str) -> None:
     command = "exec " + " ".join(f"{fd}>&-" for fd in closed.split(",")) + ' "$@"'
@@ -179,6 +180,7 @@ def test_rule_24_a_handler_that_no_cancellation_ends_does_not_keep_the_process_a
     assert b"A handler did not end when it was cancelled" in err
 
 
+@pytest.mark.slow
 def test_a_message_of_20_megabytes_comes_through_a_pipe_whole() -> None:
     process = piped("echo")
     out, _ = process.communicate(OPENING + line({"id": 1, "method": "_large", "params": 20_000_000}), timeout=60)
