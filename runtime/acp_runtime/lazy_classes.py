@@ -95,7 +95,7 @@ def _add(cls: type, attributes: dict[str, Any]) -> None:
 def _defer(mcs: type[type], name: str, bases: tuple[type, ...], namespace: dict[str, Any]) -> type:
     own = {key: namespace[key] for key in ("__module__", "__qualname__")}
     names = sys.modules[namespace["__module__"]].__dict__
-    cls = type.__new__(mcs, name, bases, {**own, _DEFERRED: (namespace, names)})
+    cls = type.__new__(mcs, name, bases, {**own, **_OF_OTHERS, _DEFERRED: (namespace, names)})
     type.__setattr__(cls, "__class__", DeferredMeta)
     return cls
 

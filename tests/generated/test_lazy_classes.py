@@ -108,3 +108,12 @@ def test_an_instance_can_be_unpickled_where_nothing_has_asked_for_its_class() ->
         code = f"import pickle; print(pickle.loads({pickle.dumps(value, protocol)!r}).model_dump_json())"
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
         assert done.stdout.strip() == value.model_dump_json()
+
+
+def test_a_class_is_built_as_itself_though_its_base_was_used_before() -> None:
+    in_a_fresh_process("""
+models.ToolCall(tool_call_id="1", title="t")
+models.TextContent(text="x")
+call, text = models.SessionUpdateToolCall(tool_call_id="1", title="t"), models.ContentBlockText(text="x")
+assert call.session_update == "tool_call" and text.model_dump() == {"text": "x", "type": "text"}, (call, text)
+""")
