@@ -17,6 +17,7 @@ from codegen.regen import understand
 from tests.codegen.mutations import Mutation, sample
 from tests.diff.raw import changes
 from tests.diff.test_completeness import covers
+from tests.support import scale
 
 FILES = {"v1": "v1/schema.json", "v2_draft_unstable": "v2/schema.unstable.json"}
 EACH = 1
@@ -51,7 +52,8 @@ def missed(profile: str, mutation: Mutation) -> list[str]:
 
 
 @pytest.mark.slow
+@pytest.mark.stress
 @pytest.mark.parametrize("profile", FILES)
 def test_every_mutation_that_codegen_understands_is_found(profile: str) -> None:
-    mutations = sample(original(profile).profiles[profile].raw, EACH)
+    mutations = scale.sample(sample(original(profile).profiles[profile].raw, EACH), 20)
     assert [each for mutation in mutations for each in missed(profile, mutation)] == []
