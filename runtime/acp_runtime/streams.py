@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Protocol
 
 _CHUNK = 256 * 1024
@@ -140,10 +141,17 @@ class StreamOutput:
     async def close(self) -> None:
         """Write the rest, then close."""
         self._writer.close()
-        await self._writer.wait_closed()
+        try:
+            await self._writer.wait_closed()
+        except NotImplementedError:
+            # The protocol that asyncio has for a pipe to write to only knows when there is room.
+            self._writer.transport.set_write_buffer_limits(0)
+            await self._writer.drain()
 
     def abort(self) -> None:
         """Close at once."""
         # A transport that is aborted wakes up who waits for it as if all had been written.
         self._has_dropped = self._has_dropped or self.unwritten > 0
-        self._writer.transport.abort()
+        # A pipe of asyncio that has broken has no loop anymore, and can't be aborted again.
+        with suppress(AttributeError):
+            self._writer.transport.abort()
