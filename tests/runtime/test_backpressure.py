@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 from typing import Any
 
 import pytest
@@ -14,7 +15,7 @@ from acp_bindings.v1 import (
     SessionNotification,
 )
 from acp_bindings.v1.connect import CLIENT_SIDE
-from acp_runtime import ConnectionClosed, Options
+from acp_runtime import ConnectionClosed, Options, RemoteError
 from acp_runtime.connection import Connection
 from tests.runtime.peer import (
     Link,
@@ -199,3 +200,38 @@ async def test_rule_18_a_send_that_waits_for_the_peer_fails_if_the_connection_cl
         assert not sending.done()
     with pytest.raises(ConnectionClosed):
         await sending
+
+
+async def test_rule_18_a_call_that_is_answered_does_not_wait_for_the_pipe_to_have_room() -> None:
+    from tests.runtime.peer import LINKS
+
+    async with calling(LINKS["memory"], write_high_water_bytes=10) as (agent, peer):
+        call = asyncio.create_task(agent.ext_request("_ping"))
+        id = (await peer.receive())["id"]
+        other = asyncio.create_task(agent.ext_request("_large", "x" * 200_000))
+        small = asyncio.create_task(agent.ext_request("_small"))
+        await asyncio.sleep(0)
+        await peer.send(*({"id": each, "result": each} for each in (id, id + 2)))
+        assert (await call, await small) == (id, id + 2)
+        assert not other.done()
+        await peer.send({"id": id + 1, "error": {"code": 1, "message": "too large"}})
+        with pytest.raises(RemoteError):
+            await other
+
+
+async def test_rule_18_a_call_that_is_cancelled_while_the_pipe_is_full_leaves_no_error_to_nobody() -> None:
+    from tests.runtime.peer import LINKS
+
+    told: list[Any] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, context: told.append(context))
+    async with calling(LINKS["memory"], write_high_water_bytes=10) as (agent, peer):
+        call = asyncio.create_task(agent.ext_request("_large", "x" * 200_000))
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        await peer.send({"id": 1, "error": {"code": 1, "message": "too large"}})
+        while not call.done():
+            await asyncio.sleep(0)
+            call.cancel()
+        del call
+    gc.collect()
+    assert told == []

@@ -243,13 +243,23 @@ class Outgoing:
             # What was waited for may not have been written.
             self._check_notifications()
 
+    async def _drain_for(self, call: Call) -> None:
+        """Wait until the pipe has room or the call is answered, which may come first."""
+        # Nobody may be left to look at its error.
+        call.future.add_done_callback(lambda future: future.cancelled() or future.exception())
+        drain = self._loop.create_task(self._writer.drain())
+        try:
+            await asyncio.wait({drain, call.future}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            drain.cancel()
+
     async def _call(self, wire: str, method: Request[Any, Any] | None, params: Any) -> Any:
         self._writer.send(request_line(self._pending.next_id, wire, params), flush=not self._pending.by_id)
         caller = self._backpressure.wait()
         call = self._new_call(wire, method, params, caller)
         try:
             if self._writer.is_full:
-                await self._writer.drain()
+                await self._drain_for(call)
             return await call.future
         except asyncio.CancelledError:
             self._cancelled.abandon(call)
