@@ -38,14 +38,14 @@ _COLON = frozenset({":"})
 _COMMA_OR_END = frozenset({",", "close"})
 
 UNREAD: Final = object()
-"""Stands for a value that isn't read: an array, an object, or a number of too many digits."""
+"""Stands for a value that isn't read: an array, an object, a number of too many digits, or what is damaged."""
 
 
 class Outline(NamedTuple):
     """What could be read.
 
     Attributes:
-        members: of the outermost object, if the line is one; those that were read to their end.
+        members: of the outermost object, if the line is one; UNREAD is the value of one that was not read to its end.
         whole: the line is one JSON value, if JSON had NaN and Infinity.
         levels: how deep it is nested, as far as it was read.
     """
@@ -63,7 +63,7 @@ def outline(text: str) -> Outline:
             break
         if not walk.depth:
             return Outline(walk.members, _END.match(text, walk.position) is not None, walk.levels)
-    return Outline(walk.members, False, walk.levels)
+    return Outline({**walk.members, **walk.unfinished}, False, walk.levels)
 
 
 class _Walk:
@@ -72,6 +72,7 @@ class _Walk:
     Attributes:
         position: where the next token begins.
         members: those of the outermost object so far.
+        unfinished: the one whose name was read, and its value was not.
         levels: how deep it has been.
     """
 
@@ -79,6 +80,7 @@ class _Walk:
         self.position = 0
         self.levels = 0
         self.members: dict[str, Any] = {}
+        self.unfinished: dict[str, Any] = {}
         self._text = text
         self._closers: list[str] = []
         self._next = _VALUE
@@ -133,7 +135,7 @@ class _Walk:
         if token not in self._next:
             return False
         if token == "," and self._closers == ["}"]:
-            self.members[self._key] = self._member
+            self._finish_member()
         self._next = _VALUE if token == ":" or self._closers[-1] == "]" else _KEY
         return True
 
@@ -151,8 +153,13 @@ class _Walk:
             return False
         if self._closers == ["}"]:
             self._key = _scalar(token)
+            self.unfinished = {self._key: UNREAD}
         self._next = _COLON
         return True
+
+    def _finish_member(self) -> None:
+        self.members[self._key] = self._member
+        self.unfinished = {}
 
     def _take_closers(self, token: str) -> bool:
         found: list[str] = _CLOSER.findall(token)
@@ -161,7 +168,7 @@ class _Walk:
             return False
         is_empty = self.depth == 1 and self._next is not _COMMA_OR_END
         if len(closers) == self.depth and closers[-1] == "}" and not is_empty:
-            self.members[self._key] = self._member
+            self._finish_member()
         del self._closers[-len(closers) :]
         self._next = _COMMA_OR_END
         return len(found) == len(closers)

@@ -118,6 +118,19 @@ async def test_rule_9_a_damaged_request_fails_no_call_that_has_the_same_id(link:
         assert (await call).session_id == "s"
 
 
+@pytest.mark.parametrize(
+    "rest", ['"session/requ', '"session/request_permission"', "", '"a\\x"', '"a" "params"', "{,", "\x00"]
+)
+async def test_rule_9_a_request_damaged_in_its_method_fails_no_call_that_has_the_same_id(link: Link, rest: str) -> None:
+    async with calling(link) as (agent, peer):
+        call = asyncio.create_task(agent.session_new(cwd="/", mcp_servers=[]))
+        id = (await peer.receive())["id"]
+        await peer.send(b'{"jsonrpc":"2.0","id":%d,"method":%b\n' % (id, rest.encode()))
+        assert (await peer.receive())["error"] == PARSE_ERROR
+        await peer.send({"id": id, "result": {"sessionId": "s"}})
+        assert (await call).session_id == "s"
+
+
 async def test_rule_9_an_answer_cut_off_within_its_id_fails_no_other_call(link: Link) -> None:
     async with calling(link) as (agent, peer):
         calls = [asyncio.create_task(agent.session_new(cwd="/", mcp_servers=[])) for _ in range(12)]
