@@ -18,7 +18,7 @@ from acp_bindings.v1 import (
     ToolCallUpdate,
 )
 from acp_bindings.v1.connect import AGENT_SIDE
-from acp_runtime import ConnectionClosed, InvalidResponse, RemoteError, RequestError
+from acp_runtime import ConnectionClosed, GuardError, InvalidResponse, RemoteError, RequestError
 from acp_runtime.connection import Connection
 from tests.runtime.interleaving import Interleaving
 from tests.runtime.peer import PlainAgent, chunk
@@ -116,7 +116,7 @@ class AgentInterleaving(Interleaving):
         except asyncio.CancelledError:
             self.ends[request] = "cancelled"
             if self.chance.random() < 0.4:
-                with suppress(ConnectionClosed):
+                with suppress(ConnectionClosed, GuardError):
                     await self.update(request, session)
             if self.chance.random() < 0.3:
                 self.ends[request] = "result"
@@ -135,7 +135,7 @@ class AgentInterleaving(Interleaving):
         self.by_request[request].append(text)
         try:
             await self.client.session_update(session_id=session, update=chunk(text))
-        except ConnectionClosed:
+        except (ConnectionClosed, GuardError):
             self.sent[session].remove(text)
             raise
 

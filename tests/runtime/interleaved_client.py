@@ -113,11 +113,8 @@ class ClientInterleaving(Interleaving):
         return self.replies[number]
 
     def _created(self, session: str) -> None:
-        if (
-            session not in self.used
-            and self.marks.high_water_messages > 100
-            and not self.wire.connection.reader.over.done()
-        ):
+        is_kept = self.marks.high_water_messages > 100 and self.marks.max_held_bytes > 1000
+        if session not in self.used and is_kept and not self.wire.connection.reader.over.done():
             assert not self.handled[session], session
         self.used.add(session)
 

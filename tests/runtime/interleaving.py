@@ -36,7 +36,7 @@ class Interleaving(ABC):
             high_water_messages=chance.choice([1, 2, 5, 4096]),
             high_water_bytes=chance.choice([1000, 100_000, 2**24]),
             flood_factor=100_000,
-            max_held_bytes=2**20,
+            max_held_bytes=chance.choice([300, 2**20]),
         )
         self.tasks: set[asyncio.Task[Any]] = set()
         self._ended: list[asyncio.Task[Any]] = []
