@@ -14,7 +14,7 @@ OTHER := build/pydantic-$(PYDANTIC)
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help regen check diff fetch test test-quick test-pydantic stress lint $(LINTERS) demo bench bench-quick bench-report build check-dist lock clean
+.PHONY: help regen check diff fetch test test-quick test-pydantic stress coverage lint $(LINTERS) demo bench bench-quick bench-report build check-dist lock clean
 
 help: ## List what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-13s %s\n", $$1, $$2 }'
@@ -60,6 +60,11 @@ $(OTHER)/.ready: $(READY)
 
 stress: $(READY) ## Run the tests that can do more, with all they can do (an hour)
 	ACP_STRESS=1 $(BIN)/python $(PYTEST) -m stress --timeout 3600
+
+coverage: $(READY) ## Print which lines and branches of codegen/ and runtime/ the tests miss: make coverage [TESTS=tests/runtime]
+	rm -rf build/coverage && mkdir -p build/coverage
+	$(BIN)/python -m coverage run $(PYTEST) $(TESTS) || failed=$$?; \
+	$(BIN)/python -m coverage combine --quiet && $(BIN)/python -m coverage report && exit $${failed:-0}
 
 lint: $(READY) ## Check style and types of everything hand-written, the types of what is generated, and the workflows
 	@$(MAKE) --no-print-directory --keep-going --jobs 2 $(if $(filter output-sync,$(.FEATURES)),--output-sync) $(LINTERS)
