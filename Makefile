@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 PYTEST := -m pytest -q --numprocesses auto --dist loadgroup
-LINTERS := lint-ruff lint-format lint-mypy lint-pyright lint-zizmor lint-workflows lint-dependabot
+LINTERS := lint-ruff lint-format lint-mypy lint-pyright lint-zizmor lint-workflows lint-dependabot lint-issue-forms
 # The models and the runtime run on other versions of pydantic, too: the lowest that pyproject.toml allows, if none is given.
 PYDANTIC ?= 2.12.0
 OTHER := build/pydantic-$(PYDANTIC)
@@ -66,7 +66,7 @@ coverage: $(READY) ## Print which lines and branches of codegen/ and runtime/ th
 	$(BIN)/python -m coverage run $(PYTEST) $(TESTS) || failed=$$?; \
 	$(BIN)/python -m coverage combine --quiet && $(BIN)/python -m coverage report && exit $${failed:-0}
 
-lint: $(READY) ## Check style and types of everything hand-written, the types of what is generated, and the workflows
+lint: $(READY) ## Check style and types of everything hand-written, the types of what is generated, workflows and issue forms
 	@$(MAKE) --no-print-directory --keep-going --jobs 2 $(if $(filter output-sync,$(.FEATURES)),--output-sync) $(LINTERS)
 
 lint-ruff: $(READY)
@@ -89,6 +89,10 @@ lint-workflows: $(READY)
 
 lint-dependabot: $(READY)
 	$(BIN)/check-jsonschema --quiet --builtin-schema vendor.dependabot .github/dependabot.yml
+
+lint-issue-forms: $(READY)
+	$(BIN)/check-jsonschema --quiet --builtin-schema vendor.github-issue-forms .github/ISSUE_TEMPLATE/bug.yml .github/ISSUE_TEMPLATE/feature.yml
+	$(BIN)/check-jsonschema --quiet --builtin-schema vendor.github-issue-config .github/ISSUE_TEMPLATE/config.yml
 
 demo: $(READY) ## Show the terminal client talking to the fuller example agent
 	$(BIN)/python examples/terminal_client.py --yes --say "hello from the demo" --say "read $(CURDIR)/README.md" --say "count 5" \
