@@ -1,0 +1,43 @@
+"""Every rule of docs/protocol-rules.md links the files that test it, and every test of a rule is of one there."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+_ROOT = Path(__file__).parents[1]
+_PAGE = _ROOT / "docs" / "protocol-rules.md"
+_RULE = re.compile(r"^### Rule (\d+): .+\n((?:(?!^#).*\n)*)", re.MULTILINE)
+_TEST = re.compile(r"^\s*(?:async )?def test_rule_(\d+)_", re.MULTILINE)
+
+
+def _tests() -> dict[int, list[str]]:
+    found: dict[int, list[str]] = {}
+    for file in sorted((_ROOT / "tests").rglob("test_*.py")):
+        for rule in sorted({int(number) for number in _TEST.findall(file.read_text(encoding="utf-8"))}):
+            found.setdefault(rule, []).append(file.relative_to(_ROOT).as_posix())
+    return found
+
+
+def links(files: list[str]) -> str:
+    """The line that says where a rule is tested."""
+    return "Tests: " + ", ".join(f"[`{Path(file).stem}`](../{file})" for file in files)
+
+
+RULES = {int(number): text for number, text in _RULE.findall(_PAGE.read_text(encoding="utf-8"))}
+TESTS = _tests()
+
+
+def test_rules_are_numbered_without_a_gap() -> None:
+    assert list(RULES) == list(range(1, len(RULES) + 1))
+
+
+def test_no_test_is_of_a_rule_that_does_not_exist() -> None:
+    assert sorted(TESTS) == sorted(RULES)
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_a_rule_links_every_file_that_tests_it(rule: int) -> None:
+    assert RULES[rule].rstrip().splitlines()[-1] == links(TESTS[rule])
