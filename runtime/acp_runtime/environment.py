@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Collection, Mapping
+from typing import Any, cast
 
 # What a program needs to run and to find its user's files. Nothing that is likely to be a secret.
 _SAFE = (
@@ -25,16 +26,18 @@ def environment(extra: Mapping[str, str] | None, inherit: bool | Collection[str]
     Raises:
         TypeError: if `inherit` is a single name, or a name or a value is no text.
     """
-    if isinstance(inherit, str) or not isinstance(inherit, (bool, Collection)):
-        raise TypeError(f"inherit_env is True, False or a list of names, not {inherit!r}.")
+    wanted = cast("object", inherit)
+    if isinstance(wanted, str) or not isinstance(wanted, (bool, Collection)):
+        raise TypeError(f"inherit_env is True, False or a list of names, not {wanted!r}.")
     _check_texts(extra)
     return {**{name: value for name, value in os.environ.items() if _is_passed(name, inherit)}, **(extra or {})}
 
 
-def _check_texts(extra: object) -> None:
+def _check_texts(extra: Mapping[Any, Any] | None) -> None:
     """Refuse what no environment can hold. Values are secrets: errors name their variables and types only."""
-    if extra is not None and not isinstance(extra, Mapping):
-        raise TypeError(f"env is a dict of names and values, not a {type(extra).__name__}.")
+    given = cast("object", extra)
+    if given is not None and not isinstance(given, Mapping):
+        raise TypeError(f"env is a dict of names and values, not a {type(given).__name__}.")
     for name, value in (extra or {}).items():
         if not isinstance(name, (str, bytes)):
             raise TypeError(f"The names in env are text, not values of type {type(name).__name__}.")

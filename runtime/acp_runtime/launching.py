@@ -14,6 +14,7 @@ from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from errno import EACCES, EINVAL, ENOENT
 from pathlib import Path
+from typing import Any
 
 from acp_runtime.groups import ProcessGroup
 
@@ -76,10 +77,11 @@ def _popen(
     )
 
 
-def _check_types(command: object, args: tuple[object, ...], cwd: object) -> None:
+def _check_types(command: Any, args: tuple[object, ...], cwd: object) -> None:
     """Say what isn't text, where `subprocess` would say only that something is not."""
+    kind = type(command).__name__
     if isinstance(command, (list, tuple)):
-        raise TypeError(f"The command is text, not a {type(command).__name__}: pass it and its arguments one by one.")
+        raise TypeError(f"The command is text, not a {kind}: pass it and its arguments one by one.")
     named = [("The command", command), ("cwd", "" if cwd is None else cwd)]
     named += [(f"Argument {number} of the command", value) for number, value in enumerate(args, 1)]
     for name, value in named:

@@ -144,7 +144,11 @@ def _union(schema: CoreSchema, meant: Meant) -> CoreSchema:
 
 def _called(name: str, schema: CoreSchema) -> CoreSchema:
     """A schema with a name for paths of errors, where it is the member of a union of somebody else's."""
-    return Tag(name).__get_pydantic_core_schema__(Any, cast("Any", lambda _: schema))
+
+    def generated(_: Any) -> CoreSchema:
+        return schema
+
+    return Tag(name).__get_pydantic_core_schema__(Any, cast("Any", generated))
 
 
 def _name(marker: Any, union: Any) -> str:
