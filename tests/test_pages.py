@@ -1,0 +1,76 @@
+"""What pages link to and name is there: files, folders, make targets. So are the pages that code cites."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGES = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / ".github").rglob("*.md")]
+FOLDERS = ("benchmarks", "codegen", "docs", "examples", "generated", "runtime", "schema", "tests")
+FILES = {path.relative_to(ROOT).as_posix() for folder in FOLDERS for path in (ROOT / folder).rglob("*")}
+TARGETS = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE))
+
+_CODE = re.compile(r"```.*?```|^    .*$", re.DOTALL | re.MULTILINE)
+_LINK = re.compile(r"\]\((?!https?:|#)([^)#]+)")
+_FILE = re.compile(r"`([\w./-]+\.(?:py|toml|jinja2?|md))`")
+# Pages of this repository are written in code as a path below docs/, or as a name in capitals.
+_PAGE = re.compile(r"\bdocs/[\w/-]+\.md\b|\b[A-Z]{3,}\.md\b")
+_FOLDER = re.compile(r"`((?:codegen|docs|generated|runtime|schema|tests)/[\w/]*/)`")
+# There only while findings of an upgrade are accepted.
+_AT_TIMES = {"accepted.toml", "schema/accepted.toml"}
+
+# Remove the entry when this fails: the files are then where the page says.
+_AHEAD = {"docs/architecture.md": pytest.mark.xfail(strict=True, reason="Files move to the folders that it shows.")}
+
+
+def name(page: Path) -> str:
+    return page.relative_to(ROOT).as_posix()
+
+
+def prose(page: Path) -> str:
+    return _CODE.sub("", page.read_text("utf-8"))
+
+
+def missing(page: Path) -> Iterator[str]:
+    """What a page names that is not there."""
+    text = prose(page)
+    yield from (link for link in _LINK.findall(text) if not (page.parent / link).exists())
+    for file in _FILE.findall(text):
+        if (
+            file not in _AT_TIMES
+            and not (ROOT / file).exists()
+            and not any(each.endswith(f"/{file}") for each in FILES)
+        ):
+            yield file
+    yield from (folder for folder in _FOLDER.findall(text) if not (ROOT / folder).is_dir())
+
+
+@pytest.mark.parametrize(
+    "page", [pytest.param(page, id=name(page), marks=_AHEAD.get(name(page), ())) for page in PAGES]
+)
+def test_what_a_page_links_to_and_names_is_there(page: Path) -> None:
+    assert list(missing(page)) == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name)
+def test_every_make_target_that_a_page_names_exists(page: Path) -> None:
+    assert set(re.findall(r"`make ([a-z-]+)", page.read_text("utf-8"))) <= TARGETS
+
+
+def test_every_page_that_code_or_configuration_cites_is_there() -> None:
+    code = [ROOT / "Makefile", ROOT / "pyproject.toml", ROOT / ".ci" / "run", *(ROOT / ".github").rglob("*.yml")]
+    for folder in ("benchmarks", "codegen", "examples", "runtime"):
+        code += (ROOT / folder).rglob("*.py")
+    cited = {page for path in code for page in _PAGE.findall(path.read_text("utf-8"))}
+    assert "docs/performance.md" in cited
+    assert [page for page in sorted(cited) if not (ROOT / page).exists()] == []
+
+
+def test_the_index_of_the_decisions_has_every_decision() -> None:
+    folder = ROOT / "docs" / "decisions"
+    listed = _LINK.findall((folder / "README.md").read_text("utf-8"))
+    assert sorted(listed) == sorted(path.name for path in folder.iterdir() if path.name != "README.md")
