@@ -86,7 +86,7 @@ class Copy:
 def codegen_copy(root: Path, schema: Schema) -> Generator[Copy]:
     """Make the copy, with what it generates from the schema."""
     shutil.copytree(ROOT / "codegen", root / "codegen", ignore=shutil.ignore_patterns("__pycache__"))
-    _shorten(root / "codegen/methods.toml")
+    shorten(root / "codegen/methods.toml")
     pin(write_schema(root / "schema", schema, FILE))
     with subprocess.Popen(
         [sys.executable, "-c", _SERVER], cwd=root, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
@@ -96,7 +96,7 @@ def codegen_copy(root: Path, schema: Schema) -> Generator[Copy]:
         yield copy
 
 
-def _shorten(methods: Path) -> None:
+def shorten(methods: Path) -> None:
     """Let the lines name no property that only the real schemas have."""
     lines = methods.read_text("utf-8").splitlines()
     short = '"session/new" = { baseline = true }'

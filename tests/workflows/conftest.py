@@ -13,8 +13,9 @@ import pytest
 
 from codegen.__main__ import ROOT, main
 from codegen.folders import write_files
-from tests.codegen.build import Schema, acp_schema, model, write_schema
+from tests.codegen.build import STRING, Schema, acp_schema, model, part_of, write_schema
 from tests.diff.cases.case import around
+from tests.support.codegen_copy import shorten
 from tests.support.needed import lacking
 from tests.workflows.jobs import Job, run_job
 
@@ -117,8 +118,9 @@ def lend_environment(clone: Path) -> None:
 
 
 def release(folder: Path, version: str, definitions: Schema) -> Path:
-    """A release of the package that ships the schemas, unpacked."""
-    write_schema(folder / "schema", acp_schema(definitions))
+    """A release of the package that ships the schemas, unpacked. Its updates name their session."""
+    update = part_of("session/update", "client", model(sessionId=STRING))
+    write_schema(folder / "schema", acp_schema({**definitions, "SessionNotification": update}))
     named = {"name": "@agentclientprotocol/sdk", "version": version, "license": "Apache-2.0"}
     (folder / "package.json").write_text(json.dumps(named), "utf-8")
     return folder
@@ -152,6 +154,7 @@ def start(hub: Hub, source: Path) -> Hub:
     for name in SHARED:
         copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
         copy(ROOT / name, work / name)
+    shorten(work / "codegen/methods.toml")
     assert main(["fetch", str(source), "--schema", str(work / "schema")]) == 0
     assert main(["regen", "--schema", str(work / "schema"), "--output", str(work / "generated")]) == 0
     hub.git("init", "--quiet", "--bare", "--initial-branch=main", str(hub.origin), cwd=hub.home)
