@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from acp_runtime.roles import Handler, Remote
+from acp_runtime.stubs.roles import Handler, Remote
 from codegen.envelopes import Payload
 from codegen.errors import FileError, SchemaError
 from codegen.facts import Reader

@@ -2,7 +2,6 @@
 
 from typing import TYPE_CHECKING
 
-from acp_runtime.absent import ABSENT
 from acp_runtime.errors import (
     AuthenticationRequired,
     CapabilityError,
@@ -24,9 +23,10 @@ from acp_runtime.errors import (
     ResourceNotFound,
     UnsupportedProtocolVersion,
 )
-from acp_runtime.methods import SchemaSource
-from acp_runtime.model import Model, OpenModel
+from acp_runtime.models.absent import ABSENT
+from acp_runtime.models.model import Model, OpenModel
 from acp_runtime.options import Options
+from acp_runtime.stubs.methods import SchemaSource
 
 __all__ = [
     "ABSENT",

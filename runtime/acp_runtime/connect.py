@@ -14,15 +14,16 @@ from pathlib import Path
 from signal import Signals
 from typing import Any, TypeVar
 
-from acp_runtime.connection import Connection, WhyClosed
+from acp_runtime.connection import Connection, WhyClosed, run
+from acp_runtime.connection.forks import leave_if_forked
+from acp_runtime.connection.tasks import Closing
+from acp_runtime.connection.transport import ByteSource, ByteWriter
 from acp_runtime.errors import ConnectionClosed
-from acp_runtime.forks import leave_if_forked
-from acp_runtime.memory import MemoryPipe
 from acp_runtime.options import Options
-from acp_runtime.roles import Handler, ProcessInfo
-from acp_runtime.sides import Side
-from acp_runtime.streams import ByteSource, ByteWriter, StreamOutput, StreamSource
-from acp_runtime.tasks import Closing
+from acp_runtime.stubs.roles import Handler, ProcessInfo
+from acp_runtime.stubs.sides import Side
+from acp_runtime.transports.memory import MemoryPipe
+from acp_runtime.transports.streams import StreamOutput, StreamSource
 
 RemoteT = TypeVar("RemoteT")
 _PIPE_BUFFER = 64 * 1024
@@ -36,7 +37,7 @@ async def serve_streams(
     options: Options,
 ) -> None:
     """Serve one side on a pair of asyncio streams until the peer closes them."""
-    await Connection(side, factory, StreamSource(reader), StreamOutput(writer), options).run()
+    await run(Connection(side, factory, StreamSource(reader), StreamOutput(writer), options))
 
 
 @asynccontextmanager
@@ -81,7 +82,7 @@ async def running(
 ) -> AsyncGenerator[RemoteT]:
     """Run a connection while the block lasts; gives the proxy for the other side."""
     connection = Connection(side, factory, source, writer, options, why_closed, process)
-    task = asyncio.create_task(connection.run(), name=f"acp-{side.role}")
+    task = asyncio.create_task(run(connection), name=f"acp-{side.role}")
     closing, made_in = closing or Closing(), os.getpid()
     try:
         yield connection.remote
@@ -112,7 +113,7 @@ async def serve_stdio(side: Side[RemoteT], factory: Callable[[RemoteT], Handler]
     Raises:
         SystemExit: if stdout can't be written, though the peer is there; its message goes to stderr, the code is 1.
     """
-    from acp_runtime.stdio import wire
+    from acp_runtime.transports.stdio import wire
 
     with wire() as (reader, writer):
         await _until_signalled(Connection(side, factory, reader, writer, options))
@@ -123,7 +124,7 @@ async def serve_stdio(side: Side[RemoteT], factory: Callable[[RemoteT], Handler]
 
 async def _until_signalled(connection: Connection) -> None:
     """Run a connection until it ends. SIGINT and SIGTERM end it, and another one hurries it."""
-    from acp_runtime.signals import TakenSignals
+    from acp_runtime.transports.signals import TakenSignals
 
     def signalled(number: Signals, count: int) -> None:
         if count == 1:
@@ -131,7 +132,7 @@ async def _until_signalled(connection: Connection) -> None:
         else:
             task.cancel()
 
-    task = asyncio.create_task(connection.run(), name="acp-stdio")
+    task = asyncio.create_task(run(connection), name="acp-stdio")
     closing = Closing()
     with TakenSignals(signalled):
         await closing.finish(task)
@@ -154,7 +155,7 @@ async def spawn(
     Raises:
         OSError: if the command can't start; names it.
     """
-    from acp_runtime.process import started
+    from acp_runtime.transports.process import started
 
     if inherit_env is not None:
         options = replace(options, inherit_env=inherit_env)

@@ -6,36 +6,21 @@ Loggers are called `acp_runtime.<module>`. No payload is logged, at any level; f
 
 from __future__ import annotations
 
-import re
 from logging import ERROR, Logger
 from typing import Any
 
 from pydantic_core import to_json
 
 from acp_runtime.escaping import printable
-from acp_runtime.json_values import as_array, as_object
-from acp_runtime.stand_ins import dump
-from acp_runtime.tolerant import Unreadable, parse
+from acp_runtime.jsonrpc.stand_ins import dump
+from acp_runtime.jsonrpc.tolerant import Unreadable, parse
+from acp_runtime.models.json_values import as_array, as_object
 
 _OFTEN = 5
 # How many kinds of event are counted apart. All that come later are counted as one.
 _MAX_KINDS = 100
 _HIDDEN = "[redacted]"
 _SECRET = ("env", "headers")
-
-# How a message or a piece of one begins, and what shows a piece of one that begins inside of a text.
-_BEGINS_LIKE_JSON = re.compile(
-    rb"[\s\xef\xbb\xbf]*(?:[{}\]\",:]|\[(?!\s*[A-Za-z])|-?[0-9]|\[?\s*(?:true|false|null|NaN|-?Infinity)\b)"
-)
-_HAS_JSON = re.compile(rb'"[ \t]*[:,}\]]|\x00')
-
-
-def describe(line: bytes, reason: str) -> str:
-    """What is said of a line that isn't JSON. It is quoted only if it can't be a message or a piece of one."""
-    about = f"{len(line)} bytes that are not JSON ({reason})"
-    if _BEGINS_LIKE_JSON.match(line) or _HAS_JSON.search(line):
-        return about
-    return f"{about}: {printable(line)}"
 
 
 def log(logger: Logger, level: int, message: str, *args: object, error: BaseException | None = None) -> None:

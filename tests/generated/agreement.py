@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any, TypeAlias
 
-from acp_runtime.model import Model, OpenModel
+from acp_runtime.models.model import Model, OpenModel
 from tests.generated.oracle import same_json
 
 Json: TypeAlias = Any

@@ -18,7 +18,7 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from acp_runtime.model import Model
+from acp_runtime.models.model import Model
 from tests.generated.oracle import Oracle
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -27,7 +27,7 @@ from pydantic import (
     model_validator,
 )
 
-from acp_runtime.encoding import dump
+from acp_runtime.jsonrpc.encoding import dump
 
 PROFILES = ["v1", "v1_unstable", "v2_draft", "v2_draft_unstable"]
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from acp_runtime.model import Model, OpenModel
+from acp_runtime.models.model import Model, OpenModel
 from tests.generated.oracle import same_json
 from tests.generated.profiles import Profile
 from tests.generated.shapes import Sample, Samples

@@ -45,5 +45,5 @@ def test_importing_the_package_loads_no_profile() -> None:
 
 
 def test_the_runtime_never_loads_generated_code() -> None:
-    statement = "import acp_runtime, acp_runtime.roles, acp_runtime.scalars, acp_runtime.lazy"
+    statement = "import acp_runtime, acp_runtime.stubs.roles, acp_runtime.models.scalars, acp_runtime.stubs.lazy"
     assert not {name for name in _loaded_by(statement) if name.startswith("acp_bindings")}

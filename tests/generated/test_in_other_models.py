@@ -15,8 +15,8 @@ from pydantic_core import to_json
 from typing_extensions import TypedDict
 
 from acp_bindings import v1, v2_draft
-from acp_runtime.encoding import dump
-from acp_runtime.model import Model
+from acp_runtime.jsonrpc.encoding import dump
+from acp_runtime.models.model import Model
 from tests.generated.oracle import same_json
 from tests.generated.profiles import Profile
 from tests.generated.shapes import Samples

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from pydantic import Field
 
 from acp_bindings import v1
-from acp_runtime.constructors import tag_of
-from acp_runtime.model import Model, OpenModel
+from acp_runtime.models.constructors import tag_of
+from acp_runtime.models.model import Model, OpenModel
 from tests.generated.profiles import Profile
 from tests.generated.shapes import Samples
 

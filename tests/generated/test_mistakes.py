@@ -12,7 +12,7 @@ from pydantic import BaseModel, TypeAdapter, ValidationError, create_model, fiel
 
 from acp_bindings import v1, v2_draft
 from acp_runtime import ABSENT
-from acp_runtime.unions import FirstMatch
+from acp_runtime.models.unions import FirstMatch
 from tests.generated.profiles import Profile
 from tests.generated.shapes import Samples
 from tests.generated.test_constructors import WRONG, built, wire_of

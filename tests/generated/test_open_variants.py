@@ -8,7 +8,7 @@ from importlib import import_module
 import pytest
 
 from acp_bindings import v1, v2_draft
-from acp_runtime.model import OpenModel
+from acp_runtime.models.model import OpenModel
 from tests.generated.modules import PROFILES, classes, fields, names
 
 

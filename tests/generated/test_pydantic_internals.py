@@ -1,4 +1,4 @@
-"""What `acp_runtime.pydantic_internals` relies on holds, and models work where it doesn't; each in a fresh process."""
+"""What `acp_runtime.models.pydantic_internals` relies on holds, and models work where it doesn't; each in a fresh process."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def remembering(self, cls):
     return real(self, cls)
 GenerateSchema._model_schema = remembering
 from pydantic import BaseModel, TypeAdapter
-import acp_runtime.subclasses as subclasses
+import acp_runtime.models.subclasses as subclasses
 complete = subclasses._complete
 def complete_and_keep(cls):
     complete(cls)
@@ -141,7 +141,7 @@ def test_the_local_names_of_a_function_are_found() -> None:
 def test_a_model_stands_round_its_fields_in_a_schema_whatever_stands_between() -> None:
     in_a_fresh_process("""
 from pydantic import BaseModel, TypeAdapter, model_serializer, model_validator
-from acp_runtime.pydantic_internals import fields_of, model_of
+from acp_runtime.models.pydantic_internals import fields_of, model_of
 
 class Decorated(BaseModel):
     field: int
@@ -167,7 +167,7 @@ def test_a_schema_is_made_anew_while_the_class_has_none() -> None:
     in_a_fresh_process("""
 from typing import Annotated, Any
 from pydantic import BaseModel, TypeAdapter
-from acp_runtime.pydantic_internals import fields_of, without_schema
+from acp_runtime.models.pydantic_internals import fields_of, without_schema
 
 class Plain(BaseModel):
     field: int

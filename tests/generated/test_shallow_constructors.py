@@ -18,7 +18,7 @@ from acp_bindings.v1 import (
     SessionUpdatePlan,
 )
 
-from acp_runtime.encoding import dump
+from acp_runtime.jsonrpc.encoding import dump
 
 LINE = '{"sessionId":"s","update":{"entries":[],"sessionUpdate":"plan","new":1},"_meta":{"a":1},"other":2}'
 
@@ -37,7 +37,7 @@ print(models.__dict__["ToolCall"].__class__.__name__, models.SessionNotification
 def test_a_built_model_dumps_what_was_parsed_with_unknown_keys_and_by_wire_names() -> None:
     code = f"""
 from acp_bindings.v1 import SessionNotification, SessionUpdateAgentMessageChunk, ContentBlockText
-from acp_runtime.decoding import Decoder
+from acp_runtime.jsonrpc.decoding import Decoder
 from acp_bindings.v1.connect import CLIENT_SIDE
 def main():
     SessionNotification(session_id="s", update=SessionUpdateAgentMessageChunk(content=ContentBlockText(text="x")))
@@ -104,7 +104,7 @@ from typing import Any
 from pydantic import BaseModel, TypeAdapter
 from pydantic_core import to_json
 from acp_bindings.v1 import models as m
-from acp_runtime.encoding import dump
+from acp_runtime.jsonrpc.encoding import dump
 
 class Holder(BaseModel):
     held: Any

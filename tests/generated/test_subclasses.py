@@ -30,7 +30,7 @@ from pydantic import (
 
 from acp_bindings import v1
 from acp_runtime import ABSENT
-from acp_runtime.model import Model, OpenModel
+from acp_runtime.models.model import Model, OpenModel
 
 ROOT = Path(__file__).resolve().parents[2]
 TEXT = '{"text":"x","type":"text"}'

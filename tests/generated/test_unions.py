@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from acp_runtime.model import OpenModel
+from acp_runtime.models.model import OpenModel
 from tests.generated.oracle import same_json
 from tests.generated.shapes import Sample, Samples, Shape
 

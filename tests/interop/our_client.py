@@ -50,7 +50,7 @@ from acp_bindings.v1 import (
     spawn_agent,
 )
 from acp_runtime import MethodNotFound, RequestError
-from acp_runtime.model import Model
+from acp_runtime.models.model import Model
 from tests.interop.kept import kept
 from tests.interop.their_client import Command
 

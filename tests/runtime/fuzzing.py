@@ -15,11 +15,10 @@ from pathlib import Path
 from typing import Any
 
 from acp_bindings.v1 import methods
-from acp_runtime.decoding import Decoder
-from acp_runtime.encoding import dump
-from acp_runtime.failures import error_answer
-from acp_runtime.logs import redact
-from acp_runtime.messages import (
+from acp_runtime.jsonrpc.decoding import Decoder
+from acp_runtime.jsonrpc.encoding import dump
+from acp_runtime.jsonrpc.failures import error_answer
+from acp_runtime.jsonrpc.messages import (
     Ignored,
     IncomingNotification,
     IncomingRequest,
@@ -27,6 +26,7 @@ from acp_runtime.messages import (
     InvalidNotification,
     Refused,
 )
+from acp_runtime.logs import redact
 from tests.runtime.odd_json import CERTAIN, DAMAGE, message
 from tests.runtime.peer import line, prompt, update
 

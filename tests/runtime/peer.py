@@ -30,10 +30,11 @@ from acp_bindings.v1 import (
 )
 from acp_bindings.v1.connect import AGENT_SIDE, CLIENT_SIDE
 from acp_runtime.connection import Connection
-from acp_runtime.fds import FdReader, FdWriter
-from acp_runtime.memory import MemoryPipe
+from acp_runtime.connection.transport import ByteSource, ByteWriter
 from acp_runtime.options import Options
-from acp_runtime.streams import ByteSource, ByteWriter, StreamOutput, StreamSource
+from acp_runtime.transports.fds import FdReader, FdWriter
+from acp_runtime.transports.memory import MemoryPipe
+from acp_runtime.transports.streams import StreamOutput, StreamSource
 
 Ends = tuple[ByteSource, ByteWriter, ByteSource, ByteWriter, Callable[[], None]]
 Link = Callable[[], Awaitable[Ends]]

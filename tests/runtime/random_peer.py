@@ -11,7 +11,7 @@ from random import Random
 from typing import Any
 
 from acp_runtime.connection import Connection
-from acp_runtime.memory import MemoryPipe
+from acp_runtime.transports.memory import MemoryPipe
 from tests.runtime.peer import Peer, line
 
 # What is answered with an error without an id.

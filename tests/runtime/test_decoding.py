@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from acp_bindings.v1 import methods
-from acp_runtime.decoding import Decoder
-from acp_runtime.messages import (
+from acp_runtime.jsonrpc.decoding import Decoder
+from acp_runtime.jsonrpc.messages import (
     Ignored,
     IncomingNotification,
     IncomingRequest,

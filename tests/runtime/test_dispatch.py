@@ -20,8 +20,8 @@ from acp_bindings.v1 import (
     SessionUpdatePlan,
 )
 from acp_runtime import AuthenticationRequired, RequestError
-from acp_runtime.failures import explain
-from acp_runtime.messages import IncomingRequest
+from acp_runtime.jsonrpc.failures import explain
+from acp_runtime.jsonrpc.messages import IncomingRequest
 from tests.runtime.peer import Link, PlainAgent, PlainClient, calling, prompt, serving, update
 
 CIRCLE: list[Any] = []

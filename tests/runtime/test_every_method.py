@@ -11,12 +11,12 @@ import pytest
 
 from acp_bindings.v1 import methods
 from acp_runtime.connection.paths import relative_paths
-from acp_runtime.decoding import Decoder
-from acp_runtime.encoding import dump
 from acp_runtime.errors import InvalidResponse, MethodNotFound
-from acp_runtime.methods import Request
-from acp_runtime.results import is_void, parse_result
-from acp_runtime.sides import Side
+from acp_runtime.jsonrpc.decoding import Decoder
+from acp_runtime.jsonrpc.encoding import dump
+from acp_runtime.jsonrpc.results import is_void, parse_result
+from acp_runtime.stubs.methods import Request
+from acp_runtime.stubs.sides import Side
 from tests.runtime.peer import LINKS, PlainAgent, PlainClient, calling, serving
 
 PROFILES = ["v1", "v1_unstable", "v2_draft", "v2_draft_unstable"]

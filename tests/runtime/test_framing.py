@@ -11,7 +11,7 @@ import pytest
 
 from acp_bindings.v1 import ContentBlockText, PromptRequest, PromptResponse, SessionUpdateAgentMessageChunk
 from acp_runtime import MessageTooLarge
-from acp_runtime.framing import LineReader
+from acp_runtime.jsonrpc.framing import LineReader
 from tests.runtime.peer import Link, Peer, PlainAgent, calling, line, prompt, serving, update
 
 PARSE_ERROR = {"jsonrpc": "2.0", "id": None, "error": {"code": -32700, "message": "Parse error"}}
@@ -206,8 +206,8 @@ async def _answer(peer: Peer) -> Any:
 
 async def test_rule_5_a_line_of_30_megabytes_needs_at_most_three_times_its_size() -> None:
     from acp_bindings.v1 import methods
-    from acp_runtime.decoding import Decoder
-    from acp_runtime.framing import LineReader
+    from acp_runtime.jsonrpc.decoding import Decoder
+    from acp_runtime.jsonrpc.framing import LineReader
 
     decoder = Decoder(methods.CLIENT_REQUESTS, methods.CLIENT_NOTIFICATIONS)
     decoder.decode(line(update("s1", "x")))

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from acp_bindings.v1 import methods
-from acp_runtime.decoding import Decoder
-from acp_runtime.framing import LineReader
-from acp_runtime.messages import IncomingRequest, Refused
-from acp_runtime.outline import outline
+from acp_runtime.jsonrpc.decoding import Decoder
+from acp_runtime.jsonrpc.framing import LineReader
+from acp_runtime.jsonrpc.messages import IncomingRequest, Refused
+from acp_runtime.jsonrpc.outline import outline
 from tests.runtime.fuzzing import MESSAGES, check, generated, mutations
 from tests.runtime.peer import Link, Peer, serving
 from tests.support.scale import count

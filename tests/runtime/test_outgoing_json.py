@@ -19,7 +19,7 @@ from acp_bindings.v1 import (
     SessionUpdateToolCall,
 )
 from acp_runtime import RequestError
-from acp_runtime.encoding import dump
+from acp_runtime.jsonrpc.encoding import dump
 from tests.runtime.peer import Link, PlainAgent, calling, chunk, serving
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from acp_runtime import CapabilityError, Options
 from acp_runtime.connect import running
-from acp_runtime.memory import MemoryPipe
+from acp_runtime.transports.memory import MemoryPipe
 from tests.runtime.peer import Peer
 
 PROFILES = ["v1", "v1_unstable", "v2_draft", "v2_draft_unstable"]

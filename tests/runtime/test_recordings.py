@@ -17,9 +17,9 @@ from typing import Any
 import pytest
 
 from acp_runtime import RemoteError, RequestError
-from acp_runtime.encoding import dump
-from acp_runtime.frames import params_adapter
-from acp_runtime.results import build_result
+from acp_runtime.jsonrpc.encoding import dump
+from acp_runtime.jsonrpc.frames import params_adapter
+from acp_runtime.jsonrpc.results import build_result
 from tests.runtime.peer import LINKS, serving
 
 FOLDER = os.environ.get("ACP_RECORDINGS", "")

@@ -9,14 +9,14 @@ from typing import Any
 from acp_runtime.connection.guards import Guards
 from acp_runtime.connection.in_flight import InFlightRequest
 from acp_runtime.connection.initialization import Initialization
-from acp_runtime.encoding import result_line
 from acp_runtime.errors import ConnectionClosed, RemoteError, RequestCancelled, RequestError
-from acp_runtime.failures import error_answer, wire_error
+from acp_runtime.jsonrpc.encoding import result_line
+from acp_runtime.jsonrpc.failures import error_answer, wire_error
+from acp_runtime.jsonrpc.messages import RequestId
+from acp_runtime.jsonrpc.results import as_declared, build_result, is_result, is_void
 from acp_runtime.logs import Throttle
-from acp_runtime.messages import RequestId
-from acp_runtime.methods import Request
-from acp_runtime.results import as_declared, build_result, is_result, is_void
-from acp_runtime.roles import Handler
+from acp_runtime.stubs.methods import Request
+from acp_runtime.stubs.roles import Handler
 
 _logger = getLogger(__name__)
 

@@ -18,10 +18,10 @@ from acp_runtime.connection.requests import Requests, is_cancelled_by
 from acp_runtime.connection.waiting_requests import WaitingRequests
 from acp_runtime.connection.writer import Writer
 from acp_runtime.errors import RequestCancelled
-from acp_runtime.failures import error_answer
-from acp_runtime.methods import AnyMethod, Notification
-from acp_runtime.roles import Handler
-from acp_runtime.sides import Side
+from acp_runtime.jsonrpc.failures import error_answer
+from acp_runtime.stubs.methods import AnyMethod, Notification
+from acp_runtime.stubs.roles import Handler
+from acp_runtime.stubs.sides import Side
 
 
 class Cancellation:

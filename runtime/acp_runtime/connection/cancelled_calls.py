@@ -10,9 +10,9 @@ from acp_runtime.connection.in_flight import session_of
 from acp_runtime.connection.late_answers import LateAnswers
 from acp_runtime.connection.pending_calls import Call, PendingCalls
 from acp_runtime.connection.writer import Writer
-from acp_runtime.encoding import notification_line
-from acp_runtime.methods import Notification, Profile, Request
-from acp_runtime.model import wire_name
+from acp_runtime.jsonrpc.encoding import notification_line
+from acp_runtime.models.model import wire_name
+from acp_runtime.stubs.methods import Notification, Profile, Request
 
 
 class CancelledCalls:

@@ -11,9 +11,9 @@ from collections.abc import Iterable
 from logging import ERROR, WARNING, getLogger
 from typing import TYPE_CHECKING, Any
 
+from acp_runtime.connection.tasks import forget
 from acp_runtime.errors import ConnectionClosed
 from acp_runtime.logs import log
-from acp_runtime.tasks import forget
 
 if TYPE_CHECKING:
     from acp_runtime.connection.connection import Connection

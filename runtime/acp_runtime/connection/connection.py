@@ -14,36 +14,34 @@ from typing import Any, TypeAlias
 
 from acp_runtime.connection.backpressure import Backpressure
 from acp_runtime.connection.cancelled_calls import CancelledCalls
-from acp_runtime.connection.closing import close
-from acp_runtime.connection.frames import frame_observer
 from acp_runtime.connection.guards import Guards
 from acp_runtime.connection.held_notifications import HeldNotifications
 from acp_runtime.connection.incoming import Incoming
 from acp_runtime.connection.initialization import Initialization
 from acp_runtime.connection.late_answers import LateAnswers
 from acp_runtime.connection.load import Load
+from acp_runtime.connection.observer import frame_observer
 from acp_runtime.connection.outgoing import Outgoing
 from acp_runtime.connection.pending_calls import PendingCalls
 from acp_runtime.connection.reader import Reader
 from acp_runtime.connection.responses import Responses
 from acp_runtime.connection.session_queues import SessionQueues
+from acp_runtime.connection.transport import ByteSource, ByteWriter
 from acp_runtime.connection.writer import Writer
-from acp_runtime.decoding import Decoder
 from acp_runtime.errors import ConnectionClosed, InvalidParams, ProtocolVersionMismatch
-from acp_runtime.failures import error_answer
-from acp_runtime.logs import Throttle
-from acp_runtime.messages import (
+from acp_runtime.jsonrpc.decoding import Decoder
+from acp_runtime.jsonrpc.failures import error_answer
+from acp_runtime.jsonrpc.messages import (
     IncomingNotification,
     IncomingRequest,
     IncomingResponse,
     InvalidNotification,
     Refused,
 )
+from acp_runtime.logs import Throttle
 from acp_runtime.options import Options
-from acp_runtime.roles import Handler, ProcessInfo
-from acp_runtime.sides import Side
-from acp_runtime.streams import ByteSource, ByteWriter
-from acp_runtime.tasks import Closing
+from acp_runtime.stubs.roles import Handler, ProcessInfo
+from acp_runtime.stubs.sides import Side
 
 WhyClosed: TypeAlias = Callable[[ConnectionClosed], Awaitable[ConnectionClosed]]
 
@@ -139,23 +137,6 @@ class Connection:
         )
         source.start(self.reader)
 
-    async def run(self) -> ConnectionClosed:
-        """Run until the peer closes its side or `stop` is called. Cancelling it closes the connection, too.
-
-        Returns:
-            Why it ended.
-        """
-        closing = Closing()
-        task = self._loop.create_task(close(self))
-        await closing.finish(task, self._cancelled)
-        while task.cancelled():
-            # After a second Ctrl-C `asyncio.run` cancels every task, this one too.
-            self._cancelled()
-            task = self._loop.create_task(close(self))
-            await closing.finish(task, self._cancelled)
-        closing.raise_cancelled()
-        return task.result()
-
     def stop(self, reason: ConnectionClosed) -> None:
         """End the connection from this side."""
         if not self.stopped.done():
@@ -178,7 +159,7 @@ class Connection:
         text = f"{reason.reason} Before that it sent {self._banner}."
         return type(reason)(text, reason.exit_code, reason.stderr)
 
-    def _cancelled(self) -> None:
+    def stop_or_hurry(self) -> None:
         """The task that runs this was cancelled: close, and the next time hurry."""
         if not self.stopped.done():
             self.stop(ConnectionClosed("The connection was closed by this side."))

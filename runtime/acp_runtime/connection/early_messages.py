@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 
 from acp_runtime.connection.backpressure import Backpressure
-from acp_runtime.messages import RequestId
+from acp_runtime.jsonrpc.messages import RequestId
 
 # A notification has no id, and the id of a request may be null.
 _Early = tuple[tuple[RequestId] | None, bytes]

@@ -23,9 +23,9 @@ from acp_runtime.errors import (
     RequestError,
 )
 from acp_runtime.logs import Throttle
-from acp_runtime.methods import AnyMethod, Request
-from acp_runtime.model import wire_name
+from acp_runtime.models.model import wire_name
 from acp_runtime.options import Options
+from acp_runtime.stubs.methods import AnyMethod, Request
 
 _logger = getLogger(__name__)
 

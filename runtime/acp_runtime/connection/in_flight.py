@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from contextvars import ContextVar
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar, TypeAlias, cast
 
-from acp_runtime.messages import RequestId
-from acp_runtime.methods import AnyMethod, Profile, Request
+from acp_runtime.jsonrpc.messages import RequestId
+from acp_runtime.stubs import context
+from acp_runtime.stubs.methods import AnyMethod, Profile, Request
 
 # What the connection does with a notification that its handler leaves to the base class.
 Default: TypeAlias = Callable[[AnyMethod, Any], None]
@@ -135,7 +136,8 @@ class InFlightRequest(InFlightMessage):
         self.creates_session: bool = method is not None and method.creates_session
 
 
-current: ContextVar[InFlightMessage | None] = ContextVar("acp_runtime.in_flight", default=None)
+# Set by connections alone, so what is in it is in flight.
+current = cast("ContextVar[InFlightMessage | None]", context.current)
 
 
 def current_message() -> InFlightMessage | None:

@@ -26,21 +26,21 @@ from acp_runtime.connection.session_queues import SessionQueues, Spawn
 from acp_runtime.connection.waiting_requests import WaitingRequest, WaitingRequests
 from acp_runtime.connection.writer import Writer
 from acp_runtime.errors import RequestError
-from acp_runtime.failures import error_answer, summary
-from acp_runtime.json_values import as_object
-from acp_runtime.logs import Throttle
-from acp_runtime.messages import (
+from acp_runtime.jsonrpc.failures import error_answer, summary
+from acp_runtime.jsonrpc.messages import (
     IncomingNotification,
     IncomingRequest,
     InvalidNotification,
     Message,
     Refused,
 )
-from acp_runtime.methods import AnyMethod, Notification, Request
+from acp_runtime.jsonrpc.tolerant import parse
+from acp_runtime.logs import Throttle
+from acp_runtime.models.json_values import as_object
 from acp_runtime.options import Options
-from acp_runtime.roles import Handler
-from acp_runtime.sides import Side
-from acp_runtime.tolerant import parse
+from acp_runtime.stubs.methods import AnyMethod, Notification, Request
+from acp_runtime.stubs.roles import Handler
+from acp_runtime.stubs.sides import Side
 
 _logger = getLogger(__name__)
 

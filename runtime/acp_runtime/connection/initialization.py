@@ -13,16 +13,16 @@ from pydantic import ValidationError
 from pydantic.alias_generators import to_snake
 from pydantic_core import to_json
 
-from acp_runtime.encoding import decoded
 from acp_runtime.errors import ProtocolVersionMismatch, UnsupportedProtocolVersion
-from acp_runtime.frames import params_adapter
-from acp_runtime.json_values import as_array, as_object
+from acp_runtime.jsonrpc.encoding import decoded
+from acp_runtime.jsonrpc.frames import params_adapter
+from acp_runtime.jsonrpc.messages import IncomingRequest, RequestId
 from acp_runtime.logs import log
-from acp_runtime.messages import IncomingRequest, RequestId
-from acp_runtime.methods import Request
+from acp_runtime.models.json_values import as_array, as_object
 from acp_runtime.options import Options
-from acp_runtime.roles import Handler
-from acp_runtime.sides import Side
+from acp_runtime.stubs.methods import Request
+from acp_runtime.stubs.roles import Handler
+from acp_runtime.stubs.sides import Side
 
 _logger = getLogger(__name__)
 _HIGHEST_VERSION = 2**16 - 1

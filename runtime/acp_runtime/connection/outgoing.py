@@ -19,10 +19,10 @@ from acp_runtime.connection.pending_calls import Call, Outcome, PendingCalls
 from acp_runtime.connection.responses import Responses
 from acp_runtime.connection.session_queues import SessionQueues
 from acp_runtime.connection.writer import Writer
-from acp_runtime.encoding import notification_line, request_line
 from acp_runtime.errors import ConnectionClosed
-from acp_runtime.methods import AnyMethod, Notification, Profile, Request
-from acp_runtime.roles import Handler, ProcessInfo
+from acp_runtime.jsonrpc.encoding import notification_line, request_line
+from acp_runtime.stubs.methods import AnyMethod, Notification, Profile, Request
+from acp_runtime.stubs.roles import Handler, ProcessInfo
 
 P = TypeVar("P")
 R = TypeVar("R")

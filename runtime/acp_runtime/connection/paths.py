@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from acp_runtime.json_values import as_array
-from acp_runtime.methods import AnyMethod
+from acp_runtime.models.json_values import as_array
+from acp_runtime.stubs.methods import AnyMethod
 
 _ABSOLUTE = re.compile(r"/|[A-Za-z]:[\\/]|\\\\")
 

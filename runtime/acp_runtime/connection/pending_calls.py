@@ -10,7 +10,7 @@ from typing import Any
 
 from acp_runtime.connection.in_flight import InFlightMessage
 from acp_runtime.errors import ConnectionClosed
-from acp_runtime.methods import Request
+from acp_runtime.stubs.methods import Request
 
 # How many abandoned calls are remembered, so that their late responses are no surprise.
 _REMEMBERED = 10_000

@@ -13,11 +13,11 @@ from contextvars import copy_context
 
 from acp_runtime.connection.backpressure import Backpressure
 from acp_runtime.connection.pending_calls import PendingCalls
+from acp_runtime.connection.transport import ByteSource
 from acp_runtime.connection.writer import Writer
 from acp_runtime.errors import ConnectionClosed
-from acp_runtime.framing import LineReader
+from acp_runtime.jsonrpc.framing import LineReader
 from acp_runtime.options import Options
-from acp_runtime.streams import ByteSource
 
 # Lines that are handed on before their handlers run. Small batches stay in cache and are freed by reference counting.
 _BATCH = 32

@@ -14,16 +14,16 @@ from typing import Any
 
 from acp_runtime.connection.answers import Answers
 from acp_runtime.connection.backpressure import Backpressure
+from acp_runtime.connection.forks import leave_if_forked
 from acp_runtime.connection.held_notifications import HeldNotifications
 from acp_runtime.connection.in_flight import Default, Handle, InFlightRequest, current
 from acp_runtime.connection.requests import Requests
 from acp_runtime.connection.session_queues import Spawn
 from acp_runtime.connection.waiting_requests import WaitingRequests
 from acp_runtime.connection.writer import Writer
-from acp_runtime.forks import leave_if_forked
-from acp_runtime.messages import IncomingRequest, Message
-from acp_runtime.methods import Profile, Request
-from acp_runtime.roles import Handler
+from acp_runtime.jsonrpc.messages import IncomingRequest, Message
+from acp_runtime.stubs.methods import Profile, Request
+from acp_runtime.stubs.roles import Handler
 
 
 class RequestHandlers:

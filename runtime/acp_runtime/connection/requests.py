@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Generic, Protocol, TypeVar
 
-from acp_runtime.messages import RequestId
-from acp_runtime.methods import Request
+from acp_runtime.jsonrpc.messages import RequestId
+from acp_runtime.stubs.methods import Request
 
 
 class Unanswered(Protocol):

@@ -12,12 +12,12 @@ from acp_runtime.connection.late_answers import LateAnswers
 from acp_runtime.connection.pending_calls import Call, Outcome, PendingCalls
 from acp_runtime.connection.session_queues import SessionQueues
 from acp_runtime.errors import InternalError, InvalidResponse, ProtocolVersionMismatch, RemoteError
-from acp_runtime.json_values import as_object
+from acp_runtime.jsonrpc.messages import IncomingResponse
+from acp_runtime.jsonrpc.results import build_result, parse_result, plain_result
 from acp_runtime.logs import Throttle
-from acp_runtime.messages import IncomingResponse
-from acp_runtime.methods import Profile, Request
-from acp_runtime.results import build_result, parse_result, plain_result
-from acp_runtime.roles import ProcessInfo
+from acp_runtime.models.json_values import as_object
+from acp_runtime.stubs.methods import Profile, Request
+from acp_runtime.stubs.roles import ProcessInfo
 
 _logger = getLogger(__name__)
 

@@ -9,8 +9,8 @@ from typing import Any
 
 from acp_runtime.connection.backpressure import Backpressure
 from acp_runtime.connection.requests import Requests
-from acp_runtime.messages import RequestId
-from acp_runtime.methods import Request
+from acp_runtime.jsonrpc.messages import RequestId
+from acp_runtime.stubs.methods import Request
 
 
 @dataclass(slots=True, eq=False)

@@ -10,9 +10,9 @@ import asyncio
 from collections import deque
 from collections.abc import Callable
 
-from acp_runtime.connection.frames import frame_observer
+from acp_runtime.connection.observer import frame_observer
+from acp_runtime.connection.transport import ByteWriter
 from acp_runtime.options import Options
-from acp_runtime.streams import ByteWriter
 
 # How many answers are remembered before it is looked at which of them have been read.
 _ANSWERS = 256

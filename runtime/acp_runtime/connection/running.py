@@ -1,0 +1,28 @@
+"""Runs a connection from its start to its end."""
+
+from __future__ import annotations
+
+import asyncio
+
+from acp_runtime.connection.closing import close
+from acp_runtime.connection.connection import Connection
+from acp_runtime.connection.tasks import Closing
+from acp_runtime.errors import ConnectionClosed
+
+
+async def run(connection: Connection) -> ConnectionClosed:
+    """Run until the peer closes its side or `Connection.stop` is called. Cancelling it closes the connection, too.
+
+    Returns:
+        Why it ended.
+    """
+    closing = Closing()
+    task = asyncio.create_task(close(connection))
+    await closing.finish(task, connection.stop_or_hurry)
+    while task.cancelled():
+        # After a second Ctrl-C `asyncio.run` cancels every task, this one too.
+        connection.stop_or_hurry()
+        task = asyncio.create_task(close(connection))
+        await closing.finish(task, connection.stop_or_hurry)
+    closing.raise_cancelled()
+    return task.result()

@@ -1,0 +1,1 @@
+"""What generated stubs derive from and are described by: methods, roles, sides, exports that are loaded on use."""

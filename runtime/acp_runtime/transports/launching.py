@@ -1,0 +1,137 @@
+"""Starting a subprocess in a process group of its own, with pipes. A failure is told in a sentence and leaves nothing.
+
+The pipes are made here rather than by asyncio, whose `wait` also waits for pipes that a grandchild holds
+(CPython #119710), and whose readers have a limit of their own.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass
+from errno import EACCES, EINVAL, ENOENT
+from pathlib import Path
+from typing import Any
+
+from acp_runtime.transports.groups import ProcessGroup
+
+
+class InvalidCommand(OSError, ValueError):
+    """No process can have such a command, argument or environment variable: it holds a NUL character, for one."""
+
+
+@dataclass(frozen=True)
+class Launched:
+    """A running subprocess, and this side's ends of its pipes."""
+
+    group: ProcessGroup
+    stdin: int
+    stdout: int
+    stderr: int
+
+
+def launch(command: str, args: tuple[str, ...], cwd: str | Path | None, env: dict[str, str]) -> Launched:
+    """Start a subprocess.
+
+    Raises:
+        OSError: if it can't start; names the command, and the folder if that is what is wrong.
+        TypeError: if something is neither text nor a path.
+    """
+    _check_types(command, args, cwd)
+    with ExitStack() as ours, ExitStack() as theirs:
+        try:
+            child_in, stdin = os.pipe()
+            theirs.callback(os.close, child_in)
+            ours.callback(os.close, stdin)
+            stdout, child_out = os.pipe()
+            theirs.callback(os.close, child_out)
+            ours.callback(os.close, stdout)
+            stderr, child_err = os.pipe()
+            theirs.callback(os.close, child_err)
+            ours.callback(os.close, stderr)
+            group = ProcessGroup(_popen(command, args, cwd, env, (child_in, child_out, child_err)))
+        except OSError as error:
+            raise _explained(error, command, cwd, env) from error
+        except ValueError as error:
+            raise InvalidCommand(EINVAL, f"Can't start the agent {command!r}: {error}") from error
+        ours.pop_all()
+    return Launched(group, stdin, stdout, stderr)
+
+
+def _popen(
+    command: str, args: tuple[str, ...], cwd: str | Path | None, env: dict[str, str], streams: tuple[int, int, int]
+) -> subprocess.Popen[bytes]:
+    program = command if sys.platform != "win32" else shutil.which(command, path=env.get("PATH")) or command
+    return subprocess.Popen(
+        [program, *args],
+        stdin=streams[0],
+        stdout=streams[1],
+        stderr=streams[2],
+        cwd=cwd,
+        env=env,
+        start_new_session=True,
+        creationflags=0x200 if sys.platform == "win32" else 0,  # CREATE_NEW_PROCESS_GROUP
+    )
+
+
+def _check_types(command: Any, args: tuple[object, ...], cwd: object) -> None:
+    """Say what isn't text, where `subprocess` would say only that something is not."""
+    kind = type(command).__name__
+    if isinstance(command, (list, tuple)):
+        raise TypeError(f"The command is text, not a {kind}: pass it and its arguments one by one.")
+    named = [("The command", command), ("cwd", "" if cwd is None else cwd)]
+    named += [(f"Argument {number} of the command", value) for number, value in enumerate(args, 1)]
+    for name, value in named:
+        if not isinstance(value, (str, bytes, os.PathLike)):
+            raise TypeError(f"{name} is text or a path, not a value of type {type(value).__name__}.")
+
+
+def _explained(error: OSError, command: str, cwd: str | Path | None, env: dict[str, str]) -> OSError:
+    """The same error with a sentence that names the command and what is wrong."""
+    command = os.fsdecode(command)
+    reason, filename = error.strerror or str(error), error.filename
+    if cwd is not None and (wrong := _wrong_with_folder(os.fsdecode(cwd))):
+        reason, filename = f"its working folder {os.fsdecode(cwd)!r} {wrong}", os.fsdecode(cwd)
+    elif not command:
+        reason = "the command is empty"
+    elif file := _file_of(command, cwd, env):
+        reason = _wrong_with_file(file, error) or reason
+    elif (first := command.split()[:1]) != [command] and first and _file_of(first[0], cwd, env):
+        reason = f"{reason}. Pass the command and its arguments one by one, beginning with {first[0]!r}"
+    return type(error)(error.errno, f"Can't start the agent {command!r}: {reason}", filename)
+
+
+def _wrong_with_folder(cwd: str) -> str:
+    if not cwd:
+        return "has no name"
+    with suppress(OSError, ValueError):
+        folder = Path(cwd)
+        if not folder.exists():
+            return "doesn't exist"
+        if not folder.is_dir():
+            return "is not a folder"
+        if not os.access(folder, os.X_OK):
+            return "can't be entered"
+    return ""
+
+
+def _file_of(command: str, cwd: str | Path | None, env: dict[str, str]) -> Path | None:
+    """The file that a command means, if there is one."""
+    with suppress(OSError, ValueError):
+        for folder in [cwd or "."] if os.path.dirname(command) else os.get_exec_path(env):
+            if (path := Path(folder, command)).exists():
+                return path
+    return None
+
+
+def _wrong_with_file(path: Path, error: OSError) -> str:
+    if path.is_dir():
+        return "it is a folder"
+    if error.errno == ENOENT:
+        return "the interpreter that its first line names doesn't exist"
+    if error.errno == EACCES and not os.access(path, os.X_OK):
+        return "it is not executable"
+    return ""
