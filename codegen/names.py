@@ -7,7 +7,7 @@ import re
 
 from pydantic import BaseModel
 
-from acp_runtime.models.model import wire_name
+from acp_runtime.models.names import wire_name
 
 _WORD = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
 # What pydantic uses, and what the generated classes and methods use in the scope where the attribute stands. A field

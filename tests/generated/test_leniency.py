@@ -9,7 +9,7 @@ import pytest
 from pydantic import ValidationError
 
 from acp_bindings import v1
-from acp_runtime.models.model import wire_name
+from acp_runtime.models.names import wire_name
 from tests.generated.agreement import differences
 from tests.generated.lenient_corpus import Case, lenient_corpus
 from tests.generated.oracle import EmptyInstead, Oracle

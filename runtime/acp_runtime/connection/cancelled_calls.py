@@ -11,7 +11,7 @@ from acp_runtime.connection.late_answers import LateAnswers
 from acp_runtime.connection.pending_calls import Call, PendingCalls
 from acp_runtime.connection.writer import Writer
 from acp_runtime.jsonrpc.encoding import notification_line
-from acp_runtime.models.model import wire_name
+from acp_runtime.models.names import wire_name
 from acp_runtime.stubs.methods import Notification, Profile, Request
 
 

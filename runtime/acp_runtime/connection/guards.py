@@ -23,7 +23,7 @@ from acp_runtime.errors import (
     RequestError,
 )
 from acp_runtime.logs import Throttle
-from acp_runtime.models.model import wire_name
+from acp_runtime.models.names import wire_name
 from acp_runtime.options import Options
 from acp_runtime.stubs.methods import AnyMethod, Request
 

@@ -16,8 +16,8 @@ from acp_runtime.jsonrpc.stand_ins import validate
 from acp_runtime.jsonrpc.tolerant import parse
 from acp_runtime.models.dumping import Declared
 from acp_runtime.models.holders import receiving
+from acp_runtime.models.members import leaves_of
 from acp_runtime.models.mistakes import meant_by_json
-from acp_runtime.models.unions import leaves_of
 from acp_runtime.stubs.methods import Request
 
 

@@ -19,7 +19,6 @@ from pydantic_core.core_schema import CoreSchema
 from acp_runtime.models import older_pydantic
 from acp_runtime.models.absent import ABSENT
 from acp_runtime.models.first_errors import stop_at_first_error
-from acp_runtime.models.generated import is_generated
 from acp_runtime.models.json_values import as_object
 from acp_runtime.models.optional import is_optional, optional_argument, required_argument
 from acp_runtime.models.pydantic_internals import can_build_in_place, is_complete
@@ -32,22 +31,8 @@ Build: TypeAlias = Callable[..., Any]
 BUILD = "_acp_build"
 
 
-def build_first(keywords: dict[str, Any], *, self_instance: Any) -> None:
-    """Build the first instance of a class: make what builds the others, and leave it to that."""
-    cls = self_instance.__class__
-    build = _constructor(cls) if is_generated(cls) else _constructor_of_subclass(cls)
-    # Looked up on the instance, which is faster: a class asks its metaclass first.
-    type.__setattr__(cls, BUILD, staticmethod(build))
-    build(keywords, self_instance=self_instance)
-
-
-def _constructor_of_subclass(cls: Any) -> Build:
-    from acp_runtime.models.subclasses import constructor_of_subclass
-
-    return constructor_of_subclass(cls)
-
-
-def _constructor(cls: Any) -> Build:
+def constructor(cls: Any) -> Build:
+    """What builds instances of a generated class."""
     schema = _schema_of_arguments(cls)
     if not is_complete(cls):
         cls.__pydantic_serializer__ = _serializer(cls, schema)

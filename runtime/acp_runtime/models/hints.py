@@ -9,6 +9,7 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from acp_runtime.models.json_values import as_object
+from acp_runtime.models.members import leaves_of
 from acp_runtime.models.words import one_of
 
 Classes: TypeAlias = Sequence[type[BaseModel]]
@@ -62,8 +63,6 @@ def _given(value: dict[Any, Any], cls: type[BaseModel], name: str) -> Any:
 
 def _field_for(value: Any, cls: type[BaseModel]) -> str | None:
     """The one field that an instance of a class needs, if a value fits in there."""
-    from acp_runtime.models.unions import leaves_of
-
     tags = dict(_tags(cls))
     needed = {name: field for name, field in cls.model_fields.items() if field.is_required() and name not in tags}
     if len(needed) != 1:

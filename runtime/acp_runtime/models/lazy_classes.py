@@ -15,7 +15,8 @@ from threading import RLock, get_ident
 from typing import TYPE_CHECKING, Any, cast
 
 from acp_runtime.models import older_pydantic
-from acp_runtime.models.constructors import BUILD, build_first
+from acp_runtime.models.building import build_first
+from acp_runtime.models.constructors import BUILD
 from acp_runtime.models.generated import GENERATED, is_generated_module
 from acp_runtime.models.pydantic_internals import (
     UNSEEN,

@@ -18,29 +18,23 @@ from functools import wraps
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, cast, dataclass_transform
 
 from pydantic import BaseModel, Field, GetCoreSchemaHandler, GetJsonSchemaHandler, ValidationError
-from pydantic.alias_generators import to_camel
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core.core_schema import CoreSchema
 
 from acp_runtime.models import older_pydantic
 from acp_runtime.models.absent import ABSENT
 from acp_runtime.models.arguments import restate
-from acp_runtime.models.constructors import Build, tags_of
+from acp_runtime.models.constructors import Build, shallow_serializer, tags_of
 from acp_runtime.models.generated import is_generated_field
 from acp_runtime.models.holders import completing, for_others, held_by, is_for_others, is_made_for_others
+from acp_runtime.models.names import wire_name
 from acp_runtime.models.optional import with_plain_defaults
 from acp_runtime.models.parsers import parse_as_on_the_wire
 from acp_runtime.models.views import instance_schema, is_constructed
 
 T = TypeVar("T", bound=str)
 
-
-def wire_name(name: str) -> str:
-    """The JSON key of a Python attribute: `session_id` is `sessionId`, `meta` is `_meta`, `from_` is `from`.
-
-    This is the whole rule. The generator refuses a schema key that it can't reach this way.
-    """
-    return "_meta" if name == "meta" else to_camel(name.removesuffix("_"))
+_rebuild = older_pydantic.model_rebuild(shallow_serializer)
 
 
 def tag(value: T) -> T:
@@ -137,7 +131,7 @@ class Model(
         @wraps(BaseModel.model_rebuild.__func__)
         def model_rebuild(cls, *, _parent_namespace_depth: int = 2, **options: Any) -> bool | None:  # noqa: D102
             with completing(cls):
-                return older_pydantic.model_rebuild(cls, _parent_namespace_depth=_parent_namespace_depth + 1, **options)
+                return _rebuild(cls, _parent_namespace_depth=_parent_namespace_depth + 1, **options)
 
         @classmethod
         def __pydantic_on_complete__(cls) -> None:

@@ -30,7 +30,7 @@ from acp_runtime.models.generated import is_generated
 from acp_runtime.models.pydantic_internals import is_complete
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
 _version = tuple(map(int, re.findall(r"\d+", VERSION)[:3]))
 _BEFORE_2_14 = _version < (2, 14)
@@ -133,6 +133,7 @@ _COMPLETES_CLASS = SchemaSerializer(
 
 
 def _model_rebuild(
+    shallow_serializer: Callable[[Any], SchemaSerializer],
     cls: Any,
     *,
     force: bool = False,
@@ -159,20 +160,19 @@ def _model_rebuild(
             raise_errors=raise_errors,
         )
         if completed and _BEFORE_2_13 and is_generated(cls):
-            cls.__pydantic_serializer__ = _shallow_serializer(cls)
+            cls.__pydantic_serializer__ = shallow_serializer(cls)
     return completed
 
 
-model_rebuild: Any = _model_rebuild if _BEFORE_2_14 else _rebuild_by_pydantic
-"""pydantic's, in such a way that other threads may use the class meanwhile."""
+def model_rebuild(shallow_serializer: Callable[[Any], SchemaSerializer]) -> Any:
+    """pydantic's, in such a way that other threads may use the class meanwhile.
+
+    Args:
+        shallow_serializer: makes what dumps the instances of a generated class by its own fields alone.
+    """
+    return partial(_model_rebuild, shallow_serializer) if _BEFORE_2_14 else _rebuild_by_pydantic
 
 
 def stays_shallow() -> bool:
     """Whether the first serializer of a generated class stays its serializer."""
     return _BEFORE_2_13
-
-
-def _shallow_serializer(cls: Any) -> SchemaSerializer:
-    from acp_runtime.models.constructors import shallow_serializer
-
-    return shallow_serializer(cls)

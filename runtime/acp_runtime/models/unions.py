@@ -19,7 +19,9 @@ from pydantic_core.core_schema import CoreSchema, SerSchema
 from acp_runtime.models.dumping import by_declared_class, by_declared_class_within
 from acp_runtime.models.generated import is_generated_module
 from acp_runtime.models.holders import is_held_by_others, is_received
+from acp_runtime.models.members import is_model, leaves_of, leaves_of_union, members_of
 from acp_runtime.models.mistakes import Meant
+from acp_runtime.models.names import wire_name
 from acp_runtime.models.views import instance_schema
 
 # The label of a choice in the path of its errors, and the choice.
@@ -43,8 +45,6 @@ class ByTag:
         return f"ByTag({self.attribute!r})"
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        from acp_runtime.models.model import wire_name
-
         leaves = leaves_of_union(source)
         if (instance := instance_schema(*leaves)) is not None:
             return cast("CoreSchema", instance)
@@ -66,11 +66,11 @@ class _FirstMatch:
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         members = members_of(source)
-        if all(map(_is_model, members)) and (instance := instance_schema(*members)) is not None:
+        if all(map(is_model, members)) and (instance := instance_schema(*members)) is not None:
             return cast("CoreSchema", instance)
         schema = first_match([(_label(member), handler.generate_schema(member)) for member in members])
         return _union(
-            schema, Meant(_name(self, source), leaves_of_union(source), only_models=all(map(_is_model, members)))
+            schema, Meant(_name(self, source), leaves_of_union(source), only_models=all(map(is_model, members)))
         )
 
     def __repr__(self) -> str:
@@ -100,23 +100,6 @@ class _ExactlyOne:
 
 FirstMatch: Final = _FirstMatch()
 ExactlyOne: Final = _ExactlyOne()
-
-
-def members_of(union: Any) -> tuple[Any, ...]:
-    """The members of a union. Python makes a union of one type that type."""
-    return (union,) if isinstance(union, type) else get_args(union)
-
-
-def leaves_of(alias: Any) -> list[type[BaseModel]]:
-    """The models that a model, or a generated union of models, can be; none for anything else."""
-    if get_origin(alias) is Annotated:
-        return leaves_of_union(get_args(alias)[0])
-    return [alias] if _is_model(alias) else []
-
-
-def leaves_of_union(union: Any) -> list[type[BaseModel]]:
-    """The models that the members of a union can be."""
-    return [leaf for member in members_of(union) for leaf in leaves_of(member)]
 
 
 def first_match(choices: list[Choice], serialization: SerSchema | None = None) -> CoreSchema:
@@ -166,10 +149,6 @@ def _name(marker: Any, union: Any) -> str:
 @cache
 def _annotated_aliases(module: str) -> list[tuple[str, Any]]:
     return [(name, value) for name, value in vars(sys.modules[module]).items() if get_origin(value) is Annotated]
-
-
-def _is_model(member: Any) -> bool:
-    return isinstance(member, type) and issubclass(member, BaseModel)
 
 
 def _label(member: Any) -> str:

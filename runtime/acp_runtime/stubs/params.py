@@ -12,8 +12,8 @@ from pydantic import BaseModel, ValidationError
 from acp_runtime.models.absent import ABSENT
 from acp_runtime.models.constructors import tag_of
 from acp_runtime.models.dumping import Declared
+from acp_runtime.models.members import leaves_of
 from acp_runtime.models.mistakes import agreed
-from acp_runtime.models.unions import leaves_of
 from acp_runtime.stubs.methods import AnyMethod
 
 

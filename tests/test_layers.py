@@ -1,0 +1,97 @@
+"""Packages and folders import downwards only, and no modules import each other in a circle."""
+
+from __future__ import annotations
+
+import ast
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+_ROOT = Path(__file__).parents[1]
+_PACKAGES = {
+    "acp_runtime": _ROOT / "runtime" / "acp_runtime",
+    "acp_bindings": _ROOT / "generated" / "acp_bindings",
+    "codegen": _ROOT / "codegen",
+}
+
+# What stands in a line may import that line and those before it.
+_LAYERS = {
+    "acp_runtime": (
+        {"escaping", "errors"},
+        {"models"},
+        {"stubs"},
+        {"jsonrpc"},
+        {"logs", "options"},
+        {"connection"},
+        {"transports"},
+        {"connect"},
+    ),
+    "codegen": (
+        {"errors", "ir", "names", "nodes", "toml", "system", "stopping"},
+        {"files"},
+        {"pinned"},
+        {"read"},
+        {"emit"},
+        {"regen"},
+        {"diff"},
+        {"__main__"},
+    ),
+}
+
+
+def _modules(package: str) -> dict[str, Path]:
+    folder = _PACKAGES[package]
+    return {_name(package, folder, file): file for file in folder.rglob("*.py")}
+
+
+def _name(package: str, folder: Path, file: Path) -> str:
+    steps = file.relative_to(folder).with_suffix("").parts
+    return ".".join((package, *steps)).removesuffix(".__init__")
+
+
+def _imports(file: Path, known: dict[str, Path]) -> set[str]:
+    """The modules that a file imports, anywhere in it."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module is not None:
+            members = {f"{node.module}.{alias.name}" for alias in node.names}
+            found |= {name if name in known else node.module for name in members}
+    return found
+
+
+def _graph(package: str) -> dict[str, set[str]]:
+    known = _modules(package)
+    return {name: _imports(file, known) & known.keys() - {name} for name, file in known.items()}
+
+
+def _layer(module: str) -> int:
+    package, folder = module.split(".")[:2]
+    return next(number for number, layer in enumerate(_LAYERS[package]) if folder in layer)
+
+
+@pytest.mark.parametrize(("package", "above"), [("acp_runtime", "acp_bindings"), ("acp_runtime", "codegen")])
+def test_a_package_does_not_import_those_above_it(package: str, above: str) -> None:
+    imported = {each for file in _modules(package).values() for each in _imports(file, {})}
+    assert above not in {name.split(".")[0] for name in imported}
+
+
+@pytest.mark.parametrize("package", _LAYERS)
+def test_folders_import_downwards(package: str) -> None:
+    upwards = [
+        f"{name} imports {other}"
+        for name, others in _graph(package).items()
+        for other in others
+        if name != package and (other == package or _layer(other) > _layer(name))
+    ]
+    assert not upwards
+
+
+@pytest.mark.parametrize("package", _PACKAGES)
+def test_no_modules_import_each_other_in_a_circle(package: str) -> None:
+    try:
+        TopologicalSorter(_graph(package)).prepare()
+    except CycleError as error:
+        pytest.fail(" -> ".join(error.args[1]))
