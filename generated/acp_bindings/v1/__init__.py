@@ -6,8 +6,8 @@ Names are loaded when they are first used.
 
 from typing import TYPE_CHECKING, Final
 
-from acp_runtime.lazy import lazy_exports
-from acp_runtime.methods import SchemaSource
+from acp_runtime.stubs.lazy import lazy_exports
+from acp_runtime.stubs.methods import SchemaSource
 
 from .methods import PROTOCOL_VERSION
 

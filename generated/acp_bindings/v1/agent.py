@@ -7,14 +7,14 @@ from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, overload
 
-from acp_runtime.absent import ABSENT
 from acp_runtime.errors import MethodNotFound
-from acp_runtime.roles import Handler, Remote
+from acp_runtime.models.absent import ABSENT
+from acp_runtime.stubs.roles import Handler, Remote
 
 from . import methods
 
 if TYPE_CHECKING:
-    from acp_runtime.methods import Notification, Request
+    from acp_runtime.stubs.methods import Notification, Request
 
     from .client import Client
     from .models import (

@@ -11,7 +11,7 @@ from typing import Final
 
 from acp_runtime import connect
 from acp_runtime.options import DEFAULT_OPTIONS, Options
-from acp_runtime.sides import Side
+from acp_runtime.stubs.sides import Side
 
 from . import methods
 from .agent import Agent, RemoteAgent

@@ -5,15 +5,15 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal, TypeAlias
 
-from acp_runtime.markers import (
+from acp_runtime.models.markers import (
     DefaultOnError,
     DefaultOnNull,
     NotNull,
     OtherThan,
     SkipInvalidItems,
 )
-from acp_runtime.model import Model, OpenModel, tag
-from acp_runtime.scalars import (
+from acp_runtime.models.model import Model, OpenModel, tag
+from acp_runtime.models.scalars import (
     Double,
     Int32,
     Int64,
@@ -23,7 +23,7 @@ from acp_runtime.scalars import (
     Uint64,
     Uri,
 )
-from acp_runtime.unions import ByTag, FirstMatch
+from acp_runtime.models.unions import ByTag, FirstMatch
 from pydantic import Field
 
 __lazy_fields__ = True

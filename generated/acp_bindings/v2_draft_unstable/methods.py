@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-from acp_runtime.methods import Notification, Profile, Request
+from acp_runtime.stubs.methods import Notification, Profile, Request
 
 if TYPE_CHECKING:
     from .models import (
