@@ -48,7 +48,7 @@ def _fail(sentence: str, code: int) -> int:
 
 
 def _fetch(options: argparse.Namespace) -> int:
-    from codegen.fetch import fetch
+    from codegen.pinned.fetch import fetch
 
     say("".join(f"{line}\n" for line in fetch(options.source, options.schema)))
     return 0
@@ -88,7 +88,7 @@ class _Parser(argparse.ArgumentParser):
 
 def _parser() -> argparse.ArgumentParser:
     from codegen.diff import options as diff
-    from codegen.sources import SOURCES
+    from codegen.pinned.sources import SOURCES
 
     parser = _Parser(prog="python -m codegen", description="Typed bindings from the ACP schema.")
     commands = parser.add_subparsers(required=True, metavar="command")

@@ -1,6 +1,6 @@
 """The intermediate representation: what a schema says, with every upstream idiom resolved.
 
-Plain data. `codegen.normalise` makes it from the schema, the templates render it, `codegen.methods` adds the
+Plain data. `codegen.read.normalise` makes it from the schema, the templates render it, `codegen.read.methods` adds the
 methods. Types render themselves as Python annotations.
 """
 

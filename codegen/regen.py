@@ -8,20 +8,20 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from codegen.canonical import canonical
-from codegen.defaults import fill_defaults
-from codegen.emit import emit_package, emit_profile
-from codegen.envelopes import read_messages, set_envelopes
+from codegen.emit.formatting import formatted
+from codegen.emit.modules import emit_package, emit_profile
 from codegen.errors import SchemaError
-from codegen.folders import read_files, replace_folder
-from codegen.formatting import formatted
+from codegen.files.folders import read_files, replace_folder
 from codegen.ir import Schema
-from codegen.methods import properties_of, read_methods, read_methods_alone
-from codegen.normalise import normalise
-from codegen.pins import load
-from codegen.profiles import Profile
-from codegen.unused import check_used
-from codegen.vocabulary import check_vocabulary
+from codegen.pinned.pins import load
+from codegen.pinned.profiles import Profile
+from codegen.read.canonical import canonical
+from codegen.read.defaults import fill_defaults
+from codegen.read.envelopes import read_messages, set_envelopes
+from codegen.read.methods import properties_of, read_methods, read_methods_alone
+from codegen.read.normalise import normalise
+from codegen.read.unused import check_used
+from codegen.read.vocabulary import check_vocabulary
 
 PACKAGE = "acp_bindings"
 

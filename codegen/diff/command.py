@@ -9,7 +9,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from codegen.diff.accepted import read_accepted
 from codegen.diff.render.github import github
 from codegen.diff.render.html import html
 from codegen.diff.render.machine import machine
@@ -17,8 +16,9 @@ from codegen.diff.render.markdown import markdown
 from codegen.diff.render.terminal import terminal
 from codegen.diff.report import Report, compare
 from codegen.diff.sources import ACCEPTED, read_side
-from codegen.diff.user_code import check_user_code
-from codegen.diff.verdicts import Verdict
+from codegen.diff.user_code.proof import check_user_code
+from codegen.diff.verdict.accepted import read_accepted
+from codegen.diff.verdict.verdicts import Verdict
 from codegen.system import say
 
 REPOSITORY = Path(__file__).resolve().parent.parent.parent

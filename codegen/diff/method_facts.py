@@ -12,12 +12,12 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from codegen.errors import SchemaError
-from codegen.facts import Reader
 from codegen.ir import Method, Schema
-from codegen.line_rules import KEYS, wrong_with_properties
-from codegen.method_table import SHARED
-from codegen.methods import has_part, line_of, properties_of
 from codegen.nodes import is_object
+from codegen.read.facts import Reader
+from codegen.read.line_rules import KEYS, wrong_with_properties
+from codegen.read.method_table import SHARED
+from codegen.read.methods import has_part, line_of, properties_of
 
 METHODS = "codegen/methods.toml"
 # The keys of a line that are facts.

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from codegen.diff.accepted import Acceptance, apply, stale
-from codegen.diff.comparison import Comparison, merged
-from codegen.diff.definitions import compare_definitions
-from codegen.diff.facts import compare_properties
-from codegen.diff.failures import Failure, UserCode
-from codegen.diff.findings import BOTH, Finding
-from codegen.diff.messages import compare_messages
-from codegen.diff.methods import compare_methods
-from codegen.diff.rules import RULES
+from codegen.diff.compare.comparison import Comparison, merged
+from codegen.diff.compare.definitions import compare_definitions
+from codegen.diff.compare.facts import compare_properties
+from codegen.diff.compare.messages import compare_messages
+from codegen.diff.compare.methods import compare_methods
+from codegen.diff.compare.words import count_docs
 from codegen.diff.sources import Side
-from codegen.diff.verdicts import Verdict
-from codegen.diff.words import count_docs
+from codegen.diff.user_code.failures import Failure, UserCode
+from codegen.diff.verdict.accepted import Acceptance, apply, stale
+from codegen.diff.verdict.findings import BOTH, Finding
+from codegen.diff.verdict.rules import RULES
+from codegen.diff.verdict.verdicts import Verdict
 
 STABLE = "v1"
 _UNSTABLE = "_unstable"

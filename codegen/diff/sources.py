@@ -14,8 +14,8 @@ from codegen.diff.git import extract, has
 from codegen.diff.method_facts import METHODS, MethodFacts, read_facts
 from codegen.errors import SchemaError, SourceError
 from codegen.ir import Schema
-from codegen.pins import Pinned, load
-from codegen.profiles import PLACES, find_files
+from codegen.pinned.pins import Pinned, load
+from codegen.pinned.profiles import PLACES, find_files
 from codegen.regen import understand
 
 _SCHEMA = "schema"

@@ -12,8 +12,8 @@ from random import Random
 from typing import Any
 
 from codegen.__main__ import SCHEMA
-from codegen.pins import load
-from codegen.profiles import Profile
+from codegen.pinned.pins import load
+from codegen.pinned.profiles import Profile
 
 Path = tuple[str | int, ...]
 Schema = dict[str, Any]

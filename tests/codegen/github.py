@@ -15,7 +15,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Event, Thread
 from typing import Any, TypeAlias
 
-from codegen.pins import sha256
+from codegen.pinned.pins import sha256
 
 REPOSITORY = "agentclientprotocol/agent-client-protocol"
 _RELEASES = f"/repos/{REPOSITORY}/releases"

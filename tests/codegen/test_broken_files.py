@@ -16,15 +16,15 @@ pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("broken files")]
 
 Break = Callable[[Path], object]
 TEMPLATES = sorted(
-    path.relative_to(ROOT).as_posix() for path in (ROOT / "codegen/templates").rglob("*") if path.is_file()
+    path.relative_to(ROOT).as_posix() for path in (ROOT / "codegen/emit/templates").rglob("*") if path.is_file()
 )
 ONE_OF_A_KIND = [
-    f"codegen/templates/{name}"
+    f"codegen/emit/templates/{name}"
     for name in ("modules/role.py.jinja", "pydantic_v2/BaseModel.jinja2", "outline/TypeAliasType.jinja2")
 ]
 METHODS, STYLE, SCHEMA, PINS = (
     "codegen/methods.toml",
-    "codegen/generated_style.toml",
+    "codegen/emit/generated_style.toml",
     "schema/v1/schema.json",
     "schema/PINNED.json",
 )

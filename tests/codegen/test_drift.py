@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from codegen.__main__ import GENERATED, ROOT, SCHEMA, main
-from codegen.emit import GENERATED as HEADER
+from codegen.emit.modules import GENERATED as HEADER
 from codegen.regen import regenerate
 from tests.codegen.build import STRING, acp_schema, model, tree, write_schema
 from tests.codegen.test_pins import FILE, pin

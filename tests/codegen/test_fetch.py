@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from codegen.__main__ import SCHEMA
-from codegen.pins import load, sha256
+from codegen.pinned.pins import load, sha256
 from codegen.regen import regenerate
 from tests.codegen.build import tree, write_schema
 from tests.codegen.fetching import NEW, OLD, fetched, package, refused

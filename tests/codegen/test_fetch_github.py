@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from codegen.__main__ import SCHEMA
-from codegen.pins import load, sha256
-from codegen.profiles import file_of
+from codegen.pinned.pins import load, sha256
+from codegen.pinned.profiles import file_of
+from codegen.pinned.sources import download
 from codegen.regen import regenerate
-from codegen.sources import download
 from tests.codegen.build import tree
 from tests.codegen.fetching import NEW, OLD, fetched, package, refused
 from tests.codegen.github import Answer, GitHub, github, rate_limited

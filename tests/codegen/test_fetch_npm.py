@@ -86,7 +86,7 @@ def test_half_a_package_is_one_sentence(tmp_path: Path, npm_does: NpmDoes) -> No
 
 
 def test_an_npm_that_says_nothing_is_given_up(npm_does: NpmDoes, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("codegen.sources.npm._SECONDS", 0.1)
+    monkeypatch.setattr("codegen.pinned.sources.npm._SECONDS", 0.1)
     assert "within 0.1 seconds" in npm_does("import signal; signal.pause()")
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from codegen.folders import move_files, read_files, write_files
+from codegen.files.folders import move_files, read_files, write_files
 
 OLD = {"a": b"old", "sub/b": b"old", "c": b"old"}
 

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from codegen.__main__ import ROOT
-from codegen.emit import emit_package, emit_profile
+from codegen.emit.modules import emit_package, emit_profile
 from codegen.errors import FileError, SchemaError
-from codegen.folders import write_files
+from codegen.files.folders import write_files
 from codegen.ir import Schema
 from codegen.regen import understand
 from tests.codegen.fuzz import Fuzzed, fuzzed

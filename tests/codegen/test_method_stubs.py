@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from acp_runtime.errors import MethodNotFound
-from codegen.methods import DATA
+from codegen.read.methods import DATA
 from tests.codegen.build import STRING, Schema, model, part_of, ref, tagged, wraps
 from tests.codegen.conftest import Generate
 from tests.codegen.stub_definitions import DEFINITIONS
@@ -137,7 +137,7 @@ def test_a_method_called_like_an_attribute_of_the_bases_gets_an_underscore(
     generate: Generate, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     (tmp_path / "methods.toml").write_text(f'{DATA.read_text("utf-8")}\n"{name}" = {{ offered = "always" }}\n', "utf-8")
-    monkeypatch.setattr("codegen.methods.DATA", tmp_path / "methods.toml")
+    monkeypatch.setattr("codegen.read.methods.DATA", tmp_path / "methods.toml")
     definitions = {"OtherRequest": part_of(name, "proxy", model(a=STRING))}
     channel = Recorder()
     agent = generate({**definitions, "OtherResponse": part_of(name, "proxy", model())}, "v2_draft", "v2/schema.json")

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from codegen.method_table import SHARED
-from codegen.methods import DATA
+from codegen.read.method_table import SHARED
+from codegen.read.methods import DATA
 
 PROFILES = {"v1": ("v1", "v1_unstable"), "v2": ("v2_draft", "v2_draft_unstable")}
 TABLE: dict[str, Any] = {

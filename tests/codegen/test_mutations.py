@@ -8,9 +8,9 @@ from collections import Counter
 import pytest
 
 from codegen.__main__ import SCHEMA
-from codegen.emit import emit_profile
+from codegen.emit.modules import emit_profile
 from codegen.errors import SchemaError
-from codegen.pins import Pinned, load
+from codegen.pinned.pins import Pinned, load
 from codegen.regen import understand
 from tests.codegen.mutations import Mutation, Schema, mutations, sample
 from tests.support import scale

@@ -12,7 +12,7 @@ import pytest
 
 from codegen.__main__ import ROOT, main
 from codegen.errors import SchemaError
-from codegen.pins import sha256
+from codegen.pinned.pins import sha256
 from codegen.regen import regenerate
 from tests.codegen.build import STRING, acp_schema, model, tree, write_schema
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from codegen.__main__ import GENERATED, main
-from codegen.methods import DATA
+from codegen.read.methods import DATA
 from tests.codegen.build import STRING, model, part_of, tree, write_schema
 from tests.codegen.refusal_base import BASE, Case, at, changed
 from tests.codegen.refusals_of_methods import METHODS
@@ -93,7 +93,7 @@ def map_methods(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> MapMethods:
         text = "".join(f'"{wire}" = {line}\n' for wire, line in lines.items())
         shared = DATA.read_text("utf-8").partition("[v1.agent]")[0]
         (tmp_path / "methods.toml").write_text(f"{shared}[v1.agent]\n{text}", "utf-8")
-        monkeypatch.setattr("codegen.methods.DATA", tmp_path / "methods.toml")
+        monkeypatch.setattr("codegen.read.methods.DATA", tmp_path / "methods.toml")
 
     return write
 

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from codegen.pins import load
+from codegen.pinned.pins import load
+from codegen.pinned.sources import read_source
 from codegen.regen import regenerate
-from codegen.sources import read_source
 from tests.support.releases import DIFFERENT, RELEASES, since, unpacked
 from tests.support.scale import STRESS, count, sample
 

@@ -9,11 +9,11 @@ from functools import cache
 from html.parser import HTMLParser
 
 from codegen.__main__ import SCHEMA
-from codegen.diff.failures import Failure, UserCode
 from codegen.diff.render.html import html
 from codegen.diff.report import Report, compare
 from codegen.diff.sources import Side, Snapshot
-from codegen.diff.verdicts import Verdict
+from codegen.diff.user_code.failures import Failure, UserCode
+from codegen.diff.verdict.verdicts import Verdict
 from codegen.regen import understand
 
 _VOID = {"br", "hr", "img", "input", "link", "meta"}

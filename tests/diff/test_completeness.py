@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from codegen.diff.findings import Finding
-from codegen.diff.pointers import at
+from codegen.diff.compare.pointers import at
 from codegen.diff.report import Report, compare
 from codegen.diff.sources import Side
+from codegen.diff.verdict.findings import Finding
 from tests.diff.raw import Change, changes
 from tests.diff.released import side_of
 from tests.support.releases import PAIRS

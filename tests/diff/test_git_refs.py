@@ -11,7 +11,7 @@ import jsonschema
 import pytest
 
 from codegen.__main__ import main
-from codegen.methods import DATA
+from codegen.read.methods import DATA
 from tests.codegen.build import Schema, acp_schema, model, part_of, write_schema
 from tests.diff.cases.case import around, holds
 from tests.diff.cases.methods import request

@@ -8,11 +8,11 @@ from dataclasses import replace
 
 import pytest
 
-from codegen.diff.failures import UNPREDICTED
-from codegen.diff.findings import Finding
 from codegen.diff.render.markdown import LIMIT, markdown
 from codegen.diff.report import Report
-from codegen.diff.verdicts import Verdict
+from codegen.diff.user_code.failures import UNPREDICTED
+from codegen.diff.verdict.findings import Finding
+from codegen.diff.verdict.verdicts import Verdict
 from tests.diff.pages import failing, large
 
 SAFE = Verdict.SAFE

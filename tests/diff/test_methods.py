@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from codegen.diff.findings import Finding
 from codegen.diff.method_facts import MethodFacts
 from codegen.diff.report import compare
-from codegen.diff.rules import RULES
 from codegen.diff.sources import Side, Snapshot, with_facts
+from codegen.diff.verdict.findings import Finding
+from codegen.diff.verdict.rules import RULES
 from codegen.regen import understand
 from tests.codegen.build import Schema
 from tests.diff.cases import CASES, METHOD_CASES

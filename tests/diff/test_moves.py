@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from codegen.diff.findings import Finding
 from codegen.diff.render.github import github
 from codegen.diff.render.html import html
 from codegen.diff.render.machine import as_json
@@ -12,6 +11,7 @@ from codegen.diff.render.markdown import markdown
 from codegen.diff.render.terminal import terminal
 from codegen.diff.report import Report, compare
 from codegen.diff.sources import Side, Snapshot
+from codegen.diff.verdict.findings import Finding
 from codegen.regen import understand
 from tests.codegen.build import STRING, Schema, acp_schema, model, other, ref, tagged
 from tests.diff.cases.case import INT, around

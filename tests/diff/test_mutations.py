@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from codegen.__main__ import SCHEMA
-from codegen.diff.findings import Finding
 from codegen.diff.report import compare
 from codegen.diff.sources import Side, Snapshot
+from codegen.diff.verdict.findings import Finding
 from codegen.errors import SchemaError
 from codegen.regen import understand
 from tests.codegen.mutations import Mutation, sample

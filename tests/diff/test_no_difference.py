@@ -10,9 +10,9 @@ import pytest
 
 from codegen.diff.report import compare
 from codegen.diff.sources import Side, Snapshot
-from codegen.emit import emit_profile
+from codegen.emit.modules import emit_profile
 from codegen.errors import SchemaError
-from codegen.profiles import Profile
+from codegen.pinned.profiles import Profile
 from codegen.regen import understand
 from tests.codegen.build import STRING, Schema, acp_schema, model, other, ref, tagged
 from tests.diff.cases.case import around

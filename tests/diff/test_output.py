@@ -13,8 +13,8 @@ import pytest
 
 from codegen.__main__ import ROOT, main
 from codegen.diff.render import machine
-from codegen.diff.rules import RULES
-from codegen.pins import sha256
+from codegen.diff.verdict.rules import RULES
+from codegen.pinned.pins import sha256
 from tests.codegen.build import STRING, Schema, acp_schema, model, write_schema
 from tests.diff.cases.case import around, holds, may
 from tests.diff.repository import commit

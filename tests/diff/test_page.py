@@ -10,11 +10,11 @@ from itertools import pairwise
 
 import pytest
 
-from codegen.diff.failures import UNPREDICTED, Failure, UserCode
-from codegen.diff.findings import Finding
 from codegen.diff.render.html import html
 from codegen.diff.render.machine import as_json
 from codegen.diff.report import Report, compare
+from codegen.diff.user_code.failures import UNPREDICTED, Failure, UserCode
+from codegen.diff.verdict.findings import Finding
 from tests.codegen.build import STRING, Schema
 from tests.diff.cases.case import around, holds
 from tests.diff.pages import Element, failing, large, page_of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from codegen.diff.matching import alike
+from codegen.diff.match.matching import alike
 
 RENAMED = [
     ("workingDir", "workDir"),

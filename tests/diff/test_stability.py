@@ -9,9 +9,9 @@ from functools import cache
 import pytest
 
 from codegen.diff.sources import Snapshot
-from codegen.emit import emit_profile
+from codegen.emit.modules import emit_profile
 from codegen.ir import Model, Schema
-from codegen.profiles import Profile
+from codegen.pinned.profiles import Profile
 from tests.diff.released import side_of
 from tests.support.releases import PAIRS
 from tests.support.scale import sample

@@ -13,7 +13,6 @@ import jsonschema
 import pytest
 
 from codegen.__main__ import main
-from codegen.diff.failures import UNPREDICTED
 from codegen.diff.render.github import github
 from codegen.diff.render.html import html
 from codegen.diff.render.machine import machine
@@ -21,7 +20,8 @@ from codegen.diff.render.markdown import markdown
 from codegen.diff.render.terminal import terminal
 from codegen.diff.report import Report, compare
 from codegen.diff.sources import read_side
-from codegen.diff.user_code import check_user_code
+from codegen.diff.user_code.failures import UNPREDICTED
+from codegen.diff.user_code.proof import check_user_code
 from tests.codegen.build import acp_schema, write_schema
 from tests.diff.cases.user_code import AFTER, BEFORE, CODE, DRAFT
 from tests.diff.everything import everything

@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from codegen.diff.findings import Finding
 from codegen.diff.report import compare
 from codegen.diff.sources import Side, Snapshot
-from codegen.diff.verdicts import BREAKING
+from codegen.diff.verdict.findings import Finding
+from codegen.diff.verdict.verdicts import BREAKING
 from codegen.names import pascal
 from codegen.regen import regenerate, understand
 from tests.codegen.build import Schema, acp_schema, write_schema

@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from codegen.profiles import find_files
+from codegen.pinned.profiles import find_files
 
 ROOT = Path(__file__).parents[2]
 GENERATED = ROOT / "generated"

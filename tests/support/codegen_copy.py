@@ -19,7 +19,7 @@ from tests.codegen.test_pins import FILE, pin
 # that permissions count.
 _SERVER = """
 import ctypes, json, os, resource, sys
-import codegen.diff.command, codegen.fetch, codegen.regen
+import codegen.diff.command, codegen.pinned.fetch, codegen.regen
 from codegen.__main__ import main
 
 def run(arguments, largest):

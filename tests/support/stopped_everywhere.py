@@ -15,7 +15,7 @@ import sys
 from itertools import count
 from pathlib import Path
 
-from codegen.folders import replace_folder
+from codegen.files.folders import replace_folder
 from codegen.stopping import catch_signals
 
 OLD, NEW = {"a": b"old", "sub/b": b"old"}, {"a": b"new", "c": b"new", "more/d": b"new"}

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from codegen.__main__ import ROOT, main
-from codegen.folders import write_files
+from codegen.files.folders import write_files
 from tests.codegen.build import STRING, Schema, acp_schema, model, part_of, write_schema
 from tests.diff.cases.case import around
 from tests.support.codegen_copy import shorten

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from codegen.diff.failures import UNPREDICTED, Failure
-from codegen.diff.findings import Finding
-from codegen.diff.grouping import change, summary, unsafe_axes
+from codegen.diff.render.grouping import change, summary, unsafe_axes
 from codegen.diff.report import Report
-from codegen.diff.verdicts import Verdict
-from codegen.profiles import file_of
+from codegen.diff.user_code.failures import UNPREDICTED, Failure
+from codegen.diff.verdict.findings import Finding
+from codegen.diff.verdict.verdicts import Verdict
+from codegen.pinned.profiles import file_of
 
 _LEVELS = {Verdict.BREAKING: "error", Verdict.RISKY: "warning"}
 

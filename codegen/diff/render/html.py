@@ -10,9 +10,7 @@ from pathlib import Path
 
 from markupsafe import Markup, escape
 
-from codegen.diff.failures import UNPREDICTED
-from codegen.diff.findings import NOWHERE, Finding
-from codegen.diff.grouping import (
+from codegen.diff.render.grouping import (
     FLOWS,
     REPORTED_ONLY,
     WORST_FIRST,
@@ -25,7 +23,9 @@ from codegen.diff.grouping import (
     user_code,
 )
 from codegen.diff.report import Report
-from codegen.rendering import Templates
+from codegen.diff.user_code.failures import UNPREDICTED
+from codegen.diff.verdict.findings import NOWHERE, Finding
+from codegen.emit.rendering import Templates
 
 _FOLDER = Path(__file__).parent
 _TEMPLATES = Templates(_FOLDER, autoescape=True, trim_blocks=True, lstrip_blocks=True)

@@ -6,9 +6,9 @@ import json
 from dataclasses import asdict
 from typing import Any
 
-from codegen.diff.failures import UserCode
-from codegen.diff.findings import Finding
 from codegen.diff.report import Report
+from codegen.diff.user_code.failures import UserCode
+from codegen.diff.verdict.findings import Finding
 
 FORMAT_VERSION = 1
 

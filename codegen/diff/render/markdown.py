@@ -9,9 +9,7 @@ import re
 from bisect import bisect_right
 from dataclasses import replace
 
-from codegen.diff.failures import UNPREDICTED, Failure
-from codegen.diff.findings import Finding
-from codegen.diff.grouping import (
+from codegen.diff.render.grouping import (
     FLOWS,
     REPORTED_ONLY,
     WORST_FIRST,
@@ -27,7 +25,9 @@ from codegen.diff.grouping import (
     user_code,
 )
 from codegen.diff.report import Report
-from codegen.diff.verdicts import Verdict
+from codegen.diff.user_code.failures import UNPREDICTED, Failure
+from codegen.diff.verdict.findings import Finding
+from codegen.diff.verdict.verdicts import Verdict
 
 # A comment on GitHub has room for 65,536 characters. The rest is for what a workflow writes around it.
 LIMIT = 64_000

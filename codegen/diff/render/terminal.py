@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from codegen.diff.failures import UNPREDICTED, Failure
-from codegen.diff.findings import Finding
-from codegen.diff.grouping import FLOWS, by_profile, change, groups, note, number, summary, unsafe_axes
+from codegen.diff.render.grouping import FLOWS, by_profile, change, groups, note, number, summary, unsafe_axes
 from codegen.diff.report import Report
-from codegen.diff.verdicts import Verdict
+from codegen.diff.user_code.failures import UNPREDICTED, Failure
+from codegen.diff.verdict.findings import Finding
+from codegen.diff.verdict.verdicts import Verdict
 
 _COLOURS = {Verdict.BREAKING: "31", Verdict.RISKY: "33", Verdict.SAFE: "32"}
 _BOLD, _FAINT = "1", "2"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import tomllib
 from typing import Any
 
-from codegen.methods import DATA
+from codegen.read.methods import DATA
 from tests.codegen.build import STRING, model, part_of, ref
 from tests.diff.cases.methods import BOOLEAN, MethodCase, stable
 

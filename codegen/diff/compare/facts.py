@@ -1,0 +1,56 @@
+"""What changed among the facts that `methods.toml` adds to the methods, of which no schema says anything.
+
+A fact about a property that came or went with the schema is no finding here: the property is one.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from codegen.diff.compare.comparison import Comparison
+from codegen.diff.method_facts import FACTS
+from codegen.diff.verdict.findings import BOTH, Finding
+from codegen.diff.verdict.rules import RULES
+from codegen.ir import Method
+from codegen.nodes import is_array, is_object
+
+# Those that decide what a caller gets, and when.
+ABOUT_RESULTS = frozenset(f"method-{key}-changed" for key in ("creates", "ends", "gone"))
+
+
+def compare_facts(old: Method, new: Method) -> Iterator[tuple[str, tuple[str, str]]]:
+    """The rules of what changed for a method, and what both sides say there."""
+    content, their_content = dict(old.content), dict(new.content)
+    said, their_said = old.line.get("content", {}), new.line.get("content", {})
+    for part in dict.fromkeys((*content, *their_content)):
+        if said.get(part) != their_said.get(part):
+            yield "method-content-changed", (_part(part, content), _part(part, their_content))
+    facts, their_facts = dict(old.facts), dict(new.facts)
+    for key in FACTS:
+        before, after = old.line.get(key), new.line.get(key)
+        if before != after and facts.get(key) != their_facts.get(key):
+            yield f"method-{key}-changed", (_shown(before), _shown(after))
+
+
+def compare_properties(comparison: Comparison) -> None:
+    """What all methods have in common."""
+    old, new = comparison.old.schema.properties, comparison.new.schema.properties
+    rule = "profile-properties-changed"
+    for key in sorted(old.keys() | new.keys()):
+        before, after = old.get(key, ""), new.get(key, "")
+        if before != after:
+            name, texts = comparison.profile, (f"{key} = {before}", f"{key} = {after}")
+            found = Finding(rule, name, name, "", "", f"all methods, {key}", RULES[rule].verdicts, *texts, flow=BOTH)
+            comparison.findings.append(found)
+
+
+def _part(part: str, content: dict[str, str]) -> str:
+    return f"{part}: {content[part]}" if part in content else ""
+
+
+def _shown(value: Any) -> str:
+    if is_object(value):
+        return f"{value['by']}: {json.dumps(value['result'])}"
+    return ", ".join(value) if is_array(value) else "" if value is None else str(value)

@@ -1,0 +1,69 @@
+"""Which objects of a schema are nested in which, and by which properties."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+
+from codegen.diff.compare.shapes import Shape, shape_of
+from codegen.diff.match.matching import effective
+from codegen.ir import Alias, Field, Model, Schema
+
+# Objects deeper inside than this are not looked for.
+_DEPTH = 3
+
+
+class Nesting:
+    """The objects of a schema, each with those that its properties hold."""
+
+    def __init__(self, schema: Schema) -> None:
+        self._schema = schema
+        self.models = {name: each for name, each in schema.definitions.items() if isinstance(each, Model)}
+
+    @cached_property
+    def fields(self) -> dict[str, dict[str, Field]]:
+        """The properties of every object, those of what it wraps too."""
+        return {name: effective(self._schema, model) for name, model in self.models.items()}
+
+    @cached_property
+    def _held(self) -> dict[str, list[tuple[str, Model]]]:
+        """The objects that each object holds, with the property that does."""
+        return {
+            name: [(wire, inner) for wire, each in fields.items() for inner in self._in(shape_of(each.type.annotation))]
+            for name, fields in self.fields.items()
+        }
+
+    def _in(self, shape: Shape) -> Iterator[Model]:
+        for name in shape.names():
+            definition = self._schema.definitions[name]
+            if isinstance(definition, Alias):
+                yield from self._in(shape_of(definition.type.annotation))
+            else:
+                yield from self._schema.leaves(name)
+
+    def inside(self, start: Model) -> Iterator[tuple[Model, str]]:
+        """The objects nested in an object, each with the shortest way to it."""
+        seen, level = {start.name}, [(start, "")]
+        for _ in range(_DEPTH):
+            ways = [
+                (inner, f"{path}.{wire}".lstrip("."))
+                for model, path in level
+                for wire, inner in self._held[model.name]
+                if inner.name not in seen
+            ]
+            seen |= {model.name for model, _ in ways}
+            level = ways
+            yield from level
+
+    def around(self, start: Model) -> Iterator[Model]:
+        """The objects that an object, or one that wraps it, is nested in."""
+        level = {name for name in self.models if start.name in (name, *self._schema.bases(name))}
+        seen = set(level)
+        for _ in range(_DEPTH):
+            level = {
+                name
+                for name, held in self._held.items()
+                if name not in seen and any(inner.name in level for _, inner in held)
+            }
+            seen |= level
+            yield from (model for name, model in self.models.items() if name in level)

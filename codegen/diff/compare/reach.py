@@ -1,0 +1,101 @@
+"""Which definitions travel, in which messages and which way.
+
+A walk from the params and the result of every method. On the way it notes whether some path has no place that gives
+way to a bad value: only then does a bad value inside a definition fail a whole message.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from codegen.diff.compare.shapes import shape_of
+from codegen.diff.verdict.findings import BOTH, NOWHERE, TO_AGENT, TO_CLIENT
+from codegen.ir import Alias, Definition, Method, Model, Schema, Union
+
+_TO = {"agent": TO_AGENT, "client": TO_CLIENT}
+_BACK = {"agent": TO_CLIENT, "client": TO_AGENT}
+_LENIENT = {"DefaultOnError", "SkipInvalidItems"}
+
+
+@dataclass
+class Reach:
+    """What a walk found, by definition."""
+
+    flows: dict[str, set[str]] = field(default_factory=lambda: defaultdict[str, set[str]](set))
+    methods: dict[str, dict[str, None]] = field(default_factory=lambda: defaultdict[str, dict[str, None]](dict))
+    strict: set[str] = field(default_factory=set[str])
+
+    def flow(self, name: str) -> str:
+        return one_flow(self.flows[name]) if name in self.flows else NOWHERE
+
+    def gives_way(self, name: str) -> bool:
+        """Whether every message that holds the definition survives a bad value in it."""
+        return name in self.flows and name not in self.strict
+
+
+def one_flow(flows: set[str]) -> str:
+    return BOTH if len(flows) > 1 else next(iter(flows), NOWHERE)
+
+
+def params_flow(method: Method) -> str:
+    return one_flow({_TO[role] for role in method.handled_by})
+
+
+def result_flow(method: Method) -> str:
+    return one_flow({_BACK[role] for role in method.handled_by})
+
+
+def reach(schema: Schema, envelopes: set[str]) -> Reach:
+    """Walk from every method, and from what every message has beside its payload (the request's id, the error)."""
+    found = Reach()
+    edges = {name: list(_edges(each)) for name, each in schema.definitions.items()}
+    for method in schema.methods:
+        for role in method.handled_by:
+            _walk(found, edges, method.params, _TO[role], method.wire)
+            if method.result:
+                _walk(found, edges, method.result, _BACK[role], method.wire)
+    for name in sorted(envelopes):
+        found.flows[name].update((TO_AGENT, TO_CLIENT))
+        found.strict.add(name)
+    for name in sorted(_beside_payloads(schema, envelopes)):
+        for flow in (TO_AGENT, TO_CLIENT):
+            _walk(found, edges, name, flow, "")
+    return found
+
+
+def _beside_payloads(schema: Schema, envelopes: set[str]) -> set[str]:
+    models = [leaf for name in envelopes for leaf in schema.leaves(name)]
+    fields = [each for model in models for each in model.fields if each.wire not in ("params", "result")]
+    return {name for each in fields for name in shape_of(each.type.annotation).names()}
+
+
+def _walk(found: Reach, edges: dict[str, list[tuple[str, bool]]], start: str, flow: str, method: str) -> None:
+    """Depth first; a definition is visited again if this path is the first strict one."""
+    seen: set[tuple[str, bool]] = set()
+    stack = [(start, True)]
+    while stack:
+        name, strict = stack.pop()
+        if (name, strict) in seen:
+            continue
+        seen.add((name, strict))
+        found.flows[name].add(flow)
+        if method:
+            found.methods[name][method] = None
+        if strict:
+            found.strict.add(name)
+        stack += [(target, strict and hard) for target, hard in edges.get(name, ())]
+
+
+def _edges(definition: Definition) -> Iterator[tuple[str, bool]]:
+    """What a definition is made of, and whether a bad value there fails it."""
+    if isinstance(definition, Alias):
+        yield from ((name, True) for name in shape_of(definition.type.annotation).names())
+    if isinstance(definition, Union):
+        yield from ((member.name, True) for member in definition.members)
+    if isinstance(definition, Model):
+        yield from [(definition.base, True)] if definition.base else []
+        for each in definition.fields:
+            hard = not _LENIENT.intersection(each.markers)
+            yield from ((name, hard) for name in shape_of(each.type.annotation).names())

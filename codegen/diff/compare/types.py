@@ -1,0 +1,105 @@
+"""What changed in a type: its null, its constants, its limits, or all of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from codegen.diff.compare.comparison import Comparison
+from codegen.diff.compare.shapes import Shape, shape_of
+from codegen.diff.verdict.rules import RULES
+from codegen.diff.verdict.verdicts import SAFE, Verdicts, breaks, risks
+from codegen.ir import Type
+from codegen.read.types import quoted
+
+Enum = tuple[tuple[Any, ...], Shape | None]
+_LIMITS = {
+    (True, False): "constraint-loosened",
+    (False, True): "constraint-tightened",
+    (True, True): "constraint-changed",
+    (False, False): "type-respelled",
+}
+
+
+@dataclass(frozen=True)
+class TypeChange:
+    """One thing that changed in a type. `gained` and `lost`: whether it has values that it hadn't, and the reverse."""
+
+    rule: str
+    verdicts: Verdicts
+    before: str
+    after: str
+
+
+def compare_types(comparison: Comparison, old: Type, new: Type) -> Iterator[TypeChange]:
+    """Everything that changed between two types; a definition's new name or content changes no type that names it."""
+    before, after = shape_of(old.annotation).renamed(comparison.names), shape_of(new.annotation)
+    if before == after:
+        yield from _respelled(old, new)
+        return
+    if before.nullable != after.nullable and "null" not in (before.kind, after.kind):
+        yield _null(after.nullable, old, new)
+    sent, before, after = shape_of(old.annotation).concrete(), before.concrete(), after.concrete()
+    if before == after:
+        return
+    enums = before.enum(), after.enum()
+    if enums[0] and enums[1]:
+        yield from _enums(*enums[0], *enums[1])
+    if not (enums[0] and enums[1]) or _other_limits(enums[0], enums[1]):
+        yield _whole(comparison, sent, before, after, old, new)
+
+
+def _respelled(old: Type, new: Type) -> Iterator[TypeChange]:
+    """A type that is written in another way and has the same values."""
+    if old.annotation != new.annotation and set(old.names) == set(new.names):
+        yield TypeChange("type-respelled", RULES["type-respelled"].verdicts, old.annotation, new.annotation)
+
+
+def _other_limits(old: Enum, new: Enum) -> bool:
+    """Whether two open enums differ in the other values they take."""
+    return None not in (old[1], new[1]) and old[1] != new[1]
+
+
+def _null(gained: bool, old: Type, new: Type) -> TypeChange:
+    letters = "BSSBS" if gained else "SBBSS"
+    rule = "nullable-added" if gained else "nullable-removed"
+    return TypeChange(rule, Verdicts.of(letters), old.annotation, new.annotation)
+
+
+def _enums(
+    before: tuple[Any, ...], old_others: Shape | None, after: tuple[Any, ...], new_others: Shape | None
+) -> Iterator[TypeChange]:
+    """What changed between two enums: whether they take other values, and each value."""
+    was_open, is_open = old_others is not None, new_others is not None
+    if was_open != is_open:
+        rule = "enum-opened" if is_open else "enum-closed"
+        yield _ruled(rule, _enum_shown(before, old_others), _enum_shown(after, new_others))
+    for value in after:
+        if value not in before:
+            yield _ruled(f"enum-{'open' if was_open else 'closed'}-value-added", "", str(value))
+    for value in before:
+        if value not in after:
+            yield _ruled(f"enum-{'open' if is_open else 'closed'}-value-removed", str(value), "")
+
+
+def _enum_shown(values: tuple[Any, ...], others: Shape | None) -> str:
+    """All that an enum takes."""
+    named = ", ".join(map(quoted, values))
+    return f"open: {named}, any other {others.kind}" if others else f"closed: {named}"
+
+
+def _ruled(rule: str, before: str, after: str) -> TypeChange:
+    return TypeChange(rule, RULES[rule].verdicts, before, after)
+
+
+def _whole(comparison: Comparison, sent: Shape, before: Shape, after: Shape, old: Type, new: Type) -> TypeChange:
+    """A change of limits alone, or of the type. `sent` is `before` with the names that the base has."""
+    gained = not comparison.new_to_old.shape(after, sent)
+    lost = not comparison.old_to_new.shape(sent, after)
+    if before.unlimited() == after.unlimited():
+        verdicts = Verdicts(breaks(gained), breaks(lost), risks(lost), SAFE)
+        return TypeChange(_LIMITS[gained, lost], verdicts, old.annotation, new.annotation)
+    other_classes = set(before.names()) != set(after.names())
+    verdicts = Verdicts(breaks(gained), breaks(lost), breaks(lost or other_classes), breaks(gained or other_classes))
+    return TypeChange("type-changed", verdicts, old.annotation, new.annotation)

@@ -1,0 +1,159 @@
+"""What changed in a union: its members, whether it takes unknown ones, how its members are told apart."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from codegen.diff.compare.comparison import Comparison
+from codegen.diff.compare.pointers import of_member
+from codegen.diff.match.matching import meaning_of_field, pair
+from codegen.diff.sources import Snapshot
+from codegen.ir import Member, Model, Schema, Union
+
+
+@dataclass(frozen=True)
+class Unions:
+    """The two sides of a union."""
+
+    comparison: Comparison
+    old: Union
+    new: Union
+
+    def add(
+        self, rule: str, before: Member | None = None, after: Member | None = None, texts: tuple[str, str] | None = None
+    ) -> None:
+        """Note a finding about the union or a member of it. `texts`: both sides of it, if it is about no member."""
+        comparison, member = self.comparison, after or before
+        members = (after, before) if member else self._others()
+        comparison.add(
+            rule,
+            self.old,
+            self.new,
+            old=_pointer(comparison.old.raw, self.old, before, after),
+            new=_pointer(comparison.new.raw, self.new, after, before),
+            subject=f"{self.new.name}:{member.tag or member.label}" if member else self.new.name,
+            texts=texts or (_shown(before), _shown(after)),
+            symbols=comparison.symbols(self.new, self.old, *members),
+            covers=(*_excluding(comparison.old, self.old), *_excluding(comparison.new, self.new)) if member else (),
+        )
+
+    def _others(self) -> list[Member]:
+        """The open members of both sides: they are what a change of openness is about."""
+        sides = ((self.comparison.new.schema, self.new), (self.comparison.old.schema, self.old))
+        return [each for schema, union in sides for each in union.members if _is_other(schema, each)]
+
+
+def _pointer(raw: Any, union: Union, member: Member | None, other: Member | None) -> str:
+    if member is not None:
+        return of_member(raw, union, union.members.index(member))
+    return "" if other else union.pointer
+
+
+def _excluding(snapshot: Snapshot, union: Union) -> list[str]:
+    """Where the open member lists the tags of the others: that follows from which others there are."""
+    others = (index for index, each in enumerate(union.members) if _is_other(snapshot.schema, each))
+    return [f"{of_member(snapshot.raw, union, index)}/not" for index in others]
+
+
+def compare_unions(comparison: Comparison, old: Union, new: Union) -> None:
+    """Everything that changed between two unions. One that has its members from another says nothing of its own."""
+    unions = Unions(comparison, old, new)
+    if _is_derived(comparison.old.raw, old) and _is_derived(comparison.new.raw, new):
+        return
+    was_open, is_open = is_open_union(comparison.old.schema, old), is_open_union(comparison.new.schema, new)
+    if was_open != is_open:
+        texts = _union_shown(comparison.old.schema, old), _union_shown(comparison.new.schema, new)
+        unions.add("union-opened" if is_open else "union-closed", texts=texts)
+    if old.tag != new.tag and old.tag and new.tag:
+        unions.add("union-tag-changed", texts=(old.tag, new.tag))
+    if old.exclusive != new.exclusive:
+        unions.add("union-choice-changed", texts=(_choice(old), _choice(new)))
+    _compare_members(unions, was_open, is_open)
+
+
+def _is_derived(raw: Any, union: Union) -> bool:
+    return of_member(raw, union, 0) == union.pointer
+
+
+def _compare_members(unions: Unions, was_open: bool, is_open: bool) -> None:
+    old, new = _by_key(unions.comparison.old.schema, unions.old), _by_key(unions.comparison.new.schema, unions.new)
+    gone = {key: each for key, each in old.items() if key not in new}
+    come = {key: each for key, each in new.items() if key not in old}
+    for key, other in _renamed(unions.comparison, gone, come).items():
+        before, after = gone.pop(key), come.pop(other)
+        unions.add("union-member-retagged" if before.tag or after.tag else "union-member-renamed", before, after)
+    for member in come.values():
+        unions.add(f"union-{'open' if was_open else 'closed'}-member-added", None, member)
+    for member in gone.values():
+        unions.add(f"union-{'open' if is_open else 'closed'}-member-removed", member, None)
+    for key in [key for key in old if key in new]:
+        if unions.comparison.names.get(old[key].name) != new[key].name:
+            unions.add("union-member-renamed", old[key], new[key])
+    kept = [[key for key in each if key in old and key in new] for each in (old, new)]
+    if kept[0] != kept[1] and not unions.new.tag:
+        orders = [[each[key] for key in keys] for each, keys in zip((old, new), kept, strict=True)]
+        unions.add("union-order-changed", texts=(_listed(orders[0]), _listed(orders[1])))
+
+
+def _by_key(schema: Schema, union: Union) -> dict[str, Member]:
+    """Members by what tells them apart, the open one left out: whether there is one is the union's own matter."""
+    kept = [each for each in union.members if not _is_other(schema, each)] or union.members
+    return {each.tag or f"title {each.label}": each for each in kept}
+
+
+def is_open_union(schema: Schema, union: Union) -> bool:
+    """Whether it takes unknown members. The open member of another union may be a union itself; that one isn't open."""
+    others = [_is_other(schema, each) for each in union.members]
+    return any(others) and not all(others)
+
+
+def _is_other(schema: Schema, member: Member) -> bool:
+    """Whether a member is for the tags that the union doesn't name."""
+    leaves = list(schema.leaves(member.name))
+    return bool(leaves) and all(_takes_other_tags(each) for each in leaves)
+
+
+def _takes_other_tags(model: Model) -> bool:
+    return any(marker.startswith("OtherThan") for field in model.fields for marker in field.markers)
+
+
+def _renamed(comparison: Comparison, gone: dict[str, Member], come: dict[str, Member]) -> dict[str, str]:
+    """Members that hold the same under another tag or title, where what they hold is something to tell them by."""
+
+    def same(before: str, after: str) -> bool:
+        held = _content(comparison.old.schema, gone[before], comparison.names)
+        return held == _content(comparison.new.schema, come[after], {}) and len(held) > 1
+
+    return pair(list(gone), list(come), same)
+
+
+def _content(schema: Schema, member: Member, names: dict[str, str]) -> tuple[object, ...]:
+    """What a member holds beside its tag."""
+    found = schema.definitions[member.name]
+    if not isinstance(found, Model):
+        return ("", names.get(member.name, member.name))
+    base = names.get(found.base, found.base) if found.base else ""
+    own = [(each.wire, *meaning_of_field(each, names)) for each in found.fields if each.tag is None]
+    return (base, *sorted(own, key=str)) if not base else (base, base, *sorted(own, key=str))
+
+
+def _union_shown(schema: Schema, union: Union) -> str:
+    """All that a union takes."""
+    is_open = is_open_union(schema, union)
+    named = _listed([each for each in union.members if not (is_open and _is_other(schema, each))])
+    return f"open: {named}, any other member" if is_open else f"closed: {named}"
+
+
+def _choice(union: Union) -> str:
+    return "exactly one member matches" if union.exclusive else "the first member that matches"
+
+
+def _listed(members: list[Member]) -> str:
+    return ", ".join(each.tag or each.name for each in members)
+
+
+def _shown(member: Member | None) -> str:
+    if member is None:
+        return ""
+    return f"{member.tag}: {member.name}" if member.tag else member.name

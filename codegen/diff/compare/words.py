@@ -1,0 +1,23 @@
+"""Descriptions that changed. They are counted: nobody's code depends on them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from codegen.diff.compare.comparison import Comparison
+from codegen.ir import Definition, Model
+
+
+def count_docs(comparison: Comparison) -> int:
+    """How many descriptions differ between things that both sides have."""
+    pairs = [pair for old, new in comparison.pairs() for pair in _texts(old, new)]
+    old, new = comparison.old.schema.messages, comparison.new.schema.messages
+    pairs += [(old[subject], new[subject]) for subject in old if subject in new]
+    return sum(before != after for before, after in pairs)
+
+
+def _texts(old: Definition, new: Definition) -> Iterator[tuple[str, str]]:
+    yield old.doc, new.doc
+    if isinstance(old, Model) and isinstance(new, Model):
+        words = {field.wire: field.doc for field in new.fields}
+        yield from ((field.doc, words[field.wire]) for field in old.fields if field.wire in words)

@@ -1,0 +1,1 @@
+"""Which definition and which property of one side is which of the other."""

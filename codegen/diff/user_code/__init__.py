@@ -1,0 +1,1 @@
+"""User code as of the base, checked with the head's package."""

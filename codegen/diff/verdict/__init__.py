@@ -1,0 +1,1 @@
+"""Findings, the rules that name them, and how bad each is."""

@@ -1,0 +1,53 @@
+"""Generated code in one style: unused imports dropped, the rest sorted. ruff's rules for it are a file of their own."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from codegen.errors import FileError
+from codegen.files.folders import write_files
+
+_STYLE = Path(__file__).with_name("generated_style.toml")
+_SHOWN = f"{_STYLE.parent.name}/{_STYLE.name}"
+_FIX, _FORMAT, _CHECK = ["check", "--fix", "--exit-zero"], ["format"], ["check", "--output-format", "concise"]
+
+
+def formatted(files: dict[str, str]) -> dict[str, str]:
+    """The same files, formatted.
+
+    Raises:
+        FileError: they aren't Python, or ruff can't run.
+    """
+    with tempfile.TemporaryDirectory(prefix="acp-codegen-") as folder:
+        root = Path(folder)
+        write_files(root, {name: text.encode("utf-8") for name, text in files.items()})
+        for arguments in (_FIX, _FORMAT, _CHECK):
+            _ruff(arguments, folder)
+        return {name: (root / name).read_bytes().decode("utf-8") for name in files}
+
+
+def _ruff(arguments: list[str], folder: str) -> None:
+    if not _STYLE.is_file():
+        raise FileError("", f"{_SHOWN}: The file is missing. Restore it with git.")
+    command = [sys.executable, "-m", "ruff", *arguments, "--config", str(_STYLE), "--no-cache", folder]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode < 0:
+        raise FileError("", f"ruff was ended by {signal.Signals(-done.returncode).name}. Run it again.")
+    if "No module named ruff" in done.stderr:
+        raise FileError("", "ruff isn't installed. `make regen` installs everything that is needed.")
+    if done.returncode:
+        raise FileError("", _complaint(done.stderr or done.stdout, folder))
+
+
+def _complaint(said: str, folder: str) -> str:
+    """What ruff says, as one line."""
+    lines = [line.strip(" .").removeprefix("Cause: ") for line in said.replace(f"{folder}/", "").splitlines()]
+    lines = [line for line in lines if line]
+    if str(_STYLE) in said:
+        where = [line for line in lines[:-1] if " at line " in line]
+        return f"{_SHOWN}: {', '.join((*where, lines[-1]))}. Correct it, or restore it with git."
+    return f"ruff refuses the generated code: {'; '.join(lines[:3])}. The template that this comes from is wrong."

@@ -1,0 +1,1 @@
+"""Folders that change as a whole or not at all."""

@@ -1,0 +1,1 @@
+"""Where the schemas come from, and that they are what was pinned."""

@@ -1,0 +1,126 @@
+"""The pinned schema: which bytes, from where. Nothing is generated from bytes that are not the pinned ones."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from codegen.errors import FileError
+from codegen.nodes import escape, is_object
+from codegen.pinned.profiles import Profile, find_files
+
+PINS = "PINNED.json"
+_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
+_AGAIN = "Restore the file with git, or `make fetch` again."
+
+
+@dataclass(frozen=True)
+class Pinned:
+    """A profile and the bytes of its schema, verified."""
+
+    profile: Profile
+    content: bytes
+
+    @property
+    def schema(self) -> dict[str, Any]:
+        try:
+            found = parse_json(self.content)
+        except ValueError as error:
+            raise FileError("", f"Not JSON: {error}. {_AGAIN}", self.profile.file) from error
+        if not is_object(found) or not is_object(found.get("$defs")):
+            raise FileError("", f"Not an ACP schema: there are no `$defs`. {_AGAIN}", self.profile.file)
+        return found
+
+
+def sha256(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
+def load(folder: Path, *, pinned: bool) -> list[Pinned]:
+    """The schemas of a folder. With `pinned`, its PINNED.json must name exactly these files, with these hashes."""
+    files = find_files(folder)
+    if not files and not (folder / PINS).is_file():
+        raise FileError("", f"There is no schema in {folder.name}/. `make fetch FROM=npm:...` brings one.")
+    pins: dict[str, Any] = {"source": "", "version": "", "files": {}}
+    if pinned or (folder / PINS).is_file():
+        pins = read_pins(folder / PINS)
+        _check_same_files(set(files.values()), set(pins["files"]))
+    found: list[Pinned] = []
+    for name, file in files.items():
+        content = (folder / file).read_bytes()
+        found_hash = sha256(content)
+        expected = pins["files"][file]["sha256"] if pins["files"] else found_hash
+        if found_hash != expected:
+            raise FileError(
+                "", f"The SHA-256 is {found_hash}, pinned is {expected}. Restore the file or fetch it again.", file
+            )
+        # A file that stayed when others were fetched says itself where it is from.
+        origin = pins | pins["files"].get(file, {})
+        found.append(Pinned(Profile(name, file, expected, origin["source"], origin["version"]), content))
+    return found
+
+
+def read_pins(path: Path) -> dict[str, Any]:
+    """What PINNED.json says: `source`, `version` and `files`, of the types they have to be."""
+    try:
+        pins = parse_json(path.read_bytes())
+    except FileNotFoundError as error:
+        raise FileError("", "There is no PINNED.json beside the schema. `make fetch` writes it.", PINS) from error
+    except ValueError as error:
+        raise FileError("", f"Not JSON: {error}. {_AGAIN}", PINS) from error
+    files = pins.get("files") if is_object(pins) else None
+    if not is_object(pins) or not is_object(files):
+        raise FileError("", f"Expected an object with `files`. {_AGAIN}", PINS)
+    for key in ("source", "version"):
+        if not isinstance(pins.get(key), str):
+            raise FileError(f"/{key}", f"Expected a string. {_AGAIN}", PINS)
+    for file, entry in files.items():
+        if not is_object(entry) or not isinstance(entry.get("sha256"), str):
+            raise FileError(f"/files/{escape(file)}", f"Expected an object with a `sha256`. {_AGAIN}", PINS)
+        if not all(isinstance(entry.get(key, ""), str) for key in ("source", "version")):
+            raise FileError(f"/files/{escape(file)}", f"Expected `source` and `version` to be strings. {_AGAIN}", PINS)
+    return pins
+
+
+def _check_same_files(present: set[str], listed: set[str]) -> None:
+    for file in sorted(present ^ listed):
+        where = "is there but not pinned" if file in present else "is pinned but not there"
+        raise FileError("", f"The file {where}. `make fetch` writes both.", file)
+
+
+def parse_json(content: bytes) -> Any:
+    """JSON as the standard has it, in UTF-8. A key that is there twice, NaN and the like are a ValueError."""
+    try:
+        text = content.decode("utf-8-sig")
+        found = json.loads(text, object_pairs_hook=_no_duplicates, parse_constant=_no_constant)
+    except UnicodeDecodeError as error:
+        raise ValueError(f"byte {error.start} is not UTF-8") from error
+    except RecursionError as error:
+        raise ValueError("it is nested too deep") from error
+    if _SURROGATE.search(text):
+        _check_characters(found)
+    return found
+
+
+def _check_characters(found: Any) -> None:
+    """Two escaped surrogates are a character; one alone is none, and can't be written to any file."""
+    try:
+        json.dumps(found, ensure_ascii=False).encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise ValueError("a string in it has half a character, an escaped surrogate alone") from error
+
+
+def _no_constant(name: str) -> Any:
+    raise ValueError(f"{name} is no JSON number")
+
+
+def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    keys = [key for key, _ in pairs]
+    for key in keys:
+        if keys.count(key) > 1:
+            raise ValueError(f"the key {key!r} is there twice in one object")
+    return dict(pairs)

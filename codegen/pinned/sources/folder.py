@@ -1,0 +1,55 @@
+"""Schemas from a folder: an unpacked package, its `schema/`, or a folder like that. Or from one file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from codegen.errors import FetchError
+from codegen.nodes import is_object
+from codegen.pinned.pins import parse_json
+from codegen.pinned.profiles import ONE_FILE, PLACES, find_files
+from codegen.pinned.sources.release import Release, check_known
+
+
+def from_file(path: Path) -> Release:
+    """One schema, in the place that its own path says, else as the one file that releases up to 1.9 have."""
+    place = f"{path.resolve().parent.name}/{path.name}"
+    file = place if place in PLACES else ONE_FILE
+    return Release(f"file:{path.name}", "", "", None, {file: path.read_bytes()})
+
+
+def from_folder(folder: Path) -> Release:
+    """What a folder has, called by its package.json's name or else its own."""
+    package = package_json(folder)
+    name, version = package.get("name"), package.get("version", "")
+    source = f"folder:{name}@{version}" if name else f"folder:{folder.resolve().name}"
+    return release_in(folder, source, package)
+
+
+def release_in(folder: Path, source: str, package: dict[str, Any]) -> Release:
+    """The schemas of a package, of its `schema/`, or of a folder like that."""
+    home = next((each for each in (folder / "schema", folder) if find_files(each)), None)
+    if home is None:
+        raise FetchError(f"There is no schema in {source}; expected one of {', '.join(PLACES)}.")
+    files = sorted(find_files(home).values())
+    found = [path for path in sorted(home.rglob("schema*.json")) if "node_modules" not in path.parts]
+    check_known(source, (path.relative_to(home).as_posix() for path in found), files)
+    text = next((each.read_bytes() for each in (folder / "LICENSE", home / "LICENSE") if each.is_file()), None)
+    schemas = {file: (home / file).read_bytes() for file in files}
+    return Release(source, package.get("version", ""), package.get("license", ""), text, schemas)
+
+
+def package_json(folder: Path) -> dict[str, Any]:
+    """What package.json says; nothing if there is none."""
+    path = folder / "package.json"
+    if not path.is_file():
+        return {}
+    try:
+        found: Any = parse_json(path.read_bytes())
+    except ValueError as error:
+        raise FetchError(f"package.json is not JSON: {error}.") from error
+    texts = ("name", "version", "license")
+    if not is_object(found) or not all(isinstance(found.get(key, ""), str) for key in texts):
+        raise FetchError("package.json is not that of a package.")
+    return found

@@ -1,0 +1,74 @@
+"""Schemas from a package of npm, through the npm client, so that its settings count."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import tarfile
+import tempfile
+from pathlib import Path
+
+from codegen.errors import FetchError
+from codegen.pinned.sources.folder import package_json, release_in
+from codegen.pinned.sources.release import Release
+
+_PACKAGE = re.compile(r"(?P<name>(@[a-z0-9][\w.-]*/)?[a-z0-9][\w.-]*)(@(?P<wanted>[\w][\w.+-]*))?")
+_SECONDS = 120
+_READ = re.compile(r"package/(schema/.*|package\.json|LICENSE)")
+_UNKNOWN = {"E404", "ETARGET", "EINVALIDTAGNAME"}
+_UNREACHABLE = {"ENOTFOUND", "EAI_AGAIN", "ECONNREFUSED", "ECONNRESET", "ETIMEDOUT", "ENETUNREACH", "EHOSTUNREACH"}
+
+
+def from_npm(spec: str) -> Release:
+    """The package that npm gives for a name and a version or tag."""
+    wanted = _PACKAGE.fullmatch(spec)
+    if wanted is None:
+        raise FetchError(f"npm:{spec} is not npm:<package>@<version or tag>.")
+    with tempfile.TemporaryDirectory(prefix="acp-fetch-") as name:
+        folder = Path(name)
+        _unpack(_pack(spec, folder), folder)
+        package = package_json(folder / "package")
+        if package.get("name") != wanted["name"]:
+            raise FetchError(f"npm gave the package {package.get('name')!r} for {spec}.")
+        return release_in(folder / "package", f"npm:{package['name']}@{package.get('version', '')}", package)
+
+
+def _pack(spec: str, folder: Path) -> Path:
+    """The archive that `npm pack` puts into a folder."""
+    command = ["npm", "pack", "--ignore-scripts", "--silent", "--loglevel=error", spec]
+    try:
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=_SECONDS)
+    except FileNotFoundError as error:
+        raise FetchError("There is no npm. Install Node.js, or fetch from GitHub or a folder.") from error
+    except subprocess.TimeoutExpired as error:
+        raise FetchError(f"npm didn't bring {spec} within {_SECONDS} seconds.") from error
+    if done.returncode:
+        raise FetchError(_failure(spec, done.stderr))
+    archives = list(folder.glob("*.tgz"))
+    if len(archives) != 1:
+        raise FetchError(f"npm packed {len(archives)} archives for {spec}, expected one.")
+    return archives[0]
+
+
+def _failure(spec: str, text: str) -> str:
+    found = re.search(r"^npm (?:error|ERR!) code (\w+)", text, re.MULTILINE)
+    code = found[1] if found else "no code"
+    if code in _UNKNOWN:
+        return f"npm knows no {spec}."
+    if code in _UNREACHABLE:
+        return f"npm can't reach its registry ({code}). Try again later, or fetch from a folder."
+    if code == "EINTEGRITY":
+        return f"What npm got for {spec} has not the hash that its registry says. Fetch it again."
+    return f"npm could not pack {spec} ({code})."
+
+
+def _unpack(archive: Path, folder: Path) -> None:
+    """Only what is read from the package, and only inside the folder."""
+    if not hasattr(tarfile, "data_filter"):
+        raise FetchError("Unpacking safely needs Python 3.11.4 or newer. Unpack it yourself and fetch from the folder.")
+    try:
+        with tarfile.open(archive, "r:gz") as tar:
+            wanted = [each for each in tar.getmembers() if _READ.fullmatch(each.name)]
+            tar.extractall(folder, wanted, filter="data")
+    except (tarfile.TarError, EOFError, OSError) as error:
+        raise FetchError(f"The package can't be unpacked: {error}.") from error

@@ -1,0 +1,1 @@
+"""From JSON Schema and `methods.toml` to the intermediate representation."""

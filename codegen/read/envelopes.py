@@ -1,0 +1,237 @@
+"""The messages of the schema's root: who sends which definition as a request, a notification or a response.
+
+No code is generated for the messages themselves, the runtime has them. So all there is to read is checked against
+what is known of them, and what upstream says about them is kept as text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from codegen.ir import Definition, Model, Schema, Type
+from codegen.nodes import REF_PREFIX, Node, is_array, is_object, reading
+from codegen.read.docs import with_member_docs
+from codegen.read.properties import read_property
+from codegen.read.types import missing_definition
+
+_DIALECT = "https://json-schema.org/draft/2020-12/schema"
+_TITLE = "Agent Client Protocol"
+_VERSION = {"type": "string", "enum": ["2.0"]}
+_SENDERS = ("Agent", "Client", "ProtocolLevel", "Proxy")
+# The parts of a message by the end of its title, and in which definition each stands.
+_PARTS = {
+    "": ("Request", "Response", "Notification"),
+    "BatchCall": ("Request", "Notification", "ProtocolLevelNotification"),
+    "BatchResponse": ("Result", "Error"),
+}
+# What an envelope is, by its keys: its kind, the key of its payload, and the keys it may do without.
+_KINDS = {
+    frozenset({"id", "method", "params"}): ("request", "params", {"params"}),
+    frozenset({"method", "params"}): ("notification", "params", {"params"}),
+    frozenset({"id", "result"}): ("response", "result", set[str]()),
+    frozenset({"id", "error"}): ("error", "error", set[str]()),
+}
+
+
+@dataclass(frozen=True)
+class Payload:
+    """A definition in the place of params or result, whose message it is in, and what is said of it there.
+
+    Of a request or a notification that is what upstream says of the method.
+    """
+
+    sender: str
+    kind: str
+    definition: str
+    doc: str = ""
+
+
+@dataclass
+class Messages:
+    """What the root of a schema says: the payloads, and upstream's words by what they are about."""
+
+    payloads: set[Payload] = field(default_factory=set[Payload])
+    texts: dict[str, str] = field(default_factory=dict[str, str])
+
+
+def read_messages(raw: dict[str, Any]) -> Messages:
+    """All messages of a schema. Batches hold what single messages hold and add nothing of their own."""
+    reader = _Reader(raw)
+    with reading(Node(raw, "")) as root:
+        _expect(root, "$schema", _DIALECT)
+        _expect(root, "title", _TITLE)
+        root.take("$defs", dict, {})
+        for message in root.take_list("anyOf"):
+            reader.read(message)
+    return reader.found
+
+
+class _Reader:
+    """Reads messages one by one and keeps what they say."""
+
+    def __init__(self, raw: dict[str, Any]) -> None:
+        self.definitions: dict[str, Any] = raw["$defs"]
+        self.found = Messages()
+
+    def read(self, node: Node) -> None:
+        """A message of the root, single or a batch."""
+        title = node.take("title", str, "")
+        sender, ending = _split(node, title)
+        self._say(f"`{title}`", node)
+        if not ending:
+            self._message(node, title, sender, ending)
+            return
+        item = _batch_item(node)
+        self._say(f"each of `{title}`", item)
+        self._message(item, title, sender, ending)
+
+    def _say(self, subject: str, node: Node) -> None:
+        self.found.texts[subject] = node.take("description", str, "")
+        if node.take_flag("x-docs-ignore"):
+            self.found.texts[subject] += "\n\nUpstream leaves it out of its documentation."
+
+    def _message(self, node: Node, title: str, sender: str, ending: str) -> None:
+        """A message: `jsonrpc` and the parts that it is one of, or an envelope inline."""
+        _expect(node, "type", "object")
+        properties = node.take_map("properties")
+        version = properties.pop("jsonrpc", None)
+        if version is None or version.schema != _VERSION:
+            raise node.error('Every message has `jsonrpc`, a string that is "2.0".')
+        required: list[str] = node.take("required", list, [])
+        members = node.take_list("anyOf")
+        node.close()
+        if "jsonrpc" not in required or (members and (properties or required != ["jsonrpc"])):
+            raise node.error("Every message requires `jsonrpc`; what else it requires say its parts.", "required")
+        if properties:
+            self._inline(title, properties, set(required))
+            self.found.payloads |= _payloads(node, sender, properties, set(required) - {"jsonrpc"})
+            return
+        if [each.schema.get("title") for each in members] != list(_PARTS[ending]):
+            raise node.error(f"Expected the parts {', '.join(_PARTS[ending])}, in this order.", "anyOf")
+        for each in members:
+            self._part(each, sender)
+
+    def _part(self, node: Node, sender: str) -> None:
+        """One of a message's parts: a definition, or what a member of the response's definition says too."""
+        title = node.take("title", str, "")
+        ref = node.take_ref()
+        if ref is not None:
+            is_shared = title.startswith("ProtocolLevel")
+            expected = title if is_shared else sender + title
+            if ref != expected or ref not in self.definitions:
+                raise node.error(f"Expected a reference to the definition {expected!r}.")
+            node.close()
+            self.found.payloads |= self._definition(ref, "ProtocolLevel" if is_shared else sender)
+        elif node.schema not in self.definitions.get(f"{sender}Response", {}).get("anyOf", ()):
+            raise node.error(f"Expected what {sender}Response says, word for word.")
+
+    def _definition(self, name: str, sender: str) -> set[Payload]:
+        """The payloads of an envelope that is a definition: itself, or each of its members."""
+        node = Node(self.definitions[name], f"/$defs/{name}")
+        members = node.take_list("anyOf") or [node]
+        return {payload for each in members for payload in _envelope(each, sender)}
+
+    def _inline(self, title: str, properties: dict[str, Node], required: set[str]) -> None:
+        """An envelope without a definition (or with one that says the same), its properties read like any object's."""
+        for key, each in properties.items():
+            read = read_property(key, Node(each.schema, each.pointer), key in required, self._lookup)
+            doc = with_member_docs(each.schema.get("description", ""), without_methods(each.schema, self.definitions))
+            self.found.texts[f"`{key}` of `{title}`, `{read.annotation}`"] = doc
+
+    def _lookup(self, name: str, place: Node) -> Type:
+        if name not in self.definitions:
+            raise missing_definition(name, place)
+        return Type(name, "ref", names=(name,), spelled=False)
+
+
+def _split(message: Node, title: str) -> tuple[str, str]:
+    """The title of a message as its sender and the kind of batch it is."""
+    for sender in _SENDERS:
+        if title.startswith(sender) and title.removeprefix(sender) in _PARTS:
+            return sender, title.removeprefix(sender)
+    raise message.error(f"Messages of {title!r} have no rule.", "title")
+
+
+def _batch_item(node: Node) -> Node:
+    if node.take("type", str, "") != "array" or node.take("minItems", int, 0) != 1 or "items" not in node:
+        raise node.error("A batch is an array of at least one message.")
+    item = node.take_node("items")
+    node.close()
+    return item
+
+
+def _envelope(node: Node, sender: str) -> set[Payload]:
+    properties = node.take_map("properties")
+    return _payloads(node, sender, properties, set(node.take("required", list, [])))
+
+
+def _payloads(node: Node, sender: str, properties: dict[str, Node], required: set[str]) -> set[Payload]:
+    """What is in an envelope's params or result. An error's data is the runtime's."""
+    found = _KINDS.get(frozenset(properties))
+    if found is None:
+        raise node.error(f"An envelope with {', '.join(properties)} is no JSON-RPC message.")
+    kind, key, optional = found
+    if required != properties.keys() - optional:
+        raise node.error(f"A JSON-RPC {kind} requires {', '.join(sorted(properties.keys() - optional))}.", "required")
+    if kind == "error":
+        return set()
+    return {Payload(sender, kind, name, doc) for name, doc in _described(properties[key].schema)}
+
+
+def _expect(node: Node, keyword: str, value: str) -> None:
+    if node.take(keyword, str, "") != value:
+        raise node.error(f"Expected {value!r}.", keyword)
+
+
+def _described(schema: Any, doc: str = "") -> Iterator[tuple[str, str]]:
+    """The definitions that a schema refers to, each with what is said beside the reference."""
+    if is_array(schema):
+        for each in schema:
+            yield from _described(each, doc)
+    if is_object(schema):
+        said = schema.get("description", doc)
+        if "$ref" in schema:
+            yield schema["$ref"].removeprefix(REF_PREFIX), said
+        for keyword, value in schema.items():
+            yield from _described(value, said if keyword == "allOf" else "")
+
+
+def without_methods(schema: Any, definitions: dict[str, Any]) -> Any:
+    """A schema without the members that are the params of a method: what is said there stands on the method's stub.
+
+    A member with another title stays, because the stub doesn't have that.
+    """
+    if is_array(schema):
+        return [without_methods(each, definitions) for each in schema if not _is_of_method(each, definitions)]
+    if is_object(schema):
+        return {keyword: without_methods(value, definitions) for keyword, value in schema.items()}
+    return schema
+
+
+def _is_of_method(schema: Any, definitions: dict[str, Any]) -> bool:
+    parts = (schema, *schema.get("allOf", ())) if is_object(schema) else ()
+    names = [part["$ref"].removeprefix(REF_PREFIX) for part in parts if is_object(part) and "$ref" in part]
+    return any("x-method" in definitions.get(name, {}) and schema.get("title", name) == name for name in names)
+
+
+def set_envelopes(schema: Schema, raw: dict[str, Any]) -> None:
+    """Put the definitions of whole messages last, without the words that stand on the stubs."""
+    payloads = {name for method in schema.methods for name in (method.params, method.result)}
+    names = {sender + part for sender in _SENDERS for part in _PARTS[""]} - payloads
+    found = {name for name in names if name in schema.definitions}
+    schema.envelopes = found | {leaf.name for name in found for leaf in schema.leaves(name)}
+    own = {name: each for name, each in schema.definitions.items() if name not in schema.envelopes}
+    last = {name: _shortened(schema.definitions[name], raw["$defs"]) for name in schema.definitions if name not in own}
+    schema.definitions = own | last
+
+
+def _shortened(definition: Definition, definitions: dict[str, Any]) -> Definition:
+    """A message whose params no longer say what the stubs do."""
+    if not isinstance(definition, Model) or definition.name not in definitions:
+        return definition
+    params = definitions[definition.name]["properties"].get("params", {})
+    doc = with_member_docs(params.get("description", ""), without_methods(params, definitions))
+    fields = tuple(replace(each, doc=doc) if each.wire == "params" else each for each in definition.fields)
+    return replace(definition, fields=fields)

@@ -1,0 +1,83 @@
+"""A property of an object as a field of a model: its name, whether it may be absent or null, how it forgives."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from codegen.ir import Field, Type
+from codegen.names import attribute_name
+from codegen.nodes import Node
+from codegen.read.docs import with_member_docs
+from codegen.read.types import Lookup, quoted, read_type
+
+_DEFAULT_ON_ERROR = "x-deserialize-default-on-error"
+_DEFAULT_ON_NULL = "x-deserialize-default-on-null"
+_SKIP_INVALID_ITEMS = "x-deserialize-skip-invalid-items"
+_EMPTY = {"array": "[]", "map": "{}"}
+
+
+def read_property(wire: str, node: Node, required: bool, lookup: Lookup) -> Field:
+    """One property, every keyword of it."""
+    name = attribute_name(wire)
+    if name is None:
+        raise node.error(f"The key {wire!r} has no Python name from which the key follows again.")
+    doc = with_member_docs(node.take("description", str, ""), node.schema)
+    on_error = node.take_flag(_DEFAULT_ON_ERROR)
+    on_null = node.take_flag(_DEFAULT_ON_NULL)
+    skip_items = node.take_flag(_SKIP_INVALID_ITEMS)
+    has_default = "default" in node
+    default: Any = node.take("default", object, None)
+    kind = read_type(node, lookup)
+    node.close()
+    _check_leniency(node, kind, required, on_error, on_null, skip_items, has_default)
+    # What reading it gives when it is absent. A default of the schema's own is written by codegen.read.defaults.
+    empty = "None" if kind.nullable else _EMPTY.get(kind.kind, "None")
+    source = None if required else "" if has_default else empty
+    markers = (
+        *(["SkipInvalidItems"] if skip_items else []),
+        *(["NotNull"] if source == "None" and not kind.nullable else []),
+        *(["DefaultOnNull"] if on_null else []),
+        *(["DefaultOnError"] if on_error else []),
+    )
+    return Field(wire, name, kind, required, doc, markers, source, default, has_default)
+
+
+def _check_leniency(
+    node: Node, kind: Type, required: bool, on_error: bool, on_null: bool, skip_items: bool, has_default: bool
+) -> None:
+    if skip_items and kind.kind != "array":
+        raise node.error("Only an array has items to skip.", _SKIP_INVALID_ITEMS)
+    if on_null and (kind.nullable or kind.kind not in _EMPTY):
+        raise node.error("There is no rule for what null becomes here.", _DEFAULT_ON_NULL)
+    if has_default and node.schema["default"] is None:
+        raise node.error("There is no rule for a default of null; upstream leaves it out.", "default")
+    if required and has_default:
+        raise node.error("There is no rule for a required property with a default.", "default")
+    if required and (on_error or on_null) and (kind.kind != "array" or kind.nullable):
+        raise node.error("There is no rule for what a required property that isn't a plain array is salvaged to.")
+
+
+def tag_field(wire: str, node: Node, value: str) -> Field:
+    """The constant that tells a union's member from the others."""
+    name = attribute_name(wire)
+    if name is None:
+        raise node.error(f"The tag {wire!r} has no Python name from which the key follows again.")
+    doc = node.take("description", str, "")
+    kind = read_type(node, _no_reference)
+    node.close()
+    return Field(wire, name, kind, required=True, doc=doc, default=f"tag({quoted(value)})", tag=value)
+
+
+def open_tag(field: Field, known: list[str]) -> Field:
+    """The tag of the variant that the schema does not name."""
+    return replace(field, markers=(f"OtherThan({', '.join(quoted(value) for value in known)})",))
+
+
+def no_tag(field: Field, salvaged: bool) -> Field:
+    """The tag of the variant that has none."""
+    return replace(field, markers=("NoTag",) if salvaged else (), default="None")
+
+
+def _no_reference(name: str, node: Node) -> Type:
+    raise node.error(f"A tag is a constant, found a reference to {name!r}.")

@@ -1,0 +1,226 @@
+"""JSON Schema types as Python annotations.
+
+Reads everything that may stand in a property, an array or an enum: references, scalars with their constraints,
+arrays, maps, enums and inline unions of those. Objects with properties need a name and are `codegen.read.normalise`'s.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from typing import Any
+
+from codegen.errors import SchemaError
+from codegen.ir import Type
+from codegen.nodes import Node, is_array
+
+# What a reference is: its Python name, JSON kind and whether null is one of its values.
+Lookup = Callable[[str, Node], Type]
+
+ANY = Type("Any", "any", nullable=True, spelled=False)
+_INTEGERS = {
+    f"{sign}int{bits}": (0, 2**bits - 1) if sign else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
+    for sign in ("", "u")
+    for bits in (8, 16, 32, 64)
+}
+_STRING_FORMATS = {"date-time": "DateTime", "regex": "Regex", "uri": "Uri"}
+_ENCODINGS = {"base64": "Base64"}
+_VARIANTS = ("anyOf", "oneOf")
+
+
+def read_type(node: Node, lookup: Lookup) -> Type:
+    """The type of a node. Takes every keyword that says something about it."""
+    ref = node.take_ref()
+    if ref is not None:
+        return lookup(ref, node)
+    if any(keyword in node for keyword in _VARIANTS):
+        return _union(node, lookup)
+    if "type" not in node:
+        return ANY
+    return _typed(node, lookup)
+
+
+def _typed(node: Node, lookup: Lookup) -> Type:
+    declared: Any = node.take("type", object, "")
+    names: list[Any] = declared if is_array(declared) else [declared]
+    nullable = "null" in names
+    concrete = [name for name in names if name != "null"]
+    if not concrete:
+        return Type("None", "scalar", nullable=True, spelled=False)
+    if len(concrete) > 1 or not isinstance(concrete[0], str) or concrete[0] not in _READERS:
+        raise node.error(f"Expected one type, or one type and null, found {declared!r}.", "type")
+    found = _READERS[concrete[0]](node, lookup)
+    return replace(found, nullable=nullable)
+
+
+def _string(node: Node, _: Lookup) -> Type:
+    choices = _choices(node, str)
+    if choices:
+        return Type(literal(choices), "scalar")
+    text = _lookup_name(node, "format", _STRING_FORMATS) or _lookup_name(node, "contentEncoding", _ENCODINGS) or "str"
+    return Type(
+        _constrained(node, text, minLength="min_length", maxLength="max_length", pattern="pattern"),
+        "scalar",
+        plain=text,
+    )
+
+
+def _integer(node: Node, _: Lookup) -> Type:
+    width = _lookup_name(node, "format", {name: name.capitalize() for name in _INTEGERS})
+    low, high = _INTEGERS.get((width or "").lower(), (None, None))
+    choices = _choices(node, int)
+    if choices:
+        return Type(literal(choices), "scalar")
+    if low == 0 and "minimum" not in node:
+        raise node.error("Expected a minimum beside an unsigned format.", "format")
+    minimum, maximum = node.take("minimum", int, low), node.take("maximum", int, high)
+    if width and (minimum, maximum) == (low, high) and ("minimum" in node, "maximum" in node) == (low == 0, False):
+        return Type(width, "scalar")
+    return Type(f"Annotated[{width or 'int'}, Integer({minimum}, {maximum})]", "scalar", plain="int")
+
+
+def _number(node: Node, _: Lookup) -> Type:
+    width = _lookup_name(node, "format", {"double": "Double"}) or "float"
+    bounds: tuple[float | None, float | None] = (
+        node.take("minimum", (int, float), None),
+        node.take("maximum", (int, float), None),
+    )
+    is_plain = width == "Double" and bounds == (None, None)
+    text = width if is_plain else f"Annotated[{width}, Number({bounds[0]}, {bounds[1]})]"
+    return Type(text, "scalar", plain="float")
+
+
+def _boolean(_: Node, __: Lookup) -> Type:
+    return Type("bool", "scalar")
+
+
+def _array(node: Node, lookup: Lookup) -> Type:
+    if "items" not in node:
+        raise node.error("An array without `items` has no rule.")
+    item = read_annotated(node.take_node("items"), lookup)
+    text = _constrained(node, f"list[{item.annotation}]", minItems="min_length", maxItems="max_length")
+    return Type(text, "array", names=item.names, item=item)
+
+
+def _object(node: Node, lookup: Lookup) -> Type:
+    if "properties" in node:
+        raise node.error("An inline object with properties has no name. Upstream gives such objects a definition.")
+    if "additionalProperties" not in node:
+        raise node.error("An object that says nothing of its properties has no rule; `additionalProperties` says it.")
+    if node.schema["additionalProperties"] is True:
+        node.take_flag("additionalProperties")
+        return Type("dict[str, Any]", "map")
+    value = read_annotated(node.take_node("additionalProperties"), lookup)
+    plain = f"Mapping[str, {value.parameter}]" if "Sequence[" in value.parameter else ""
+    return Type(f"dict[str, {value.annotation}]", "map", names=value.names, plain=plain)
+
+
+_READERS: dict[str, Callable[[Node, Lookup], Type]] = {
+    "string": _string,
+    "integer": _integer,
+    "number": _number,
+    "boolean": _boolean,
+    "array": _array,
+    "object": _object,
+}
+
+
+def read_annotated(node: Node, lookup: Lookup) -> Type:
+    """The type of a node that may carry a title or a description, which a type has no place for."""
+    node.take("title", str, "")
+    node.take("description", str, "")
+    found = read_type(node, lookup)
+    node.close()
+    return found
+
+
+def _union(node: Node, lookup: Lookup) -> Type:
+    """An inline union of anything but objects without a name. Members keep upstream's order."""
+    nodes = [member for keyword in _VARIANTS for member in node.take_list(keyword)]
+    _check_alternatives(node, nodes)
+    members = [read_annotated(member, lookup) for member in nodes]
+    found = union_of(members)
+    if len({member.text for member in members}) < len(members):
+        raise node.error("Two of its members are the same type.")
+    return found
+
+
+def _check_alternatives(node: Node, members: list[Node]) -> None:
+    """Upstream's unions without classes: constants alone are a `oneOf`, everything else is an `anyOf`."""
+    constants = [member for member in members if "const" in member]
+    if ("oneOf" in node) != (len(constants) == len(members)):
+        raise node.error("Expected `oneOf` where all members are constants, `anyOf` where not all are.")
+    if len({member.schema.get("format") for member in constants}) > 1:
+        raise node.error("Its constants differ in their formats.")
+    for member in members:
+        if isinstance(member.schema.get("type"), list):
+            raise node.error("There is no rule for a member of several types; upstream has null as its own member.")
+
+
+def union_of(members: Iterable[Type]) -> Type:
+    """One type for several: constants of one kind in one `Literal`, null apart, objects and arrays by first match."""
+    members = list(members)
+    concrete = [member for member in members if member.text != "None"]
+    if not concrete:
+        return replace(members[0], names=())
+    nullable = any(member.nullable for member in members)
+    spelled = any(member.nullable and (member.spelled or member.text == "None") for member in members)
+    texts = list(dict.fromkeys(_merge_literals([member.text for member in concrete])))
+    names = tuple(dict.fromkeys(name for member in concrete for name in member.names))
+    if len(texts) == 1:
+        only = concrete[0]
+        return Type(texts[0], only.kind, nullable, names, only.item if len(concrete) == 1 else None, spelled)
+    text = " | ".join(texts)
+    plain = " | ".join(
+        dict.fromkeys(_merge_literals([replace(member, nullable=False).parameter for member in concrete]))
+    )
+    if any(member.kind in ("ref", "array", "union") for member in concrete):
+        text = f"Annotated[{text}, FirstMatch]"
+    return Type(text, "union", nullable, names, spelled=spelled, plain=plain)
+
+
+def _merge_literals(texts: list[str]) -> list[str]:
+    constants = [text.removeprefix("Literal[").removesuffix("]") for text in texts if text.startswith("Literal[")]
+    others = [text for text in texts if not text.startswith("Literal[")]
+    return [f"Literal[{', '.join(constants)}]", *others] if constants else others
+
+
+def literal(values: Iterable[Any]) -> str:
+    return f"Literal[{', '.join(quoted(value) for value in values)}]"
+
+
+def quoted(value: Any) -> str:
+    """A JSON scalar as Python source, strings in double quotes as the formatter has them."""
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, str) else repr(value)
+
+
+def _choices(node: Node, kind: type[Any]) -> list[Any]:
+    values: list[Any] = node.take("enum", list, [])
+    if "const" in node:
+        values = [*values, node.take("const", kind, None)]
+    for value in values:
+        if not isinstance(value, kind) or isinstance(value, bool):
+            raise node.error(f"The constant {value!r} is not of the type that stands beside it.")
+    return values
+
+
+def _lookup_name(node: Node, keyword: str, known: dict[str, str]) -> str | None:
+    value = node.take(keyword, str, "")
+    if keyword not in node:
+        return None
+    if value not in known:
+        raise node.error(f"{value!r} is not one of {', '.join(sorted(known))}; it needs a type of its own.", keyword)
+    return known[value]
+
+
+def _constrained(node: Node, text: str, **keywords: str) -> str:
+    found = {python: node.take(keyword, (int, str), None) for keyword, python in keywords.items() if keyword in node}
+    if not found:
+        return text
+    arguments = ", ".join(f"{python}={quoted(value)}" for python, value in found.items())
+    return f"Annotated[{text}, Field({arguments})]"
+
+
+def missing_definition(name: str, node: Node) -> SchemaError:
+    return node.error(f"There is no definition {name!r}.")
