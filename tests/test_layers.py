@@ -25,7 +25,7 @@ _LAYERS = {
         {"logs", "options"},
         {"connection"},
         {"transports"},
-        {"connect"},
+        {"connect", "roles"},
     ),
     "codegen": (
         {"errors", "ir", "names", "nodes", "toml", "system", "stopping"},

@@ -23,9 +23,6 @@ _FOLDER = re.compile(r"`((?:codegen|docs|generated|runtime|schema|tests)/[\w/]*/
 # There only while findings of an upgrade are accepted.
 _AT_TIMES = {"accepted.toml", "schema/accepted.toml"}
 
-# Remove the entry when this fails: the files are then where the page says.
-_AHEAD = {"docs/architecture.md": pytest.mark.xfail(strict=True, reason="Files move to the folders that it shows.")}
-
 
 def name(page: Path) -> str:
     return page.relative_to(ROOT).as_posix()
@@ -49,9 +46,7 @@ def missing(page: Path) -> Iterator[str]:
     yield from (folder for folder in _FOLDER.findall(text) if not (ROOT / folder).is_dir())
 
 
-@pytest.mark.parametrize(
-    "page", [pytest.param(page, id=name(page), marks=_AHEAD.get(name(page), ())) for page in PAGES]
-)
+@pytest.mark.parametrize("page", PAGES, ids=name)
 def test_what_a_page_links_to_and_names_is_there(page: Path) -> None:
     assert list(missing(page)) == []
 

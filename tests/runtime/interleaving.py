@@ -9,7 +9,7 @@ from contextlib import suppress
 from random import Random
 from typing import Any
 
-from acp_runtime.connection import Connection
+from acp_runtime.connection import Connection, run
 from acp_runtime.options import Options
 from tests.runtime.random_peer import RandomPeer, settled, turns
 
@@ -60,7 +60,7 @@ class Interleaving(ABC):
 
     async def run(self) -> None:
         wire, connection = self.wire, self.wire.connection
-        running = asyncio.create_task(connection.run())
+        running = asyncio.create_task(run(connection))
         receiving = asyncio.create_task(wire.receive(self.received))
         wire.send({"method": "_begin"})
         pump = asyncio.create_task(wire.pump(self.chance.randrange(2500 * self.busy) if self.end == "eof" else None))

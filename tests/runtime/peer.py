@@ -29,7 +29,7 @@ from acp_bindings.v1 import (
     SessionUpdateAgentMessageChunk,
 )
 from acp_bindings.v1.connect import AGENT_SIDE, CLIENT_SIDE
-from acp_runtime.connection import Connection
+from acp_runtime.connection import Connection, run
 from acp_runtime.connection.transport import ByteSource, ByteWriter
 from acp_runtime.options import Options
 from acp_runtime.transports.fds import FdReader, FdWriter
@@ -204,7 +204,7 @@ async def serving(
     """Our agent at one end, a raw client at the other."""
     source, writer, peer_source, peer_writer, close = await link()
     connection = Connection(side, factory, source, writer, Options(**options))
-    running = asyncio.create_task(connection.run())
+    running = asyncio.create_task(run(connection))
     peer = Peer(peer_source, peer_writer)
     try:
         if ready:
@@ -227,7 +227,7 @@ async def calling(
     """Our client at one end, a raw agent at the other."""
     source, writer, peer_source, peer_writer, close = await link()
     connection = Connection(side, factory, source, writer, Options(**options))
-    running = asyncio.create_task(connection.run())
+    running = asyncio.create_task(run(connection))
     peer = Peer(peer_source, peer_writer)
     try:
         if ready:

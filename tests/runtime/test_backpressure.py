@@ -16,7 +16,7 @@ from acp_bindings.v1 import (
 )
 from acp_bindings.v1.connect import CLIENT_SIDE
 from acp_runtime import ConnectionClosed, Options, RemoteError
-from acp_runtime.connection import Connection
+from acp_runtime.connection import Connection, run
 from tests.runtime.peer import (
     Link,
     Peer,
@@ -110,7 +110,7 @@ async def test_rule_18_updates_beyond_the_high_water_mark_are_handled_in_order(
     done = asyncio.Event()
     source, writer, peer_source, peer_writer, close = await link()
     connection = Connection(CLIENT_SIDE, Asking, source, writer, Options(guards="off", high_water_messages=5))
-    running = asyncio.create_task(connection.run())
+    running = asyncio.create_task(run(connection))
     peer = Peer(peer_source, peer_writer)
     await peer.send(*(update("s", str(n)) for n in range(20)), {"id": "quiet", "method": "quiet"})
     asked = [await peer.receive(), await peer.receive()]

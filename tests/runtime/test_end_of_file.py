@@ -13,7 +13,7 @@ from acp_bindings import v2_draft
 from acp_bindings.v1 import SessionNotification, spawn_agent
 from acp_bindings.v1.connect import CLIENT_SIDE
 from acp_runtime import ConnectionClosed, Options
-from acp_runtime.connection import Connection
+from acp_runtime.connection import Connection, run
 from tests.runtime.peer import Link, PlainClient, calling, line, text_of, update
 from tests.support.scale import count
 
@@ -168,7 +168,7 @@ async def test_rule_22_leaving_discards_what_waits_with_one_warning_that_counts_
     source, writer, peer_source, peer_writer, close = await link()
     options = Options(guards="off", eof_grace=0.01)
     connection = Connection(CLIENT_SIDE, recording(handled, stuck), source, writer, options)
-    running = asyncio.create_task(connection.run())
+    running = asyncio.create_task(run(connection))
     peer_writer.write(b"".join(line(update("s", text)) for text in numbers(10)))
     await started.wait()
     await _some_turns()

@@ -12,7 +12,7 @@ import pytest
 from acp_bindings.v1 import SessionNotification
 from acp_bindings.v1.connect import CLIENT_SIDE
 from acp_runtime import ConnectionClosed, Options
-from acp_runtime.connection import Connection
+from acp_runtime.connection import Connection, run
 from tests.runtime.peer import Link, Peer, PlainClient, text_of, update
 
 
@@ -21,7 +21,7 @@ async def left(link: Link, factory: Any, **options: Any) -> AsyncIterator[tuple[
     """A client's connection that ends from this side when the block does."""
     source, writer, peer_source, peer_writer, close = await link()
     connection = Connection(CLIENT_SIDE, factory, source, writer, Options(guards="off", **options))
-    running = asyncio.create_task(connection.run())
+    running = asyncio.create_task(run(connection))
     peer = Peer(peer_source, peer_writer)
     yield connection, peer
     running.cancel()

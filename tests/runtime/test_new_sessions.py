@@ -13,7 +13,7 @@ from acp_bindings import v1_unstable
 from acp_bindings.v1 import RemoteAgent, SessionNotification
 from acp_bindings.v1_unstable import connect as v1_unstable_connect
 from acp_runtime import Options
-from acp_runtime.connection import Connection
+from acp_runtime.connection import Connection, run
 from tests.runtime.peer import Link, Peer, PlainClient, calling, line, text_of, update
 
 LARGE = "x" * 1_000_000
@@ -110,7 +110,7 @@ async def test_rule_16_updates_of_a_forked_session_come_after_its_caller_has_the
     connection = Connection(
         v1_unstable_connect.CLIENT_SIDE, lambda _: Recording(), source, writer, Options(guards="off")
     )
-    running = asyncio.create_task(connection.run())
+    running = asyncio.create_task(run(connection))
     peer = Peer(peer_source, peer_writer)
     task = asyncio.create_task(fork(connection.remote))
     id = (await peer.receive())["id"]

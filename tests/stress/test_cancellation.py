@@ -13,7 +13,7 @@ import pytest
 from acp_bindings.v1 import PromptRequest, PromptResponse, RemoteAgent
 from acp_bindings.v1.connect import AGENT_SIDE, CLIENT_SIDE
 from acp_runtime import RequestCancelled, RequestError
-from acp_runtime.connection import Connection
+from acp_runtime.connection import Connection, run
 from acp_runtime.connection.load import Load
 from acp_runtime.options import Options
 from tests.runtime.peer import Link, PlainAgent, PlainClient, line, prompt, serving
@@ -123,7 +123,7 @@ async def test_every_prompt_has_one_answer_on_the_wire_however_it_is_cancelled(
 
     serving = Connection(AGENT_SIDE, moody, reader, writer, watch(sent))
     calling = Connection(CLIENT_SIDE, PlainClient, peer_reader, peer_writer, watch(received))
-    running = [asyncio.create_task(each.run()) for each in (serving, calling)]
+    running = [asyncio.create_task(run(each)) for each in (serving, calling)]
     try:
         agent: RemoteAgent = calling.remote
         await agent.initialize(protocol_version=1)

@@ -18,7 +18,7 @@ from acp_bindings.v1 import (
     SessionNotification,
 )
 from acp_bindings.v1.connect import AGENT_SIDE, CLIENT_SIDE
-from acp_runtime.connection import Connection
+from acp_runtime.connection import Connection, run
 from acp_runtime.options import Options
 from tests.runtime.peer import Link, PlainAgent, PlainClient
 from tests.runtime.test_order import chunk, text_of
@@ -57,7 +57,7 @@ async def joined(
     reader, writer, peer_reader, peer_writer, close = await link()
     serving = Connection(AGENT_SIDE, agent_factory, reader, writer, options)
     calling = Connection(CLIENT_SIDE, client_factory, peer_reader, peer_writer, options)
-    running = [asyncio.create_task(each.run()) for each in (serving, calling)]
+    running = [asyncio.create_task(run(each)) for each in (serving, calling)]
     try:
         async with asyncio.timeout(DEADLINE):
             await calling.remote.initialize(protocol_version=1)

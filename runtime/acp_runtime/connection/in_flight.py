@@ -137,7 +137,7 @@ class InFlightRequest(InFlightMessage):
 
 
 # Set by connections alone, so what is in it is in flight.
-current = cast("ContextVar[InFlightMessage | None]", context.current)
+current: ContextVar[InFlightMessage | None] = cast("ContextVar[InFlightMessage | None]", context.current)
 
 
 def current_message() -> InFlightMessage | None:

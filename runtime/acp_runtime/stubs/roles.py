@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from abc import ABC
 from collections.abc import Awaitable, Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar
-from warnings import warn
+from typing import Any, ClassVar, Protocol, TypeVar
 
 from acp_runtime.errors import ConnectionClosed, InvalidParams, MethodNotFound
-from acp_runtime.models.absent import ABSENT
 from acp_runtime.models.model import Model
 from acp_runtime.stubs.context import current
 from acp_runtime.stubs.methods import AnyMethod, Notification, Request
@@ -201,15 +199,3 @@ class Remote:
 
     async def _notify_with(self, notification: Model) -> None:
         await self._channel.notify(*ready_made(notification, self.notifications))
-
-
-if TYPE_CHECKING:
-    UNSET: Any
-else:
-
-    def __getattr__(name: str) -> Any:
-        """Names that have moved."""
-        if name != "UNSET":
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        warn("acp_runtime.stubs.roles.UNSET is acp_runtime.ABSENT now", DeprecationWarning, stacklevel=2)
-        return ABSENT

@@ -1,0 +1,19 @@
+"""Where `UNSET` was, which is `acp_runtime.ABSENT` now. Goes with the next minor release."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+from warnings import warn
+
+from acp_runtime.models.absent import ABSENT
+
+if TYPE_CHECKING:
+    UNSET: Any
+else:
+
+    def __getattr__(name: str) -> Any:
+        """The name that has moved."""
+        if name != "UNSET":
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        warn("acp_runtime.roles.UNSET is acp_runtime.ABSENT now", DeprecationWarning, stacklevel=2)
+        return ABSENT
