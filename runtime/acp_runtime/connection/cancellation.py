@@ -1,7 +1,7 @@
 """How requests of the peer are cancelled: by their id, with their turn, or as the connection ends (rules 20 to 22).
 
-One that hasn't begun never does: its answer is ready. A handler that runs is cancelled once, since a second time would
-end its clean-up.
+One that hasn't begun never does: its answer is ready. A turn that is cancelled both ways, as clients do, is cancelled
+once: a second time would interrupt how its handler cleans up.
 """
 
 from __future__ import annotations
