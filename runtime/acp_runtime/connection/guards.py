@@ -5,9 +5,8 @@ A connection asks before it sends and before it handles. What is forbidden is da
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from logging import WARNING, getLogger
-from typing import Any
+from typing import Any, NamedTuple
 
 from pydantic.alias_generators import to_snake
 
@@ -30,8 +29,7 @@ from acp_runtime.stubs.methods import AnyMethod, Request
 _logger = getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class _Missing:
+class _Missing(NamedTuple):
     """What the peer did not advertise of what a method needs.
 
     Attributes:

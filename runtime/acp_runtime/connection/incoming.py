@@ -7,10 +7,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from logging import WARNING, getLogger
-from typing import Any
+from typing import Any, NamedTuple
 
 from acp_runtime.connection.answers import Answers, cancelled
 from acp_runtime.connection.backpressure import Backpressure
@@ -45,8 +44,7 @@ from acp_runtime.stubs.sides import Side
 _logger = getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class _Route:
+class _Route(NamedTuple):
     """What is known of a notification's method before one comes.
 
     Attributes:

@@ -6,7 +6,7 @@ import asyncio
 from collections import OrderedDict
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from acp_runtime.connection.in_flight import InFlightMessage
 from acp_runtime.errors import ConnectionClosed
@@ -53,8 +53,7 @@ class Call:
         return self.caller is not None and self.caller.ordered and not self.caller.done
 
 
-@dataclass(slots=True)
-class Outcome:
+class Outcome(NamedTuple):
     """What a call is to give its caller: a result or an error."""
 
     call: Call

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from acp_runtime.connection.backpressure import Backpressure
@@ -13,7 +12,6 @@ from acp_runtime.jsonrpc.messages import RequestId
 from acp_runtime.stubs.methods import Request
 
 
-@dataclass(slots=True, eq=False)
 class WaitingRequest:
     """A request that waits.
 
@@ -24,10 +22,13 @@ class WaitingRequest:
         line: the whole message.
     """
 
-    id: RequestId
-    method: Request[Any, Any] | None
-    session: str | None
-    line: bytes
+    __slots__ = ("id", "line", "method", "session")
+
+    def __init__(self, id: RequestId, method: Request[Any, Any] | None, session: str | None, line: bytes) -> None:
+        self.id: RequestId = id
+        self.method: Request[Any, Any] | None = method
+        self.session: str | None = session
+        self.line: bytes = line
 
 
 class WaitingRequests:

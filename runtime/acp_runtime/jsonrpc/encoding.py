@@ -18,7 +18,7 @@ from acp_runtime.jsonrpc.messages import RequestId
 from acp_runtime.jsonrpc.tolerant import parse
 
 # pydantic's errors repeat values, and these end up in logs.
-_VALUE = re.compile(r", input_value=.*(, input_type=)")
+_VALUE = r", input_value=.*(, input_type=)"
 
 
 def request_line(id: int, method: str, params: Any) -> bytes:
@@ -89,7 +89,7 @@ def _dump_again(value: Any) -> bytes:
     try:
         return stand_ins.dump(value, _dump_json)
     except ValueError as error:
-        raise PydanticSerializationError(_VALUE.sub(r"\1", str(error))) from None
+        raise PydanticSerializationError(re.sub(_VALUE, r"\1", str(error))) from None
 
 
 def _dump_json(value: Any) -> bytes:

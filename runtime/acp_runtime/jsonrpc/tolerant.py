@@ -7,15 +7,17 @@ is then answered under its own id, and the caller of a response gets an error.
 
 from __future__ import annotations
 
-import json
 from itertools import chain
-from json import JSONDecodeError
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pydantic_core import from_json
 
-from acp_runtime.jsonrpc.outline import outline
 from acp_runtime.models.json_values import as_array, as_object
+
+if TYPE_CHECKING:
+    from json import JSONDecodeError
+
+    from acp_runtime.jsonrpc.outline import Outline
 
 MAX_DEPTH = 512
 """How deep a line may be nested: 500 levels inside of a message, and those of the message itself."""
@@ -56,15 +58,17 @@ def parse(line: bytes) -> Parsed:
     Raises:
         Unreadable: if that can't be done.
     """
+    import json  # only here: most programs start and never see such a line
+
     try:
         text = line.decode()
     except UnicodeDecodeError as error:
-        readable = outline(line.decode("utf-8", "replace"))
+        readable = _outline(line.decode("utf-8", "replace"))
         raise Unreadable(f"invalid UTF-8 at byte {error.start + 1}", readable.members) from None
     constants: list[str] = []
     try:
         value = json.loads(text, parse_constant=constants.append)
-    except JSONDecodeError as error:
+    except json.JSONDecodeError as error:
         raise _unreadable(error, text) from None
     except RecursionError:
         return _outermost(text, "too many levels of nesting")
@@ -87,11 +91,11 @@ def is_json(line: bytes) -> bool:
 
 def _unreadable(error: JSONDecodeError, text: str) -> Unreadable:
     what = error.msg.lower().removesuffix(" at").removesuffix(": ")
-    return Unreadable(f"{what} at byte {len(text[: error.pos].encode()) + 1}", outline(text).members)
+    return Unreadable(f"{what} at byte {len(text[: error.pos].encode()) + 1}", _outline(text).members)
 
 
 def _outermost(text: str, fault: str) -> Parsed:
-    found = outline(text)
+    found = _outline(text)
     if not found.whole or found.levels > _MAX_CERTAIN_DEPTH:
         raise Unreadable(fault, found.members)
     return Parsed(found.members, fault)
@@ -113,3 +117,9 @@ def _containers(values: Any) -> list[Any]:
 def _items(container: Any) -> Any:
     fields = as_object(container)
     return as_array(container) or () if fields is None else fields.values()
+
+
+def _outline(text: str) -> Outline:
+    from acp_runtime.jsonrpc.outline import outline  # compiles expressions for milliseconds, and is rarely needed
+
+    return outline(text)

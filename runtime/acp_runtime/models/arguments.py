@@ -7,7 +7,6 @@ should have been is worked out here.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from difflib import get_close_matches
 from typing import Any, cast, get_args
 
 from pydantic import BaseModel, ValidationError
@@ -57,6 +56,8 @@ def _no_instance(each: ErrorDetails, field: Any) -> ErrorDetails:
 
 def _meant(cls: type[BaseModel], name: str, given: dict[str, Any]) -> str:
     """The field that an argument was meant for; empty if it isn't clear."""
+    from difflib import get_close_matches  # only here: it is needed for mistakes alone
+
     fields = {key: field for key, field in cls.__pydantic_fields__.items() if key not in given}
     by_alias = [key for key, field in fields.items() if field.alias == name]
     return next(iter(by_alias or get_close_matches(name, fields, n=1)), "")
