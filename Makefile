@@ -44,7 +44,7 @@ fetch: $(READY) ## Pin another schema: make fetch FROM=npm:@agentclientprotocol/
 test: $(READY) ## Run the tests, on all cores
 	$(BIN)/python $(PYTEST)
 
-test-quick: $(READY) ## Run what is worth running after an edit, in less than a minute
+test-quick: $(READY) ## Run what is worth running after an edit: all but what takes seconds
 	$(BIN)/python $(PYTEST) -m "not slow" tests/runtime tests/generated tests/codegen tests/diff
 
 test-pydantic: $(OTHER)/.ready ## Run the tests of the models and of the runtime on another pydantic: make test-pydantic PYDANTIC=2.12.5
