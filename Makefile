@@ -45,7 +45,7 @@ test: $(READY) ## Run the tests, on all cores
 	$(BIN)/python $(PYTEST)
 
 test-quick: $(READY) ## Run what is worth running after an edit: all but what takes seconds
-	$(BIN)/python $(PYTEST) -m "not slow" tests/runtime tests/generated tests/codegen tests/diff
+	$(BIN)/python $(PYTEST) -m "not slow" tests/runtime tests/generated tests/codegen
 
 test-pydantic: $(OTHER)/.ready ## Run the tests of the models and of the runtime on another pydantic: make test-pydantic PYDANTIC=2.12.5
 	$(OTHER)/bin/python -c 'import pydantic; print("pydantic", pydantic.VERSION)'

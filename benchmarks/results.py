@@ -12,7 +12,7 @@ from typing import Any
 
 from benchmarks.implementations import PYTHON_SDK, TYPESCRIPT_SDK, Implementations, Sample
 from benchmarks.measuring import Bar, Quantity, Row, Spread
-from tests import installed
+from tests.support import installed
 
 
 def result_of(row: Row, samples: dict[str, list[Sample]]) -> dict[str, Any]:

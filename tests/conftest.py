@@ -7,7 +7,9 @@ from importlib.metadata import version
 
 import pytest
 
-from tests.installed import UnavailableError, skip, wheels
+from tests.support.installed import UnavailableError, skip, wheels
+
+pytest_plugins = ["tests.support.coroutines"]
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -95,3 +95,25 @@ def test_no_modules_import_each_other_in_a_circle(package: str) -> None:
         TopologicalSorter(_graph(package)).prepare()
     except CycleError as error:
         pytest.fail(" -> ".join(error.args[1]))
+
+
+def test_no_test_is_imported_and_helpers_are_in_support() -> None:
+    wrong = [
+        f"{file.relative_to(_ROOT)} imports {name}"
+        for file in (_ROOT / "tests").rglob("*.py")
+        for name in _imports(file, {})
+        if name.startswith("tests.") and not _may_be_imported(name, file)
+    ]
+    assert not wrong
+
+
+def _may_be_imported(name: str, by: Path) -> bool:
+    """Helpers may, and what isn't a test (a table of cases) by what is in its folder."""
+    folder = ".".join(by.relative_to(_ROOT).parent.parts)
+    return f"{name}.".startswith(("tests.support.", f"{folder}.")) and ".test_" not in name
+
+
+@pytest.mark.parametrize(("tests", "package"), [("runtime", "acp_runtime"), ("codegen", "codegen")])
+def test_the_tests_of_a_folder_are_in_one_of_its_name(tests: str, package: str) -> None:
+    folders = {path.parent.name for path in (_ROOT / "tests" / tests).glob("*/test_*.py")}
+    assert folders == {path.parent.name for path in _PACKAGES[package].glob("*/*.py")}

@@ -13,7 +13,7 @@ from benchmarks.results import result_of
 from benchmarks.rows import all_rows
 from benchmarks.setup import Setup
 from benchmarks.table import lines_of
-from tests.installed import UnavailableError, python_sdk, skip, typescript_sdk
+from tests.support.installed import UnavailableError, python_sdk, skip, typescript_sdk
 
 pytestmark = [
     pytest.mark.slow,

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import importlib
 import sys
-import typing
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 
@@ -13,13 +12,11 @@ import pytest
 
 from codegen.__main__ import main
 from codegen.regen import regenerate
-from tests.codegen.build import Schema, acp_schema, write_schema
-from tests.codegen.fetching import OLD
-from tests.runtime.conftest import pytest_pyfunc_call  # noqa: F401
+from tests.support.codegen.build import Schema, acp_schema, write_schema
+from tests.support.codegen.fetching import OLD
+from tests.support.codegen.generating import Generate, _forget
 from tests.support.needed import lacking
 from tests.support.releases import why_not
-
-Generate = Callable[..., ModuleType]
 
 
 @pytest.fixture
@@ -56,9 +53,3 @@ def target(tmp_path: Path) -> Path:
     (folder / "notes.md").write_text("kept", "utf-8")
     assert main(["fetch", str(folder), "--schema", str(folder)]) == 0
     return folder
-
-
-def _forget() -> None:
-    typing.clear_overloads()  # typing keeps them by name, and the real package's has the same
-    for name in [name for name in sys.modules if name.partition(".")[0] == "acp_bindings"]:
-        del sys.modules[name]

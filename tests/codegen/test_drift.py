@@ -14,8 +14,8 @@ import pytest
 from codegen.__main__ import GENERATED, ROOT, SCHEMA, main
 from codegen.emit.modules import GENERATED as HEADER
 from codegen.regen import regenerate
-from tests.codegen.build import STRING, acp_schema, model, tree, write_schema
-from tests.codegen.test_pins import FILE, pin
+from tests.support.codegen.build import STRING, acp_schema, model, tree, write_schema
+from tests.support.codegen.pinning import FILE, pin
 
 
 @pytest.mark.slow

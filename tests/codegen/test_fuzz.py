@@ -15,7 +15,7 @@ from codegen.errors import FileError, SchemaError
 from codegen.files.folders import write_files
 from codegen.ir import Schema
 from codegen.regen import understand
-from tests.codegen.fuzz import Fuzzed, fuzzed
+from tests.support.codegen.fuzz import Fuzzed, fuzzed
 from tests.support.scale import count
 
 pytestmark = pytest.mark.stress

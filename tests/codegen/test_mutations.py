@@ -12,8 +12,8 @@ from codegen.emit.modules import emit_profile
 from codegen.errors import SchemaError
 from codegen.pinned.pins import Pinned, load
 from codegen.regen import understand
-from tests.codegen.mutations import Mutation, Schema, mutations, sample
 from tests.support import scale
+from tests.support.codegen.mutations import Mutation, Schema, mutations, sample
 
 PINNED = {each.profile.file: each for each in load(SCHEMA, pinned=True)}
 

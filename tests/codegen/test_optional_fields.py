@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from tests.codegen.build import STRING, Schema, model, ref, wraps
-from tests.codegen.conftest import Generate
+from tests.support.codegen.build import STRING, Schema, model, ref, wraps
+from tests.support.codegen.generating import Generate
 
 ON_ERROR = {"x-deserialize-default-on-error": True}
 ON_NULL = {"x-deserialize-default-on-null": True}

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
-from tests.codegen.build import STRING, model, part_of, ref, tagged
-from tests.codegen.conftest import Generate
+from tests.support.codegen.build import STRING, model, part_of, ref, tagged
+from tests.support.codegen.generating import Generate
 
 TEXT = model(["text"], text=STRING)
 VERSION: dict[str, Any] = {"type": "integer", "format": "uint16", "minimum": 0, "maximum": 65535}

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
-from tests.codegen.build import STRING, model, other, ref, tagged, wraps
-from tests.codegen.conftest import Generate
+from tests.support.codegen.build import STRING, model, other, ref, tagged, wraps
+from tests.support.codegen.generating import Generate
 
 TEXT = model(["text"], text=STRING)
 LINK = model(["uri"], uri=STRING)

@@ -8,8 +8,8 @@ from typing import Any, get_args
 import pytest
 from pydantic import ValidationError
 
-from tests.codegen.build import STRING, Schema, model, ref, wraps
-from tests.codegen.conftest import Generate
+from tests.support.codegen.build import STRING, Schema, model, ref, wraps
+from tests.support.codegen.generating import Generate
 
 INTEGER: Schema = {"type": "integer"}
 NUMBER: Schema = {"type": "number", "format": "double"}

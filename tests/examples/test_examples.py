@@ -21,8 +21,9 @@ from acp_bindings.v1 import (
     connect_in_process,
 )
 from examples.full_agent import FullAgent
+from tests.support.paths import ROOT
 
-EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+EXAMPLES = ROOT / "examples"
 
 
 def _chat(*said: str, agent: str, yes: bool = True, cwd: Path, typed: str = "") -> str:

@@ -1,29 +1,3 @@
-"""What the tests of the generated packages share: each runs once for every profile."""
+"""The fixtures of what runs once for every profile."""
 
-from __future__ import annotations
-
-import pytest
-
-from tests.generated.profiles import PROFILES, Profile
-from tests.generated.shapes import Samples
-
-
-@pytest.hookimpl(tryfirst=True)  # pytest-xdist looks at the groups in the same hook
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The tests of a profile run in one process, which builds its classes and instances once."""
-    for item in items:
-        if isinstance(item, pytest.Function) and hasattr(item, "callspec"):
-            profile = item.callspec.params.get("profile")
-            if isinstance(profile, Profile):
-                item.add_marker(pytest.mark.xdist_group(profile.package))
-
-
-@pytest.fixture(params=PROFILES, ids=lambda profile: profile.package)
-def profile(request: pytest.FixtureRequest) -> Profile:
-    found: Profile = request.param
-    return found
-
-
-@pytest.fixture
-def samples(profile: Profile) -> Samples:
-    return Samples(profile, seed=20261120)
+from tests.support.models.fixtures import profile, pytest_collection_modifyitems, samples  # noqa: F401

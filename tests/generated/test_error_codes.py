@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from acp_runtime import RequestError
-from tests.generated.profiles import PROFILES, Profile
+from tests.support.models.profiles import PROFILES, Profile
 
 
 @pytest.mark.parametrize("profile", PROFILES, ids=lambda profile: profile.package)

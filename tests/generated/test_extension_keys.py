@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from tests.generated.instances import snake_case
-from tests.generated.oracle import same_json
-from tests.generated.profiles import Profile
-from tests.generated.shapes import Samples
+from tests.support.models.instances import snake_case
+from tests.support.models.oracle import same_json
+from tests.support.models.profiles import Profile
+from tests.support.models.shapes import Samples
 
 META = {"traceparent": "00-80e1", "_meta": None, "meta": {"deep": [1, 2.5, None]}}
 UNKNOWN = {

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from tests.generated.modules import PROFILES
+from tests.support.models.modules import PROFILES
 
 REPORT = "import json, sys; print(json.dumps(sorted(sys.modules)))"
 

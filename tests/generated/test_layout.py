@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.generated.modules import GENERATED, PROFILES
+from tests.support.models.modules import GENERATED, PROFILES
 
 MODULES = ("__init__.py", "agent.py", "client.py", "connect.py", "methods.py", "models.py")
 EXPECTED = {"acp_bindings/__init__.py", "acp_bindings/py.typed"} | {

@@ -10,10 +10,10 @@ from pydantic import ValidationError
 
 from acp_bindings import v1
 from acp_runtime.models.names import wire_name
-from tests.generated.agreement import differences
-from tests.generated.lenient_corpus import Case, lenient_corpus
-from tests.generated.oracle import EmptyInstead, Oracle
-from tests.generated.profiles import Profile
+from tests.support.models.agreement import differences
+from tests.support.models.lenient_corpus import Case, lenient_corpus
+from tests.support.models.oracle import EmptyInstead, Oracle
+from tests.support.models.profiles import Profile
 
 
 def test_default_on_null_forgives_null_alone() -> None:

@@ -12,14 +12,14 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from tests.generated import npm_sdk
-from tests.generated.agreement import differences
-from tests.generated.lenient_corpus import Case, lenient_corpus
-from tests.generated.oracle import LENIENT
-from tests.generated.validity import INTEGER_RANGES
-from tests.generated.profiles import PROFILES, Profile
-from tests.generated.shapes import shapes
-from tests.installed import UnavailableError, skip
+from tests.support.installed import UnavailableError, skip
+from tests.support.models import npm_sdk
+from tests.support.models.agreement import differences
+from tests.support.models.lenient_corpus import Case, lenient_corpus
+from tests.support.models.oracle import LENIENT
+from tests.support.models.profiles import PROFILES, Profile
+from tests.support.models.shapes import shapes
+from tests.support.models.validity import INTEGER_RANGES
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.generated.modules import PACKAGE, PROFILES, aliases, classes, names, raw_schema, tree
+from tests.support.models.modules import PACKAGE, PROFILES, aliases, classes, names, raw_schema, tree
 
 STUBS = {"Agent", "Client", "RemoteAgent", "RemoteClient"}
 CONNECTING = {"serve_stdio", "serve_streams", "spawn_agent", "connect_in_process", "connect_streams"}

@@ -9,7 +9,7 @@ import pytest
 
 from acp_bindings import v1, v2_draft
 from acp_runtime.models.model import OpenModel
-from tests.generated.modules import PROFILES, classes, fields, names
+from tests.support.models.modules import PROFILES, classes, fields, names
 
 
 def _open(node: ast.ClassDef) -> bool:

@@ -13,8 +13,7 @@ from typing import Any
 import pytest
 
 from acp_runtime.models.names import wire_name
-
-from tests.generated.modules import PROFILES, aliases, classes, fields, names, raw_schema
+from tests.support.models.modules import PROFILES, aliases, classes, fields, names, raw_schema
 
 VARIANTS = ("anyOf", "oneOf", "allOf")
 

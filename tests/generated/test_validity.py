@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from tests.generated.instances import Instances
-from tests.generated.profiles import Profile
-from tests.generated.validity import EmptyInstead, Validity
+from tests.support.models.instances import Instances
+from tests.support.models.profiles import Profile
+from tests.support.models.validity import EmptyInstead, Validity
 from tests.support.scale import SEED, count
 
 
@@ -25,7 +25,9 @@ def test_both_validators_give_the_same_verdict(profile: Profile) -> None:
     assert verdicts == {True, False}
 
 
-SMALL = {"properties": {"at_least_one": {"type": "array", "minItems": 1}, "byte": {"type": "integer", "format": "uint8"}}}
+SMALL = {
+    "properties": {"at_least_one": {"type": "array", "minItems": 1}, "byte": {"type": "integer", "format": "uint8"}}
+}
 
 
 @pytest.mark.parametrize(
@@ -40,7 +42,7 @@ SMALL = {"properties": {"at_least_one": {"type": "array", "minItems": 1}, "byte"
         ({"other": "\ud800"}, True),
         ({"other": "\ud800", "byte": 256}, False),
     ],
-    ids=lambda value: ascii(value),
+    ids=ascii,
 )
 def test_what_is_added_to_json_schema_counts(value: object, expected: bool) -> None:
     assert Validity(SMALL).holds(SMALL, value) is expected

@@ -5,18 +5,18 @@ from __future__ import annotations
 import asyncio
 import inspect
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.installed import UnavailableError, python_in, python_sdk, skip, typescript_sdk
-from tests.interop.kept import close_all
-from tests.interop.their_client import Command
+from tests.support.installed import UnavailableError, python_in, python_sdk, skip, typescript_sdk
+from tests.support.interop.kept import close_all
+from tests.support.interop.their_client import Command
+from tests.support.paths import ROOT
 from tests.support.scale import count
 
 DEADLINE = count(120, 1800)
-PEERS = Path(__file__).with_name("peers")
+PEERS = ROOT / "tests/support/interop/peers"
 
 
 def _python_sdk(script: str) -> Command:

@@ -18,8 +18,8 @@ from acp_runtime import (
     RequestError,
     ResourceNotFound,
 )
-from tests.interop.our_client import SCRIPT, connected, content, in_session, mcp_servers, plain
-from tests.interop.their_client import Command
+from tests.support.interop.our_client import SCRIPT, connected, content, in_session, mcp_servers, plain
+from tests.support.interop.their_client import Command
 
 pytestmark = pytest.mark.xdist_group("their agents")
 

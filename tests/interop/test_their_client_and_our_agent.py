@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from tests.interop.their_client import ANSWERS, SCRIPT, Command, PeerError, connected, in_session, started
+from tests.support.interop.their_client import ANSWERS, SCRIPT, Command, PeerError, connected, in_session, started
 
 pytestmark = pytest.mark.xdist_group("their clients")
 

@@ -17,8 +17,8 @@ from acp_bindings.v1 import AgentCapabilities, InitializeResponse, NewSessionRes
 from acp_runtime import AuthenticationRequired, ConnectionClosed, InvalidResponse, RequestError
 from acp_runtime.escaping import printable
 from acp_runtime.logs import Throttle, redact
-from tests.runtime.odd_json import CERTAIN, DAMAGE, FAR_TOO_DEEP, message, nested, nested_json
-from tests.runtime.peer import INITIALIZE, Link, PlainAgent, calling, chunk, serving, update
+from tests.support.runtime.odd_json import CERTAIN, DAMAGE, FAR_TOO_DEEP, message, nested, nested_json
+from tests.support.runtime.peer import INITIALIZE, Link, PlainAgent, calling, chunk, serving, update
 
 
 async def test_rule_30_20000_unknown_notifications_stay_under_a_mebibyte_of_log(

@@ -31,7 +31,7 @@ async def test_a_turn_is_streamed_and_cancelled(profile: str) -> None:
     acp: Any = import_module(f"acp_bindings.{profile}")
     first = acp.PROTOCOL_VERSION == 1
     updates: asyncio.Queue[Any] = asyncio.Queue()
-    command = (sys.executable, "-m", "tests.stress.any_profile", profile)
+    command = (sys.executable, "-m", "tests.support.stress.any_profile", profile)
     opening = {} if first else {"info": acp.Implementation(name="c", version="1")}
     async with acp.spawn_agent(client_of(acp, updates), *command) as agent:
         opened = await agent.initialize(protocol_version=acp.PROTOCOL_VERSION, **opening)

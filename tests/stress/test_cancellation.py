@@ -16,8 +16,7 @@ from acp_runtime import RequestCancelled, RequestError
 from acp_runtime.connection import Connection, run
 from acp_runtime.connection.load import Load
 from acp_runtime.options import Options
-from tests.runtime.peer import Link, PlainAgent, PlainClient, line, prompt, serving
-from tests.runtime.test_order import chunk
+from tests.support.runtime.peer import Link, PlainAgent, PlainClient, chunk, line, prompt, serving
 from tests.support.scale import count
 
 pytestmark = pytest.mark.stress
@@ -197,7 +196,7 @@ async def test_prompts_that_are_cancelled_in_a_real_process_leave_nothing_there(
     from acp_bindings.v1 import ContentBlockText, spawn_agent
 
     chance = random.Random(SEED)
-    command = (sys.executable, "-m", "tests.stress.our_agent")
+    command = (sys.executable, "-m", "tests.support.stress.our_agent")
     async with spawn_agent(PlainClient, *command) as agent:
         await agent.initialize(protocol_version=1)
         before = await agent.ext_request("_left")

@@ -20,8 +20,7 @@ from acp_bindings.v1 import (
 from acp_bindings.v1.connect import AGENT_SIDE, CLIENT_SIDE
 from acp_runtime.connection import Connection, run
 from acp_runtime.options import Options
-from tests.runtime.peer import Link, PlainAgent, PlainClient
-from tests.runtime.test_order import chunk, text_of
+from tests.support.runtime.peer import Link, PlainAgent, PlainClient, chunk, text_of
 from tests.support.scale import count
 
 pytestmark = pytest.mark.stress

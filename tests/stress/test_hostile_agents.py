@@ -19,13 +19,13 @@ import pytest
 
 from acp_bindings.v1 import ContentBlockText, RemoteAgent, SessionNotification, spawn_agent
 from acp_runtime import ConnectionClosed, InvalidResponse, MessageTooLarge, Options
-from tests.runtime.peer import PlainClient
-from tests.runtime.test_order import text_of
-from tests.stress.hostile_agent import BAD_ANSWERS, GARBAGE, LAST_UPDATES
+from tests.support.paths import ROOT
+from tests.support.runtime.peer import PlainClient, text_of
+from tests.support.stress.hostile_agent import BAD_ANSWERS, GARBAGE, LAST_UPDATES
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals and process groups of POSIX")
 
-SCRIPT = Path(__file__).with_name("hostile_agent.py")
+SCRIPT = ROOT / "tests/support/stress/hostile_agent.py"
 SHORT = {"exit_deadline": 0.2, "terminate_deadline": 0.2, "flush_deadline": 0.2, "eof_grace": 0.2}
 
 

@@ -16,14 +16,14 @@ from typing import Any
 
 import pytest
 
-from tests.runtime.conftest import nothing_left_open
-from tests.runtime.peer import INITIALIZE, line
-from tests.stress.our_agent import PRINTED
+from tests.support.coroutines import nothing_left_open
+from tests.support.paths import ROOT
+from tests.support.runtime.peer import INITIALIZE, line
+from tests.support.stress.our_agent import PRINTED
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="descriptors and signals of POSIX")
 
-ROOT = Path(__file__).parents[2]
-COMMAND = [sys.executable, "-m", "tests.stress.our_agent"]
+COMMAND = [sys.executable, "-m", "tests.support.stress.our_agent"]
 OPENING = line({"id": 0, "method": "initialize", "params": INITIALIZE})
 FLOOD = 20_000
 ERRORS = 5000

@@ -7,16 +7,15 @@ import random
 import signal
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
 from tests.support.marked import alive, left_of, marked
+from tests.support.paths import ROOT
 from tests.support.scale import SEED, count
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks for processes in /proc")
 
-ROOT = Path(__file__).parents[2]
 PHASES = ("calling", "waiting", "leaving")
 
 
@@ -24,7 +23,7 @@ PHASES = ("calling", "waiting", "leaving")
 @pytest.mark.parametrize("number", range(count(20, 200)))
 def test_rule_23_two_to_four_ctrl_c_at_any_moment_leave_no_process(number: int) -> None:
     chance = random.Random(SEED + number)
-    command = [sys.executable, "-m", "tests.stress.interrupted_client", chance.choice(PHASES)]
+    command = [sys.executable, "-m", "tests.support.stress.interrupted_client", chance.choice(PHASES)]
     with marked() as marker:
         environment = {**os.environ, marker: "1"}
         client = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
@@ -47,7 +46,7 @@ def interrupt_after(client: subprocess.Popen[bytes], seconds: float) -> None:
 
 LEFT = """
 import asyncio, gc, os, sys
-from tests.stress.interrupted_client import main
+from tests.support.stress.interrupted_client import main
 
 loop = asyncio.new_event_loop()
 task = loop.create_task(main("stopping"))

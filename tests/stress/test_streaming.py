@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
-from tests.stress.streaming import Load
+from tests.support.paths import ROOT
 from tests.support.scale import count
+from tests.support.stress.streaming import Load
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="measures memory as POSIX does")
 
@@ -32,8 +32,8 @@ LOADS = {
 @pytest.mark.stress
 @pytest.mark.parametrize("kind", LOADS)
 def test_updates_over_20_sessions_arrive_in_order_and_in_flat_memory(kind: str) -> None:
-    command = [sys.executable, "-m", "tests.stress.streaming", "client", *LOADS[kind].arguments()]
-    done = subprocess.run(command, cwd=Path(__file__).parents[2], capture_output=True, timeout=DEADLINE, check=False)
+    command = [sys.executable, "-m", "tests.support.stress.streaming", "client", *LOADS[kind].arguments()]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, timeout=DEADLINE, check=False)
     assert done.returncode == 0, done.stderr.decode()[-3000:]
     measured = json.loads(done.stdout)
     assert measured["handled"] == SESSIONS * UPDATES

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from codegen.__main__ import ROOT
-from tests.codegen.build import Schema, tree, write_schema
-from tests.codegen.test_pins import FILE, pin
+from tests.support.codegen.build import Schema, tree, write_schema
+from tests.support.codegen.pinning import FILE, pin
 
 # Imports once and forks for each command, which finds the files as they are then. Without the capabilities of root, so
 # that permissions count.

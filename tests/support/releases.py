@@ -11,7 +11,7 @@ import tarfile
 from functools import cache, partial
 from pathlib import Path
 
-from tests.installed import PEERS
+from tests.support.installed import PEERS
 from tests.support.needed import lacking
 from tests.support.once import once
 from tests.support.scale import STRESS

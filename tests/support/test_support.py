@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.generated.profiles import ROOT
 from tests.support.needed import lacking
 from tests.support.once import once
+from tests.support.paths import ROOT
 
 FILL = """
 import sys

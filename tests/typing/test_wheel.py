@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
+from tests.support.paths import ROOT
+
 PACKAGES = {"acp_bindings": ROOT / "generated", "acp_runtime": ROOT / "runtime"}
 DEADLINE = 250
 

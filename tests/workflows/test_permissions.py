@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from ruamel.yaml import YAML
 
-from tests.workflows.jobs import WORKFLOWS
+from tests.support.workflows.jobs import WORKFLOWS
 
 TEXTS: dict[str, Any] = {
     path.name: YAML(typ="safe").load(path.read_text("utf-8")) for path in sorted(WORKFLOWS.glob("*.yml"))

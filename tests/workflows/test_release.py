@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from codegen.__main__ import ROOT
-from tests.workflows.conftest import lend_environment
-from tests.workflows.jobs import Job, run_job
+from tests.support.workflows.hub import lend_environment
+from tests.support.workflows.jobs import Job, run_job
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("release")]
 

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from codegen.__main__ import ROOT, main
-from tests.codegen.build import STRING, Schema, acp_schema
-from tests.diff.cases.case import around, holds, may
-from tests.workflows.conftest import Hub, release
-from tests.workflows.jobs import Job, run_job
+from tests.support.codegen.build import STRING, Schema, acp_schema
+from tests.support.diff.case import around, holds, may
+from tests.support.workflows.hub import Hub, release
+from tests.support.workflows.jobs import Job, run_job
 
 pytestmark = pytest.mark.slow
 

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from codegen.__main__ import ROOT
-from tests.codegen.build import STRING, model
-from tests.diff.cases.case import around, holds, may
+from tests.support.codegen.build import STRING, model
+from tests.support.diff.case import around, holds, may
 from tests.support.releases import schemas_of
-from tests.workflows.conftest import Hub, new_hub, release, start
+from tests.support.workflows.hub import Hub, new_hub, release, start
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("upgrade")]
 

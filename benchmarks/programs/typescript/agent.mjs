@@ -1,7 +1,7 @@
 // The agent, written with the official TypeScript SDK. `programs/ours/agent.py` is the same one with this package.
 // Arguments: the folder of the SDK.
 import { Readable, Writable } from "node:stream";
-import { acp } from "../../../tests/interop/peers/sdk.mjs";
+import { acp } from "../../../tests/support/interop/peers/sdk.mjs";
 
 const { agent: AGENT, client: CLIENT } = acp.methods;
 let sessions = 0;

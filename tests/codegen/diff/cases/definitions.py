@@ -1,0 +1,67 @@
+"""Definitions as a whole."""
+
+from __future__ import annotations
+
+from tests.support.codegen.build import STRING, model, ref, tagged
+from tests.support.diff.case import BLOCK, Case, enum, holds
+
+CASES = [
+    Case(
+        "definition renamed",
+        "request",
+        holds(ref("Kind")),
+        holds(ref("Sort")),
+        "definition-renamed",
+        "SSBBS",
+        {"x": "a"},
+        {"x": "b"},
+        old_extra={"Kind": enum("a", "b")},
+        new_extra={"Sort": enum("a", "b")},
+    ),
+    Case(
+        "object became a union",
+        "update",
+        BLOCK,
+        BLOCK,
+        "definition-kind-changed",
+        "BBBBS",
+        {"x": {"text": "t"}},
+        {"x": {"type": "a"}},
+        old_extra={"Block": model(["text"], text=STRING)},
+        new_extra={
+            "Block": {"oneOf": [tagged("type", "a"), tagged("type", "k")], "discriminator": {"propertyName": "type"}}
+        },
+    ),
+    Case(
+        "definition added",
+        "request",
+        model(),
+        model(),
+        "definition-added",
+        "SSSSS",
+        {},
+        {},
+        new_extra={"Kind": enum("a")},
+    ),
+    Case(
+        "definition removed",
+        "request",
+        model(),
+        model(),
+        "definition-removed",
+        "SSBBS",
+        {},
+        {},
+        old_extra={"Kind": enum("a")},
+    ),
+    Case(
+        "room for other keys",
+        "result",
+        model(),
+        {**model(), "additionalProperties": True},
+        "definition-openness-changed",
+        "SSSSS",
+        {},
+        {"y": 1},
+    ),
+]

@@ -1,0 +1,224 @@
+"""A small pair of schemas, and user code that fails where they differ.
+
+A line that is to fail says so at its end: the rule of the finding that predicts it, or `unpredicted`. Every other
+line is to pass, or failed at the base already.
+"""
+
+from __future__ import annotations
+
+from tests.codegen.diff.cases.methods import request
+from tests.codegen.diff.cases.unions import TEXT, union
+from tests.support.codegen.build import STRING, Schema, model, part_of, ref, tagged
+from tests.support.diff.case import INT, MAYBE, enum
+
+
+def _around(params: Schema, result: Schema, option: Schema) -> Schema:
+    """Three methods; the params of one are either of two objects."""
+    either = {"anyOf": [{"title": "One", **option}, {"title": "Two", **model(["two"], two=STRING)}]}
+    return {
+        "NewSessionRequest": part_of("session/new", "agent", params),
+        "NewSessionResponse": part_of("session/new", "agent", result),
+        "SessionNotification": part_of("session/update", "client", model(["update"], update=ref("Block"))),
+        **request("session/set_config_option", "Set", params=either),
+        **TEXT,
+    }
+
+
+_RESULT = {"level": ref("Level"), "tone": ref("Tone")}
+BEFORE = {
+    **_around(
+        model(["cwd"], cwd=STRING, label=STRING),
+        model(
+            ["kind", "note", "size", "title", *_RESULT],
+            kind=ref("Kind"),
+            note=STRING,
+            size=INT,
+            title=STRING,
+            **_RESULT,
+        ),
+        model(["one"], one=STRING),
+    ),
+    "Block": union("a"),
+    "Kind": enum("x", "y"),
+    "Level": INT,
+    "Mood": enum("good", "bad"),
+    "Moods": model(),
+    "Pace": enum("fast", "slow"),
+    "Tone": enum("low", opened=True),
+    **request("session/set_mode", "SetMode"),
+}
+AFTER = {
+    **_around(
+        model(["cwd", "label"], cwd=STRING, label=STRING, more=STRING),
+        model(["kind", "size", "title", *_RESULT], kind=ref("Sort"), size=STRING, title=MAYBE, more=STRING, **_RESULT),
+        model(["one", "label"], one=STRING, label=STRING),
+    ),
+    "Block": {**union("a"), "oneOf": [*union("a")["oneOf"], tagged("type", "b")]},
+    "Sort": enum("x", "y"),
+    "Level": STRING,
+    "Mood": enum("good", "bad", "odd"),
+    "Pace": enum("fast", "slow", opened=True),
+    "Tone": enum("low", "high", opened=True),
+    "AskRequest": part_of("session/request_permission", "client", model(["what"], what=STRING)),
+    "AskResponse": part_of("session/request_permission", "client", model(["answer"], answer=STRING)),
+}
+# Of another profile, which is gone afterwards.
+DRAFT = {"Alone": model()}
+
+CODE = {
+    "build.py": """
+from collections.abc import Callable
+from acp_bindings.v1 import NewSessionRequest, RemoteAgent
+
+def build() -> NewSessionRequest:
+    return NewSessionRequest(cwd="/work")  # property-became-required
+
+async def call(agent: RemoteAgent) -> None:
+    await agent.session_new(cwd="/work")  # property-became-required
+    await agent.session_new(cwd="/work", label="a")
+    await agent.session_set_config_option(one="1")  # property-required-added
+    await agent.session_set_config_option(two="2")
+
+def register(request: NewSessionRequest) -> Callable[[type], type]:
+    return lambda each: each
+
+@register(NewSessionRequest(cwd="/work"))  # property-became-required
+class Registered:
+    pass
+""",
+    "read.py": """
+from typing import cast
+from acp_bindings.v1 import NewSessionResponse
+
+def read(session: NewSessionResponse) -> str:
+    return session.note.upper()  # property-required-removed
+
+def shout(session: NewSessionResponse) -> str:
+    title = session.title
+    return title.upper()  # nullable-added
+
+def match(session: NewSessionResponse) -> str:
+    match session:
+        case NewSessionResponse(title=found):
+            return found  # nullable-added
+
+def size(session: NewSessionResponse) -> int:
+    return session.size  # type-changed
+
+def level(session: NewSessionResponse) -> int:
+    return session.level  # type-changed
+
+def text(session: NewSessionResponse) -> str:
+    return cast(str, session.size)
+""",
+    "exhaust.py": """
+from typing import assert_never
+from acp_bindings.v1 import Block, BlockA, BlockK, Mood, Pace, SessionNotification
+
+def by_class(notification: SessionNotification) -> str:
+    match notification.update:  # union-closed-member-added
+        case BlockA(text=text):
+            return text
+        case BlockK():
+            pass
+    return ""
+
+def by_instance(block: Block) -> str:  # union-closed-member-added
+    if isinstance(block, BlockA):
+        return block.text
+    elif isinstance(block, BlockK):
+        return block.type
+
+def without_asking(block: Block) -> str:
+    return block.text  # union-closed-member-added
+
+def by_value(mood: Mood) -> str:
+    if mood == "good":
+        return "+"
+    if mood == "bad":
+        return "-"
+    assert_never(mood)  # enum-closed-value-added
+
+def by_value_again(pace: Pace) -> str:
+    if pace == "fast":
+        return "+"
+    if pace == "slow":
+        return "-"
+    assert_never(pace)  # enum-opened
+""",
+    "subclass.py": """
+from acp_bindings.v1 import Agent, Client, NewSessionRequest, NewSessionResponse, RemoteAgent, SessionNotification
+from acp_bindings.v1 import SetModeRequest  # definition-removed
+from acp_bindings.v1 import SetModeResponse  # definition-removed
+
+class Mine(Agent):
+    async def session_new(self, request: NewSessionRequest) -> NewSessionResponse:
+        raise NotImplementedError(request.label)
+
+    async def session_set_mode(self, request: SetModeRequest) -> SetModeResponse:
+        return await super().session_set_mode(request)  # method-removed
+
+class Editor(Client):
+    async def session_update(self, notification: SessionNotification) -> None:
+        pass
+
+EDITOR = Editor()  # method-added-baseline
+
+async def call(agent: RemoteAgent) -> None:
+    await agent.session_set_mode()  # method-removed
+""",
+    "rename.py": """
+from acp_bindings import v1
+from acp_bindings.v1 import Kind  # definition-renamed
+from acp_bindings.v1 import Moods  # definition-removed
+
+def first(session: v1.NewSessionResponse) -> str:
+    kind: Kind = session.kind
+    return kind
+
+def again(kind: v1.Kind) -> str:  # definition-renamed
+    return kind
+""",
+    "safe.py": """
+from acp_bindings.v1 import NewSessionRequest, NewSessionResponse, Text, Tone
+
+def build() -> NewSessionRequest:
+    return NewSessionRequest(cwd="/work", label="a", more="b")  # type: ignore[call-arg]
+
+def tones(session: NewSessionResponse) -> dict[Tone, str]:
+    return {"low": Text(text="a").text, session.tone: session.kind}
+""",
+    "mistakes.py": """
+from acp_bindings.v1 import NewSessionRequest
+
+WRONG: int = "text"
+REQUEST = NewSessionRequest()
+""",
+    "draft.py": """
+from acp_bindings.v2_draft import PROTOCOL_VERSION  # profile-removed
+from acp_bindings.v2_draft import Alone  # profile-removed
+
+class Mine(Alone):
+    pass
+
+def label(alone: Alone) -> str:  # profile-removed
+    match alone:  # profile-removed
+        case Alone():
+            return str(PROTOCOL_VERSION)
+""",
+    "more/runtime.py": """
+from acp_bindings.v1 import NewSessionResponse
+from rename import first
+import acp_runtime
+
+def tone(session: NewSessionResponse) -> str:
+    return first(session) + session.tone * acp_runtime.GONE  # unpredicted
+""",
+    "runtime.py": """
+from acp_runtime import RequestError
+from acp_runtime import GONE  # unpredicted
+
+def error() -> RequestError:
+    return RequestError(GONE, "text")
+""",
+}

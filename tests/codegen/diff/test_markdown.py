@@ -1,0 +1,155 @@
+"""The report as Markdown: what a pull request shows and what a commit's message keeps."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from dataclasses import replace
+
+import pytest
+
+from codegen.diff.render.markdown import LIMIT, markdown
+from codegen.diff.report import Report
+from codegen.diff.user_code.failures import UNPREDICTED
+from codegen.diff.verdict.findings import Finding
+from codegen.diff.verdict.verdicts import Verdict
+from tests.support.diff.pages import failing, large
+
+SAFE = Verdict.SAFE
+NOTHING = Report("base", "head", (), {"v1": 0}, ("v1",))
+
+
+def longer(count: int) -> Report:
+    """The large report that many times over, with subjects that are nowhere else."""
+    found = [
+        replace(each, subject=f"{each.fingerprint}.{index}") for index in range(count) for each in large().findings
+    ]
+    return replace(large(), findings=tuple(found))
+
+
+def test_the_verdict_and_the_version_come_first_and_then_the_counts() -> None:
+    title, _, _, verdict, _, _, _, stable, unstable, *_ = markdown(large()).splitlines()
+    assert title == f"Schema: {large().base} → head (1.1.0)"
+    assert verdict == "**The stable profile breaks. Recommended version bump: major.**"
+    assert [stable, unstable] == [row("v1"), row("v1_unstable")]
+
+
+def row(profile: str) -> str:
+    found = [each.worst.word for each in large().findings if each.profile == profile]
+    counts = [found.count(word) for word in ("breaking", "risky", "safe")]
+    return f"| {profile} | {' | '.join(map(str, counts))} | {large().docs_only[profile]} |"
+
+
+def test_every_finding_has_an_item_and_what_is_safe_is_folded_away() -> None:
+    text = markdown(large())
+    folded = "".join(re.findall(r"<details>.*?</details>", text, re.DOTALL))
+    for each in large().findings:
+        assert text.count(each.fingerprint) == (each.worst is not SAFE)
+        assert (f"- `{each.subject}`: {each.sentence}" in folded) is (each.worst is SAFE)
+    assert len(re.findall("^- ", text, re.MULTILINE)) == len(large().findings)
+    assert "> Left out" not in text
+
+
+@pytest.mark.parametrize("report", [large(), failing(2, 3)], ids=["findings", "user code"])
+def test_git_keeps_every_line_of_it_in_a_commit_message(report: Report) -> None:
+    text = markdown(report)
+    command = ["git", "stripspace", "--strip-comments"]
+    kept = subprocess.run(command, input=text, capture_output=True, text=True, encoding="utf-8", check=True).stdout
+    assert kept.splitlines() == [line.rstrip() for line in text.splitlines()]
+    assert "---" not in text.splitlines()
+
+
+def test_a_report_that_is_too_long_says_how_much_is_left_out_and_how_to_get_it() -> None:
+    report = longer(5)
+    text = markdown(report)
+    (note,) = re.findall(r"^> Left out for length: .*make diff.*$", text, re.MULTILINE)
+    said, how = note.split(". ", 1)
+    assert how == "`make diff BASE=<the same base> FORMAT=html > report.html` has everything."
+    left_out = sum(int(number) for number in re.findall(r"\d+", said))
+    assert len(text) <= LIMIT
+    assert left_out + len(re.findall("^- ", text, re.MULTILINE)) == len(report.findings)
+    assert text.count("<details>") == text.count("</details>")
+
+
+@pytest.mark.parametrize("count", [3, 4, 8])
+def test_what_breaks_in_the_stable_profile_is_left_out_last(count: int) -> None:
+    report = longer(count)
+    text = markdown(report)
+    order = sorted(report.findings, key=lambda each: (each.worst is SAFE, each.reports_only, -each.worst))
+    kept = [f"`{each.subject}`" in text for each in order]
+    assert 0 < sum(kept) < len(kept)
+    assert kept == sorted(kept, reverse=True)
+
+
+def test_text_of_others_opens_no_markup() -> None:
+    finding = replace(
+        next(each for each in large().findings if each.worst is not SAFE),
+        before="`a` ``b",
+        after="<img src=x>",
+        accepted="<script>*b*\n# [x](y)",
+    )
+    text = markdown(Report("<b>", "main", (finding,), {"v1": 0}, ("v1",)))
+    assert "``` `a` ``b -> <img src=x> ```" in text
+    assert r"✅ accepted: \<script>\*b\* # \[x](y)" in text
+    assert text.startswith(r"Schema: \<b> → main")
+
+
+def test_an_accepted_finding_says_why() -> None:
+    findings: list[Finding] = [replace(each, accepted="nobody has it") for each in large().findings]
+    text = markdown(replace(large(), findings=tuple(findings)))
+    assert "Everything in the stable profile is safe or accepted. Recommended version bump: major." in text
+    assert text.count("accepted: nobody has it") == sum(each.worst is not SAFE for each in findings)
+
+
+def test_where_nothing_changed_there_is_one_sentence() -> None:
+    title, _, _, *rest = markdown(NOTHING).splitlines()
+    assert title == "Schema: base → head"
+    assert rest == ["**Nothing changed. Recommended version bump: none.**"]
+
+
+def test_where_words_changed_they_are_counted() -> None:
+    *_, last = markdown(replace(NOTHING, docs_only={"v1": 3})).splitlines()
+    assert last == "| v1 | 0 | 0 | 0 | 3 |"
+
+
+# User code
+
+
+def test_what_fails_is_in_the_item_of_the_finding_and_the_alarm_is_before_the_counts() -> None:
+    report = failing(1, 2)
+    text = markdown(report)
+    alarm, _ = text.split("| Profile |")
+    assert alarm.index(UNPREDICTED) < alarm.index("- fails: `user/code/unpredicted.py:1: Module") < alarm.index(":2: ")
+    assert f"User code: {failures(report)} failures in 7 files, 2 that no finding predicts." in alarm
+    items = re.split("^- ", text, flags=re.MULTILINE)
+    for each in [each for each in report.findings if each.failures]:
+        (item,) = [item for item in items if f"`{each.fingerprint}`" in item]
+        assert f"fails: `user/code/{each.fingerprint}.py:1: Module" in item
+    assert text.count("fails: ") == failures(report)
+
+
+def failures(report: Report) -> int:
+    assert report.user_code is not None
+    return report.user_code.failures
+
+
+@pytest.mark.parametrize(("beside", "unpredicted"), [(20, 0), (200, 5), (1, 2000), (50, 500)])
+def test_what_breaks_the_stable_profile_is_left_out_after_the_lines_that_fail(beside: int, unpredicted: int) -> None:
+    report = failing(beside, unpredicted)
+    text = markdown(report)
+    assert len(text) <= LIMIT
+    for each in report.findings:
+        assert (each.fingerprint in text) or each.reports_only or each.worst is SAFE
+    lines = len(re.findall("fails: ", text))
+    assert lines >= min(unpredicted, 20)
+    notes = re.findall(r"^> Left out for length: .*?(\d+) lines of user code\.", text, re.MULTILINE)
+    assert max(map(int, notes)) == failures(report) - lines
+    assert (UNPREDICTED in text) is bool(unpredicted)
+    assert "`make diff BASE=<the same base> USER_CODE=user/code FORMAT=html > report.html` has everything." in text
+
+
+def test_failures_with_endless_messages_are_left_out_too() -> None:
+    text = markdown(failing(1, 30, "x" * 10_000))
+    assert len(text) <= LIMIT
+    assert UNPREDICTED in text
+    assert text.count("unpredicted.py") == 6

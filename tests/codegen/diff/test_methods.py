@@ -1,0 +1,71 @@
+"""What the report says of methods, messages and profiles, and of definitions that move between profiles."""
+
+from __future__ import annotations
+
+import pytest
+
+from codegen.diff.method_facts import MethodFacts
+from codegen.diff.report import compare
+from codegen.diff.sources import Side, Snapshot, with_facts
+from codegen.diff.verdict.findings import Finding
+from codegen.diff.verdict.rules import RULES
+from codegen.regen import understand
+from tests.codegen.diff.cases import CASES, METHOD_CASES
+from tests.codegen.diff.cases.methods import MODE, MethodCase, both, request, stable
+from tests.support.codegen.build import Schema
+
+
+def side(profiles: dict[str, Schema]) -> Side:
+    found = {name: Snapshot(f"{name}.json", raw, understand(raw, name[:2])) for name, raw in profiles.items()}
+    return Side("", "", found)
+
+
+def base(case: MethodCase) -> Side:
+    found = side(case.old).profiles
+    return Side("", "", {name: with_facts(name, each, MethodFacts("", case.said)) for name, each in found.items()})
+
+
+def of_kind(case: MethodCase) -> list[Finding]:
+    """The findings about what the row is about: a new method comes with new definitions."""
+    kind = case.rule.split("-")[0]
+    return [each for each in compare(base(case), side(case.new), []).findings if each.rule.split("-")[0] == kind]
+
+
+@pytest.mark.parametrize("case", METHOD_CASES, ids=lambda case: case.name)
+def test_a_change_is_the_finding_written_by_hand(case: MethodCase) -> None:
+    found = of_kind(case)
+    assert [(each.rule, each.verdicts.letters, each.flow) for each in found] == [(case.rule, case.letters, case.flow)]
+
+
+def test_every_rule_has_a_row_written_by_hand() -> None:
+    assert set(RULES) == {case.rule for case in (*CASES, *METHOD_CASES)}
+
+
+def test_a_method_names_its_handlers() -> None:
+    found = compare(side(stable({})), side(stable(MODE)), []).findings
+    (method,) = [each for each in found if each.rule.startswith("method")]
+    assert method.symbols == ("acp_bindings.v1.Agent.session_set_mode",)
+    assert method.place == "session/set_mode"
+
+
+def test_what_only_moves_between_unstable_and_stable_is_neither_new_nor_gone() -> None:
+    unstable, moved = side(both({}, MODE)), side(both(MODE, MODE))
+    assert {each.rule for each in compare(unstable, moved, []).findings} == {
+        "method-stabilised",
+        "definition-stabilised",
+    }
+    assert {each.rule for each in compare(moved, unstable, []).findings} == {
+        "method-left-stable",
+        "definition-left-stable",
+    }
+
+
+def test_an_empty_result_is_not_the_new_name_of_another() -> None:
+    old, new = stable(MODE), stable(request("session/set_config_option", "Ask"))
+    found = compare(side(old), side(new), []).findings
+    assert {each.rule for each in found} == {
+        "method-removed",
+        "method-added-unannounced",
+        "definition-removed",
+        "definition-added",
+    }

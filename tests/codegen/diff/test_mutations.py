@@ -1,0 +1,58 @@
+"""Whatever changes in a real schema so that codegen still understands it, the report has it or counts it as words."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from typing import Any
+
+import pytest
+
+from codegen.__main__ import SCHEMA
+from codegen.diff.report import compare
+from codegen.diff.sources import Side, Snapshot
+from codegen.diff.verdict.findings import Finding
+from codegen.errors import SchemaError
+from codegen.regen import understand
+from tests.support import scale
+from tests.support.codegen.mutations import Mutation, sample
+from tests.support.diff.raw import changes, covers
+
+FILES = {"v1": "v1/schema.json", "v2_draft_unstable": "v2/schema.unstable.json"}
+EACH = 1
+
+
+def side(profile: str, raw: dict[str, Any]) -> Side:
+    return Side("", "", {profile: Snapshot(FILES[profile], raw, understand(raw, profile[:2]))})
+
+
+@cache
+def original(profile: str) -> Side:
+    return side(profile, json.loads((SCHEMA / FILES[profile]).read_text("utf-8")))
+
+
+def missed(profile: str, mutation: Mutation) -> list[str]:
+    """The changes of a mutation that no finding has; none for one that codegen refuses."""
+    base = original(profile)
+    try:
+        head = side(profile, mutation.schema)
+    except SchemaError:
+        return []
+    report = compare(base, head, [])
+    found: tuple[Finding, ...] = report.findings
+    if "title" in mutation.kind and report.docs_only[profile]:
+        return []  # where a title names no class it is a description
+    changed = list(changes(base.profiles[profile].raw, mutation.schema))
+    return [
+        f"{mutation.id}: {change}"
+        for change in changed
+        if not change.only_docs and not any(covers(finding, change) for finding in found)
+    ]
+
+
+@pytest.mark.slow
+@pytest.mark.stress
+@pytest.mark.parametrize("profile", FILES)
+def test_every_mutation_that_codegen_understands_is_found(profile: str) -> None:
+    mutations = scale.sample(sample(original(profile).profiles[profile].raw, EACH), 20)
+    assert [each for mutation in mutations for each in missed(profile, mutation)] == []

@@ -1,0 +1,108 @@
+"""What says the same in other words is no finding, and gives the same package."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from codegen.diff.report import compare
+from codegen.diff.sources import Side, Snapshot
+from codegen.emit.modules import emit_profile
+from codegen.errors import SchemaError
+from codegen.pinned.profiles import Profile
+from codegen.regen import understand
+from tests.support.codegen.build import STRING, Schema, acp_schema, model, other, ref, tagged
+from tests.support.diff.case import around
+
+PROFILE = Profile("v1", "v1/schema.json", "", "", "")
+TEXT = model(["text"], text=STRING)
+DEFINITIONS: Schema = {
+    **around("request", model(["block", "kind"], block=ref("Block"), kind=ref("Kind"), required=STRING)),
+    "Text": TEXT,
+    "Block": {"anyOf": [tagged("type", "text", "Text"), other("type", "text")]},
+    "Kind": {"oneOf": [{"type": "string", "const": "a"}, {"type": "string", "const": "b"}]},
+    "Maybe": model(x={"type": ["string", "null"]}),
+}
+Places = Callable[[Any], list[dict[str, Any]]]
+
+
+def schema() -> Schema:
+    found: Schema = json.loads(json.dumps(acp_schema(DEFINITIONS)))
+    return found
+
+
+def side(raw: Schema) -> Side:
+    return Side("", "", {"v1": Snapshot("v1/schema.json", raw, understand(raw, "v1"))})
+
+
+def objects(node: Any) -> list[dict[str, Any]]:
+    """Every schema object that describes properties and requires none."""
+    inside = [each for key, value in _items(node) if key not in ("const", "default") for each in objects(value)]
+    mine = isinstance(node, dict) and "properties" in node and "required" not in node
+    return [node, *inside] if mine else inside
+
+
+def _items(node: Any) -> list[tuple[str, Any]]:
+    if isinstance(node, dict):
+        return list(node.items())
+    return [("", each) for each in node] if isinstance(node, list) else []
+
+
+def assert_same(changed: Schema) -> None:
+    before, after = side(schema()), side(changed)
+    for old, new in ((before, after), (after, before)):
+        report = compare(old, new, [])
+        assert (report.findings, report.bump) == ((), "none")
+    emitted = [emit_profile(PROFILE, each.profiles["v1"].schema) for each in (before, after)]
+    assert emitted[0] == emitted[1]
+
+
+def test_requiring_nothing_is_no_difference_wherever_it_stands() -> None:
+    changed = schema()
+    places = objects(changed)
+    assert len(places) >= 3
+    for each in places:
+        each["required"] = []
+    assert_same(changed)
+
+
+@pytest.mark.parametrize("definition", ["Text", "Kind", "Block", "Maybe"])
+def test_requiring_nothing_is_no_difference_in_any_definition(definition: str) -> None:
+    changed = schema()
+    changed["$defs"][definition].setdefault("required", [])
+    assert_same(changed)
+
+
+def test_the_order_of_what_is_required_and_of_types_is_no_difference() -> None:
+    changed = schema()
+    request = changed["$defs"]["NewSessionRequest"]
+    request["required"] = request["required"][::-1]
+    changed["$defs"]["Maybe"]["properties"]["x"]["type"] = ["null", "string"]
+    for each in changed["$defs"].values():
+        if "required" in each:
+            each["required"] = each["required"][::-1]
+    assert_same(changed)
+
+
+def test_the_order_of_the_keywords_is_no_difference() -> None:
+    changed = schema()
+    for name, each in changed["$defs"].items():
+        changed["$defs"][name] = dict(reversed(each.items()))
+    assert_same(changed)
+
+
+def test_a_limit_that_excludes_nothing_is_a_type_written_differently() -> None:
+    changed = schema()
+    changed["$defs"]["Text"]["properties"]["text"]["minLength"] = 0
+    (finding,) = compare(side(schema()), side(changed), []).findings
+    assert (finding.rule, finding.verdicts.letters) == ("type-respelled", "SSSSS")
+
+
+def test_requiring_nothing_is_data_where_it_is_the_value_of_a_constant() -> None:
+    changed = schema()
+    changed["$defs"]["Maybe"]["properties"]["y"] = {"type": "string", "default": {"required": []}}
+    with pytest.raises(SchemaError, match="default"):
+        understand(changed, "v1")

@@ -1,0 +1,319 @@
+"""How the report is shown, what the exit code says, and what is said of input that can't be read."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from codegen.__main__ import ROOT, main
+from codegen.diff.verdict.rules import RULES
+from codegen.pinned.pins import sha256
+from tests.support.codegen.build import STRING, Schema, acp_schema, model, write_schema
+from tests.support.diff.case import around, holds, may
+from tests.support.diff.report import SCHEMA
+from tests.support.diff.repository import commit
+
+BEFORE, AFTER = around("request", model()), around("request", holds(STRING))
+STALE = "000000000000"
+Run = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Run:
+    """Compare two folders in which `tmp_path` has schemas."""
+
+    def compare(*options: str, base: str = "base", head: str = "head") -> tuple[int, str, str]:
+        sides = ["--base", str(tmp_path / base), "--head", str(tmp_path / head)]
+        code = main(["diff", *sides, *options])
+        captured = capsys.readouterr()
+        return code, captured.out, captured.err
+
+    return compare
+
+
+@pytest.fixture
+def folders(tmp_path: Path) -> Path:
+    write(tmp_path, BEFORE, AFTER)
+    return tmp_path
+
+
+def write(folder: Path, before: Schema, after: Schema, file: str = "v1/schema.json") -> None:
+    write_schema(folder / "base", acp_schema(before), file)
+    write_schema(folder / "head", acp_schema(after), file)
+
+
+def report(run: Run) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(run("--format", "json")[1])
+    return found
+
+
+@pytest.mark.usefixtures("folders")
+@pytest.mark.parametrize(("threshold", "code"), [("breaking", 1), ("risky", 1), ("never", 0)])
+def test_the_exit_code_says_whether_there_is_such_a_finding(run: Run, threshold: str, code: int) -> None:
+    assert run("--fail-on", threshold)[0] == code
+
+
+def test_a_risky_change_fails_only_where_risky_fails(run: Run, tmp_path: Path) -> None:
+    boolean: Schema = {"type": "boolean"}
+    write(tmp_path, around("request", may(boolean)), around("request", may(boolean, default=True)))
+    assert [run("--fail-on", each)[0] for each in ("breaking", "risky")] == [0, 1]
+
+
+@pytest.mark.parametrize("file", ["v1/schema.unstable.json", "v2/schema.json", "v2/schema.unstable.json"])
+def test_unstable_and_draft_profiles_report_but_never_fail(run: Run, tmp_path: Path, file: str) -> None:
+    write(tmp_path, {"Alone": model()}, {"Alone": holds(STRING)}, file)
+    code, out, _ = run("--fail-on", "risky")
+    assert code == 0
+    assert "Alone.x" in out
+
+
+@pytest.mark.parametrize(
+    ("after", "bump"),
+    [
+        (BEFORE, "none"),
+        (around("request", {**model(), "description": "More words."}), "patch"),
+        (around("request", may(STRING)), "minor"),
+        (AFTER, "major"),
+    ],
+)
+def test_the_version_to_raise_follows_from_the_findings(run: Run, tmp_path: Path, after: Schema, bump: str) -> None:
+    write(tmp_path, BEFORE, after)
+    assert report(run)["bump"] == bump
+
+
+@pytest.mark.usefixtures("folders")
+def test_the_json_is_as_its_schema_says(run: Run) -> None:
+    found = report(run)
+    jsonschema.validate(found, SCHEMA)
+    (finding,) = found["findings"]
+    assert finding["rule"] == "property-required-added"
+    assert finding["pointer"] == {"old": None, "new": "/$defs/NewSessionRequest/properties/x"}
+    assert finding["symbols"] == ["acp_bindings.v1.NewSessionRequest.x"]
+    assert (finding["writers"], finding["readers"]) == (["client"], ["agent"])
+
+
+@pytest.mark.usefixtures("folders")
+def test_the_terminal_has_colour_only_where_it_is_one(run: Run) -> None:
+    _, out, _ = run()
+    assert "\x1b" not in out
+    assert "session/new" in out
+    assert "The stable profile breaks." in out
+    assert "Recommended version bump: major." in out
+
+
+@pytest.mark.usefixtures("folders")
+def test_an_annotation_is_one_line_on_the_file_of_the_schema(run: Run) -> None:
+    _, out, _ = run("--format", "github")
+    first, last = out.splitlines()
+    assert first.startswith("::error file=schema/v1/schema.json,title=property-required-added%3A NewSessionRequest.x::")
+    assert last.startswith("::notice::")
+
+
+@pytest.mark.usefixtures("folders")
+@pytest.mark.parametrize(("name", "start"), [("markdown", "Schema: "), ("html", "<!doctype html>")])
+def test_a_report_for_others_is_printed_alone(run: Run, name: str, start: str) -> None:
+    code, out, err = run("--format", name)
+    assert (code, err) == (0, "")
+    assert out.startswith(start)
+
+
+def test_a_folder_of_the_repository_is_called_as_it_is_everywhere(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["diff", "--base", str(ROOT / "schema")]) == 0
+    sides = capsys.readouterr().out.splitlines()[0].split(" -> ")
+    assert [each.split()[0] for each in sides] == ["schema/", "schema/"]
+
+
+# Acceptances
+
+
+@pytest.mark.usefixtures("folders")
+def test_an_accepted_finding_no_longer_fails_and_says_why(run: Run, tmp_path: Path) -> None:
+    fingerprint = report(run)["findings"][0]["fingerprint"]
+    accept(tmp_path / "head", fingerprint)
+    code, out, _ = run("--fail-on", "risky")
+    assert code == 0
+    assert "accepted: nobody has it" in out
+
+
+def accept(folder: Path, fingerprint: str) -> None:
+    text = f'[[accepted]]\nfingerprint = "{fingerprint}"\nreason = "nobody has it"\n'
+    (folder / "accepted.toml").write_text(text, "utf-8")
+
+
+BAD_ACCEPTANCES = {
+    "without a reason": '[[accepted]]\nfingerprint = "000000000000"\n',
+    "with an empty reason": '[[accepted]]\nfingerprint = "000000000000"\nreason = " "\n',
+    "with other keys": "accept = 1\n",
+    "not TOML": "[[accepted\n",
+    "no text": "\x00",
+}
+
+
+@pytest.mark.usefixtures("folders")
+@pytest.mark.parametrize("text", BAD_ACCEPTANCES.values(), ids=BAD_ACCEPTANCES)
+def test_acceptances_that_cannot_be_read_are_one_sentence(run: Run, tmp_path: Path, text: str) -> None:
+    (tmp_path / "head/accepted.toml").write_text(text)
+    code, out, err = run()
+    assert (code, out, len(err.splitlines())) == (2, "", 1)
+    assert "accepted.toml" in err
+
+
+@pytest.mark.parametrize("after", [AFTER, around("request", {**model(), "description": "More words."})])
+@pytest.mark.parametrize("threshold", ["breaking", "never"])
+def test_an_acceptance_that_fits_no_finding_of_an_upgrade_is_an_error_after_the_report(
+    run: Run, tmp_path: Path, after: Schema, threshold: str
+) -> None:
+    write(tmp_path, BEFORE, after)
+    accept(tmp_path / "head", STALE)
+    code, out, err = run("--fail-on", threshold)
+    assert (code, len(err.splitlines())) == (2, 1)
+    assert f"accepted.toml accepts {STALE}" in err
+    assert "Recommended version bump" in out
+
+
+def test_where_nothing_changed_what_the_last_upgrade_accepted_is_no_error(run: Run, tmp_path: Path) -> None:
+    write(tmp_path, BEFORE, BEFORE)
+    accept(tmp_path / "head", STALE)
+    assert run("--fail-on", "breaking")[0] == 0
+
+
+@pytest.mark.usefixtures("folders")
+def test_acceptances_are_those_of_the_head(run: Run, tmp_path: Path) -> None:
+    accept(tmp_path / "base", STALE)
+    assert run() == (0, run()[1], "")
+
+
+def test_a_fingerprint_does_not_depend_on_where_in_the_schema_something_stands(run: Run, tmp_path: Path) -> None:
+    write(tmp_path, BEFORE, AFTER)
+    first = report(run)["findings"][0]["fingerprint"]
+    more = {"Zero": model()}
+    write(tmp_path, more | BEFORE, more | AFTER)
+    assert report(run)["findings"][0]["fingerprint"] == first
+
+
+# Input that can't be read
+
+GOOD = json.dumps(acp_schema(BEFORE)).encode()
+BAD: dict[str, tuple[bytes, str]] = {
+    "truncated JSON": (GOOD[: len(GOOD) // 2], "Not JSON"),
+    "a page of HTML": (b"<!doctype html><title>502</title>", "Not JSON"),
+    "another JSON": (b'{"name": "x"}', "Not an ACP schema"),
+    "an unknown keyword": (GOOD.replace(b'"x-side"', b'"x-sides"', 1), "x-sides"),
+    "definitions alone": (b'{"$defs": {}}', "$schema"),
+}
+
+
+@pytest.mark.parametrize(("content", "expected"), BAD.values(), ids=BAD)
+@pytest.mark.parametrize("which", ["base", "head"])
+def test_a_schema_that_cannot_be_read_is_one_sentence(
+    run: Run, folders: Path, content: bytes, expected: str, which: str
+) -> None:
+    (folders / which / "v1/schema.json").write_bytes(content)
+    code, out, err = run()
+    assert (code, out, len(err.splitlines())) == (2, "", 1)
+    assert expected in err
+    assert which in err
+
+
+def test_a_wrong_hash_an_empty_folder_and_a_file_are_one_sentence_each(run: Run, folders: Path) -> None:
+    pins = {"source": "", "version": "1", "files": {"v1/schema.json": {"sha256": sha256(b"other")}}}
+    (folders / "head/PINNED.json").write_text(json.dumps(pins))
+    (folders / "empty").mkdir()
+    for head, expected in (("head", "SHA-256"), ("empty", "no schema"), ("base/v1/schema.json", "is a file")):
+        code, out, err = run(head=head)
+        assert (code, out, len(err.splitlines())) == (2, "", 1)
+        assert expected in err
+
+
+@pytest.mark.parametrize("ref", ["no-such-branch", "--upload-pack=x", ""])
+@pytest.mark.parametrize("side", ["--base=schema --head", "--base"])
+def test_an_unknown_ref_is_one_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], side: str, ref: str
+) -> None:
+    (tmp_path / "file").touch()
+    commit(tmp_path)
+    monkeypatch.setattr("codegen.diff.command.REPOSITORY", tmp_path)
+    assert main(["diff", *f"{side}={ref}".split()]) == 2
+    captured = capsys.readouterr()
+    assert (captured.out, captured.err.count("\n")) == ("", 1)
+    assert "neither a folder nor a git ref" in captured.err
+
+
+def test_an_empty_base_says_what_to_type(capsys: pytest.CaptureFixture[str]) -> None:
+    """This is what `make diff` without BASE gives."""
+    assert main(["diff", "--base", ""]) == 2
+    assert "make diff BASE=main" in capsys.readouterr().err
+
+
+WRONG_USAGE = {
+    "no base": ([], "--base"),
+    "an unknown format": (["--base", "schema", "--format", "pdf"], "'pdf' (choose from"),
+    "an unknown verdict": (["--base", "schema", "--fail-on", "safe"], "'safe' (choose from"),
+    "an unknown option": (["--base", "schema", "--colour"], "--colour"),
+}
+
+
+@pytest.mark.parametrize(("options", "words"), WRONG_USAGE.values(), ids=WRONG_USAGE)
+def test_wrong_usage_is_one_sentence(capsys: pytest.CaptureFixture[str], options: list[str], words: str) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        main(["diff", *options])
+    assert stopped.value.code == 2
+    captured = capsys.readouterr()
+    assert (captured.out, captured.err.count("\n")) == ("", 1)
+    assert captured.err.startswith("codegen: ")
+    assert words in captured.err
+
+
+# Git
+
+
+def test_a_git_ref_is_read_with_its_own_schema_and_methods(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    repository = tmp_path / "repository"
+    write_schema(repository / "schema", acp_schema(BEFORE))
+    (repository / "codegen").mkdir()
+    shutil.copy(ROOT / "codegen/methods.toml", repository / "codegen")
+    commit(repository)
+    write_schema(repository / "schema", acp_schema(AFTER))
+    monkeypatch.setattr("codegen.diff.command.REPOSITORY", repository)
+    assert main(["diff", "--base", "HEAD", "--head", str(repository / "schema"), "--fail-on", "breaking"]) == 1
+    assert "property-required-added" in capsys.readouterr().out
+    accept(repository / "schema", STALE)
+    commit(repository)
+    (repository / "schema/accepted.toml").unlink()
+    assert main(["diff", "--base", "HEAD~", "--head", "HEAD"]) == 2
+    assert f"accepts {STALE}" in capsys.readouterr().err
+
+
+def test_a_ref_whose_methods_cannot_be_read_is_one_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_schema(tmp_path / "schema", acp_schema(BEFORE))
+    (tmp_path / "codegen").mkdir()
+    (tmp_path / "codegen/methods.toml").write_text("<<<<<<< HEAD\n", "utf-8")
+    commit(tmp_path)
+    monkeypatch.setattr("codegen.diff.command.REPOSITORY", tmp_path)
+    assert main(["diff", "--base", "HEAD"]) == 2
+    assert "HEAD can't be read: codegen/methods.toml is not TOML" in capsys.readouterr().err
+
+
+def test_a_machine_without_git_is_told_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path / "empty"))
+    assert main(["diff", "--base", "HEAD"]) == 2
+    assert "git is needed" in capsys.readouterr().err
+
+
+def test_every_rule_has_a_sentence_and_an_id_of_plain_words() -> None:
+    for rule, each in RULES.items():
+        assert rule.replace("-", "").isalpha()
+        assert each.sentence.endswith(".")
+        assert len(each.letters) in (0, 5)

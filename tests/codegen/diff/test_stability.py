@@ -1,0 +1,69 @@
+"""Generated code stays put: a definition whose schema did not change has not one changed line."""
+
+from __future__ import annotations
+
+import ast
+import json
+from functools import cache
+
+import pytest
+
+from codegen.diff.sources import Snapshot
+from codegen.emit.modules import emit_profile
+from codegen.ir import Model, Schema
+from codegen.pinned.profiles import Profile
+from tests.support.diff.released import side_of
+from tests.support.releases import PAIRS
+from tests.support.scale import sample
+
+
+def snapshots(release: str) -> dict[str, Snapshot]:
+    return side_of(release).profiles
+
+
+@cache
+def code(release: str, profile: str) -> dict[str, str]:
+    """The source of every definition, by its name, before it is formatted."""
+    snapshot = snapshots(release)[profile]
+    source = emit_profile(Profile(profile, snapshot.file, "", "", ""), snapshot.schema)["models.py"]
+    lines, body = source.splitlines(), ast.parse(source).body
+    return {name: "\n".join(lines[node.lineno - 1 : node.end_lineno]) for node in body if (name := _name(node))}
+
+
+def _name(node: ast.stmt) -> str:
+    if isinstance(node, ast.ClassDef):
+        return node.name
+    return node.target.id if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) else ""
+
+
+def is_unchanged(schema: Schema, name: str, same: set[str]) -> bool:
+    """Whether the schema of a definition, and of what it wraps, is the same."""
+    found = schema.definitions.get(name)
+    if found is None:
+        return False  # what it wraps has other members now
+    base = found.base if isinstance(found, Model) else None
+    return found.pointer.split("/")[2] in same and (base is None or is_unchanged(schema, base, same))
+
+
+@pytest.mark.slow
+@pytest.mark.stress
+@pytest.mark.xdist_group("releases")
+@pytest.mark.parametrize("pair", sample(PAIRS, 2), ids="..".join)
+def test_an_unchanged_definition_has_no_changed_line(pair: tuple[str, str]) -> None:
+    old, new = pair
+    for profile in snapshots(old).keys() & snapshots(new).keys():
+        before, after = (snapshots(release)[profile] for release in pair)
+        if before.raw == after.raw:
+            continue
+        same = {
+            name
+            for name, each in before.raw["$defs"].items()
+            if json.dumps(each) == json.dumps(after.raw["$defs"].get(name))
+        }
+        own = [
+            name
+            for name in after.schema.definitions
+            if all(is_unchanged(each.schema, name, same) for each in (before, after))
+        ]
+        assert own
+        assert {name: code(old, profile).get(name) for name in own} == {name: code(new, profile)[name] for name in own}

@@ -1,0 +1,133 @@
+"""Every rule on a small change: which finding it is, its verdicts, and the proof of what they say of the wire."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from codegen.diff.report import compare
+from codegen.diff.verdict.findings import Finding
+from codegen.diff.verdict.verdicts import BREAKING
+from codegen.names import pascal
+from codegen.regen import regenerate
+from tests.codegen.diff.cases import CASES
+from tests.support.codegen.build import acp_schema, write_schema
+from tests.support.diff.case import Case
+from tests.support.diff.sides import side
+from tests.support.paths import ROOT
+
+_PARSER = ROOT / "tests/support/diff/parse_all.py"
+_IDS = [f"{case.name} in {case.place}" for case in CASES]
+Answers = dict[tuple[str, str, str], bool]
+
+every_case = pytest.mark.parametrize("case", CASES, ids=_IDS)
+
+
+def findings(case: Case) -> list[Finding]:
+    return list(compare(side(case.definitions("old")), side(case.definitions("new")), []).findings)
+
+
+def prefix(case: Case) -> str:
+    return pascal(f"{case.name} {case.place}".replace("'", ""))
+
+
+def prefixed(definitions: Any, start: str) -> Any:
+    """Definitions under other names, so that those of all cases fit into one schema; what methods say is left out."""
+    if isinstance(definitions, dict):
+        kept = {key: value for key, value in definitions.items() if key not in ("x-side", "x-method")}
+        return {
+            key: value.replace("#/$defs/", f"#/$defs/{start}") if key == "$ref" else prefixed(value, start)
+            for key, value in kept.items()
+        }
+    return [prefixed(each, start) for each in definitions] if isinstance(definitions, list) else definitions
+
+
+@pytest.fixture(scope="module")
+def answers(tmp_path_factory: pytest.TempPathFactory) -> Answers:
+    """Whether the bindings of each side read what each side sends, for every case."""
+    found: Answers = {}
+    for reader in ("old", "new"):
+        folder = tmp_path_factory.mktemp(reader)
+        everything = {
+            f"{prefix(case)}{name}": prefixed(definition, prefix(case))
+            for case in CASES
+            for name, definition in case.definitions(reader).items()
+        }
+        regenerate(write_schema(folder / "schema", acp_schema(everything)), folder / "generated", pinned=False)
+        found |= _ask(folder / "generated", reader)
+    return found
+
+
+def _ask(generated: Path, reader: str) -> Answers:
+    questions = [(case, sender) for case in CASES for sender in ("old", "new")]
+    lines = [
+        json.dumps([f"{prefix(case)}{case.target}", case.old_json if sender == "old" else case.new_json])
+        for case, sender in questions
+    ]
+    environment = {**os.environ, "PYTHONPATH": str(generated)}
+    command = [sys.executable, str(_PARSER)]
+    done = subprocess.run(command, input="\n".join(lines), env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    read = [json.loads(line) for line in done.stdout.splitlines()]
+    return {(prefix(case), sender, reader): each for (case, sender), each in zip(questions, read, strict=True)}
+
+
+def test_there_are_enough_cases() -> None:
+    assert len(CASES) >= 60
+    assert len({prefix(case) for case in CASES}) == len(CASES)
+
+
+@every_case
+def test_the_finding_and_its_verdicts_are_those_written_by_hand(case: Case) -> None:
+    found = findings(case)
+    assert [(each.rule, each.verdicts.letters) for each in found if each.rule not in case.also] == [
+        (case.rule, case.letters)
+    ]
+
+
+@every_case
+def test_the_finding_says_which_way_the_messages_go(case: Case) -> None:
+    for finding in findings(case):
+        if case.rule not in ("definition-added", "definition-removed"):
+            assert finding.flow == case.flow
+
+
+NAMES = {
+    "optional renamed": ["SessionNotification.working_dir", "SessionNotification.work_dir"],
+    "definition renamed": ["Sort", "Kind"],
+    "open union's member removed": ["Block", "BlockB"],
+    "union's member retagged": ["Block", "BlockC", "BlockB"],
+    "union opened": ["Block", "BlockOther"],
+}
+
+
+@pytest.mark.parametrize(("name", "expected"), NAMES.items(), ids=NAMES)
+def test_a_finding_has_the_python_names_of_both_sides(name: str, expected: list[str]) -> None:
+    (finding,) = findings(next(case for case in CASES if case.name == name))
+    assert list(finding.symbols) == [f"acp_bindings.v1.{each}" for each in expected]
+
+
+@pytest.mark.slow
+@pytest.mark.xdist_group("verdicts")
+@pytest.mark.parametrize(
+    "case", [case for case in CASES if case.place != "alone"], ids=lambda case: f"{case.name} in {case.place}"
+)
+def test_each_side_reads_what_the_verdicts_say_it_reads(case: Case, answers: Answers) -> None:
+    verdicts = findings(case)[0].verdicts
+    key = prefix(case)
+    assert answers[key, "old", "old"]
+    assert answers[key, "new", "new"]
+    assert answers[key, "new", "old"] is (verdicts.old_peer is not BREAKING)
+    assert answers[key, "old", "new"] is (verdicts.new_peer is not BREAKING)
+
+
+@every_case
+def test_nothing_changes_from_a_schema_to_itself(case: Case) -> None:
+    same = side(case.definitions("new"))
+    assert compare(same, same, []).findings == ()

@@ -1,0 +1,219 @@
+"""Methods: which stub each becomes, on which role, what its handler does by default and what its proxy sends."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import json
+import typing
+from collections import deque
+from pathlib import Path
+from types import MappingProxyType, ModuleType
+from typing import Any
+
+import pytest
+
+from acp_runtime.errors import MethodNotFound
+from codegen.read.methods import DATA
+from tests.support.codegen.build import STRING, Schema, model, part_of, ref, tagged, wraps
+from tests.support.codegen.generating import Generate
+from tests.support.codegen.stub_definitions import DEFINITIONS
+
+NUMBER: Schema = {"type": "integer", "format": "int32"}
+
+
+class Recorder:
+    """A channel that keeps what is sent through it."""
+
+    def __init__(self) -> None:
+        self.sent: list[tuple[str, Any]] = []
+
+    async def request(self, method: Any, params: Any) -> Any:
+        self.sent.append((method.wire, json.loads(params.model_dump_json())))
+        return f"the result of {method.wire}"
+
+    async def notify(self, method: Any, params: Any) -> None:
+        self.sent.append((method.wire, json.loads(params.model_dump_json())))
+
+
+@pytest.fixture
+def package(generate: Generate) -> ModuleType:
+    return generate(DEFINITIONS)
+
+
+def test_every_method_is_on_the_role_that_handles_it(package: ModuleType) -> None:
+    agent = {"initialize", "session_new", "session_set_config_option", "session_cancel"}
+    client = {"session_update", "fs_read_text_file"}
+    both = {"mcp_message", "mcp_message_notification", "cancel_request", "proxy_successor"}
+    assert _own(package.Agent) == _own(package.RemoteAgent) - {"request", "notify"} == agent | both
+    assert _own(package.Client) == _own(package.RemoteClient) - {"request", "notify"} == client | both
+
+
+def test_the_tables_tell_requests_from_notifications_and_what_unlocks_them(package: ModuleType) -> None:
+    from acp_bindings.v1 import methods  # the one that was just generated
+
+    assert {"initialize", "session/new", "mcp/message"} < methods.AGENT_REQUESTS.keys()
+    assert {"session/cancel", "mcp/message", "$/cancel_request"} == methods.AGENT_NOTIFICATIONS.keys()
+    assert {"fs/read_text_file", "mcp/message", "proxy/successor"} == methods.CLIENT_REQUESTS.keys()
+    assert methods.FS_READ_TEXT_FILE.capability == "clientCapabilities.fs.readTextFile"
+    assert methods.FS_READ_TEXT_FILE.result == "ReadResponse"
+    assert (methods.SESSION_NEW.baseline, methods.SESSION_CANCEL.baseline) == (True, False)
+    assert methods.SESSION_NEW.profile.models is __import__("sys").modules["acp_bindings.v1.models"]
+
+
+def test_baseline_methods_are_abstract_and_the_others_are_not(package: ModuleType) -> None:
+    assert package.Agent.__abstractmethods__ == {"initialize", "session_new"}
+    assert package.Client.__abstractmethods__ == {"session_update"}
+
+
+def test_a_request_that_is_not_overridden_is_not_found_and_a_notification_is_ignored(package: ModuleType) -> None:
+    class Client(package.Client):  # type: ignore[name-defined, misc]
+        async def session_update(self, notification: Any, /) -> None: ...
+
+    client = Client()
+    with pytest.raises(MethodNotFound):
+        asyncio.run(client.fs_read_text_file(package.ReadRequest(path="/a")))
+    assert asyncio.run(client.mcp_message_notification(package.MessageNotification())) is None
+
+
+def test_a_proxy_sends_what_the_keywords_say(package: ModuleType) -> None:
+    channel = Recorder()
+    agent = package.RemoteAgent(channel)
+    assert asyncio.run(agent.session_new(cwd="/a")) == "the result of session/new"
+    asyncio.run(agent.session_cancel(session_id="s"))
+    asyncio.run(agent.mcp_message_notification(method="m"))
+    assert channel.sent == [
+        ("session/new", {"cwd": "/a"}),
+        ("session/cancel", {"sessionId": "s"}),
+        ("mcp/message", {"method": "m"}),
+    ]
+
+
+def test_a_ready_made_message_finds_its_method(package: ModuleType) -> None:
+    channel = Recorder()
+    agent = package.RemoteAgent(channel)
+    asyncio.run(agent.request(package.NewRequest(cwd="/a")))
+    asyncio.run(agent.request(package.SetRequestOther(session_id="s", type="new")))
+    asyncio.run(agent.notify(package.MessageNotification()))
+    assert [wire for wire, _ in channel.sent] == ["session/new", "session/set_config_option", "mcp/message"]
+    with pytest.raises(TypeError):
+        asyncio.run(agent.request(package.ReadRequest(path="/a")))
+
+
+def test_the_overload_of_a_class_comes_before_that_of_its_base(generate: Generate) -> None:
+    proxy = {
+        "InitializeProxyRequest": part_of("proxy/initialize", "proxy", wraps("InitializeRequest")),
+        "InitializeProxyResponse": part_of("proxy/initialize", "proxy", wraps("InitializeResponse")),
+    }
+    agent = generate({**DEFINITIONS, **proxy}).RemoteAgent
+    annotated = [
+        inspect.signature(each).parameters["request"].annotation for each in typing.get_overloads(agent.request)
+    ]
+    assert annotated[:3] == ["InitializeProxyRequest", "InitializeRequest", "NewRequest"]
+
+
+def test_a_request_that_is_a_union_has_an_overload_for_each_member(package: ModuleType) -> None:
+    overloads = typing.get_overloads(package.RemoteAgent.session_set_config_option)
+    assert [{*inspect.signature(each).parameters} for each in overloads] == [
+        {"self", "session_id", "type", "value"},
+        {"self", "session_id", "type"},
+    ]
+    channel = Recorder()
+    agent = package.RemoteAgent(channel)
+    asyncio.run(agent.session_set_config_option(session_id="s", type="boolean", value=True))
+    asyncio.run(agent.session_set_config_option(session_id="s", type="new"))
+    assert [params["type"] for _, params in channel.sent] == ["boolean", "new"]
+
+
+def test_a_handler_takes_the_message_and_its_docstring_says_what_it_is_for(package: ModuleType) -> None:
+    assert [*inspect.signature(package.Agent.session_new).parameters] == ["self", "request"]
+    assert [*inspect.signature(package.Agent.session_cancel).parameters] == ["self", "notification"]
+    assert "Start it." in package.Agent.session_new.__doc__
+    assert "clientCapabilities.fs.readTextFile" in package.RemoteClient.fs_read_text_file.__doc__
+
+
+@pytest.mark.parametrize("name", ["request", "notify", "capabilities", "peer_info", "handler", "process", "supports"])
+def test_a_method_called_like_an_attribute_of_the_bases_gets_an_underscore(
+    generate: Generate, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    (tmp_path / "methods.toml").write_text(f'{DATA.read_text("utf-8")}\n"{name}" = {{ offered = "always" }}\n', "utf-8")
+    monkeypatch.setattr("codegen.read.methods.DATA", tmp_path / "methods.toml")
+    definitions = {"OtherRequest": part_of(name, "proxy", model(a=STRING))}
+    channel = Recorder()
+    agent = generate({**definitions, "OtherResponse": part_of(name, "proxy", model())}, "v2_draft", "v2/schema.json")
+    asyncio.run(getattr(agent.RemoteAgent(channel), f"{name}_")(a="x"))
+    assert channel.sent == [(name, {"a": "x"})]
+    assert f"{name}_" in vars(agent.Agent)
+
+
+def test_a_profile_exports_its_models_roles_version_and_source(package: ModuleType) -> None:
+    assert {"Agent", "RemoteClient", "PROTOCOL_VERSION", "SCHEMA", "NewRequest"} <= set(package.__all__)
+    assert all(hasattr(package, name) for name in package.__all__)
+    assert package.PROTOCOL_VERSION == 1
+    assert package.SCHEMA.file == "v1/schema.json"
+    with pytest.raises(AttributeError):
+        package.Unheard  # noqa: B018
+
+
+@pytest.mark.parametrize(
+    ("file", "profile", "version"),
+    [
+        ("schema.json", "v1_unstable", 1),
+        ("v1/schema.unstable.json", "v1_unstable", 1),
+        ("v2/schema.json", "v2_draft", 2),
+        ("v2/schema.unstable.json", "v2_draft_unstable", 2),
+    ],
+)
+def test_the_place_of_a_schema_says_which_profile_it_is(
+    generate: Generate, file: str, profile: str, version: int
+) -> None:
+    package = generate({"Text": model(["text"], text=STRING)}, profile, file)
+    assert version == package.PROTOCOL_VERSION
+    assert package.Text(text="x").text == "x"
+
+
+def test_a_tagged_union_as_params_takes_the_keywords_of_each_member(generate: Generate) -> None:
+    request = {"anyOf": [tagged("mode", "form", "Text"), tagged("mode", "url", "Link")]}
+    package = generate(
+        {
+            "Text": model(["text"], text=STRING),
+            "Link": model(["url"], url=STRING),
+            "AskRequest": part_of("session/request_permission", "client", request),
+            "AskResponse": part_of("session/request_permission", "client", model()),
+        }
+    )
+    channel = Recorder()
+    client = package.RemoteClient(channel)
+    asyncio.run(client.session_request_permission(url="u"))
+    assert channel.sent == [("session/request_permission", {"mode": "url", "url": "u"})]
+
+
+def test_a_proxy_takes_any_sequence_where_params_hold_a_list_however_deep(generate: Generate) -> None:
+    texts = {"type": "array", "items": STRING}
+    grid = {"type": "array", "items": texts}
+    by_key = {"type": "object", "additionalProperties": texts}
+    aliases: Schema = {"Texts": texts, "TextsOrNumbers": {"anyOf": [texts, {"type": "array", "items": NUMBER}]}}
+    properties = {
+        "plain": texts,
+        "orNull": {"type": ["array", "null"], "items": STRING},
+        "grid": grid,
+        "byKey": by_key,
+        "either": {"anyOf": [STRING, texts, {"type": "null"}]},
+        "alias": ref("Texts"),
+        "aliasOfSome": ref("TextsOrNumbers"),
+        "aliasOrNull": {"anyOf": [ref("Texts"), {"type": "null"}]},
+    }
+    package = generate({**aliases, **DEFINITIONS, "NewRequest": part_of("session/new", "agent", model(**properties))})
+    parameters = inspect.signature(package.RemoteAgent.session_new).parameters
+    annotated = {name: each.annotation for name, each in parameters.items() if name != "self"}
+    assert [name for name, text in annotated.items() if "Sequence[" not in text or "list[" in text] == []
+    assert [name for name, text in annotated.items() if "None" in text] == ["or_null", "either", "alias_or_null"]
+    channel = Recorder()
+    deques = {"plain": deque("a"), "grid": (deque("a"), ["b"]), "by_key": MappingProxyType({"k": deque("a")})}
+    asyncio.run(package.RemoteAgent(channel).session_new(**deques, either=range(0), alias=("a",)))
+    lists = {"plain": ["a"], "grid": [["a"], ["b"]], "byKey": {"k": ["a"]}, "either": [], "alias": ["a"]}
+    assert channel.sent == [("session/new", lists)]
+
+
+def _own(cls: type) -> set[str]:
+    return {name for name, value in vars(cls).items() if inspect.isfunction(value)}

@@ -1,0 +1,158 @@
+"""Fetching: what becomes of the pinned schemas, and that nothing does when a source is bad."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from codegen.__main__ import SCHEMA
+from codegen.pinned.pins import load, sha256
+from codegen.regen import regenerate
+from tests.support.codegen.build import tree, write_schema
+from tests.support.codegen.fetching import NEW, OLD, fetched, package, refused
+
+
+def test_a_package_takes_the_place_of_what_was_pinned(
+    tmp_path: Path, target: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source = package(tmp_path / "package", {"v1/schema.json": NEW, "v2/schema.json": OLD})
+    (source / "LICENSE").write_text("the new licence", "utf-8")
+    assert fetched(source, target, capsys) == [
+        "changed   LICENSE",
+        "changed   v1/schema.json",
+        "removed   v1/schema.unstable.json",
+        "added     v2/schema.json",
+    ]
+    assert (target / "v1/schema.json").read_bytes() == (source / "schema/v1/schema.json").read_bytes()
+    assert (target / "LICENSE").read_text("utf-8") == "the new licence"
+    assert (target / "notes.md").read_text("utf-8") == "kept"
+    pins = json.loads((target / "PINNED.json").read_bytes())
+    assert pins == {
+        "source": "folder:@acp/sdk@3.0.0",
+        "version": "3.0.0",
+        "license": "MIT",
+        "files": {
+            file: {"sha256": sha256((target / file).read_bytes())} for file in ("v1/schema.json", "v2/schema.json")
+        },
+    }
+    regenerate(target, tmp_path / "out")
+
+
+def test_fetching_the_same_again_changes_nothing(target: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    before = tree(target)
+    assert fetched(target, target, capsys)[:3] == [
+        "unchanged LICENSE",
+        "unchanged v1/schema.json",
+        "unchanged v1/schema.unstable.json",
+    ]
+    assert tree(target) == before
+
+
+@pytest.mark.parametrize("inside", ["", "schema"])
+def test_the_folder_may_be_the_package_or_its_schemas(
+    tmp_path: Path, target: Path, capsys: pytest.CaptureFixture[str], inside: str
+) -> None:
+    source = package(tmp_path / "package", {"v1/schema.json": NEW})
+    assert "changed   v1/schema.json" in fetched(source / inside, target, capsys)
+    assert (target / "LICENSE").read_text("utf-8") == "the old licence"
+
+
+def test_a_release_without_stable_schemas_says_so(
+    tmp_path: Path, target: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source = package(tmp_path / "package", {"schema.json": NEW, "v2/schema.unstable.json": OLD})
+    lines = fetched(source, target, capsys)
+    assert any("no v1/schema.json" in line and "no acp_bindings.v1." in line for line in lines)
+    assert any("no v2/schema.json" in line for line in lines)
+    assert any(line.startswith("schema.json is version 1 with its unstable methods") for line in lines)
+    assert [each.profile.name for each in load(target, pinned=True)] == ["v1_unstable", "v2_draft_unstable"]
+
+
+@pytest.mark.parametrize(
+    ("path", "place"),
+    [("v2/schema.json", "v2/schema.json"), ("downloads/acp.json", "schema.json"), ("schema.json", "schema.json")],
+)
+def test_one_file_goes_where_its_path_says(
+    tmp_path: Path, target: Path, capsys: pytest.CaptureFixture[str], path: str, place: str
+) -> None:
+    source = write_schema(tmp_path / "other", NEW, path) / path
+    assert f"added     {place}" in fetched(source, target, capsys)
+    assert list(json.loads((target / "PINNED.json").read_bytes())["files"]) == [place]
+
+
+def test_a_first_fetch_makes_the_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    source = package(tmp_path / "package", {"v1/schema.json": NEW})
+    assert "added     v1/schema.json" in fetched(source, tmp_path / "new/schema", capsys)
+    assert set(tree(tmp_path / "new")) == {"schema", "schema/PINNED.json", "schema/v1", "schema/v1/schema.json"}
+
+
+def test_no_path_of_this_machine_is_pinned(tmp_path: Path, target: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    fetched(write_schema(tmp_path / "other", NEW, "v1/schema.json"), target, capsys)
+    assert str(tmp_path) not in (target / "PINNED.json").read_text("utf-8")
+
+
+BAD: dict[str, Callable[[Path], object]] = {
+    "nothing at all": lambda folder: "",
+    "a folder that is not there": lambda folder: folder / "gone",
+    "an empty folder": lambda folder: folder,
+    "no npm name": lambda folder: "npm:../../evil",
+    "an option for npm": lambda folder: "npm:--registry=x",
+    "a page of HTML": lambda folder: _file(folder, b"<!doctype html>"),
+    "half a file": lambda folder: _file(folder, json.dumps(OLD).encode()[:-10]),
+    "an empty file": lambda folder: _file(folder, b""),
+    "bytes": lambda folder: _file(folder, b"\x1f\x8b\xff\x00"),
+    "JSON that is no object": lambda folder: _file(folder, b"[]"),
+    "an object that is no schema": lambda folder: _file(folder, b'{"name": "x"}'),
+    "a schema without messages": lambda folder: _file(folder, json.dumps({**OLD, "anyOf": []}).encode()),
+    "a schema without definitions": lambda folder: _file(folder, json.dumps({**OLD, "$defs": {}}).encode()),
+    "one bad schema among good ones": lambda folder: package(folder, {"v1/schema.json": NEW, "v2/schema.json": {}}),
+    "a schema of a version nobody knows": lambda folder: package(
+        folder, {"v1/schema.json": NEW, "v3/schema.json": OLD}
+    ),
+    "a package.json that is none": lambda folder: package(folder, {"v1/schema.json": NEW}, version=3),
+}
+
+
+@pytest.mark.parametrize("source", BAD.values(), ids=BAD)
+def test_a_bad_source_is_one_sentence_and_changes_nothing(
+    tmp_path: Path, target: Path, capsys: pytest.CaptureFixture[str], source: Callable[[Path], object]
+) -> None:
+    folder = tmp_path / "source"
+    folder.mkdir()
+    refused(str(source(folder)), target, capsys)
+
+
+def test_a_folder_that_cannot_be_written_keeps_what_it_has(
+    tmp_path: Path, target: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = package(tmp_path / "package", {"v1/schema.json": NEW, "v2/schema.json": NEW})
+    written: list[Path] = []
+    write = Path.write_bytes
+
+    def full_disk(path: Path, content: bytes) -> int:
+        written.append(path)
+        if len(written) > 1:
+            raise OSError(28, "No space left on device", path.name)
+        return write(path, content)
+
+    monkeypatch.setattr(Path, "write_bytes", full_disk)
+    assert "No space left" in refused(str(source), target, capsys)
+
+
+def test_fetching_from_the_projects_own_folder_needs_no_network(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    copy = tmp_path / "schema"
+    shutil.copytree(SCHEMA, copy)
+    lines = fetched(SCHEMA, copy, capsys)
+    assert {line.split()[0] for line in lines} == {"unchanged"}
+
+
+def _file(folder: Path, content: bytes) -> Path:
+    path = folder / "schema.json"
+    path.write_bytes(content)
+    return path

@@ -1,0 +1,143 @@
+"""Fetching through npm, real or a script that does what npm may do."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import tarfile
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from codegen.__main__ import ROOT, SCHEMA
+from tests.support.codegen.build import tree
+from tests.support.codegen.fetching import NEW, refused
+
+NpmDoes = Callable[[str], str]
+PACKAGE = b'{"name": "@acp/sdk", "version": "9"}'
+
+
+@pytest.fixture
+def npm_does(
+    tmp_path: Path, target: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> NpmDoes:
+    """Fetch through an npm that is a Python script; gives the sentence about it."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+
+    def run(script: str) -> str:
+        (tmp_path / "bin").mkdir()
+        (tmp_path / "bin/npm").write_text(f"#!{sys.executable}\nimport sys\n{script}", "utf-8")
+        (tmp_path / "bin/npm").chmod(0o755)
+        monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+        return refused("npm:@acp/sdk@9", target, capsys)
+
+    return run
+
+
+NPM_FAILS = {
+    "can't reach its registry": "sys.exit('npm error code ENOTFOUND')",
+    "npm knows no @acp/sdk@9": "sys.exit('npm error code ETARGET')",
+    "has not the hash": "sys.exit('npm error code EINTEGRITY')",
+    "could not pack": "sys.exit('npm error code E500')",
+    "0 archives": "pass",
+    "2 archives": "open('a.tgz', 'w'); open('b.tgz', 'w')",
+    "can't be unpacked": "open('a.tgz', 'wb').write(b'no archive')",
+}
+
+
+@pytest.mark.parametrize(("words", "script"), NPM_FAILS.items(), ids=NPM_FAILS)
+def test_what_npm_does_wrong_is_one_sentence(npm_does: NpmDoes, words: str, script: str) -> None:
+    assert words in npm_does(script)
+
+
+BAD_PACKAGES = {
+    "the package '@acp/other'": {"package.json": b'{"name": "@acp/other", "version": "9"}'},
+    "package.json is not JSON": {"package.json": b'{"name": "@acp'},
+    "There is no schema": {"package.json": PACKAGE, "schema/README.md": b""},
+    "v1/schema.json is not JSON": {"package.json": PACKAGE, "schema/v1/schema.json": json.dumps(NEW).encode()[:-9]},
+    "It begins with b'<!doctype": {"package.json": PACKAGE, "schema/v1/schema.json": b"<!doctype html><html></html>"},
+    "no profile is made of, v3/schema.json": {
+        "package.json": PACKAGE,
+        "schema/v1/schema.json": json.dumps(NEW).encode(),
+        "schema/v3/schema.json": json.dumps(NEW).encode(),
+    },
+}
+
+
+@pytest.mark.parametrize(("words", "files"), BAD_PACKAGES.items(), ids=BAD_PACKAGES)
+def test_what_is_wrong_in_a_package_is_one_sentence(
+    tmp_path: Path, npm_does: NpmDoes, words: str, files: dict[str, bytes]
+) -> None:
+    archived(tmp_path / "bad.tgz", {f"package/{name}": content for name, content in files.items()})
+    assert words in npm_does("import shutil; shutil.copy('../bad.tgz', 'a.tgz')")
+
+
+def test_half_a_package_is_one_sentence(tmp_path: Path, npm_does: NpmDoes) -> None:
+    archived(tmp_path / "whole.tgz", {"package/package.json": PACKAGE, "package/schema/x": os.urandom(9000)})
+    copy = "open('a.tgz', 'wb').write(open('../whole.tgz', 'rb').read()[:-4000])"
+    assert "can't be unpacked" in npm_does(copy)
+
+
+def test_an_npm_that_says_nothing_is_given_up(npm_does: NpmDoes, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("codegen.pinned.sources.npm._SECONDS", 0.1)
+    assert "within 0.1 seconds" in npm_does("import signal; signal.pause()")
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("npm") is None, reason="there is no npm")
+def test_npm_without_a_network_is_one_sentence(
+    tmp_path: Path, target: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    nobody = socket.create_server(("127.0.0.1", 0))
+    monkeypatch.setenv("npm_config_registry", f"http://127.0.0.1:{nobody.getsockname()[1]}/")
+    monkeypatch.setenv("npm_config_fetch_retries", "0")
+    monkeypatch.setenv("npm_config_cache", str(tmp_path / "cache"))
+    monkeypatch.setenv("npm_config_noproxy", "127.0.0.1")
+    nobody.close()
+    assert "npm can't reach its registry (ECONNREFUSED)" in refused("npm:@acp/sdk@9", target, capsys)
+
+
+def test_a_machine_without_npm_is_told_so(
+    tmp_path: Path, target: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path / "empty"))
+    assert "There is no npm" in refused("npm:@acp/sdk@9", target, capsys)
+
+
+def test_an_archive_that_reaches_outside_is_refused(tmp_path: Path, npm_does: NpmDoes) -> None:
+    archived(tmp_path / "evil.tgz", {"package/schema/../../../evil": b""})
+    assert "can't be unpacked" in npm_does("import shutil; shutil.copy('../evil.tgz', 'a.tgz')")
+    assert not (tmp_path / "evil").exists()
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("npm")
+def test_npm_brings_the_release_that_is_pinned_here(tmp_path: Path) -> None:
+    target = tmp_path / "schema"
+    source = json.loads((SCHEMA / "PINNED.json").read_bytes())["source"]
+    if not source.startswith("npm:"):
+        pytest.skip(f"the schema is pinned from {source}")
+    command = [sys.executable, "-m", "codegen", "fetch", source, "--schema", str(target)]
+    subprocess.run(command, cwd=ROOT, check=True, capture_output=True, timeout=120)
+    assert tree(target) == {name: each for name, each in tree(SCHEMA).items() if name != "README.md"}
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("npm")
+def test_a_version_that_npm_does_not_have_is_one_sentence(target: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert "npm knows no" in refused("npm:@agentclientprotocol/sdk@999.0.0", target, capsys)
+
+
+def archived(path: Path, files: dict[str, bytes]) -> None:
+    with tarfile.open(path, "w:gz") as tar:
+        for name, content in files.items():
+            member = tarfile.TarInfo(name)
+            member.size = len(content)
+            tar.addfile(member, io.BytesIO(content))

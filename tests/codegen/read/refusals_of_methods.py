@@ -1,0 +1,63 @@
+"""What stops the generator: methods and messages, each with the pointer and words of its error."""
+
+from __future__ import annotations
+
+from tests.support.codegen.build import STRING, model, part_of, ref
+from tests.support.codegen.refusal_base import BASE, Case, at, changed, without
+
+METHODS: dict[str, Case] = {
+    "an unknown side": (
+        changed(NewRequest=part_of("session/new", "server", model())),
+        "/$defs/NewRequest/x-side",
+        "'server'",
+    ),
+    "a method without a side": (without("$defs", "NewRequest", "x-side"), "/$defs/NewRequest", "come together"),
+    "a side without a method": (without("$defs", "NewRequest", "x-method"), "/$defs/NewRequest", "come together"),
+    "a request without a response": (without("$defs", "NewResponse", "x-side"), "/$defs/NewResponse", "come together"),
+    "a request whose response has another method": (
+        changed(NewResponse=part_of("session/load", "agent", model())),
+        "/$defs/NewRequest",
+        "no response",
+    ),
+    "a payload that no method claims": (
+        changed(NewResponse=model()) | {"anyOf": BASE["anyOf"]},
+        "/$defs/NewRequest",
+        "no response",
+    ),
+    "a method in no message": (
+        at("/$defs/Text", **{"x-side": "agent", "x-method": "session/load"}),
+        "/$defs/Text",
+        "in none",
+    ),
+    "two requests of one method": (
+        changed(OtherRequest=part_of("session/new", "agent", model())),
+        "/$defs/OtherRequest",
+        "already the request",
+    ),
+    "a method nobody mapped": (
+        changed(
+            A1Request=part_of("session/teleport", "agent", model()),
+            A1Response=part_of("session/teleport", "agent", model()),
+        ),
+        "/$defs/A1Request/x-method",
+        "neither baseline nor mapped",
+    ),
+    "a capability that is not in the schema": (
+        changed(
+            ReadRequest=part_of("fs/read_text_file", "client", model()),
+            ReadResponse=part_of("fs/read_text_file", "client", model()),
+            InitializeRequest=model(clientCapabilities=ref("Text")),
+        ),
+        "/$defs/Text",
+        "no 'fs' here",
+    ),
+    "another dialect": (at("", **{"$schema": "http://json-schema.org/draft-07/schema#"}), "/$schema", "2020-12"),
+    "another title": (at("", title="Some Other Protocol"), "/title", "Agent Client Protocol"),
+    "a message of someone else": (at("/anyOf/0", title="Server"), "/anyOf/0/title", "'Server'"),
+    "a message without its version": (without("anyOf", 0, "required"), "/anyOf/0/required", "jsonrpc"),  # type: ignore[arg-type]
+    "an envelope that JSON-RPC does not know": (
+        at("/$defs/ClientRequest/properties", extra=STRING),
+        "/$defs/ClientRequest",
+        "no JSON-RPC message",
+    ),
+}

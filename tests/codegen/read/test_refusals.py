@@ -1,0 +1,165 @@
+"""Fail closed: what has no rule stops the generator, with the file, the place and a sentence; nothing is written."""
+
+from __future__ import annotations
+
+import ast
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from codegen.__main__ import GENERATED, main
+from codegen.read.methods import DATA
+from tests.codegen.read.refusals_of_methods import METHODS
+from tests.codegen.read.refusals_of_types import TYPES
+from tests.codegen.read.refusals_of_unions import NAMES, UNIONS
+from tests.support.codegen.build import STRING, model, part_of, tree, write_schema
+from tests.support.codegen.refusal_base import BASE, Case, at, changed
+
+PLACES = {
+    "the root": "",
+    "a message": "/anyOf/0",
+    "a part of a message": "/anyOf/0/anyOf/1",
+    "the version of a message": "/anyOf/0/properties/jsonrpc",
+    "a definition": "/$defs/Text",
+    "an enum": "/$defs/Kind",
+    "a value of an enum": "/$defs/Kind/oneOf/0",
+    "a property": "/$defs/Text/properties/text",
+    "the items of an array": "/$defs/Holder/properties/items/items",
+    "a union": "/$defs/Block",
+    "a union member": "/$defs/Block/anyOf/0",
+    "a tag": "/$defs/Block/anyOf/0/properties/type",
+    "a reference": "/$defs/Block/anyOf/0/allOf/0",
+    "an open member": "/$defs/Block/anyOf/1",
+    "an open tag": "/$defs/Block/anyOf/1/properties/type",
+    "what a member is not": "/$defs/Block/anyOf/1/not",
+    "a tag it is not": "/$defs/Block/anyOf/1/not/anyOf/0/properties/type",
+    "an envelope": "/$defs/ClientRequest",
+    "the params of an envelope": "/$defs/ClientRequest/properties/params",
+}
+
+CASES: dict[str, Case] = {**METHODS, **UNIONS, **NAMES, **TYPES}
+MALFORMED: dict[str, Any] = {
+    "/$defs/Text/properties/text": 5,
+    "/$defs/Text/properties": [],
+    "/$defs/Text/required": "text",
+    "/$defs/Text/type": 5,
+    "/$defs/Text/description": ["a"],
+    "/$defs/Kind/oneOf": {},
+    "/$defs/Kind/oneOf/0": "a",
+    "/$defs/Block/anyOf/1/not": True,
+    "/$defs/Holder/properties/items/items": [STRING],
+    "/$defs/Holder/properties/items/items/$ref": 5,
+    "/$defs/NewRequest/x-method": True,
+    "/$defs/NewRequest/x-side": None,
+    "/$defs/Text": None,
+    "/anyOf": None,
+    "/anyOf/0": [],
+}
+
+
+def refused(schema_folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], code: int = 1) -> str:
+    """Regenerate over an existing package; nothing may change. Gives the sentence on stderr."""
+    output = tmp_path / "output"
+    (output / "acp_bindings/v1").mkdir(parents=True)
+    (output / "acp_bindings/v1/models.py").write_text("# as it was\n", "utf-8")
+    before = tree(output)
+    assert main(["regen", "--schema", str(schema_folder), "--output", str(output)]) == code
+    assert tree(output) == before
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert "Traceback" not in captured.err
+    return captured.err.strip()
+
+
+Refuse = Callable[..., str]
+
+
+@pytest.fixture
+def refuse(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Refuse:
+    return lambda schema, code=1: refused(write_schema(tmp_path / "schema", schema), tmp_path, capsys, code)
+
+
+MapMethods = Callable[[dict[str, str]], None]
+
+
+@pytest.fixture
+def map_methods(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> MapMethods:
+    """Another `methods.toml` in the place of the generator's own: what each of the agent's methods is mapped to."""
+
+    def write(lines: dict[str, str]) -> None:
+        text = "".join(f'"{wire}" = {line}\n' for wire, line in lines.items())
+        shared = DATA.read_text("utf-8").partition("[v1.agent]")[0]
+        (tmp_path / "methods.toml").write_text(f"{shared}[v1.agent]\n{text}", "utf-8")
+        monkeypatch.setattr("codegen.read.methods.DATA", tmp_path / "methods.toml")
+
+    return write
+
+
+def test_the_base_of_these_tests_is_accepted(tmp_path: Path) -> None:
+    assert (
+        main(["regen", "--schema", str(write_schema(tmp_path / "schema", BASE)), "--output", str(tmp_path / "out")])
+        == 0
+    )
+
+
+@pytest.mark.parametrize("keyword", ["x-new", "maxProperties"])
+@pytest.mark.parametrize("place", PLACES.values(), ids=PLACES)
+def test_an_unknown_keyword_stops_it_wherever_it_stands(refuse: Refuse, place: str, keyword: str) -> None:
+    error = refuse(at(place, **{keyword: True}))
+    assert error.startswith(f"codegen: v1/schema.json#{place}/{keyword}: ")
+    assert "has no rule" in error
+
+
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+def test_what_has_no_rule_stops_it(refuse: Refuse, case: Case) -> None:
+    schema, pointer, words = case
+    error = refuse(schema)
+    assert error.startswith(f"codegen: v1/schema.json#{pointer}: ")
+    assert words in error
+    assert error.endswith(".") or error.endswith("?")
+
+
+def _names_in_use() -> list[str]:
+    """The names of classes and types that generated modules import beside the models."""
+    trees = [ast.parse(path.read_text("utf-8")) for path in GENERATED.rglob("*.py") if path.name != "connect.py"]
+    imports = [node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
+    names = {each.name for node in imports if node.module != "models" for each in node.names}
+    return sorted(name for name in names if name[0].isupper() and "_" not in name and name != "ABSENT")
+
+
+@pytest.mark.parametrize("name", [*_names_in_use(), "BaseModel"])
+def test_a_name_that_the_generated_code_uses_stops_it(refuse: Refuse, name: str) -> None:
+    error = refuse(changed(**{name: model()}))
+    assert error.startswith(f"codegen: v1/schema.json#/$defs/{name}: ")
+    assert "for something else" in error
+
+
+@pytest.mark.parametrize("pointer", MALFORMED)
+def test_a_malformed_schema_stops_it(refuse: Refuse, pointer: str) -> None:
+    parent, _, key = pointer.rpartition("/")
+    schema = json.loads(json.dumps(BASE))
+    node: Any = schema
+    for each in parent.strip("/").split("/") if parent else []:
+        node = node[int(each) if isinstance(node, list) else each]
+    node[int(key) if isinstance(node, list) else key] = MALFORMED[pointer]
+    assert refuse(schema).startswith(f"codegen: v1/schema.json#{pointer}: ")
+
+
+METHOD_NAMES = {
+    "the name of another": ("session_new", "gives the name SESSION_NEW, which is that of 'session/new'"),
+    "a name of the tables": ("agent/requests", "gives the name AGENT_REQUESTS"),
+    "a keyword": ("class", "can't be the name of a method"),
+    "no name": ("$/", "can't be the name of a method"),
+}
+
+
+@pytest.mark.parametrize(("wire", "words"), METHOD_NAMES.values(), ids=METHOD_NAMES)
+def test_a_method_has_a_name_of_its_own(refuse: Refuse, map_methods: MapMethods, wire: str, words: str) -> None:
+    map_methods(dict.fromkeys((wire, "session/new", "session/cancel"), '{ offered = "always" }'))
+    request, response = (part_of(wire, "agent", model()) for _ in range(2))
+    error = refuse(changed(OtherRequest=request, OtherResponse=response))
+    assert error.startswith("codegen: v1/schema.json#/$defs/OtherRequest/x-method: ")
+    assert words in error

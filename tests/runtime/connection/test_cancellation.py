@@ -1,0 +1,308 @@
+"""Rules 19 to 21: cancelling calls, requests and turns."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from typing import Any
+
+import pytest
+
+from acp_bindings.v1 import (
+    CancelNotification,
+    PermissionOption,
+    PromptRequest,
+    PromptResponse,
+    RequestPermissionRequest,
+    RequestPermissionResponse,
+    ToolCallUpdate,
+    connect_in_process,
+)
+from acp_runtime import RequestCancelled, RequestError
+from tests.support.runtime.peer import Link, PlainAgent, PlainClient, calling, prompt, serving
+from tests.support.scale import count
+
+CANCEL = {"method": "session/cancel", "params": {"sessionId": "s1"}}
+
+
+class Waiting(PlainAgent):
+    """Its prompts never end by themselves."""
+
+    async def session_prompt(self, request: PromptRequest, /) -> PromptResponse:
+        await asyncio.Event().wait()
+        raise AssertionError
+
+
+async def test_rule_19_cancelling_a_task_that_awaits_a_call_sends_cancel_request(link: Link) -> None:
+    async with calling(link) as (agent, peer):
+        call = asyncio.create_task(agent.session_prompt(session_id="s1", prompt=[]))
+        id = (await peer.receive())["id"]
+        call.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await call
+        assert await peer.receive() == {"jsonrpc": "2.0", "method": "session/cancel", "params": {"sessionId": "s1"}}
+        assert await peer.receive() == {"jsonrpc": "2.0", "method": "$/cancel_request", "params": {"requestId": id}}
+
+
+async def test_rule_19_a_cancelled_call_that_is_no_turn_sends_cancel_request_alone(link: Link) -> None:
+    async with calling(link) as (agent, peer):
+        call = asyncio.create_task(agent.session_set_mode(session_id="s1", mode_id="m"))
+        id = (await peer.receive())["id"]
+        call.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await call
+        assert await peer.receive() == {"jsonrpc": "2.0", "method": "$/cancel_request", "params": {"requestId": id}}
+        assert await peer.until_quiet() == []
+
+
+async def test_rule_19_the_late_answer_to_a_cancelled_call_is_dropped_quietly(
+    link: Link, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with calling(link) as (agent, peer):
+        call = asyncio.create_task(agent.session_prompt(session_id="s1", prompt=[]))
+        id = (await peer.receive())["id"]
+        call.cancel()
+        assert [(await peer.receive())["method"] for _ in range(2)] == ["session/cancel", "$/cancel_request"]
+        await peer.send({"id": id, "error": {"code": -32800, "message": "cancelled"}})
+        assert await peer.until_quiet() == []
+    assert caplog.text == ""
+
+
+async def test_rule_19_a_timeout_round_a_call_just_works(link: Link) -> None:
+    async with calling(link) as (agent, peer):
+
+        async def call() -> None:
+            async with asyncio.timeout(0):
+                await agent.session_prompt(session_id="s1", prompt=[])
+
+        with pytest.raises(TimeoutError):
+            await call()
+        sent = [(await peer.receive())["method"] for _ in range(3)]
+        assert sent == ["session/prompt", "session/cancel", "$/cancel_request"]
+
+
+async def test_rule_20_a_request_that_is_cancelled_is_answered_request_cancelled(link: Link) -> None:
+    async with serving(link, Waiting) as peer:
+        await peer.send(prompt(9), {"method": "$/cancel_request", "params": {"requestId": 9}})
+        assert (await peer.receive())["error"]["code"] == -32800
+        assert await peer.until_quiet() == []
+
+
+async def test_rule_20_the_answer_is_the_handlers_own_result_if_it_gives_one(link: Link) -> None:
+    started = asyncio.Event()
+
+    class Tidy(PlainAgent):
+        async def session_prompt(self, request: PromptRequest, /) -> PromptResponse:
+            started.set()
+            try:
+                await asyncio.Event().wait()
+            except asyncio.CancelledError:
+                return PromptResponse(stop_reason="refusal")
+            raise AssertionError
+
+    async with serving(link, Tidy) as peer:
+        await peer.send(prompt("x"))
+        await started.wait()
+        await peer.send({"method": "$/cancel_request", "params": {"requestId": "x"}})
+        assert (await peer.receive())["result"] == {"stopReason": "refusal"}
+
+
+@pytest.mark.parametrize(
+    "params", [{"requestId": 99}, {"requestId": "9"}, {"requestId": [9]}, {}, None, {"requestId": None}, [9], 2**80]
+)
+async def test_rule_20_unknown_and_malformed_cancels_are_ignored(link: Link, params: Any) -> None:
+    gate = asyncio.Event()
+
+    class Gated(PlainAgent):
+        async def session_prompt(self, request: PromptRequest, /) -> PromptResponse:
+            await gate.wait()
+            return PromptResponse(stop_reason="end_turn")
+
+    async with serving(link, Gated) as peer:
+        await peer.send(prompt(9), {"method": "$/cancel_request", "params": params})
+        assert await peer.until_quiet() == []
+        gate.set()
+        assert (await peer.receive())["result"] == {"stopReason": "end_turn"}
+
+
+async def test_rule_20_the_caller_of_a_cancelled_request_gets_request_cancelled(link: Link) -> None:
+    async with calling(link) as (agent, peer):
+        call = asyncio.create_task(agent.session_prompt(session_id="s1", prompt=[]))
+        id = (await peer.receive())["id"]
+        await peer.send({"id": id, "error": {"code": -32800, "message": "stopped"}})
+        with pytest.raises(RequestCancelled):
+            await call
+
+
+async def test_rule_21_a_cancelled_turn_is_answered_with_a_result(link: Link) -> None:
+    async with serving(link, Waiting) as peer:
+        await peer.send(prompt(1), prompt(2, "other"), CANCEL)
+        assert await peer.receive() == {"jsonrpc": "2.0", "id": 1, "result": {"stopReason": "cancelled"}}
+        assert await peer.until_quiet() == []
+        await peer.send({"method": "session/cancel", "params": {"sessionId": "other"}})
+        assert (await peer.receive())["id"] == 2
+
+
+async def test_rule_21_a_cancel_means_the_turn_that_is_running_when_it_comes(link: Link) -> None:
+    async with serving(link, Waiting) as peer:
+        await peer.send(CANCEL, prompt(1), CANCEL, prompt(2))
+        assert (await peer.receive())["id"] == 1
+        assert await peer.until_quiet() == []
+        await peer.send(CANCEL)
+        assert (await peer.receive())["id"] == 2
+
+
+@pytest.mark.parametrize("overrides", [False, True], ids=["the default", "an override that calls it"])
+@pytest.mark.parametrize("id_first", [False, True], ids=["the turn first", "the id first"])
+async def test_rule_21_a_turn_that_is_cancelled_by_session_and_by_id_cleans_up_undisturbed(
+    link: Link, id_first: bool, overrides: bool
+) -> None:
+    class Tidy(PlainAgent):
+        async def session_prompt(self, request: PromptRequest, /) -> PromptResponse:
+            try:
+                await asyncio.Event().wait()
+            finally:
+                begun.set()
+                await cleaning.wait()
+                cleaned.append(request.session_id)
+            raise AssertionError
+
+    class Overriding(Tidy):
+        async def session_cancel(self, notification: CancelNotification, /) -> None:
+            await super().session_cancel(notification)
+
+    cleaned: list[str] = []
+    begun, cleaning = asyncio.Event(), asyncio.Event()
+    async with serving(link, Overriding if overrides else Tidy) as peer:
+        await peer.send(prompt(1))
+        await peer.until_quiet()
+        both: list[Any] = [CANCEL, {"method": "$/cancel_request", "params": {"requestId": 1}}]
+        first, second = reversed(both) if id_first else both
+        await peer.send(first)
+        await begun.wait()
+        await peer.send(second)
+        assert await peer.until_quiet() == []
+        cleaning.set()
+        assert (await peer.receive())["result"] == {"stopReason": "cancelled"}
+    assert cleaned == ["s1"]
+
+
+async def test_rule_21_an_agent_that_cancels_its_own_task_gets_the_same_answer(link: Link) -> None:
+    class Own(PlainAgent):
+        running: asyncio.Task[Any] | None = None
+
+        async def session_prompt(self, request: PromptRequest, /) -> PromptResponse:
+            self.running = asyncio.create_task(asyncio.Event().wait())
+            await self.running
+            raise AssertionError
+
+        async def session_cancel(self, notification: CancelNotification, /) -> None:
+            assert self.running is not None
+            self.running.cancel()
+
+    async with serving(link, Own) as peer:
+        await peer.send(prompt(1))
+        await peer.until_quiet()
+        await peer.send(CANCEL)
+        assert (await peer.receive())["result"] == {"stopReason": "cancelled"}
+
+
+async def test_rule_21_an_override_may_call_the_default(link: Link) -> None:
+    class Logging(Waiting):
+        async def session_cancel(self, notification: CancelNotification, /) -> None:
+            noted.append(notification.session_id)
+            await super().session_cancel(notification)
+
+    noted: list[str] = []
+    async with serving(link, Logging) as peer:
+        await peer.send(prompt(1), CANCEL)
+        assert (await peer.receive())["result"] == {"stopReason": "cancelled"}
+        assert noted == ["s1"]
+
+
+async def test_rule_21_a_client_that_cancels_answers_what_the_agent_asks_the_user(link: Link) -> None:
+    class Thinking(PlainClient):
+        async def session_request_permission(self, request: RequestPermissionRequest, /) -> RequestPermissionResponse:
+            await asyncio.Event().wait()
+            raise AssertionError
+
+    async with calling(link, Thinking, eof_grace=0.05) as (agent, peer):
+        for id, session in (("p1", "s1"), ("p2", "other")):
+            params = {"sessionId": session, "toolCall": {"toolCallId": "t"}, "options": []}
+            await peer.send({"id": id, "method": "session/request_permission", "params": params})
+        assert await peer.until_quiet() == []
+        await agent.session_cancel(session_id="s1")
+        assert (await peer.receive())["method"] == "session/cancel"
+        cancelled = {"jsonrpc": "2.0", "id": "p1", "result": {"outcome": {"outcome": "cancelled"}}}
+        assert await peer.receive() == cancelled
+        assert await peer.until_quiet() == []
+
+
+async def test_rule_21_both_ends_of_a_cancelled_turn_agree() -> None:
+    class Asking(PlainAgent):
+        async def session_prompt(self, request: PromptRequest, /) -> PromptResponse:
+            await self.client.session_request_permission(
+                session_id=request.session_id,
+                tool_call=ToolCallUpdate(tool_call_id="t"),
+                options=[PermissionOption(option_id="yes", name="Yes", kind="allow_once")],
+            )
+            await asyncio.Event().wait()
+            raise AssertionError
+
+    class Thinking(PlainClient):
+        async def session_request_permission(self, request: RequestPermissionRequest, /) -> RequestPermissionResponse:
+            asked.set()
+            await asyncio.Event().wait()
+            raise AssertionError
+
+    asked = asyncio.Event()
+    async with connect_in_process(Asking, Thinking) as agent:
+        await agent.initialize(protocol_version=1)
+        turn = asyncio.create_task(agent.session_prompt(session_id="s1", prompt=[]))
+        await asked.wait()
+        await agent.session_cancel(session_id="s1")
+        assert (await turn).stop_reason == "cancelled"
+
+
+@pytest.mark.slow
+@pytest.mark.stress
+async def test_prompts_that_are_cancelled_at_random_have_one_end_each() -> None:
+    prompts = count(2000, 10_000)
+    chance = random.Random(7)
+
+    class Busy(PlainAgent):
+        async def session_prompt(self, request: PromptRequest, /) -> PromptResponse:
+            for _ in range(chance.randrange(6)):
+                await asyncio.sleep(0)
+            return PromptResponse(stop_reason="end_turn")
+
+        async def session_cancel(self, notification: CancelNotification, /) -> None:
+            await super().session_cancel(notification)
+
+    ends: dict[str, int] = {"end_turn": 0, "cancelled": 0, "task": 0}
+    async with connect_in_process(Busy, PlainClient) as agent:
+        await agent.initialize(protocol_version=1)
+
+        async def turn(number: int) -> None:
+            session = f"s{number}"
+            task = asyncio.create_task(agent.session_prompt(session_id=session, prompt=[]))
+            for _ in range(chance.randrange(8)):
+                await asyncio.sleep(0)
+            match chance.randrange(3):
+                case 0:
+                    task.cancel()
+                case 1:
+                    await agent.session_cancel(session_id=session)
+                case _:
+                    pass
+            try:
+                ends[(await task).stop_reason] += 1
+            except asyncio.CancelledError:
+                ends["task"] += 1
+            except RequestError as error:
+                raise AssertionError from error
+
+        for start in range(0, prompts, 100):
+            await asyncio.gather(*map(turn, range(start, start + 100)))
+    assert sum(ends.values()) == prompts
+    assert all(ends.values()), ends

@@ -1,0 +1,252 @@
+"""Rules 22 and 23: what is being closed is closed to the end, however often its task is cancelled meanwhile."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import subprocess
+import sys
+from collections.abc import Callable, Coroutine, Generator
+from typing import Any
+
+import pytest
+
+from acp_bindings.v1 import (
+    PromptRequest,
+    PromptResponse,
+    SessionNotification,
+    connect_in_process,
+    connect_streams,
+    serve_streams,
+)
+from acp_runtime import Options
+from acp_runtime.connection.tasks import Closing
+from tests.support.runtime.peer import INITIALIZE, Link, PlainAgent, PlainClient, chunk, line, prompt, serving
+
+LONG = 60.0
+
+
+class Counted(Coroutine[Any, Any, None]):
+    """A coroutine that counts how often its task wakes it up."""
+
+    def __init__(self, coroutine: Coroutine[Any, Any, None]) -> None:
+        self._coroutine = coroutine
+        self.wake_ups = 0
+
+    def send(self, value: Any, /) -> Any:
+        self.wake_ups += 1
+        return self._coroutine.send(value)
+
+    def throw(self, *error: Any) -> Any:
+        self.wake_ups += 1
+        return self._coroutine.throw(*error)
+
+    def close(self) -> None:
+        self._coroutine.close()
+
+    def __await__(self) -> Generator[Any, Any, None]:
+        raise NotImplementedError
+
+
+async def cancelled_in_every_turn(task: asyncio.Task[Any], turns: int, message: str | None = None) -> None:
+    """Cancel a task as a cancel scope of anyio does."""
+    for _ in range(turns):
+        task.cancel(message)
+        await asyncio.sleep(0)
+
+
+@pytest.mark.parametrize("message", [None, "Cancelled by cancel scope 7f"])
+async def test_rule_22_cancelling_again_and_again_wakes_nothing_up_and_is_raised_in_the_end(
+    message: str | None,
+) -> None:
+    async def close() -> None:
+        closing = Closing()
+        await closing.finish(work)
+        assert work.done()
+        closing.raise_cancelled()
+
+    async def endure() -> None:
+        while not over.is_set():
+            try:
+                await over.wait()
+            except asyncio.CancelledError:
+                continue
+
+    over = asyncio.Event()
+    work = asyncio.create_task(endure())
+    counted = Counted(close())
+    task = asyncio.get_running_loop().create_task(counted)
+    await asyncio.sleep(0)
+    await cancelled_in_every_turn(task, 1000, message)
+    over.set()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert counted.wake_ups == 2
+
+
+async def test_rule_23_the_third_cancellation_leaves_no_time_to_wait() -> None:
+    async def close() -> None:
+        closing = Closing()
+        never: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        found.append(await closing.wait(never, LONG))
+        found.append(await closing.wait(never, LONG))
+        found.append(await closing.until(never.done, LONG))
+        closing.raise_cancelled()
+
+    found: list[bool] = []
+    task = asyncio.create_task(close())
+    await asyncio.sleep(0)
+    await cancelled_in_every_turn(task, 3)
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert found == [False, False, False]
+
+
+async def test_rule_23_a_scope_that_cancels_in_every_turn_counts_as_one_cancellation() -> None:
+    async def close() -> None:
+        closing = Closing()
+        found.append(await closing.wait(event, LONG))
+        closing.raise_cancelled()
+
+    found: list[bool] = []
+    event: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+    task = asyncio.create_task(close())
+    await asyncio.sleep(0)
+    await cancelled_in_every_turn(task, 100, "Cancelled by cancel scope 7f")
+    event.set_result(None)
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert found == [True]
+
+
+async def test_rule_22_a_deadline_of_the_caller_is_told_from_a_cancellation_though_it_passed_while_closing() -> None:
+    with pytest.raises(TimeoutError):
+        async with asyncio.timeout(0):
+            closing = Closing()
+            await closing.wait(asyncio.get_running_loop().create_future(), 0.05)
+            await closing.finish(asyncio.create_task(asyncio.sleep(0)))
+            closing.raise_cancelled()
+
+
+async def test_what_the_awaited_task_raises_is_raised() -> None:
+    async def fail() -> None:
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        await Closing().finish(asyncio.create_task(fail()))
+
+
+PRIVATE = ["asyncio.tasks._unregister_task"]
+
+
+@pytest.mark.parametrize("name", PRIVATE)
+def test_the_package_works_without_a_private_name_of_asyncio(name: str) -> None:
+    code = f"""
+import asyncio, asyncio.tasks
+del {name}
+from tests.support.runtime.peer import PlainAgent, PlainClient
+from acp_bindings.v1 import connect_in_process
+async def main():
+    async with connect_in_process(PlainAgent, PlainClient) as agent:
+        print((await agent.initialize(protocol_version=1)).protocol_version)
+asyncio.run(main())
+"""
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
+    assert (ran.stdout, ran.stderr) == ("1\n", "")
+
+
+class Slow(PlainAgent):
+    """Takes its time to end a cancelled prompt."""
+
+    async def session_prompt(self, request: PromptRequest, /) -> PromptResponse:
+        await self.client.session_update(session_id=request.session_id, update=chunk("working"))
+        while True:
+            try:
+                await asyncio.Event().wait()
+            except asyncio.CancelledError:
+                await asyncio.sleep(0.05)
+                raise
+
+
+async def serving_on_streams(entered: asyncio.Event, writers: list[asyncio.StreamWriter]) -> None:
+    ours, theirs = socket.socketpair()
+    reader, writer = await asyncio.open_connection(sock=ours)
+    peer_reader, peer_writer = await asyncio.open_connection(sock=theirs)
+    writers += [writer, peer_writer]
+    peer_writer.write(line({"id": 0, "method": "initialize", "params": INITIALIZE}) + line(prompt(1)))
+    serving = asyncio.create_task(serve_streams(Slow, reader, writer, options=Options(eof_grace=0.2)))
+    await peer_reader.readline()
+    await peer_reader.readline()
+    entered.set()
+    try:
+        await serving
+    finally:
+        peer_writer.close()
+
+
+async def connected_on_streams(entered: asyncio.Event, writers: list[asyncio.StreamWriter]) -> None:
+    ours, theirs = socket.socketpair()
+    reader, writer = await asyncio.open_connection(sock=ours)
+    _, peer_writer = await asyncio.open_connection(sock=theirs)
+    writers += [writer, peer_writer]
+    try:
+        async with connect_streams(PlainClient, reader, writer, options=Options(eof_grace=0.2)) as agent:
+            entered.set()
+            await agent.initialize(protocol_version=1)
+    finally:
+        peer_writer.close()
+
+
+async def joined_in_process(entered: asyncio.Event, writers: list[asyncio.StreamWriter]) -> None:
+    class Noticing(PlainClient):
+        async def session_update(self, notification: SessionNotification, /) -> None:
+            entered.set()
+
+    async with connect_in_process(Slow, Noticing, options=Options(eof_grace=0.2)) as agent:
+        await agent.initialize(protocol_version=1)
+        await agent.session_new(cwd="/", mcp_servers=[])
+        await agent.session_prompt(session_id="s1", prompt=[])
+
+
+@pytest.mark.parametrize("work", [serving_on_streams, connected_on_streams, joined_in_process])
+@pytest.mark.parametrize("everything", [False, True], ids=["its task", "every task"])
+@pytest.mark.parametrize("times", [1, 2, 3, 30])
+async def test_rule_22_a_closing_that_is_cancelled_leaves_no_task_and_no_writer(
+    work: Callable[[asyncio.Event, list[asyncio.StreamWriter]], Coroutine[Any, Any, None]],
+    everything: bool,
+    times: int,
+) -> None:
+    """After a second Ctrl-C `asyncio.run` cancels every task there is."""
+    entered = asyncio.Event()
+    writers: list[asyncio.StreamWriter] = []
+    others = asyncio.all_tasks()
+    task = asyncio.create_task(work(entered, writers))
+    await entered.wait()
+    for _ in range(times):
+        for each in asyncio.all_tasks() - others if everything else {task}:
+            each.cancel()
+        await asyncio.sleep(0.01)
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert asyncio.all_tasks() == others
+    assert all(writer.is_closing() for writer in writers)
+
+
+async def test_rule_22_a_handler_that_cleans_up_at_the_end_is_cancelled_once(link: Link) -> None:
+    cleaned: list[str] = []
+
+    class Tidy(PlainAgent):
+        async def session_prompt(self, request: PromptRequest, /) -> PromptResponse:
+            try:
+                await asyncio.Event().wait()
+            finally:
+                for _ in range(3):
+                    await asyncio.sleep(0)
+                cleaned.append(request.session_id)
+            raise AssertionError
+
+    async with serving(link, Tidy, eof_grace=0.05) as peer:
+        await peer.send(prompt(1))
+        await peer.end()
+        assert [message["result"] for message in await peer.rest()] == [{"stopReason": "cancelled"}]
+    assert cleaned == ["s1"]

@@ -1,0 +1,368 @@
+"""Rules 11 to 14: which handler, and one answer whatever it does."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import json
+import math
+import sys
+from typing import Any
+
+import pytest
+
+from acp_bindings.v1 import (
+    ContentBlockText,
+    PlanEntry,
+    PromptRequest,
+    PromptResponse,
+    SessionUpdateAgentMessageChunk,
+    SessionUpdatePlan,
+)
+from acp_runtime import AuthenticationRequired, RequestError
+from acp_runtime.jsonrpc.failures import explain
+from acp_runtime.jsonrpc.messages import IncomingRequest
+from tests.support.runtime.peer import Link, PlainAgent, PlainClient, calling, prompt, serving, update
+
+CIRCLE: list[Any] = []
+CIRCLE.append(CIRCLE)
+
+
+async def test_rule_11_an_unknown_request_is_answered_method_not_found(link: Link) -> None:
+    async with serving(link) as peer:
+        error = (await peer.call("craft/drainMidTurnQueue", {"x": 1}))["error"]
+        assert error == {
+            "code": -32601,
+            "message": "Method not found",
+            "data": {"method": "craft/drainMidTurnQueue"},
+        }
+
+
+@pytest.mark.parametrize("method", ["unknown/thing", "$/unknown", "session/prompt", "session/update"])
+async def test_rule_11_a_notification_nobody_knows_or_that_is_a_request_is_ignored(link: Link, method: str) -> None:
+    async with serving(link) as peer:
+        await peer.send({"method": method, "params": prompt(1)["params"]})
+        assert await peer.until_quiet() == []
+
+
+@pytest.mark.parametrize("method", ["unknown/thing", "$/unknown", "session/prompt"])
+async def test_rule_11_a_notification_that_is_ignored_is_logged_at_debug(
+    link: Link, method: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("DEBUG", "acp_runtime")
+    async with serving(link) as peer:
+        await peer.send({"method": method, "params": prompt(1)["params"]})
+        await peer.until_quiet()
+    assert [record.levelname for record in caplog.records if method in record.getMessage()] == ["DEBUG"]
+
+
+@pytest.mark.parametrize("method", ["fs/read_text_file", "session/request_permission", "terminal/create"])
+async def test_rule_11_a_request_that_the_other_side_handles_is_answered_method_not_found(
+    link: Link, method: str
+) -> None:
+    async with serving(link) as peer:
+        assert (await peer.call(method, {"sessionId": "s1", "path": "/x"}))["error"]["code"] == -32601
+
+
+@pytest.mark.parametrize("method", ["session/cancel", "$/cancel_request"])
+async def test_rule_11_a_notification_with_an_id_is_answered_method_not_found(link: Link, method: str) -> None:
+    async with serving(link) as peer:
+        assert (await peer.call(method, {"sessionId": "s1", "requestId": 1}))["error"]["code"] == -32601
+
+
+async def test_rule_11_methods_with_an_underscore_go_to_the_extension_handlers(link: Link) -> None:
+    class Extended(PlainAgent):
+        async def ext_request(self, method: str, params: Any) -> Any:
+            return {"method": method, "params": params, "noted": noted}
+
+        async def ext_notification(self, method: str, params: Any) -> None:
+            noted.append((method, params))
+
+    noted: list[Any] = []
+    async with serving(link, Extended) as peer:
+        await peer.send({"method": "_zed/note", "params": [1]}, {"method": "_zed/none"})
+        await peer.until_quiet()
+        answer = await peer.call("_zed/ask", {"a": None})
+        assert answer["result"] == {
+            "method": "_zed/ask",
+            "params": {"a": None},
+            "noted": [["_zed/note", [1]], ["_zed/none", None]],
+        }
+
+
+async def test_rule_11_an_extension_request_nobody_handles_is_answered_method_not_found(link: Link) -> None:
+    async with serving(link) as peer:
+        assert (await peer.call("_zed/ask"))["error"]["code"] == -32601
+
+
+@pytest.mark.parametrize("raw", [b"", b',"params":null', b',"params":{}'])
+async def test_rule_12_missing_and_null_params_are_an_empty_object(link: Link, raw: bytes) -> None:
+    class Listing(PlainAgent):
+        async def session_list(self, request: Any, /) -> Any:
+            from acp_bindings.v1 import ListSessionsResponse
+
+            assert request.model_dump() == {}
+            return ListSessionsResponse(sessions=[])
+
+    async with serving(link, Listing) as peer:
+        await peer.send(b'{"jsonrpc":"2.0","id":1,"method":"session/list"%b}\n' % raw)
+        assert (await peer.receive())["result"] == {"sessions": []}
+
+
+async def test_rule_12_bad_params_are_answered_with_paths_and_messages_but_no_values(link: Link) -> None:
+    async with serving(link) as peer:
+        block = {"type": "image", "data": {"secret": "hunter2"}, "mimeType": "image/png"}
+        tagless = {"type": "hunter2"}
+        for bad, path in ((block, "prompt.0.image.data"), (tagless, "prompt.0")):
+            answer = await peer.call("session/prompt", {"sessionId": {"x": "hunter2"}, "prompt": [bad]})
+            error = answer["error"]
+            assert error["code"] == -32602
+            assert [each["path"] for each in error["data"]["errors"]] == ["sessionId", path]
+            assert all(each["message"] for each in error["data"]["errors"])
+            assert "hunter2" not in str(answer)
+
+
+@pytest.mark.parametrize("params", [[], "text", 5, True])
+async def test_rule_12_params_that_are_no_object_are_invalid_params(link: Link, params: Any) -> None:
+    async with serving(link) as peer:
+        assert (await peer.call("session/prompt", params))["error"]["code"] == -32602
+
+
+async def test_rule_12_missing_params_that_are_needed_are_invalid_params(link: Link) -> None:
+    async with serving(link) as peer:
+        error = (await peer.call("session/new"))["error"]
+        assert error["code"] == -32602
+        assert "cwd" in [each["path"] for each in error["data"]["errors"]]
+
+
+async def test_rule_12_the_answer_to_bad_params_is_short_however_many_errors_there_are(link: Link) -> None:
+    async with serving(link) as peer:
+        prompts = [{"type": "text", "text": 1}] * 20_000
+        await peer.send({"id": 1, "method": "session/prompt", "params": {"sessionId": "s", "prompt": prompts}})
+        answer = await peer.receive_line()
+        assert b"prompt.0.text.text" in answer
+        assert len(answer) < 65_536
+
+
+def test_rule_12_errors_are_counted_and_cut() -> None:
+    from pydantic import TypeAdapter, ValidationError
+
+    with pytest.raises(ValidationError) as caught:
+        TypeAdapter(dict[str, int]).validate_json(json.dumps({"\x00" * 300 + str(n): "x" for n in range(5000)}))
+    explained = explain(caught.value, 0)
+    assert explained["count"] == 5000
+    assert 10 < len(explained["errors"]) <= 100
+    assert len(json.dumps(explained)) < 65_536
+
+
+async def test_rule_12_a_list_of_bad_items_is_refused_at_the_first_one(link: Link) -> None:
+    bad = b",".join([b"1"] * 300_000)
+    async with serving(link) as peer:
+        raw = b'{"jsonrpc":"2.0","id":1,"method":"session/prompt","params":{"sessionId":"s","prompt":[%b]}}\n' % bad
+        await peer.send(raw)
+        error = (await peer.receive())["error"]
+        assert [each["path"] for each in error["data"]["errors"]] == ["prompt.0"]
+
+
+async def test_rule_12_a_bad_notification_is_not_answered_and_logged_without_its_payload(
+    link: Link, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("WARNING")
+    async with serving(link) as peer:
+        for _ in range(2000):
+            await peer.send({"method": "session/cancel", "params": {"sessionId": {"secret": "hunter2"}}})
+        assert await peer.until_quiet() == []
+    assert "session/cancel: sessionId: Input should be a valid string" in caplog.text
+    assert "hunter2" not in caplog.text
+    assert len(caplog.text) < 10_000
+
+
+async def test_rule_12_an_unknown_kind_of_update_is_logged_at_warning(
+    link: Link, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("WARNING")
+    async with calling(link) as (_, peer):
+        update = {"sessionUpdate": "from_the_future", "secret": "hunter2"}
+        await peer.send({"method": "session/update", "params": {"sessionId": "s", "update": update}})
+        assert await peer.until_quiet() == []
+    assert "session/update: update: " in caplog.text
+    assert "hunter2" not in caplog.text
+
+
+async def _error_of(link: Link, raised: Any, **options: Any) -> Any:
+    class Failing(PlainAgent):
+        async def session_prompt(self, request: PromptRequest, /) -> PromptResponse:
+            if isinstance(raised, BaseException):
+                raise raised
+            return raised
+
+    async with serving(link, Failing, **options) as peer:
+        error = (await peer.call("session/prompt", prompt(1)["params"]))["error"]
+        assert await peer.until_quiet() == []
+        return error
+
+
+async def test_rule_13_a_request_error_is_sent_as_it_is(link: Link) -> None:
+    error = await _error_of(link, RequestError(4711, "no", {"why": [1]}))
+    assert error == {"code": 4711, "message": "no", "data": {"why": [1]}}
+    assert await _error_of(link, AuthenticationRequired()) == {"code": -32000, "message": "Authentication required"}
+
+
+class Opaque:
+    """What no JSON can be made of."""
+
+
+RAISED: dict[str, Any] = {
+    "an exception": ValueError("hunter2"),
+    "SystemExit": SystemExit(3),
+    "GeneratorExit": GeneratorExit(),
+    "BaseException": BaseException("hunter2"),
+    "nothing": None,
+    "a dict": {"stopReason": "end_turn"},
+    "another model": PlanEntry(content="x", priority="low", status="pending"),
+    "a model that can't be dumped": PromptResponse.model_construct(stop_reason=Opaque()),
+    "an error that can't be dumped": RequestError(1, "x", Opaque()),
+    "an error with NaN": RequestError(1, "x", math.nan),
+    "an error that is in itself": RequestError(1, "x", CIRCLE),
+    "an error whose code is a boolean": RequestError(True, "x"),
+    "an error whose code is a fraction": RequestError(1.5, "x"),  # type: ignore[arg-type]
+    "an error without a message": RequestError(1, None),  # type: ignore[arg-type]
+}
+
+
+@pytest.mark.parametrize("raised", RAISED.values(), ids=RAISED)
+async def test_rule_13_anything_else_is_one_internal_error_that_discloses_nothing(link: Link, raised: Any) -> None:
+    assert await _error_of(link, raised) == {"code": -32603, "message": "Internal error"}
+
+
+async def test_rule_13_disclosure_is_an_option(link: Link) -> None:
+    error = await _error_of(link, ValueError("what went wrong"), disclose_errors=True)
+    assert error["data"] == {"exception": "ValueError", "text": "what went wrong"}
+
+
+async def test_rule_13_a_handler_that_is_cancelled_by_itself_is_answered(link: Link) -> None:
+    assert (await _error_of(link, asyncio.CancelledError()))["code"] == -32800
+
+
+async def test_rule_13_a_task_cancelled_before_its_first_step_is_answered(link: Link) -> None:
+    async with serving(link) as peer:
+        await peer.send(
+            b'{"jsonrpc":"2.0","id":1,"method":"session/prompt","params":{"sessionId":"s1","prompt":[]}}\n'
+            b'{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":1}}\n'
+        )
+        assert (await peer.receive())["error"]["code"] == -32800
+        assert await peer.until_quiet() == []
+
+
+async def test_rule_13_the_traceback_goes_to_the_local_log(link: Link, caplog: pytest.LogCaptureFixture) -> None:
+    await _error_of(link, ValueError("what went wrong"))
+    assert "what went wrong" in caplog.text
+    assert "Traceback" in caplog.text
+
+
+async def test_rule_13_an_update_that_cannot_be_serialised_raises_at_the_caller_and_is_not_sent(link: Link) -> None:
+    class Broken(PlainAgent):
+        async def session_prompt(self, request: PromptRequest, /) -> PromptResponse:
+            changed = SessionUpdatePlan(entries=[])
+            changed.entries.append(object())  # type: ignore[arg-type]
+            unbuilt = SessionUpdatePlan.model_construct(entries=[object()])
+            endless = SessionUpdateAgentMessageChunk(content=ContentBlockText(text="x"), meta={"x": math.inf})
+            for wrong in (changed, unbuilt, endless):
+                with pytest.raises(ValueError):  # noqa: PT011 - of pydantic's two kinds
+                    await self.client.session_update(session_id="s1", update=wrong)
+            return PromptResponse(stop_reason="end_turn")
+
+    async with serving(link, Broken) as peer:
+        assert "result" in await peer.call("session/prompt", prompt(1)["params"])
+
+
+async def test_a_result_of_a_subclass_is_sent_as_the_class_that_is_declared(link: Link) -> None:
+    class Traced(PromptResponse):
+        trace: str = "t"
+
+    class Tracing(PlainAgent):
+        async def session_prompt(self, request: PromptRequest, /) -> PromptResponse:
+            return Traced(stop_reason="end_turn", meta={"a": 1})
+
+    async with serving(link, Tracing) as peer:
+        answer = await peer.call("session/prompt", prompt(1)["params"])
+        assert answer["result"] == {"stopReason": "end_turn", "_meta": {"a": 1}}
+
+
+async def test_rule_13_a_notification_handler_that_fails_costs_that_notification_alone(
+    link: Link, caplog: pytest.LogCaptureFixture
+) -> None:
+    class Fragile(PlainClient):
+        async def session_update(self, notification: Any, /) -> None:
+            await super().session_update(notification)
+            match len(self.updates):
+                case 1:
+                    raise ValueError("broken")
+                case 2:
+                    sys.exit(1)
+                case 3:
+                    raise asyncio.CancelledError
+                case 4:
+                    task = asyncio.current_task()
+                    assert task is not None
+                    task.cancel()
+                    await asyncio.sleep(0)
+                case 6:
+                    done.set()
+                case _:
+                    pass
+
+    done = asyncio.Event()
+    clients: list[Fragile] = []
+
+    def factory(agent: Any) -> Fragile:
+        clients.append(Fragile(agent))
+        return clients[0]
+
+    async with calling(link, factory) as (_, peer):
+        await peer.send(*(update("s1", str(number)) for number in range(6)))
+        await done.wait()
+        assert len(clients[0].updates) == 6
+    assert "broken" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("method", "params"),
+    [
+        ("authenticate", {"methodId": "x"}),
+        ("logout", {}),
+        ("session/load", {"sessionId": "s", "cwd": "/", "mcpServers": []}),
+        ("session/list", {}),
+        ("session/resume", {"sessionId": "s", "cwd": "/"}),
+        ("session/close", {"sessionId": "s"}),
+        ("session/delete", {"sessionId": "s"}),
+        ("session/set_mode", {"sessionId": "s", "modeId": "m"}),
+        ("session/set_config_option", {"sessionId": "s", "configId": "c", "value": "v"}),
+    ],
+)
+async def test_rule_14_what_a_subclass_does_not_implement_is_answered_method_not_found(
+    link: Link, method: str, params: Any
+) -> None:
+    async with serving(link) as peer:
+        assert (await peer.call(method, params))["error"]["code"] == -32601
+
+
+@pytest.mark.slow
+async def test_what_was_handled_is_freed_without_the_garbage_collector(link: Link) -> None:
+    async with serving(link) as peer:
+        gc.collect()
+        before = incoming_requests()
+        gc.disable()
+        try:
+            for number in range(20):
+                await peer.send(prompt(number))
+                await peer.receive()
+            await peer.until_quiet()
+            left = incoming_requests()
+        finally:
+            gc.enable()
+    assert [each for each in left if not any(each is other for other in before)] == []
+
+
+def incoming_requests() -> list[IncomingRequest]:
+    return [each for each in gc.get_objects() if isinstance(each, IncomingRequest)]

@@ -1,0 +1,237 @@
+"""Rule 22: what was received before the end of the stream is handled before anybody is told of the end."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from acp_bindings import v2_draft
+from acp_bindings.v1 import SessionNotification, spawn_agent
+from acp_bindings.v1.connect import CLIENT_SIDE
+from acp_runtime import ConnectionClosed, Options
+from acp_runtime.connection import Connection, run
+from tests.support.runtime.peer import Link, PlainClient, calling, line, text_of, update
+from tests.support.scale import count
+
+SCRIPT = """
+import json, os, sys
+def say(**message): sys.stdout.write(json.dumps({"jsonrpc": "2.0", **message}) + "\\n")
+def updates(count):
+    for n in range(count):
+        content = {"type": "text", "text": str(n)}
+        update = {"sessionUpdate": "agent_message_chunk", "content": content, "messageId": "m"}
+        say(method="session/update", params={"sessionId": "s", "update": update})
+def asked():
+    return json.loads(sys.stdin.readline())["id"]
+say(id=asked(), result={"protocolVersion": 1})
+sys.stdout.flush()
+"""
+ANSWERS_AND_EXITS = SCRIPT + "id = asked(); updates(int(sys.argv[1])); say(id=id, result={'stopReason': 'end_turn'})"
+CRASHES = SCRIPT + "asked(); updates(int(sys.argv[1])); sys.stdout.flush(); os._exit(7)"
+Wait = Callable[[], Any]
+
+
+async def _some_turns() -> None:
+    for _ in range(10):
+        await asyncio.sleep(0)
+
+
+def recording(handled: list[str], wait: Wait) -> type[PlainClient]:
+    """A client that takes its time with each update."""
+
+    class Recording(PlainClient):
+        async def session_update(self, notification: SessionNotification, /) -> None:
+            await wait()
+            handled.append(text_of(notification))
+
+    return Recording
+
+
+def numbers(count: int) -> list[str]:
+    return [str(n) for n in range(count)]
+
+
+async def test_rule_22_updates_then_the_answer_then_the_end(link: Link) -> None:
+    handled: list[str] = []
+    async with calling(link, recording(handled, _some_turns)) as (agent, peer):
+        turn = asyncio.create_task(agent.session_prompt(session_id="s", prompt=[]))
+        other = asyncio.create_task(agent.session_prompt(session_id="other", prompt=[]))
+        ping = asyncio.create_task(agent.ext_request("_ping"))
+        id = (await peer.receive())["id"]
+        updates = b"".join(line(update("s", text)) for text in numbers(500))
+        await peer.send(updates + line({"id": id, "result": {"stopReason": "end_turn"}}))
+        await peer.end()
+        assert (await turn).stop_reason == "end_turn"
+        assert handled == numbers(500)
+        for call in (other, ping):
+            with pytest.raises(ConnectionClosed):
+                await call
+
+
+async def test_rule_22_pending_calls_fail_after_all_updates_were_handled(link: Link) -> None:
+    handled: list[str] = []
+    async with calling(link, recording(handled, _some_turns)) as (agent, peer):
+        turn = asyncio.create_task(agent.session_prompt(session_id="s", prompt=[]))
+        ping = asyncio.create_task(agent.ext_request("_ping"))
+        await peer.receive()
+        await peer.send(b"".join(line(update("s", text)) for text in numbers(100)))
+        await peer.end()
+        for call in (turn, ping):
+            with pytest.raises(ConnectionClosed):
+                await call
+            assert handled == numbers(100)
+
+
+async def test_rule_22_a_call_in_a_handler_of_an_update_fails_at_once_and_the_rest_is_handled(link: Link) -> None:
+    class Asking(PlainClient):
+        async def session_update(self, notification: SessionNotification, /) -> None:
+            with pytest.raises(ConnectionClosed):
+                await self.agent.session_set_mode(session_id="s", mode_id="m")
+            handled.append(text_of(notification))
+
+    handled: list[str] = []
+    async with calling(link, Asking) as (agent, peer):
+        await peer.send(b"".join(line(update("s", text)) for text in numbers(100)))
+        await peer.end()
+        await agent.wait_closed()
+        assert handled == numbers(100)
+
+
+async def test_rule_22_a_stuck_handler_is_abandoned_and_the_caller_is_told_how_many_updates_were_lost(
+    link: Link,
+) -> None:
+    handled: list[str] = []
+
+    async def stuck() -> None:
+        if len(handled) == 3:
+            await asyncio.Event().wait()
+
+    client = recording(handled, stuck)
+    async with calling(link, client, handler_deadline=0.05, eof_grace=0.05) as (agent, peer):
+        turn = asyncio.create_task(agent.session_prompt(session_id="s", prompt=[]))
+        id = (await peer.receive())["id"]
+        answer = line({"id": id, "result": {"stopReason": "end_turn"}})
+        await peer.send(b"".join(line(update("s", text)) for text in numbers(10)) + answer)
+        await peer.end()
+        with pytest.raises(ConnectionClosed, match=r"\b7 received notifications of session 's'"):
+            await turn
+        assert handled == numbers(3)
+
+
+async def test_rule_22_handlers_that_finish_within_the_deadline_are_not_abandoned(link: Link) -> None:
+    handled: list[str] = []
+
+    async def slow() -> None:
+        await asyncio.sleep(0.02)
+
+    client = recording(handled, slow)
+    async with calling(link, client, handler_deadline=0.2, eof_grace=0.01) as (agent, peer):
+        turn = asyncio.create_task(agent.session_prompt(session_id="s", prompt=[]))
+        id = (await peer.receive())["id"]
+        answer = line({"id": id, "result": {"stopReason": "end_turn"}})
+        await peer.send(b"".join(line(update("s", text)) for text in numbers(25)) + answer)
+        await peer.end()
+        await turn
+        assert handled == numbers(25)
+
+
+@pytest.mark.parametrize("marks", [1, 2, 5, 4096])
+async def test_rule_22_the_end_loses_nothing_whatever_the_marks(link: Link, marks: int) -> None:
+    handled: list[str] = []
+    async with calling(link, recording(handled, _some_turns), high_water_messages=marks) as (agent, peer):
+        turn = asyncio.create_task(agent.session_prompt(session_id="s", prompt=[]))
+        id = (await peer.receive())["id"]
+        answer = line({"id": id, "result": {"stopReason": "end_turn"}})
+        sending = asyncio.create_task(
+            peer.send(b"".join(line(update("s", text)) for text in numbers(300)) + answer.rstrip())
+        )
+        await sending
+        await peer.end()
+        await turn
+        assert handled == numbers(300)
+
+
+async def test_rule_22_leaving_discards_what_waits_with_one_warning_that_counts_it(
+    link: Link, caplog: pytest.LogCaptureFixture
+) -> None:
+    handled: list[str] = []
+    started = asyncio.Event()
+
+    async def stuck() -> None:
+        started.set()
+        await asyncio.Event().wait()
+
+    source, writer, peer_source, peer_writer, close = await link()
+    options = Options(guards="off", eof_grace=0.01)
+    connection = Connection(CLIENT_SIDE, recording(handled, stuck), source, writer, options)
+    running = asyncio.create_task(run(connection))
+    peer_writer.write(b"".join(line(update("s", text)) for text in numbers(10)))
+    await started.wait()
+    await _some_turns()
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+    warnings = [each.getMessage() for each in caplog.records if "Discarded" in each.getMessage()]
+    assert len(warnings) == 1
+    assert warnings[0].startswith("Discarded 9 received messages")
+    assert not any(connection.load)
+    peer_writer.abort()
+    await peer_source.stop()
+    close()
+
+
+@pytest.mark.stress
+async def test_rule_22_an_agent_that_answers_and_exits_loses_no_update() -> None:
+    total = count(5_000, 100_000)
+    handled: list[str] = []
+    client = recording(handled, lambda: asyncio.sleep(0))
+    async with spawn_agent(client, sys.executable, "-c", ANSWERS_AND_EXITS, str(total)) as agent:
+        await agent.initialize(protocol_version=1)
+        assert (await agent.session_prompt(session_id="s", prompt=[])).stop_reason == "end_turn"
+        assert handled == numbers(total)
+
+
+async def test_rule_22_a_slow_handler_sees_all_updates_of_an_agent_that_has_exited() -> None:
+    handled: list[str] = []
+    client = recording(handled, lambda: asyncio.sleep(0.02))
+    async with spawn_agent(client, sys.executable, "-c", ANSWERS_AND_EXITS, str(100)) as agent:
+        await agent.initialize(protocol_version=1)
+        await agent.session_prompt(session_id="s", prompt=[])
+        assert handled == numbers(100)
+
+
+async def test_rule_22_a_crash_is_told_with_its_exit_code_after_the_updates_before_it() -> None:
+    handled: list[str] = []
+    client = recording(handled, lambda: asyncio.sleep(0.005))
+    async with spawn_agent(client, sys.executable, "-c", CRASHES, str(100)) as agent:
+        await agent.initialize(protocol_version=1)
+        with pytest.raises(ConnectionClosed) as caught:
+            await agent.session_prompt(session_id="s", prompt=[])
+        assert caught.value.exit_code == 7
+        assert handled == numbers(100)
+
+
+async def test_rule_22_in_v2_updates_after_the_answer_are_handled_before_wait_closed_returns() -> None:
+    class Recording(v2_draft.Client):
+        async def session_update(self, notification: v2_draft.UpdateSessionNotification, /) -> None:
+            await asyncio.sleep(0.005)
+            handled.append(notification.session_id)
+
+        async def session_request_permission(self, request: Any, /) -> Any:
+            raise AssertionError
+
+    info = '"capabilities": {}, "info": {"name": "x", "version": "1"}'
+    script = SCRIPT.replace('"protocolVersion": 1', f'"protocolVersion": 2, {info}')
+    script += "say(id=asked(), result={'messageId': 'm'}); updates(100); sys.stdout.flush(); os._exit(3)"
+    handled: list[str] = []
+    async with v2_draft.spawn_agent(
+        lambda agent: Recording(), sys.executable, "-c", script, options=Options(guards="off")
+    ) as agent:
+        await agent.initialize(protocol_version=2, info=v2_draft.Implementation(name="x", version="1"))
+        await agent.session_prompt(session_id="s", prompt=[v2_draft.ContentBlockText(text="hi")])
+        assert (await agent.wait_closed()).exit_code == 3
+        assert len(handled) == 100

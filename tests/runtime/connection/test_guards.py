@@ -1,0 +1,334 @@
+"""Rules 25 to 29: what ACP allows when."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import Any
+
+import pytest
+
+from acp_bindings.v1 import (
+    ContentBlock,
+    ContentBlockAudio,
+    ContentBlockImage,
+    ContentBlockResource,
+    ContentBlockText,
+    ElicitationSchema,
+    HttpHeader,
+    InitializeRequest,
+    InitializeResponse,
+    McpServer,
+    McpServerHttp,
+    McpServerSse,
+    McpServerStdio,
+    PromptRequest,
+    PromptResponse,
+    RemoteAgent,
+    RemoteClient,
+    TextResourceContents,
+)
+from acp_runtime import (
+    CapabilityError,
+    GuardError,
+    NotInitialized,
+    ProtocolVersionMismatch,
+    RelativePath,
+    RequestError,
+    ResourceNotFound,
+)
+from tests.support.runtime.peer import INITIALIZE, Link, Peer, PlainAgent, calling, prompt, serving, update
+
+NEW = {"cwd": "/", "mcpServers": []}
+
+
+async def test_rule_25_a_request_before_initialize_is_answered_invalid_request(link: Link) -> None:
+    async with serving(link, ready=False) as peer:
+        assert (await peer.call("session/new", NEW))["error"]["code"] == -32600
+        assert "result" in await peer.call("initialize", INITIALIZE)
+        assert "result" in await peer.call("session/new", NEW)
+
+
+async def test_rule_25_extensions_need_no_initialize(link: Link) -> None:
+    class Extended(PlainAgent):
+        async def ext_request(self, method: str, params: Any) -> Any:
+            return "yes"
+
+    async with serving(link, Extended, ready=False) as peer:
+        assert (await peer.call("_ask"))["result"] == "yes"
+
+
+async def test_rule_25_an_initialize_that_failed_does_not_count(link: Link) -> None:
+    class Refusing(PlainAgent):
+        async def initialize(self, request: InitializeRequest, /) -> InitializeResponse:
+            raise RequestError(1, "not you")
+
+    async with serving(link, Refusing, ready=False) as peer:
+        assert (await peer.call("initialize", INITIALIZE))["error"]["code"] == 1
+        assert (await peer.call("session/new", NEW))["error"]["code"] == -32600
+
+
+async def test_rule_25_notifications_before_initialize_are_ignored(link: Link) -> None:
+    async with calling(link, ready=False) as (_, peer):
+        await peer.send(update("s", "1"))
+        assert await peer.until_quiet() == []
+
+
+async def test_rule_25_a_call_before_initialize_raises_and_sends_nothing(link: Link) -> None:
+    async with calling(link, ready=False) as (agent, peer):
+        with pytest.raises(NotInitialized, match="session/new"):
+            await agent.session_new(cwd="/", mcp_servers=[])
+        assert await peer.until_quiet() == []
+
+
+async def test_rule_25_guards_can_be_warnings_or_off(link: Link, caplog: pytest.LogCaptureFixture) -> None:
+    for guards, logged in (("warn", True), ("off", False)):
+        caplog.clear()
+        async with calling(link, ready=False, guards=guards) as (agent, peer):
+            call = asyncio.create_task(agent.session_new(cwd="relative", mcp_servers=[]))
+            request = await peer.receive()
+            assert request["method"] == "session/new"
+            await peer.send({"id": request["id"], "result": {"sessionId": "s"}})
+            await call
+        assert ("initialize" in caplog.text) is logged
+        async with serving(link, ready=False, guards=guards) as peer:
+            assert "result" in await peer.call("session/new", NEW)
+
+
+@pytest.mark.parametrize("version", [1, 0, 2, 65535])
+async def test_rule_26_an_agent_answers_with_its_version_whatever_is_asked_for(link: Link, version: int) -> None:
+    async with serving(link, ready=False) as peer:
+        answer = await peer.call("initialize", {"protocolVersion": version})
+        assert answer["result"]["protocolVersion"] == 1
+
+
+@pytest.mark.parametrize("version", [True, "1", 1.5, None, -1, 65536, [1]])
+async def test_rule_26_a_version_is_an_integer_of_16_bits(link: Link, version: Any) -> None:
+    async with serving(link, ready=False) as peer:
+        answer = await peer.call("initialize", {"protocolVersion": version})
+        assert answer["error"]["code"] == -32602
+
+
+@pytest.mark.parametrize("version", [0, 2, 65535])
+async def test_rule_26_a_client_that_gets_another_version_raises_and_closes(link: Link, version: int) -> None:
+    async with calling(link, ready=False) as (agent, peer):
+        call = asyncio.create_task(agent.initialize(protocol_version=1))
+        await peer.send({"id": (await peer.receive())["id"], "result": {"protocolVersion": version}})
+        with pytest.raises(ProtocolVersionMismatch) as caught:
+            await call
+        assert (caught.value.offered, caught.value.supported) == (version, 1)
+        assert await peer.rest() == []
+
+
+async def _stopped(agent: RemoteAgent, peer: Peer, call: Any, capability: str) -> None:
+    with pytest.raises(CapabilityError, match=capability):
+        await call
+    assert await peer.until_quiet() == []
+
+
+@pytest.mark.parametrize("capabilities", [{}, {"loadSession": False, "sessionCapabilities": {"list": None}}])
+async def test_rule_27_what_an_agent_did_not_advertise_raises_and_sends_nothing(link: Link, capabilities: Any) -> None:
+    async with calling(link, capabilities=capabilities) as (agent, peer):
+        for call, capability in (
+            (agent.session_load(session_id="s", cwd="/", mcp_servers=[]), "loadSession"),
+            (agent.session_list(), "sessionCapabilities.list"),
+            (agent.session_resume(session_id="s", cwd="/"), "sessionCapabilities.resume"),
+            (agent.session_close(session_id="s"), "sessionCapabilities.close"),
+            (agent.session_delete(session_id="s"), "sessionCapabilities.delete"),
+            (agent.logout(), "auth.logout"),
+            (agent.authenticate(method_id="m"), "authMethods"),
+        ):
+            await _stopped(agent, peer, call, capability)
+
+
+ADVERTISED = {
+    "loadSession": True,
+    "sessionCapabilities": {"list": {}, "close": {}, "delete": {}, "additionalDirectories": {}},
+    "auth": {"logout": {}},
+    "promptCapabilities": {"image": True, "audio": True, "embeddedContext": True},
+    "mcpCapabilities": {"http": True, "sse": True},
+}
+
+
+async def test_rule_27_what_an_agent_advertised_is_sent(link: Link) -> None:
+    async with calling(link, capabilities=ADVERTISED) as (agent, peer):
+        servers: list[McpServer] = [*REMOTE_SERVERS, McpServerStdio(name="x", command="/x", args=[], env=[])]
+        for call, result in (
+            (agent.session_load(session_id="s", cwd="/", mcp_servers=[]), {}),
+            (agent.session_list(), {"sessions": []}),
+            (agent.logout(), {}),
+            (agent.session_prompt(session_id="s", prompt=RICH), {"stopReason": "end_turn"}),
+            (agent.session_new(cwd="/", mcp_servers=servers, additional_directories=["/a"]), {"sessionId": "s"}),
+        ):
+            task = asyncio.ensure_future(call)  # type: ignore[arg-type]
+            await peer.send({"id": (await peer.receive())["id"], "result": result})
+            await task
+
+
+RICH: list[ContentBlock] = [
+    ContentBlockImage(data="", mime_type="image/png"),
+    ContentBlockAudio(data="", mime_type="audio/wav"),
+    ContentBlockResource(resource=TextResourceContents(uri="file:///x", text="x")),
+]
+REMOTE_SERVERS: list[McpServer] = [
+    McpServerHttp(name="h", url="http://x", headers=[HttpHeader(name="a", value="b")]),
+    McpServerSse(name="s", url="http://x", headers=[]),
+]
+
+
+async def test_rule_27_content_and_servers_need_capabilities_of_their_own(link: Link) -> None:
+    async with calling(link) as (agent, peer):
+        for block, capability in zip(RICH, ("image", "audio", "embeddedContext"), strict=True):
+            call = agent.session_prompt(session_id="s", prompt=[ContentBlockText(text="x"), block])
+            await _stopped(agent, peer, call, f"promptCapabilities.{capability}")
+        for server, capability in zip(REMOTE_SERVERS, ("http", "sse"), strict=True):
+            call_new = agent.session_new(cwd="/", mcp_servers=[server])
+            await _stopped(agent, peer, call_new, f"mcpCapabilities.{capability}")
+        more = agent.session_new(cwd="/", mcp_servers=[], additional_directories=["/a"])
+        await _stopped(agent, peer, more, "additionalDirectories")
+
+
+async def _asked(link: Link, capabilities: Any, ask: Any) -> Any:
+    """What an agent's prompt handler gets from its client, and what it sends."""
+
+    class Asking(PlainAgent):
+        async def session_prompt(self, request: PromptRequest, /) -> PromptResponse:
+            try:
+                await ask(self.client)
+            except GuardError as error:
+                found.append(error)
+            return PromptResponse(stop_reason="end_turn")
+
+    found: list[Any] = []
+    async with serving(link, Asking, ready=False) as peer:
+        await peer.call("initialize", {"protocolVersion": 1, "clientCapabilities": capabilities})
+        await peer.send(prompt(1))
+        while (message := await peer.receive()).get("id") != 1:
+            found.append(message)
+            await peer.send({"id": message["id"], "result": {"terminalId": "t", "content": "", "action": "cancel"}})
+    return found
+
+
+def _read(client: RemoteClient) -> Any:
+    return client.fs_read_text_file(session_id="s", path="/x")
+
+
+def _run(client: RemoteClient) -> Any:
+    return client.terminal_create(session_id="s", command="x")
+
+
+def _form(client: RemoteClient) -> Any:
+    return client.elicitation_create(
+        session_id="s", mode="form", message="?", requested_schema=ElicitationSchema(properties={})
+    )
+
+
+def _url(client: RemoteClient) -> Any:
+    return client.elicitation_create(session_id="s", mode="url", message="?", url="http://x", elicitation_id="e")
+
+
+@pytest.mark.parametrize(
+    ("capabilities", "ask", "missing"),
+    [
+        ({}, _read, "clientCapabilities.fs.readTextFile"),
+        ({"fs": {"writeTextFile": True}}, _read, "clientCapabilities.fs.readTextFile"),
+        ({"fs": {"readTextFile": "yes"}}, _read, "clientCapabilities.fs.readTextFile"),
+        ({"fs": {"readTextFile": True}}, _read, None),
+        ({}, _run, "clientCapabilities.terminal"),
+        ({"terminal": True}, _run, None),
+        ({}, _form, "clientCapabilities.elicitation"),
+        ({"elicitation": {"url": {}}}, _form, "clientCapabilities.elicitation.form"),
+        ({"elicitation": {"form": {}}}, _url, "clientCapabilities.elicitation.url"),
+        ({"elicitation": {"form": {}}}, _form, None),
+    ],
+)
+async def test_rule_27_what_a_client_did_not_advertise_raises_and_sends_nothing(
+    link: Link, capabilities: Any, ask: Any, missing: str | None
+) -> None:
+    found = await _asked(link, capabilities, ask)
+    assert len(found) == 1
+    if missing is None:
+        assert "method" in found[0]
+    else:
+        assert isinstance(found[0], CapabilityError)
+        assert found[0].capability == missing
+
+
+async def test_rule_27_a_terminal_that_exists_may_be_ended_whatever_was_advertised_and_no_other(link: Link) -> None:
+    class Running(PlainAgent):
+        async def ext_request(self, method: str, params: Any) -> Any:
+            match method:
+                case "_create":
+                    await self.client.terminal_create(session_id="s", command="x")
+                case "_kill":
+                    await self.client.terminal_kill(session_id="s", terminal_id=params)
+                case _:
+                    await self.client.terminal_release(session_id="s", terminal_id=params)
+
+    async def asks(method: str, params: Any) -> str:
+        """What the agent asks its client when it is told to, and `nothing` if it fails before that."""
+        await peer.send({"id": method, "method": method, "params": params})
+        asked = await peer.receive()
+        if "error" in asked:
+            return "nothing"
+        await peer.send({"id": asked["id"], "result": {"terminalId": "t"}})
+        assert "result" in await peer.receive()
+        return str(asked["method"])
+
+    async with serving(link, Running) as peer:
+        await peer.call("initialize", {"protocolVersion": 1, "clientCapabilities": {"terminal": True}})
+        assert await asks("_create", None) == "terminal/create"
+        await peer.call("initialize", INITIALIZE)
+        assert await asks("_create", None) == "nothing"
+        assert await asks("_kill", "t") == "terminal/kill"
+        assert await asks("_kill", "u") == "nothing"
+        assert await asks("_release", "t") == "terminal/release"
+        assert await asks("_kill", "t") == "nothing"
+        assert await asks("_release", "t") == "nothing"
+
+
+@pytest.mark.parametrize("path", ["relative", "./x", "", "~", "C:x", "file:///x"])
+async def test_rule_28_a_relative_path_raises_and_sends_nothing(link: Link, path: str) -> None:
+    async with calling(link) as (agent, peer):
+        with pytest.raises(RelativePath, match="cwd"):
+            await agent.session_new(cwd=path, mcp_servers=[])
+        assert await peer.until_quiet() == []
+    found = await _asked(
+        link, {"fs": {"readTextFile": True}}, lambda client: client.fs_read_text_file(session_id="s", path=path)
+    )
+    assert isinstance(found[0], RelativePath)
+
+
+@pytest.mark.parametrize("path", ["/", "/a b", "C:\\x", "c:/x", "\\\\server\\share"])
+async def test_rule_28_absolute_paths_of_posix_and_windows_are_sent(link: Link, path: str) -> None:
+    async with calling(link) as (agent, peer):
+        call = asyncio.create_task(agent.session_new(cwd=path, mcp_servers=[]))
+        request = await peer.receive()
+        assert request["params"]["cwd"] == path
+        await peer.send({"id": request["id"], "result": {"sessionId": "s"}})
+        await call
+
+
+async def test_rule_28_a_relative_cwd_that_comes_in_is_invalid_params(link: Link) -> None:
+    async with serving(link) as peer:
+        error = (await peer.call("session/new", {"cwd": "relative", "mcpServers": []}))["error"]
+        assert error["code"] == -32602
+        assert error["data"]["errors"][0]["path"] == "cwd"
+
+
+@pytest.mark.parametrize("answer", [{"result": None}, {"result": {}}, {"error": {"code": -32002, "message": "gone"}}])
+async def test_rule_29_a_session_that_is_gone_counts_as_closed_and_deleted(link: Link, answer: Any) -> None:
+    async with calling(link, capabilities=ADVERTISED) as (agent, peer):
+        for call in (agent.session_close(session_id="s"), agent.session_delete(session_id="s")):
+            task = asyncio.ensure_future(call)
+            await peer.send({"id": (await peer.receive())["id"], **answer})
+            assert json.loads((await task).model_dump_json()) == {}  # type: ignore[attr-defined]
+
+
+async def test_rule_29_other_calls_raise_for_what_is_gone(link: Link) -> None:
+    async with calling(link) as (agent, peer):
+        call = asyncio.create_task(agent.session_prompt(session_id="s", prompt=[]))
+        error = {"code": -32002, "message": "gone"}
+        await peer.send({"id": (await peer.receive())["id"], "error": error})
+        with pytest.raises(ResourceNotFound):
+            await call

@@ -1,0 +1,365 @@
+"""Rule 17: updates of a session that is being created leave right after the answer that names it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from importlib import import_module
+from typing import Any
+
+import pytest
+
+from acp_bindings.v1 import (
+    InitializeRequest,
+    InitializeResponse,
+    NewSessionRequest,
+    NewSessionResponse,
+    RemoteClient,
+    SessionNotification,
+    connect_in_process,
+)
+from acp_bindings.v1_unstable.connect import AGENT_SIDE as UNSTABLE_AGENT_SIDE
+from acp_bindings.v2_draft.connect import AGENT_SIDE as V2_AGENT_SIDE
+from acp_runtime import GuardError, RequestError
+from tests.support.runtime.any_profile import agent_of
+from tests.support.runtime.peer import INITIALIZE, Link, Peer, PlainAgent, PlainClient, chunk, prompt, serving, text_of
+
+NEW: dict[str, Any] = {"cwd": "/", "mcpServers": []}
+CREATE: dict[str, Any] = {"id": "n", "method": "session/new", "params": NEW}
+Create = Callable[["Creating", NewSessionRequest], Awaitable[str]]
+
+
+class Creating(PlainAgent):
+    """Its sessions are created by a function."""
+
+    def __init__(self, client: RemoteClient, create: Create) -> None:
+        super().__init__(client)
+        self.create = create
+        self.gate = asyncio.Event()
+        self.tasks: list[asyncio.Task[Any]] = []
+
+    async def initialize(self, request: InitializeRequest, /) -> InitializeResponse:
+        capabilities: dict[str, Any] = {"sessionCapabilities": {"close": {}}, "loadSession": True}
+        return InitializeResponse.model_validate({"protocolVersion": 1, "agentCapabilities": capabilities})
+
+    async def session_new(self, request: NewSessionRequest, /) -> NewSessionResponse:
+        return NewSessionResponse(session_id=await self.create(self, request))
+
+    async def session_close(self, request: Any, /) -> Any:
+        if request.session_id == "busy":
+            raise RequestError(1, "busy")
+        return None
+
+    async def session_load(self, request: Any, /) -> Any:
+        return None
+
+    async def say(self, session: str, *texts: str) -> None:
+        for text in texts:
+            await self.client.session_update(session_id=session, update=chunk(text))
+
+    async def ext_request(self, method: str, params: Any) -> Any:
+        if method == "_go":
+            self.gate.set()
+        else:
+            await self.say(*params)
+
+
+def agent(create: Create) -> Any:
+    return lambda client: Creating(client, create)
+
+
+def short(message: Any) -> str:
+    """`<session> <text>` of an update, the id and `error` or nothing of an answer, or the method."""
+    if "id" in message and "method" not in message:
+        return f"{message['id']}{' error' if 'error' in message else ''}"
+    params = message.get("params") or {}
+    if message["method"] != "session/update":
+        return str(message["method"])
+    return f"{params['sessionId']} {params['update']['content']['text']}"
+
+
+async def sent(peer: Peer, count: int) -> list[str]:
+    found = [short(await peer.receive()) for _ in range(count)]
+    assert await peer.until_quiet() == []
+    return found
+
+
+async def test_rule_17_updates_of_a_new_session_leave_right_after_its_answer_in_order(link: Link) -> None:
+    async def create(self: Creating, request: NewSessionRequest) -> str:
+        await self.say("new", "1", "2", "3")
+        return "new"
+
+    async with serving(link, agent(create)) as peer:
+        await peer.send(CREATE)
+        assert await sent(peer, 4) == ["n", "new 1", "new 2", "new 3"]
+
+
+async def test_rule_17_updates_of_other_sessions_and_requests_are_not_held(link: Link) -> None:
+    async def create(self: Creating, request: NewSessionRequest) -> str:
+        await self.say("known", "1")
+        await self.say("new", "held")
+        await self.say("known", "2")
+        await self.client.ext_request("_ask", {"sessionId": "new"})
+        return "new"
+
+    async with serving(link, agent(create)) as peer:
+        await peer.call("session/prompt", prompt(1, "known")["params"])
+        await peer.send(CREATE)
+        assert [short(await peer.receive()) for _ in range(2)] == ["known 1", "known 2"]
+        asked = await peer.receive()
+        assert asked["method"] == "_ask"
+        await peer.send({"id": asked["id"], "result": None})
+        assert await sent(peer, 2) == ["n", "new held"]
+
+
+async def test_rule_17_notifications_that_the_schema_does_not_know_are_held_by_their_session(link: Link) -> None:
+    async def create(self: Creating, request: NewSessionRequest) -> str:
+        await self.client.ext_notification("_note", {"sessionId": "new"})
+        await self.client.ext_notification("_free", {"session": "new"})
+        await self.say("new", "1")
+        return "new"
+
+    async with serving(link, agent(create)) as peer:
+        await peer.send(CREATE)
+        assert await sent(peer, 4) == ["_free", "n", "_note", "new 1"]
+
+
+async def test_rule_17_a_held_update_that_is_not_valid_raises_at_once(link: Link) -> None:
+    async def create(self: Creating, request: NewSessionRequest) -> str:
+        with pytest.raises(ValueError, match=r"(?i)infinity|finite"):
+            await self.client.ext_notification("_note", {"sessionId": "new", "n": float("inf")})
+        await self.say("new", "1")
+        return "new"
+
+    async with serving(link, agent(create)) as peer:
+        await peer.send(CREATE)
+        assert await sent(peer, 2) == ["n", "new 1"]
+
+
+@pytest.mark.parametrize("error", [RequestError(5, "no"), ValueError(), asyncio.CancelledError()])
+async def test_rule_17_updates_of_a_session_whose_creation_fails_are_dropped_with_a_warning(
+    link: Link, caplog: pytest.LogCaptureFixture, error: BaseException
+) -> None:
+    async def create(self: Creating, request: NewSessionRequest) -> str:
+        await self.say("new", "1", "2")
+        raise error
+
+    async with serving(link, agent(create)) as peer:
+        await peer.send(CREATE)
+        assert await sent(peer, 1) == ["n error"]
+    warnings = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
+    assert warnings == ["Dropped 2 notifications to a session that was not created"]
+
+
+async def test_rule_17_updates_of_a_session_whose_creation_is_cancelled_are_dropped(link: Link) -> None:
+    async def create(self: Creating, request: NewSessionRequest) -> str:
+        await self.say("new", "1")
+        await self.client.ext_notification("_ready")
+        await self.gate.wait()
+        return "new"
+
+    async with serving(link, agent(create)) as peer:
+        await peer.send(CREATE)
+        assert short(await peer.receive()) == "_ready"
+        await peer.send({"method": "$/cancel_request", "params": {"requestId": "n"}})
+        assert await sent(peer, 1) == ["n error"]
+
+
+async def test_rule_17_of_two_creations_at_once_each_has_its_own_updates(link: Link) -> None:
+    async def create(self: Creating, request: NewSessionRequest) -> str:
+        name = request.cwd[1:]
+        await self.say(name, "1")
+        await self.client.ext_notification("_ready")
+        if name == "a":
+            await self.gate.wait()
+        await self.say(name, "2")
+        return name
+
+    async with serving(link, agent(create)) as peer:
+        await peer.send({**CREATE, "id": "a", "params": {**NEW, "cwd": "/a"}})
+        assert short(await peer.receive()) == "_ready"
+        await peer.send({**CREATE, "id": "b", "params": {**NEW, "cwd": "/b"}})
+        assert await sent(peer, 4) == ["_ready", "b", "b 1", "b 2"]
+        await peer.send({"method": "_go", "id": "g"})
+        found = await sent(peer, 4)
+        assert [each for each in found if each != "g"] == ["a", "a 1", "a 2"]
+
+
+@pytest.mark.parametrize("first", ["good", "bad"])
+async def test_rule_17_of_two_creations_at_once_only_the_updates_of_the_failing_one_are_dropped(
+    link: Link, caplog: pytest.LogCaptureFixture, first: str
+) -> None:
+    async def create(self: Creating, request: NewSessionRequest) -> str:
+        name = request.cwd[1:]
+        await self.say(name, "1")
+        await self.client.ext_notification("_ready")
+        if name != first:
+            await self.gate.wait()
+        if name == "bad":
+            raise RequestError(5, "no")
+        return name
+
+    async with serving(link, agent(create)) as peer:
+        for name in ("good", "bad"):
+            await peer.send({**CREATE, "id": name, "params": {**NEW, "cwd": f"/{name}"}})
+        await peer.send({"method": "_go", "id": "g"})
+        found = [short(await peer.receive()) for _ in range(6)]
+        assert await peer.until_quiet() == []
+    assert sorted(found) == ["_ready", "_ready", "bad error", "g", "good", "good 1"]
+    assert found.index("good") < found.index("good 1")
+    assert "Dropped 1 notifications" in caplog.text
+
+
+async def test_rule_17_what_a_task_of_its_own_sends_waits_for_the_answer_too(link: Link) -> None:
+    async def create(self: Creating, request: NewSessionRequest) -> str:
+        self.tasks.append(asyncio.create_task(self.say("new", "1", "2")))
+        await self.tasks[0]
+        return "new"
+
+    async with serving(link, agent(create)) as peer:
+        await peer.send(CREATE)
+        assert await sent(peer, 3) == ["n", "new 1", "new 2"]
+
+
+async def test_rule_17_more_than_may_be_held_raises_at_the_sender_and_the_rest_is_sent(link: Link) -> None:
+    async def create(self: Creating, request: NewSessionRequest) -> str:
+        await self.say("new", "1")
+        with pytest.raises(GuardError, match="max_held_bytes"):
+            await self.say("new", "x" * 2000)
+        await self.say("new", "2")
+        return "new"
+
+    async with serving(link, agent(create), max_held_bytes=1000) as peer:
+        await peer.send(CREATE)
+        assert await sent(peer, 3) == ["n", "new 1", "new 2"]
+
+
+async def test_rule_17_a_session_that_was_closed_is_not_known_anymore(link: Link) -> None:
+    async def create(self: Creating, request: NewSessionRequest) -> str:
+        await self.say("again", "1")
+        return "again"
+
+    async with serving(link, agent(create)) as peer:
+        for _ in range(2):
+            await peer.send(CREATE)
+            assert await sent(peer, 2) == ["n", "again 1"]
+            assert "result" in await peer.call("session/close", {"sessionId": "again"})
+
+
+async def test_rule_17_a_session_whose_closing_failed_is_still_known(link: Link) -> None:
+    async def create(self: Creating, request: NewSessionRequest) -> str:
+        await self.say("busy", "1")
+        raise RequestError(1, "no")
+
+    async with serving(link, agent(create)) as peer:
+        assert "error" in await peer.call("session/close", {"sessionId": "busy"})
+        await peer.send(CREATE)
+        assert await sent(peer, 2) == ["busy 1", "n error"]
+
+
+async def test_rule_17_what_is_held_leaves_when_the_client_uses_the_session(link: Link) -> None:
+    async def create(self: Creating, request: NewSessionRequest) -> str:
+        await self.say("old", "1")
+        await self.client.ext_notification("_ready")
+        await self.gate.wait()
+        return "new"
+
+    async with serving(link, agent(create)) as peer:
+        await peer.send(CREATE)
+        assert short(await peer.receive()) == "_ready"
+        await peer.send({"id": "l", "method": "session/load", "params": {**NEW, "sessionId": "old"}})
+        assert await sent(peer, 2) == ["old 1", "l"]
+        await peer.send({"id": "s", "method": "_say", "params": ["old", "2"]})
+        assert await sent(peer, 2) == ["old 2", "s"]
+        await peer.send({"id": "g", "method": "_go"})
+        assert sorted(await sent(peer, 2)) == ["g", "n"]
+
+
+async def test_rule_17_no_answer_and_no_update_is_lost_when_the_client_leaves(link: Link) -> None:
+    async def create(self: Creating, request: NewSessionRequest) -> str:
+        await self.say("new", "1")
+        return "new"
+
+    async with serving(link, agent(create)) as peer:
+        await peer.send(CREATE)
+        await peer.end()
+        assert [short(message) for message in await peer.rest()] == ["n", "new 1"]
+
+
+async def test_rule_17_a_forked_session_likewise(link: Link) -> None:
+    acp: Any = import_module("acp_bindings.v1_unstable")
+
+    class Forking(acp.Agent):  # type: ignore[misc]
+        def __init__(self, client: Any) -> None:
+            self.client = client
+
+        async def initialize(self, request: Any, /) -> Any:
+            return acp.InitializeResponse(protocol_version=1)
+
+        async def session_new(self, request: Any, /) -> Any:
+            raise AssertionError
+
+        async def session_prompt(self, request: Any, /) -> Any:
+            raise AssertionError
+
+        async def session_fork(self, request: Any, /) -> Any:
+            for session in (request.session_id, "fork"):
+                await self.client.ext_notification("_in", {"sessionId": session})
+            return acp.ForkSessionResponse(session_id="fork")
+
+    async with serving(link, Forking, side=UNSTABLE_AGENT_SIDE) as peer:
+        await peer.send({"id": "f", "method": "session/fork", "params": {**NEW, "sessionId": "old"}})
+        found = [await peer.receive() for _ in range(3)]
+    assert [message.get("id") or message["params"]["sessionId"] for message in found] == ["old", "f", "fork"]
+
+
+async def test_rule_17_a_new_session_of_version_2_likewise(link: Link) -> None:
+    acp: Any = import_module("acp_bindings.v2_draft")
+
+    class Telling(agent_of(acp)):  # type: ignore[misc]
+        async def session_new(self, request: Any, /) -> Any:
+            update = acp.SessionUpdateSessionInfoUpdate(title="t")
+            await self.client.session_update(session_id="s1", update=update)
+            return await super().session_new(request)
+
+    async with serving(link, Telling, ready=False, side=V2_AGENT_SIDE) as peer:
+        info = {"name": "n", "version": "1"}
+        await peer.call("initialize", {"protocolVersion": 2, "capabilities": {}, "info": info})
+        await peer.send({**CREATE, "params": {"cwd": "/"}})
+        assert (await peer.receive())["id"] == "n"
+        assert (await peer.receive())["method"] == "session/update"
+
+
+async def test_rule_17_a_client_sees_the_updates_after_it_has_the_session() -> None:
+    async def create(self: Creating, request: NewSessionRequest) -> str:
+        await self.say("new", *map(str, range(20)))
+        return "new"
+
+    class Recording(PlainClient):
+        async def session_update(self, notification: SessionNotification, /) -> None:
+            seen.append(text_of(notification))
+
+    seen: list[str] = []
+    async with connect_in_process(agent(create), Recording) as remote:
+        await remote.initialize(protocol_version=1)
+        for _ in range(3):
+            created = await asyncio.wait_for(remote.session_new(cwd="/", mcp_servers=[]), 30)
+            assert created.session_id == "new"
+            assert seen == []
+            await remote.session_prompt(session_id="new", prompt=[])
+            assert seen == list(map(str, range(20)))
+            seen.clear()
+            await remote.session_close(session_id="new")
+
+
+async def test_rule_17_the_first_answer_may_be_to_an_agent_that_was_asked_nothing(link: Link) -> None:
+    """Without a creating request nothing is held, whichever session it is."""
+
+    async def create(self: Creating, request: NewSessionRequest) -> str:
+        raise AssertionError
+
+    async with serving(link, agent(create)) as peer:
+        assert await peer.until_quiet() == []
+        await peer.call("initialize", INITIALIZE)
+        await peer.send({"id": "s", "method": "_say", "params": ["unheard", "1"]})
+        assert await sent(peer, 2) == ["unheard 1", "s"]

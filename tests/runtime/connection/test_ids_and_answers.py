@@ -1,0 +1,213 @@
+"""Rules 7 to 10: ids, and what counts as an answer."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import Any
+
+import pytest
+
+from acp_bindings.v1 import NewSessionResponse, PromptRequest, PromptResponse
+from acp_runtime import AuthenticationRequired, InvalidResponse, RequestError
+from tests.support.runtime.peer import INITIALIZE, Link, PlainAgent, calling, prompt, serving
+
+
+async def test_rule_7_our_ids_are_small_integers_counting_up(link: Link) -> None:
+    async with calling(link) as (agent, peer):
+        calls = [asyncio.create_task(agent.session_new(cwd="/", mcp_servers=[])) for _ in range(3)]
+        ids = [(await peer.receive())["id"] for _ in calls]
+        assert ids == [1, 2, 3]  # initialize was 0
+        for id in reversed(ids):
+            await peer.send({"id": id, "result": {"sessionId": f"s{id}"}})
+        assert [(await call).session_id for call in calls] == ["s1", "s2", "s3"]
+
+
+@pytest.mark.parametrize("id", ["31", 31, 0, -1, 2**53 + 1, 2**70, -(2**63), "", "ü\n", None])
+async def test_rule_7_an_id_is_echoed_exactly_as_it_came(link: Link, id: Any) -> None:
+    async with serving(link) as peer:
+        await peer.send(prompt(id))
+        answer = await peer.receive()
+        assert answer["id"] == id
+        assert type(answer["id"]) is type(id)
+        await peer.send({"id": id, "method": "unknown"})
+        assert (await peer.receive())["id"] == id
+
+
+@pytest.mark.parametrize("id", ["31", 2**53 + 1, -(2**70), "", None])
+async def test_rule_7_errors_echo_the_id_exactly_too(link: Link, id: Any) -> None:
+    class Failing(PlainAgent):
+        async def session_prompt(self, request: PromptRequest, /) -> PromptResponse:
+            raise ValueError
+
+    async with serving(link, Failing, ready=False) as peer:
+        await peer.send(prompt(id))
+        early = await peer.receive()
+        await peer.call("initialize", INITIALIZE)
+        await peer.send({"id": id, "method": "session/prompt", "params": {}}, prompt(id))
+        answers = [early, await peer.receive(), await peer.receive()]
+        assert [answer["error"]["code"] for answer in answers] == [-32600, -32602, -32603]
+        for answer in answers:
+            assert (answer["id"], type(answer["id"])) == (id, type(id))
+
+
+async def test_rule_7_the_ids_of_the_two_directions_are_unrelated(link: Link) -> None:
+    class Asking(PlainAgent):
+        async def session_prompt(self, request: PromptRequest, /) -> PromptResponse:
+            answer = await self.client.ext_request("_ask")
+            return PromptResponse(stop_reason=answer)
+
+    async with serving(link, Asking) as peer:
+        await peer.send(prompt(0))
+        asked = await peer.receive()
+        assert (asked["id"], asked["method"]) == (0, "_ask")
+        await peer.send({"id": 0, "result": "refusal"})
+        assert await peer.receive() == {"jsonrpc": "2.0", "id": 0, "result": {"stopReason": "refusal"}}
+
+
+async def test_rule_8_two_requests_in_flight_with_one_id_both_get_answered(link: Link) -> None:
+    class Waiting(PlainAgent):
+        gate = asyncio.Event()
+
+        async def session_prompt(self, request: PromptRequest, /) -> PromptResponse:
+            await self.gate.wait()
+            return PromptResponse(stop_reason="end_turn")
+
+        async def ext_notification(self, method: str, params: Any) -> None:
+            self.gate.set()
+
+    Waiting.gate = asyncio.Event()
+    async with serving(link, Waiting) as peer:
+        await peer.send(prompt(5), prompt(5), {"method": "_go"})
+        assert [(await peer.receive())["id"] for _ in range(2)] == [5, 5]
+        assert await peer.until_quiet() == []
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        {"id": 77, "result": {}},
+        {"id": None, "error": {"code": -32600, "message": "no"}},
+        {"id": 0, "result": {}},
+        {"id": "0", "result": {}},
+        {"id": [1], "result": {}},
+        {"id": 1.0, "error": "x"},
+        {"result": {}},
+        {"error": {}},
+    ],
+)
+async def test_rule_8_an_answer_to_nothing_is_ignored_and_never_answered(link: Link, answer: Any) -> None:
+    async with serving(link) as peer:
+        await peer.send(answer)
+        assert await peer.until_quiet() == []
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        b'{"jsonrpc":"2.0","id":77,"result":NaN}',
+        b'{"jsonrpc":"2.0","id":77,"error":{"code":1,"message":"x","data":Infinity}}',
+        b'{"jsonrpc":"1.0","id":77,"result":1}',
+        b'{"id":77,"error":{"code":1,"message":"x"}}',
+        b'{"id":{},"result":1,"params":{}}',
+        b'{"jsonrpc":"2.0","id":1e400,"result":{}}',
+        b'{"jsonrpc":"2.0","id":77,"method":null,"result":1}',
+        b'{"jsonrpc":"2.0","id":77,"result":1,"error":2}',
+    ],
+)
+async def test_rule_8_nothing_that_is_shaped_like_a_response_is_answered(link: Link, answer: bytes) -> None:
+    async with serving(link) as peer:
+        await peer.send(answer + b"\n")
+        assert await peer.until_quiet() == []
+
+
+@pytest.mark.parametrize("id", [77, None, 0, "1"], ids=["unknown", "null", "already used", "of another type"])
+async def test_rule_8_an_answer_to_no_call_is_logged(link: Link, id: Any, caplog: pytest.LogCaptureFixture) -> None:
+    async with calling(link) as (_, peer):  # initialize had the id 0
+        await peer.send({"id": id, "result": {}})
+        await peer.until_quiet()
+    logged = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
+    assert logged == [f"Ignored a response to no call of this side, id {id}"]
+
+
+async def test_rule_8_a_second_answer_to_a_call_is_ignored(link: Link) -> None:
+    async with calling(link) as (agent, peer):
+        call = asyncio.create_task(agent.session_new(cwd="/", mcp_servers=[]))
+        id = (await peer.receive())["id"]
+        await peer.send({"id": id, "result": {"sessionId": "a"}}, {"id": id, "result": {"sessionId": "b"}})
+        assert (await call).session_id == "a"
+        assert await peer.until_quiet() == []
+
+
+@pytest.mark.parametrize(
+    ("answer", "reason"),
+    [
+        ({"result": {"sessionId": "s"}, "error": {"code": 1, "message": "x"}}, "both"),
+        ({"result": None, "error": None}, "both"),
+        ({}, "neither"),
+        ({"error": "x"}, "error"),
+        ({"error": None}, "error"),
+        ({"error": {"message": "x"}}, "code"),
+        ({"error": {"code": "1", "message": "x"}}, "code"),
+        ({"error": {"code": True, "message": "x"}}, "code"),
+        ({"error": {"code": 1}}, "message"),
+        ({"result": {"sessionId": 5}}, "sessionId"),
+        ({"result": {}}, "sessionId"),
+        ({"result": []}, "result"),
+        ({"result": "s"}, "result"),
+        ({"result": None}, "null"),
+        ({"jsonrpc": "1.0", "result": {"sessionId": "s"}}, "jsonrpc"),
+    ],
+)
+async def test_rule_9_an_answer_that_is_none_fails_that_call_and_no_other(link: Link, answer: Any, reason: str) -> None:
+    async with calling(link) as (agent, peer):
+        call = asyncio.create_task(agent.session_new(cwd="/", mcp_servers=[]))
+        other = asyncio.create_task(agent.session_new(cwd="/", mcp_servers=[]))
+        ids = [(await peer.receive())["id"] for _ in range(2)]
+        await peer.send({"id": ids[0], **answer})
+        with pytest.raises(InvalidResponse, match=reason) as caught:
+            await call
+        assert caught.value.method == "session/new"
+        assert "session/new" in str(caught.value)
+        await peer.send({"id": ids[1], "result": {"sessionId": "fine"}})
+        assert (await other).session_id == "fine"
+
+
+async def test_rule_9_an_error_raises_the_class_of_its_code(link: Link) -> None:
+    async with calling(link) as (agent, peer):
+        for code, expected in ((-32000, AuthenticationRequired), (17, RequestError)):
+            call = asyncio.create_task(agent.session_new(cwd="/", mcp_servers=[]))
+            error = {"code": code, "message": "sign in", "data": {"hint": 1}}
+            await peer.send({"id": (await peer.receive())["id"], "error": error})
+            with pytest.raises(expected) as caught:
+                await call
+            assert (caught.value.code, caught.value.message, caught.value.data) == (code, "sign in", {"hint": 1})
+
+
+async def test_rule_10_a_void_result_is_sent_as_an_empty_object(link: Link) -> None:
+    class Closing(PlainAgent):
+        async def session_close(self, request: Any, /) -> Any:
+            return None
+
+    async with serving(link, Closing) as peer:
+        assert (await peer.call("session/close", {"sessionId": "s1"}))["result"] == {}
+
+
+@pytest.mark.parametrize("result", ["null", "{}", '{"_meta":null}', '{"extra":1}'])
+async def test_rule_10_null_is_accepted_for_a_void_result(link: Link, result: str) -> None:
+    async with calling(link) as (agent, peer):
+        call = asyncio.create_task(agent.session_set_mode(session_id="s1", mode_id="m"))
+        id = (await peer.receive())["id"]
+        await peer.send(b'{"jsonrpc":"2.0","id":%d,"result":%b}\n' % (id, result.encode()))
+        await call
+
+
+async def test_rule_10_what_a_handler_returns_is_dumped_without_what_is_absent(link: Link) -> None:
+    class WithMeta(PlainAgent):
+        async def session_new(self, request: Any, /) -> NewSessionResponse:
+            return NewSessionResponse(session_id="s", modes=None, meta={"a": [1]})
+
+    async with serving(link, WithMeta) as peer:
+        await peer.send({"id": 1, "method": "session/new", "params": {"cwd": "/", "mcpServers": []}})
+        sent = await peer.receive_line()
+        assert json.loads(sent)["result"] == {"sessionId": "s", "modes": None, "_meta": {"a": [1]}}

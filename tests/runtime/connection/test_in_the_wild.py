@@ -1,0 +1,81 @@
+"""What real agents and clients were seen to do."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import Any
+
+import pytest
+
+from acp_bindings.v1 import PromptRequest, PromptResponse
+from acp_runtime import ConnectionClosed
+from tests.support.runtime.peer import Link, PlainAgent, PlainClient, calling, prompt, serving
+
+
+async def test_models_in_session_results_and_unknown_fields_anywhere_are_kept(link: Link) -> None:
+    async with calling(link) as (agent, peer):
+        call = asyncio.create_task(agent.session_new(cwd="/", mcp_servers=[]))
+        models = {"availableModels": [{"modelId": "m", "name": "M"}], "currentModelId": "m"}
+        result = {"sessionId": "s", "models": models, "future": [1, {"x": None}]}
+        await peer.send({"id": (await peer.receive())["id"], "result": result, "extra": 1})
+        assert json.loads((await call).model_dump_json()) == result
+
+
+async def test_a_tool_call_update_without_a_tool_call_is_delivered(link: Link) -> None:
+    seen: list[Any] = []
+    done = asyncio.Event()
+
+    class Recording(PlainClient):
+        async def session_update(self, notification: Any, /) -> None:
+            seen.append(notification.update)
+            done.set()
+
+    async with calling(link, Recording) as (_, peer):
+        content = [{"type": "terminal", "terminalId": "nobody created it"}]
+        changed = {"sessionUpdate": "tool_call_update", "toolCallId": "t", "status": "completed", "content": content}
+        await peer.send({"method": "session/update", "params": {"sessionId": "s", "update": changed}})
+        await done.wait()
+        assert json.loads(seen[0].model_dump_json()) == changed
+
+
+async def test_request_methods_without_an_underscore_are_answered_and_it_goes_on(link: Link) -> None:
+    async with calling(link) as (_, peer):
+        await peer.send({"id": 1, "method": "craft/drainMidTurnQueue", "params": {"sessionId": "s"}})
+        assert (await peer.receive())["error"]["code"] == -32601
+        assert await peer.until_quiet() == []
+
+
+async def test_plain_text_before_the_first_message_is_reported_once_and_it_goes_on(link: Link) -> None:
+    async with calling(link, ready=False) as (agent, peer):
+        await peer.send(b"Loading...\nStill loading...\n\x1b[31mReady\x1b[0m\n")
+        call = asyncio.create_task(agent.initialize(protocol_version=1))
+        first, second = await peer.receive(), await peer.receive()
+        answers = sorted([first, second], key=lambda message: "method" in message)
+        assert answers[0]["error"]["code"] == -32700
+        await peer.send({"id": answers[1]["id"], "result": {"protocolVersion": 1}})
+        assert (await call).protocol_version == 1
+
+
+async def test_plain_text_and_nothing_else_is_in_the_error(link: Link) -> None:
+    async with calling(link, ready=False) as (agent, peer):
+        call = asyncio.create_task(agent.initialize(protocol_version=1))
+        await peer.receive()
+        await peer.send(b"usage: agent [\x1b[1m--acp\x1b[0m]\n")
+        await peer.end()
+        with pytest.raises(ConnectionClosed, match=r"usage: agent \[\\x1b\[1m--acp"):
+            await call
+
+
+async def test_both_sides_number_their_ids_from_0(link: Link) -> None:
+    class Asking(PlainAgent):
+        async def session_prompt(self, request: PromptRequest, /) -> PromptResponse:
+            return PromptResponse(stop_reason=await self.client.ext_request("_why"))
+
+    async with serving(link, Asking) as peer:
+        await peer.send(*(prompt(id, f"s{id}") for id in range(3)))
+        asked = [(await peer.receive())["id"] for _ in range(3)]
+        assert asked == [0, 1, 2]
+        for id, reason in ((2, "refusal"), (0, "end_turn"), (1, "max_tokens")):
+            await peer.send({"id": id, "result": reason})
+            assert await peer.receive() == {"jsonrpc": "2.0", "id": id, "result": {"stopReason": reason}}

@@ -1,0 +1,289 @@
+"""Rule 19: what a cancelled prompt sends, and how the next one waits for its late answer."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from acp_bindings.v1 import (
+    PermissionOption,
+    PromptRequest,
+    PromptResponse,
+    RemoteAgent,
+    RequestPermissionRequest,
+    RequestPermissionResponse,
+    ToolCallUpdate,
+    connect_in_process,
+)
+from acp_runtime import ConnectionClosed, RequestError
+from tests.support.runtime.peer import Link, Peer, PlainAgent, PlainClient, calling, prompt, serving
+
+DONE: dict[str, Any] = {"stopReason": "end_turn"}
+CANCELLED: dict[str, Any] = {"outcome": {"outcome": "cancelled"}}
+
+
+def ask(id: Any, session: str = "s1") -> dict[str, Any]:
+    params: dict[str, Any] = {"sessionId": session, "toolCall": {"toolCallId": "t"}, "options": []}
+    return {"id": id, "method": "session/request_permission", "params": params}
+
+
+def turn(agent: RemoteAgent, session: str = "s1") -> asyncio.Task[PromptResponse]:
+    return asyncio.ensure_future(agent.session_prompt(session_id=session, prompt=[]))
+
+
+async def cancelled_turn(agent: RemoteAgent, peer: Peer, session: str = "s1") -> Any:
+    """The id of a prompt that was cancelled and has no answer yet."""
+    task = turn(agent, session)
+    id = (await peer.receive())["id"]
+    task.cancel()
+    assert [(await peer.receive())["method"] for _ in range(2)] == ["session/cancel", "$/cancel_request"]
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    return id
+
+
+class Thinking(PlainClient):
+    """Never answers what it is asked."""
+
+    asked = 0
+
+    async def session_request_permission(self, request: RequestPermissionRequest, /) -> RequestPermissionResponse:
+        type(self).asked += 1
+        await asyncio.Event().wait()
+        raise AssertionError
+
+
+@pytest.mark.parametrize(
+    "late", [{"result": DONE}, {"error": {"code": -32800, "message": "x"}}, {"result": {"bad": 1}}, {"result": None}]
+)
+async def test_rule_19_the_next_prompt_of_the_session_waits_for_the_late_answer(
+    link: Link, caplog: pytest.LogCaptureFixture, late: dict[str, Any]
+) -> None:
+    async with calling(link) as (agent, peer):
+        id = await cancelled_turn(agent, peer)
+        task = turn(agent)
+        assert await peer.until_quiet() == []
+        await peer.send({"id": id, **late})
+        sent = await peer.receive()
+        assert sent["method"] == "session/prompt"
+        await peer.send({"id": sent["id"], "result": DONE})
+        assert (await task).stop_reason == "end_turn"
+    assert caplog.text == ""
+
+
+async def test_rule_19_a_late_answer_that_is_not_json_is_one_too(link: Link) -> None:
+    async with calling(link) as (agent, peer):
+        id = await cancelled_turn(agent, peer)
+        task = turn(agent)
+        await peer.send(b'{"jsonrpc":"2.0","id":%d,"result":{"stopReason":"end_turn"}}}\n' % id)
+        sent = [await peer.receive(), await peer.receive()]
+        prompted = next(message for message in sent if message.get("method") == "session/prompt")
+        await peer.send({"id": prompted["id"], "result": DONE})
+        await task
+
+
+async def test_rule_19_sessions_and_other_calls_do_not_wait_for_each_other(link: Link) -> None:
+    async with calling(link) as (agent, peer):
+        await cancelled_turn(agent, peer)
+        for call in (turn(agent, "s2"), asyncio.ensure_future(agent.session_set_mode(session_id="s1", mode_id="m"))):
+            sent = await peer.receive()
+            result = DONE if sent["method"] == "session/prompt" else {}
+            await peer.send({"id": sent["id"], "result": result})
+            await call
+
+
+async def test_rule_19_after_the_deadline_the_next_prompt_is_sent_with_a_warning(
+    link: Link, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with calling(link, late_answer_deadline=0.01) as (agent, peer):
+        id = await cancelled_turn(agent, peer)
+        task = turn(agent)
+        sent = await peer.receive()
+        assert sent["method"] == "session/prompt"
+        assert [record.levelname for record in caplog.records] == ["WARNING"]
+        assert "session/prompt" in caplog.text
+        await peer.send({"id": id, "result": DONE}, {"id": sent["id"], "result": {"stopReason": "refusal"}})
+        assert (await task).stop_reason == "refusal"
+        await peer.send({"id": id, "result": DONE})
+        again = turn(agent)
+        await peer.send({"id": (await peer.receive())["id"], "result": DONE})
+        await again
+
+
+async def test_rule_19_a_prompt_that_is_cancelled_while_it_waits_sends_nothing(link: Link) -> None:
+    async with calling(link) as (agent, peer):
+        await cancelled_turn(agent, peer)
+        task = turn(agent)
+        assert await peer.until_quiet() == []
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert await peer.until_quiet() == []
+
+
+async def test_rule_19_of_two_cancelled_prompts_both_late_answers_are_waited_for(link: Link) -> None:
+    async with calling(link) as (agent, peer):
+        tasks = [turn(agent), turn(agent)]
+        ids = [(await peer.receive())["id"] for _ in tasks]
+        for task in tasks:
+            task.cancel()
+        sent = [(await peer.receive())["method"] for _ in range(4)]
+        assert sent == ["session/cancel", "$/cancel_request"] * 2
+        again = turn(agent)
+        await peer.send({"id": ids[0], "result": DONE})
+        assert await peer.until_quiet() == []
+        await peer.send({"id": ids[1], "result": DONE})
+        await peer.send({"id": (await peer.receive())["id"], "result": DONE})
+        await again
+
+
+async def test_rule_19_a_prompt_that_waits_fails_when_the_agent_leaves(link: Link) -> None:
+    async with calling(link) as (agent, peer):
+        await cancelled_turn(agent, peer)
+        task = turn(agent)
+        assert await peer.until_quiet() == []
+        await peer.end()
+        with pytest.raises(ConnectionClosed):
+            await task
+
+
+async def test_rule_19_timeouts_of_every_kind_send_the_same(link: Link) -> None:
+    async with calling(link, late_answer_deadline=0) as (agent, peer):
+
+        async def timeout() -> None:
+            async with asyncio.timeout(0.01):
+                await agent.session_prompt(session_id="s1", prompt=[])
+
+        async def group() -> None:
+            async with asyncio.TaskGroup() as tasks:
+                tasks.create_task(timeout())
+
+        for call in (timeout(), asyncio.wait_for(agent.session_prompt(session_id="s1", prompt=[]), 0.01), group()):
+            with pytest.raises((TimeoutError, ExceptionGroup)):
+                await call
+            found = [(await peer.receive())["method"] for _ in range(3)]
+            assert found == ["session/prompt", "session/cancel", "$/cancel_request"]
+
+
+async def test_rule_19_what_the_agent_asks_in_a_cancelled_turn_is_answered_cancelled_before_and_after(
+    link: Link,
+) -> None:
+    Thinking.asked = 0
+    async with calling(link, Thinking) as (agent, peer):
+        task = turn(agent)
+        await peer.receive()
+        await peer.send(ask("before"), ask("other", "s2"))
+        assert await peer.until_quiet() == []
+        task.cancel()
+        found = [await peer.receive() for _ in range(3)]
+        assert found[0]["method"] == "session/cancel"
+        assert {"jsonrpc": "2.0", "id": "before", "result": CANCELLED} in found
+        await peer.send(ask("during"))
+        assert await peer.receive() == {"jsonrpc": "2.0", "id": "during", "result": CANCELLED}
+        assert Thinking.asked == 2
+        await peer.send(ask("during too", "s2"))
+        assert await peer.until_quiet() == []
+        assert Thinking.asked == 3
+
+
+async def test_rule_21_what_arrives_between_session_cancel_and_the_answer_is_answered_cancelled(link: Link) -> None:
+    Thinking.asked = 0
+    async with calling(link, Thinking) as (agent, peer):
+        task = turn(agent)
+        id = (await peer.receive())["id"]
+        await agent.session_cancel(session_id="s1")
+        assert (await peer.receive())["method"] == "session/cancel"
+        await peer.send(ask("during"))
+        assert await peer.receive() == {"jsonrpc": "2.0", "id": "during", "result": CANCELLED}
+        await peer.send({"id": id, "result": {"stopReason": "cancelled"}})
+        assert (await task).stop_reason == "cancelled"
+        await peer.send(ask("after"))
+        assert await peer.until_quiet() == []
+        assert Thinking.asked == 1
+
+
+async def test_rule_21_permissions_that_wait_unstarted_are_answered_cancelled_too(link: Link) -> None:
+    Thinking.asked = 0
+    async with calling(link, Thinking, high_water_messages=1) as (agent, peer):
+        await peer.send(ask("running", "s2"), ask("waiting"))
+        for _ in range(10):
+            await asyncio.sleep(0)
+        await agent.session_cancel(session_id="s1")
+        assert (await peer.receive())["method"] == "session/cancel"
+        assert await peer.receive() == {"jsonrpc": "2.0", "id": "waiting", "result": CANCELLED}
+
+
+async def test_rule_19_an_agent_that_no_longer_waits_for_a_permission_can_ask_again_at_once(link: Link) -> None:
+    class Impatient(PlainAgent):
+        async def session_prompt(self, request: PromptRequest, /) -> PromptResponse:
+            option = PermissionOption(option_id="yes", name="Yes", kind="allow_once")
+            for seconds in (0, 60):
+                try:
+                    async with asyncio.timeout(seconds):
+                        await self.client.session_request_permission(
+                            session_id="s1", tool_call=ToolCallUpdate(tool_call_id="t"), options=[option]
+                        )
+                except TimeoutError:
+                    continue
+            return PromptResponse(stop_reason="end_turn")
+
+    async with serving(link, Impatient) as peer:
+        await peer.send(prompt("p"))
+        found = [await peer.receive() for _ in range(3)]
+        methods = [message["method"] for message in found]
+        assert methods == ["session/request_permission", "$/cancel_request", "session/request_permission"]
+        await peer.send({"id": found[2]["id"], "result": CANCELLED})
+        assert (await peer.receive())["id"] == "p"
+
+
+async def test_rule_19_leaving_connect_in_process_in_mid_turn_tells_the_agent() -> None:
+    heard: list[str] = []
+    started = asyncio.Event()
+
+    class Noting(PlainAgent):
+        async def session_prompt(self, request: PromptRequest, /) -> PromptResponse:
+            started.set()
+            try:
+                await asyncio.Event().wait()
+            except asyncio.CancelledError:
+                heard.append("stopped")
+                raise
+            raise AssertionError
+
+        async def session_cancel(self, notification: Any, /) -> None:
+            heard.append(f"cancel {notification.session_id}")
+            await super().session_cancel(notification)
+
+    async with connect_in_process(Noting, PlainClient) as agent:
+        await agent.initialize(protocol_version=1)
+        task = turn(agent)
+        await started.wait()
+    with pytest.raises(ConnectionClosed):
+        await task
+    assert heard == ["cancel s1", "stopped"]
+
+
+async def test_rule_19_both_ends_of_prompts_that_are_cancelled_one_after_the_other_agree() -> None:
+    class Strict(PlainAgent):
+        """Refuses a second turn, as two real agents do."""
+
+        busy = False
+
+        async def session_prompt(self, request: PromptRequest, /) -> PromptResponse:
+            if self.busy:
+                raise RequestError(-32600, "busy")
+            self.busy = True
+            try:
+                await asyncio.Event().wait()
+            finally:
+                await asyncio.sleep(0.001)
+                self.busy = False
+            raise AssertionError
+
+    async with connect_in_process(Strict, PlainClient) as agent:
+        await agent.initialize(protocol_version=1)
+        for _ in range(20):
+            with pytest.raises(TimeoutError):
+                await asyncio.wait_for(agent.session_prompt(session_id="s1", prompt=[]), 0.005)

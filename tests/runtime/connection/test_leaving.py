@@ -1,0 +1,69 @@
+"""Rule 22: this side ends the connection, and starts nothing anymore."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+
+from acp_bindings.v1 import SessionNotification
+from acp_bindings.v1.connect import CLIENT_SIDE
+from acp_runtime import ConnectionClosed, Options
+from acp_runtime.connection import Connection, run
+from tests.support.runtime.peer import Link, Peer, PlainClient, text_of, update
+
+
+@asynccontextmanager
+async def left(link: Link, factory: Any, **options: Any) -> AsyncIterator[tuple[Connection, Peer]]:
+    """A client's connection that ends from this side when the block does."""
+    source, writer, peer_source, peer_writer, close = await link()
+    connection = Connection(CLIENT_SIDE, factory, source, writer, Options(guards="off", **options))
+    running = asyncio.create_task(run(connection))
+    peer = Peer(peer_source, peer_writer)
+    yield connection, peer
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+    assert not any(connection.load)
+    peer.writer.abort()
+    await peer.stop()
+    close()
+
+
+async def test_rule_22_updates_that_are_kept_for_a_new_session_are_handled_before_the_end_or_discarded(
+    link: Link, caplog: pytest.LogCaptureFixture
+) -> None:
+    clients: list[PlainClient] = []
+
+    def factory(agent: Any) -> PlainClient:
+        clients.append(PlainClient(agent))
+        return clients[0]
+
+    async with left(link, factory) as (connection, peer):
+        call = asyncio.create_task(connection.remote.session_new(cwd="/", mcp_servers=[]))
+        await peer.receive()
+        await peer.send(update("new", "1"), update("new", "2"))
+        await peer.until_quiet()
+    with pytest.raises(ConnectionClosed):
+        await call
+    is_told = "Discarded 2 received messages" in caplog.text
+    assert len(clients[0].updates) == (0 if is_told else 2)
+
+
+async def test_rule_22_a_handler_that_swallows_its_cancellation_is_the_last_of_its_session(link: Link) -> None:
+    class Stubborn(PlainClient):
+        async def session_update(self, notification: SessionNotification, /) -> None:
+            handled.append(text_of(notification))
+            try:
+                await asyncio.Event().wait()
+            except asyncio.CancelledError:
+                await asyncio.sleep(0)
+
+    handled: list[str] = []
+    async with left(link, Stubborn, eof_grace=0.0) as (_, peer):
+        await peer.send(update("s", "1"), update("s", "2"))
+        await peer.until_quiet()
+    assert handled == ["1"]

@@ -1,0 +1,193 @@
+"""Rule 22: how a connection ends. That no task, thread or descriptor is left is checked after every test."""
+
+from __future__ import annotations
+
+import asyncio
+from contextvars import ContextVar
+from typing import Any
+
+import pytest
+
+from acp_bindings.v1 import (
+    ContentBlockText,
+    InitializeResponse,
+    PromptRequest,
+    PromptResponse,
+    SessionUpdateAgentMessageChunk,
+    connect_in_process,
+    connect_streams,
+    serve_streams,
+)
+from acp_runtime import ConnectionClosed, Options
+from tests.support.runtime.peer import Link, PlainAgent, PlainClient, calling, line, prompt, serving
+
+
+async def test_rule_22_pending_calls_fail_when_the_peer_closes(link: Link) -> None:
+    async with calling(link) as (agent, peer):
+        calls = [asyncio.create_task(agent.session_prompt(session_id="s", prompt=[])) for _ in range(3)]
+        for _ in calls:
+            await peer.receive()
+        await peer.end()
+        for call in calls:
+            with pytest.raises(ConnectionClosed, match="closed"):
+                await call
+        with pytest.raises(ConnectionClosed):
+            await agent.session_prompt(session_id="s", prompt=[])
+
+
+async def test_rule_21_a_prompt_in_flight_when_the_client_goes_is_answered_cancelled(link: Link) -> None:
+    cancelled: list[str] = []
+
+    class Endless(PlainAgent):
+        async def session_prompt(self, request: PromptRequest, /) -> PromptResponse:
+            try:
+                await asyncio.Event().wait()
+            except asyncio.CancelledError:
+                cancelled.append(request.session_id)
+                raise
+            raise AssertionError
+
+    async with serving(link, Endless, eof_grace=0.05) as peer:
+        await peer.send(prompt(1), prompt(2, "s2"))
+        await peer.end()
+        answers = {message["id"]: message["result"] for message in await peer.rest()}
+        assert answers == {1: {"stopReason": "cancelled"}, 2: {"stopReason": "cancelled"}}
+    assert sorted(cancelled) == ["s1", "s2"]
+
+
+async def test_rule_22_what_was_asked_before_the_end_is_answered(link: Link) -> None:
+    class Streaming(PlainAgent):
+        async def session_prompt(self, request: PromptRequest, /) -> PromptResponse:
+            await asyncio.sleep(0)
+            await self.client.session_update(
+                session_id="s1", update=SessionUpdateAgentMessageChunk(content=ContentBlockText(text="bye"))
+            )
+            return PromptResponse(stop_reason="end_turn")
+
+    async with serving(link, Streaming) as peer:
+        await peer.send(prompt(1))
+        await peer.end()
+        messages = await peer.rest()
+        assert [message.get("method", message.get("id")) for message in messages] == ["session/update", 1]
+
+
+async def test_rule_22_a_handler_that_calls_the_peer_after_its_end_does_not_hang(link: Link) -> None:
+    class Asking(PlainAgent):
+        async def session_prompt(self, request: PromptRequest, /) -> PromptResponse:
+            with pytest.raises(ConnectionClosed):
+                await self.client.ext_request("_ask")
+            with pytest.raises(ConnectionClosed):
+                await self.client.ext_request("_ask_again")
+            return PromptResponse(stop_reason="refusal")
+
+    async with serving(link, Asking) as peer:
+        await peer.send(prompt(1))
+        assert (await peer.receive())["method"] == "_ask"
+        await peer.end()
+        assert [message["result"] for message in await peer.rest()] == [{"stopReason": "refusal"}]
+
+
+async def test_rule_22_a_peer_that_never_reads_does_not_hold_the_end_up(link: Link) -> None:
+    class Large(PlainAgent):
+        async def ext_request(self, method: str, params: Any) -> Any:
+            return "x" * 3_000_000
+
+    async with serving(link, Large, flush_deadline=0.1, eof_grace=0.05) as peer:
+        await peer.send({"id": 1, "method": "_large"})
+        await peer.end()
+
+
+async def test_rule_22_a_handler_that_ignores_its_cancellation_does_not_hold_the_end_up(
+    link: Link, caplog: pytest.LogCaptureFixture
+) -> None:
+    release = asyncio.Event()
+
+    class Stubborn(PlainAgent):
+        async def session_prompt(self, request: PromptRequest, /) -> PromptResponse:
+            while not release.is_set():
+                try:
+                    await release.wait()
+                except asyncio.CancelledError:
+                    continue
+            return PromptResponse(stop_reason="end_turn")
+
+    async with serving(link, Stubborn, eof_grace=0.05, handler_deadline=0.05) as peer:
+        await peer.send(prompt(1))
+        await peer.end()
+        assert await peer.rest() == []
+    assert "did not end" in caplog.text
+    release.set()
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+
+
+async def test_rule_22_leaving_the_block_of_a_client_ends_both_sides() -> None:
+    async with connect_in_process(PlainAgent, PlainClient) as agent:
+        assert await agent.initialize(protocol_version=1) == InitializeResponse(protocol_version=1)
+    with pytest.raises(ConnectionClosed):
+        await agent.session_new(cwd="/", mcp_servers=[])
+
+
+async def test_rule_22_a_body_that_raises_or_is_cancelled_ends_both_sides() -> None:
+    with pytest.raises(ZeroDivisionError):
+        async with connect_in_process(PlainAgent, PlainClient):
+            raise ZeroDivisionError
+
+    async def body() -> None:
+        async with connect_in_process(PlainAgent, PlainClient):
+            entered.set()
+            await asyncio.Event().wait()
+
+    entered = asyncio.Event()
+    task = asyncio.create_task(body())
+    await entered.wait()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+
+
+async def test_any_pair_of_asyncio_streams_can_be_a_connection() -> None:
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await serve_streams(PlainAgent, reader, writer)
+        served.set()
+
+    served = asyncio.Event()
+    server = await asyncio.start_server(serve, "127.0.0.1", 0)
+    reader, writer = await asyncio.open_connection(*server.sockets[0].getsockname())
+    async with connect_streams(PlainClient, reader, writer) as agent:
+        await agent.initialize(protocol_version=1)
+        assert (await agent.session_new(cwd="/", mcp_servers=[])).session_id == "s1"
+    await served.wait()
+    server.close()
+    await server.wait_closed()
+
+
+async def test_the_hook_sees_every_frame_with_its_direction_and_time(link: Link) -> None:
+    frames: list[tuple[str, bytes, float]] = []
+    async with serving(link, on_frame=lambda *frame: frames.append(frame)) as peer:
+        raw = line(prompt(1))
+        await peer.send(raw)
+        answer = await peer.receive_line()
+    assert [frame[:2] for frame in frames[-2:]] == [("in", raw.rstrip()), ("out", answer)]
+    assert frames[-2][2] <= frames[-1][2]
+
+
+async def test_a_handler_does_not_see_the_context_of_a_caller_in_the_same_process() -> None:
+    class Looking(PlainAgent):
+        async def session_prompt(self, request: PromptRequest, /) -> PromptResponse:
+            seen.append(variable.get("nothing"))
+            return await super().session_prompt(request)
+
+    seen: list[str] = []
+    variable: ContextVar[str] = ContextVar("variable")
+    async with connect_in_process(Looking, PlainClient) as agent:
+        await agent.initialize(protocol_version=1)
+        variable.set("the caller's")
+        await agent.session_prompt(session_id="s", prompt=[])
+    assert seen == ["nothing"]
+
+
+async def test_options_that_close_at_once_have_no_effect_on_an_open_connection() -> None:
+    options = Options(eof_grace=0, handler_deadline=0.01, flush_deadline=0.01)
+    async with connect_in_process(PlainAgent, PlainClient, options=options) as agent:
+        await agent.initialize(protocol_version=1)

@@ -1,0 +1,193 @@
+"""Rule 16: updates of a session that is being created come after its caller has the result, and never stop it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from contextvars import ContextVar
+from typing import Any
+
+import pytest
+
+from acp_bindings import v1_unstable
+from acp_bindings.v1 import RemoteAgent, SessionNotification
+from acp_bindings.v1_unstable import connect as v1_unstable_connect
+from acp_runtime import Options
+from acp_runtime.connection import Connection, run
+from tests.support.runtime.peer import Link, Peer, PlainClient, calling, line, text_of, update
+
+LARGE = "x" * 1_000_000
+SECONDS = 30.0
+
+
+async def _plainly(call: Awaitable[Any]) -> Any:
+    return await call
+
+
+async def _wait_for(call: Awaitable[Any]) -> Any:
+    return await asyncio.wait_for(call, SECONDS)
+
+
+async def _nested_wait_for(call: Awaitable[Any]) -> Any:
+    for _ in range(5):
+        call = asyncio.wait_for(call, SECONDS)
+    return await call
+
+
+async def _timeout(call: Awaitable[Any]) -> Any:
+    async with asyncio.timeout(SECONDS):
+        return await call
+
+
+async def _gather(call: Awaitable[Any]) -> Any:
+    return (await asyncio.gather(asyncio.gather(call)))[0][0]
+
+
+async def _task_group(call: Any) -> Any:
+    async with asyncio.TaskGroup() as group:
+        task = group.create_task(call)
+    return task.result()
+
+
+WAYS = [_plainly, _wait_for, _nested_wait_for, _timeout, _gather, _task_group]
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("how", ["in one write", "in a later turn", "before"])
+async def test_rule_16_updates_of_a_new_session_come_after_its_caller_has_the_result(
+    link: Link, way: Callable[[Any], Awaitable[Any]], how: str
+) -> None:
+    class Recording(PlainClient):
+        async def session_update(self, notification: SessionNotification, /) -> None:
+            seen.append(text_of(notification))
+            if len(seen) == 4:
+                all_seen.set()
+
+    async def create(agent: RemoteAgent) -> None:
+        seen.append((await way(agent.session_new(cwd="/", mcp_servers=[]))).session_id)
+
+    seen: list[str] = []
+    all_seen = asyncio.Event()
+    async with calling(link, Recording) as (agent, peer):
+        task = asyncio.create_task(create(agent))
+        id = (await peer.receive())["id"]
+        answer = line({"id": id, "result": {"sessionId": "new"}})
+        updates = b"".join(line(update("new", str(n))) for n in range(3))
+        if how == "in one write":
+            await peer.send(answer + updates)
+        elif how == "before":
+            await peer.send(updates + answer)
+        else:
+            await peer.send(answer)
+            for _ in range(2):
+                await asyncio.sleep(0)
+            await peer.send(updates)
+        await task
+        await all_seen.wait()
+        assert seen == ["new", "0", "1", "2"]
+
+
+@pytest.mark.parametrize("way", WAYS)
+async def test_rule_16_updates_of_a_forked_session_come_after_its_caller_has_the_result(
+    link: Link, way: Callable[[Any], Awaitable[Any]]
+) -> None:
+    class Recording(v1_unstable.Client):
+        async def session_update(self, notification: v1_unstable.SessionNotification, /) -> None:
+            await asyncio.sleep(0)
+            seen.append(notification.session_id)
+            if len(seen) == 4:
+                all_seen.set()
+
+        async def session_request_permission(self, request: Any, /) -> Any:
+            raise AssertionError
+
+    async def fork(agent: v1_unstable.RemoteAgent) -> None:
+        seen.append("forked " + (await way(agent.session_fork(session_id="old", cwd="/"))).session_id)
+
+    seen: list[str] = []
+    all_seen = asyncio.Event()
+    source, writer, peer_source, peer_writer, close = await link()
+    connection = Connection(
+        v1_unstable_connect.CLIENT_SIDE, lambda _: Recording(), source, writer, Options(guards="off")
+    )
+    running = asyncio.create_task(run(connection))
+    peer = Peer(peer_source, peer_writer)
+    task = asyncio.create_task(fork(connection.remote))
+    id = (await peer.receive())["id"]
+    await peer.send(update("old", "1"), update("new", "1"))
+    await peer.send(line({"id": id, "result": {"sessionId": "new"}}) + line(update("new", "2")))
+    await task
+    await all_seen.wait()
+    assert seen == ["old", "forked new", "new", "new"]
+    await peer.end()
+    await running
+    assert not any(connection.load)
+    await peer.stop()
+    close()
+
+
+async def test_rule_16_kept_updates_never_stop_the_answer_that_names_their_session(link: Link) -> None:
+    class Waiting(PlainClient):
+        async def session_update(self, notification: SessionNotification, /) -> None:
+            await created.wait()
+            handled.append(len(text_of(notification)))
+            if len(handled) == 40:
+                all_handled.set()
+
+    handled: list[int] = []
+    created, all_handled = asyncio.Event(), asyncio.Event()
+    async with calling(link, Waiting) as (agent, peer):
+        call = asyncio.create_task(agent.session_new(cwd="/", mcp_servers=[]))
+        id = (await peer.receive())["id"]
+        for _ in range(40):
+            await peer.send(update("new", LARGE))
+        await peer.send({"id": id, "result": {"sessionId": "new"}})
+        assert (await call).session_id == "new"
+        created.set()
+        await all_handled.wait()
+
+
+async def test_rule_16_kept_updates_do_not_stop_it_either_with_the_lowest_marks(link: Link) -> None:
+    class Waiting(PlainClient):
+        async def session_update(self, notification: SessionNotification, /) -> None:
+            await created.wait()
+            handled.append(text_of(notification))
+            if len(handled) == 100:
+                all_handled.set()
+
+    handled: list[str] = []
+    created, all_handled = asyncio.Event(), asyncio.Event()
+    async with calling(link, Waiting, high_water_messages=1) as (agent, peer):
+        call = asyncio.create_task(agent.session_new(cwd="/", mcp_servers=[]))
+        id = (await peer.receive())["id"]
+        for n in range(100):
+            await peer.send(update("new", str(n)))
+        await peer.send({"id": id, "result": {"sessionId": "new"}})
+        await call
+        created.set()
+        await all_handled.wait()
+        assert handled == [str(n) for n in range(100)]
+
+
+async def test_a_handler_of_a_kept_update_does_not_see_the_context_of_the_caller(link: Link) -> None:
+    class Looking(PlainClient):
+        async def session_update(self, notification: SessionNotification, /) -> None:
+            seen.append(variable.get("nothing"))
+            done.set()
+
+    async def create(agent: RemoteAgent) -> None:
+        variable.set("the caller's")
+        await agent.session_new(cwd="/", mcp_servers=[])
+        await agent.session_prompt(session_id="new", prompt=[])
+
+    seen: list[str] = []
+    done = asyncio.Event()
+    variable: ContextVar[str] = ContextVar("variable")
+    async with calling(link, Looking) as (agent, peer):
+        task = asyncio.create_task(create(agent))
+        id = (await peer.receive())["id"]
+        await peer.send(update("new", "1"), {"id": id, "result": {"sessionId": "new"}})
+        await done.wait()
+        await peer.send({"id": (await peer.receive())["id"], "result": {"stopReason": "end_turn"}})
+        await task
+    assert seen == ["nothing"]

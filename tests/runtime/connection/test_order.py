@@ -1,0 +1,251 @@
+"""Rules 15 to 17: order and concurrency."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import defaultdict
+from typing import Any
+
+import pytest
+
+from acp_bindings.v1 import (
+    PromptRequest,
+    PromptResponse,
+    RemoteAgent,
+    SessionNotification,
+    connect_in_process,
+)
+from acp_runtime import Options
+from tests.support.runtime.peer import Link, PlainAgent, PlainClient, calling, chunk, prompt, serving, text_of, update
+from tests.support.scale import count
+
+
+async def test_rule_15_requests_run_concurrently_and_start_in_wire_order(link: Link) -> None:
+    started: list[Any] = []
+    gate = asyncio.Event()
+
+    class Concurrent(PlainAgent):
+        async def ext_request(self, method: str, params: Any) -> Any:
+            started.append(params)
+            if len(started) == 20:
+                gate.set()
+            await gate.wait()
+            return params
+
+    async with serving(link, Concurrent) as peer:
+        await peer.send(*({"id": n, "method": "_n", "params": n} for n in range(20)))
+        assert {(await peer.receive())["result"] for _ in range(20)} == set(range(20))
+        assert started == list(range(20))
+
+
+async def test_rule_15_notifications_of_a_session_are_handled_one_after_the_other_also_when_they_await(
+    link: Link,
+) -> None:
+    handled: dict[str, list[str]] = defaultdict(list)
+    inside: set[str] = set()
+
+    class Slow(PlainClient):
+        async def session_update(self, notification: SessionNotification, /) -> None:
+            assert notification.session_id not in inside
+            inside.add(notification.session_id)
+            for _ in range(len(handled[notification.session_id]) % 4):
+                await asyncio.sleep(0)
+            handled[notification.session_id].append(text_of(notification))
+            inside.discard(notification.session_id)
+
+    async with calling(link, Slow) as (agent, peer):
+        call = asyncio.create_task(agent.session_prompt(session_id="a", prompt=[]))
+        id = (await peer.receive())["id"]
+        await peer.send(*(update("ab"[n % 2], str(n)) for n in range(100)))
+        await peer.send({"id": id, "result": {"stopReason": "end_turn"}})
+        await call
+        assert handled["a"] == [str(n) for n in range(0, 100, 2)]
+        await peer.until_quiet()
+    assert handled["b"] == [str(n) for n in range(1, 100, 2)]
+
+
+async def test_rule_15_sessions_do_not_wait_for_each_other(link: Link) -> None:
+    gate, done = asyncio.Event(), asyncio.Event()
+
+    class Blocking(PlainClient):
+        async def session_update(self, notification: SessionNotification, /) -> None:
+            if notification.session_id == "slow":
+                await gate.wait()
+            else:
+                done.set()
+
+    async with calling(link, Blocking) as (_, peer):
+        await peer.send(update("slow", "1"), update("fast", "1"))
+        await done.wait()
+        gate.set()
+
+
+async def test_rule_16_a_response_resolves_after_the_updates_of_its_session_were_handled(link: Link) -> None:
+    class Slow(PlainClient):
+        async def session_update(self, notification: SessionNotification, /) -> None:
+            await asyncio.sleep(0)
+            await asyncio.sleep(0)
+            handled.append(text_of(notification))
+
+    handled: list[str] = []
+    async with calling(link, Slow, capabilities={"loadSession": True}) as (agent, peer):
+        for call, result in (
+            (agent.session_prompt(session_id="s", prompt=[]), {"stopReason": "end_turn"}),
+            (agent.session_load(session_id="s", cwd="/", mcp_servers=[]), {}),
+        ):
+            handled.clear()
+            task = asyncio.create_task(call)  # type: ignore[arg-type]
+            id = (await peer.receive())["id"]
+            await peer.send(*(update("s", str(n)) for n in range(50)), {"id": id, "result": result})
+            await task
+            assert len(handled) == 50
+
+
+async def test_rule_16_requests_without_a_session_do_not_wait(link: Link) -> None:
+    gate = asyncio.Event()
+
+    class Blocking(PlainClient):
+        async def session_update(self, notification: SessionNotification, /) -> None:
+            await gate.wait()
+
+    async with calling(link, Blocking) as (agent, peer):
+        call = asyncio.create_task(agent.ext_request("_ping"))
+        id = (await peer.receive())["id"]
+        await peer.send(update("s", "1"), {"id": id, "result": "pong"})
+        assert await call == "pong"
+        gate.set()
+
+
+async def test_rule_16_a_call_from_inside_a_notification_handler_does_not_deadlock(link: Link) -> None:
+    answers: list[Any] = []
+    done = asyncio.Event()
+
+    class Reentrant(PlainClient):
+        async def session_update(self, notification: SessionNotification, /) -> None:
+            response = await self.agent.session_set_mode(session_id="s", mode_id=text_of(notification))
+            answers.append(response.meta)
+            if len(answers) == 2:
+                done.set()
+
+    async with calling(link, Reentrant) as (_, peer):
+        await peer.send(update("s", "1"), update("s", "2"))
+        for mode in ("1", "2"):
+            asked = await peer.receive()
+            assert asked["params"]["modeId"] == mode
+            await peer.send({"id": asked["id"], "result": {"_meta": {"mode": mode}}})
+        await done.wait()
+        assert answers == [{"mode": "1"}, {"mode": "2"}]
+
+
+async def test_rule_16_updates_of_a_session_that_is_still_being_created_come_after_its_answer(link: Link) -> None:
+    seen: list[str] = []
+    all_seen = asyncio.Event()
+
+    class Recording(PlainClient):
+        async def session_update(self, notification: SessionNotification, /) -> None:
+            seen.append(f"{notification.session_id} {text_of(notification)}")
+            if len(seen) == 4:
+                all_seen.set()
+
+    async def create(agent: RemoteAgent) -> None:
+        response = await agent.session_new(cwd="/", mcp_servers=[])
+        seen.append(f"created {response.session_id}")
+
+    async with calling(link, Recording) as (agent, peer):
+        task = asyncio.create_task(create(agent))
+        id = (await peer.receive())["id"]
+        await peer.send(update("new", "1"), update("new", "2"))
+        assert await peer.until_quiet() == []
+        assert seen == []
+        await peer.send({"id": id, "result": {"sessionId": "new"}}, update("new", "3"))
+        await task
+        await all_seen.wait()
+        assert seen == ["created new", "new 1", "new 2", "new 3"]
+
+
+async def test_rule_16_updates_that_were_kept_come_before_later_ones_once_this_side_uses_their_session(
+    link: Link,
+) -> None:
+    class Recording(PlainClient):
+        async def session_update(self, notification: SessionNotification, /) -> None:
+            handled.append(text_of(notification))
+
+    handled: list[str] = []
+    async with calling(link, Recording) as (agent, peer):
+        created = asyncio.create_task(agent.session_new(cwd="/", mcp_servers=[]))
+        creation = (await peer.receive())["id"]
+        await peer.send(update("other", "1"))
+        await peer.until_quiet()
+        prompted = asyncio.create_task(agent.session_prompt(session_id="other", prompt=[]))
+        turn = (await peer.receive())["id"]
+        await peer.send(update("other", "2"), {"id": turn, "result": {"stopReason": "end_turn"}})
+        await prompted
+        assert handled == ["1", "2"]
+        await peer.send({"id": creation, "result": {"sessionId": "new"}})
+        await created
+
+
+async def test_rule_16_updates_are_not_kept_for_good_when_the_session_is_not_created(link: Link) -> None:
+    async with calling(link) as (agent, peer):
+        task = asyncio.create_task(agent.session_new(cwd="/", mcp_servers=[]))
+        await peer.receive()
+        await peer.send(update("new", "1"))
+        await peer.until_quiet()
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert (await peer.receive())["method"] == "$/cancel_request"
+        prompted = asyncio.create_task(agent.session_prompt(session_id="new", prompt=[]))
+        await peer.send({"id": (await peer.receive())["id"], "result": {"stopReason": "end_turn"}})
+        await prompted
+
+
+async def test_rule_17_updates_that_an_agent_sends_are_on_the_wire_before_its_response(link: Link) -> None:
+    class Streaming(PlainAgent):
+        async def session_prompt(self, request: PromptRequest, /) -> PromptResponse:
+            for number in range(100):
+                await self.client.session_update(session_id=request.session_id, update=chunk(str(number)))
+            return PromptResponse(stop_reason="end_turn")
+
+    async with serving(link, Streaming) as peer:
+        await peer.send(prompt(1))
+        for number in range(100):
+            assert (await peer.receive())["params"]["update"]["content"]["text"] == str(number)
+        assert (await peer.receive())["id"] == 1
+
+
+@pytest.mark.slow
+@pytest.mark.stress
+async def test_interleaved_updates_over_20_sessions_are_all_handled_in_order() -> None:
+    each = count(1000, 5000)
+
+    class Streaming(PlainAgent):
+        async def session_prompt(self, request: PromptRequest, /) -> PromptResponse:
+            for number in range(each):
+                await self.client.session_update(session_id=request.session_id, update=chunk(str(number)))
+            return PromptResponse(stop_reason="end_turn")
+
+    class Counting(PlainClient):
+        async def session_update(self, notification: SessionNotification, /) -> None:
+            number = int(text_of(notification))
+            assert counts[notification.session_id] == number
+            if number % 500 == 0:
+                await self.agent.ext_request("_ping")
+            elif number % 7 == 0:
+                await asyncio.sleep(0)
+            counts[notification.session_id] += 1
+
+    class Pinged(Streaming):
+        async def ext_request(self, method: str, params: Any) -> Any:
+            return None
+
+    counts: dict[str, int] = defaultdict(int)
+    async with connect_in_process(Pinged, Counting, options=Options(high_water_messages=1000)) as agent:
+        await agent.initialize(protocol_version=1)
+
+        async def turn(session: str) -> None:
+            await agent.session_prompt(session_id=session, prompt=[])
+            assert counts[session] == each
+
+        await asyncio.gather(*(turn(f"s{n}") for n in range(20)))
+    assert sum(counts.values()) == 20 * each

@@ -1,0 +1,168 @@
+"""Recorded traffic of published agents and clients, replayed to either side of ours.
+
+The environment variable ACP_RECORDINGS names a folder of them: files of JSON lines with `dir` ("c2a" from the client to
+the agent, or "a2c") and `msg`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from acp_runtime import RemoteError, RequestError
+from acp_runtime.jsonrpc.encoding import dump
+from acp_runtime.jsonrpc.frames import params_adapter
+from acp_runtime.jsonrpc.results import build_result
+from tests.support.runtime.peer import LINKS, serving
+
+FOLDER = os.environ.get("ACP_RECORDINGS", "")
+FILES = sorted(Path(FOLDER).glob("*.jsonl")) if FOLDER else []
+DIRECTIONS = {"client": "c2a", "agent": "a2c"}
+
+
+class Replay:
+    """Both sides of a recording: one of them is ours and does what was recorded, the other is made of bytes.
+
+    Attributes:
+        invalid: what our side got and found invalid.
+    """
+
+    def __init__(self, side: Any) -> None:
+        self._side = side
+        self._calls: dict[Any, tuple[Any, asyncio.Task[Any]]] = {}
+        self._asked: dict[str, list[asyncio.Future[Any]]] = {}
+        self._unanswered: dict[Any, tuple[Any, asyncio.Future[Any]]] = {}
+        self._answers: dict[Any, Any] = {}
+        self._sent: list[Any] = []
+        self._told: list[Any] = []
+        self._to_tell: list[Any] = []
+        self.remote: Any = None
+        self.peer: Any = None
+        self.invalid: list[Any] = []
+
+    def handler(self, remote: Any) -> Any:
+        """What handles our side: it returns what was recorded, when it was."""
+        self.remote = remote
+        members: dict[str, Any] = {"invalid_notification": self._note_invalid}
+        members |= {method.name: self._handle(method) for method in self._side.requests.values()}
+        members |= {method.name: self._ignore for method in self._side.notifications.values()}
+        return type("Handler", (self._side.base,), members)()
+
+    async def ours(self, message: Any) -> None:
+        """Our side sends what was recorded of it."""
+        if "method" not in message:
+            await self._answer(message)
+            return
+        table = self.remote.requests if "id" in message else self.remote.notifications
+        method = table.get(message["method"])
+        if method is None:
+            return
+        params = params_adapter(method).validate_json(json.dumps(message.get("params", {})))
+        call = asyncio.create_task((self.remote.request if "id" in message else self.remote.notify)(params))
+        if "id" not in message:
+            self._to_tell.append(message)
+            await call
+            return
+        await self._until(lambda: self._sent)
+        sent = self._sent.pop()
+        assert (sent["method"], sent["params"]) == (message["method"], message.get("params", {}))
+        self._calls[message["id"]] = sent["id"], call
+
+    async def theirs(self, message: Any) -> None:
+        """Our side receives what was recorded of its peer."""
+        method = message.get("method")
+        if method is not None:
+            if "id" in message and method in self._side.requests:
+                asked: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+                self._asked.setdefault(method, []).append(asked)
+                self._unanswered[message["id"]] = self._side.requests[method], asked
+            await self.peer.send(message)
+        elif message["id"] in self._calls:
+            id, call = self._calls.pop(message["id"])
+            await self.peer.send({**message, "id": id})
+            try:
+                answer: Any = json.loads(dump(await call))
+            except RemoteError as error:
+                answer = error.code
+            assert answer == (message["error"]["code"] if "error" in message else message["result"] or {})
+
+    async def end(self) -> None:
+        """What has no answer in the recording gets none. Notifications were sent in the order of their sessions."""
+        await self._until(lambda: len(self._told) == len(self._to_tell))
+        assert _by_session(self._told) == _by_session(self._to_tell)
+        for _, call in self._calls.values():
+            call.cancel()
+        for _, asked in self._unanswered.values():
+            asked.cancel()
+
+    async def _answer(self, message: Any) -> None:
+        if message["id"] not in self._unanswered:
+            return
+        method, asked = self._unanswered.pop(message["id"])
+        if "error" in message:
+            asked.set_exception(RequestError(**message["error"]))
+        else:
+            result = json.dumps(message["result"] or {}).encode()
+            asked.set_result(build_result(method, result))
+        await self._until(lambda: message["id"] in self._answers)
+        answer = self._answers.pop(message["id"])
+        assert (answer.get("result"), answer.get("error")) == (
+            None if "error" in message else message["result"] or {},
+            message.get("error"),
+        )
+
+    async def _until(self, is_there: Callable[[], Any]) -> None:
+        while not is_there():
+            received = await self.peer.receive()
+            if "method" in received:
+                (self._sent if "id" in received else self._told).append(received)
+            else:
+                self._answers[received["id"]] = received
+
+    def _handle(self, method: Any) -> Any:
+        async def handle(_: Any, request: Any, /) -> Any:
+            return await self._asked[method.wire].pop(0)
+
+        return handle
+
+    async def _ignore(self, notification: Any, /) -> None:
+        """Nothing: what follows from it was recorded, too."""
+
+    async def _note_invalid(self, method: str, params: Any, error: Any) -> None:
+        self.invalid.append((method, error.data))
+
+
+def _by_session(notifications: list[Any]) -> dict[str, list[Any]]:
+    found: dict[str, list[Any]] = {}
+    for each in notifications:
+        found.setdefault(each["params"]["sessionId"], []).append((each["method"], each["params"]))
+    return found
+
+
+@pytest.mark.parametrize("role", DIRECTIONS)
+@pytest.mark.parametrize("profile", ["v1", "v1_unstable"])
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+async def test_what_was_recorded_is_understood_and_goes_out_again_as_it_came(
+    path: Path, profile: str, role: str
+) -> None:
+    sides = importlib.import_module(f"acp_bindings.{profile}.connect")
+    side = sides.CLIENT_SIDE if role == "client" else sides.AGENT_SIDE
+    replay = Replay(side)
+    options = {"ready": False, "side": side, "guards": "off", "eof_grace": 0.01}
+    async with serving(LINKS["memory"], replay.handler, **options) as peer:
+        replay.peer = peer
+        for record in map(json.loads, path.read_text("utf-8").splitlines()):
+            await (replay.ours if record["dir"] == DIRECTIONS[role] else replay.theirs)(record["msg"])
+        await replay.end()
+    assert replay.invalid == []
+
+
+def test_recordings_are_there_if_they_were_asked_for() -> None:
+    assert FILES or not FOLDER, f"ACP_RECORDINGS={FOLDER} has no *.jsonl"

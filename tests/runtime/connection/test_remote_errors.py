@@ -1,0 +1,89 @@
+"""Rule 13: an error that a peer answered has its code's class, and is never sent on as one's own."""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+import pickle
+from typing import Any
+
+import pytest
+
+import acp_runtime
+from acp_bindings.v1 import PromptRequest, PromptResponse
+from acp_runtime import AuthenticationRequired, RemoteError, RequestError
+from tests.support.runtime.peer import Link, PlainAgent, calling, prompt, serving
+
+CLASSES = {
+    -32700: "ParseError",
+    -32600: "InvalidRequest",
+    -32601: "MethodNotFound",
+    -32602: "InvalidParams",
+    -32603: "InternalError",
+    -32800: "RequestCancelled",
+    -32000: "AuthenticationRequired",
+    -32002: "ResourceNotFound",
+    -32022: "UnsupportedProtocolVersion",
+}
+
+
+@pytest.mark.parametrize("code", [*CLASSES, 7, -32099])
+async def test_rule_13_what_the_peer_answers_is_a_remote_error_of_its_codes_class(link: Link, code: int) -> None:
+    async with calling(link) as (agent, peer):
+        call = asyncio.ensure_future(agent.session_prompt(session_id="s", prompt=[]))
+        error = {"code": code, "message": "m", "data": {"d": [1]}}
+        await peer.send({"id": (await peer.receive())["id"], "error": error})
+        with pytest.raises(RemoteError) as caught:
+            await call
+    found = caught.value
+    assert isinstance(found, getattr(acp_runtime, CLASSES.get(code, "RequestError")))
+    for each in (found, copy.copy(found), copy.deepcopy(found), pickle.loads(pickle.dumps(found))):
+        assert type(each) is type(found)
+        assert (each.code, each.message, each.data) == (code, "m", {"d": [1]})
+        assert str(each) == str(found)
+
+
+@pytest.mark.parametrize("code", [*CLASSES, 7])
+async def test_rule_13_a_peers_error_that_escapes_a_handler_is_an_internal_error_with_a_log_line(
+    link: Link, code: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    class Leaking(PlainAgent):
+        async def session_prompt(self, request: PromptRequest, /) -> PromptResponse:
+            await self.client.ext_request("_ask")
+            raise AssertionError
+
+    async with serving(link, Leaking) as peer:
+        await peer.send(prompt("p"))
+        error = {"code": code, "message": "private", "data": "private"}
+        await peer.send({"id": (await peer.receive())["id"], "error": error})
+        answer = (await peer.receive())["error"]
+    assert answer == {"code": -32603, "message": "Internal error"}
+    assert "session/prompt" in caplog.text
+
+
+async def test_rule_13_a_new_error_raised_from_a_peers_error_is_sent(link: Link) -> None:
+    class Translating(PlainAgent):
+        async def session_prompt(self, request: PromptRequest, /) -> PromptResponse:
+            try:
+                await self.client.ext_request("_ask")
+            except AuthenticationRequired as error:
+                raise RequestError.of(error.code, "log in", error.data) from error
+            raise AssertionError
+
+    async with serving(link, Translating) as peer:
+        await peer.send(prompt("p"))
+        error: dict[str, Any] = {"code": -32000, "message": "private", "data": [1]}
+        await peer.send({"id": (await peer.receive())["id"], "error": error})
+        assert (await peer.receive())["error"] == {"code": -32000, "message": "log in", "data": [1]}
+
+
+async def test_rule_13_what_escapes_is_disclosed_only_if_that_is_asked_for(link: Link) -> None:
+    class Failing(PlainAgent):
+        async def session_prompt(self, request: PromptRequest, /) -> PromptResponse:
+            raise ValueError("a secret")
+
+    for disclosed in (False, True):
+        async with serving(link, Failing, disclose_errors=disclosed) as peer:
+            error = (await peer.call("session/prompt", prompt(1)["params"]))["error"]
+            assert error["code"] == -32603
+            assert ("a secret" in str(error)) is disclosed

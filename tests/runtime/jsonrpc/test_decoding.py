@@ -1,0 +1,185 @@
+"""Rules 4, 9, 11 and 12: what a line is."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from acp_bindings.v1 import methods
+from acp_runtime.jsonrpc.decoding import Decoder
+from acp_runtime.jsonrpc.messages import (
+    Ignored,
+    IncomingNotification,
+    IncomingRequest,
+    IncomingResponse,
+    InvalidNotification,
+    Refused,
+)
+from tests.support.runtime.odd_json import CERTAIN, message
+from tests.support.runtime.peer import prompt, update
+
+CUT = "cut \ud83d"
+
+
+def _agent() -> Decoder:
+    return Decoder(methods.AGENT_REQUESTS, methods.AGENT_NOTIFICATIONS)
+
+
+def _client() -> Decoder:
+    return Decoder(methods.CLIENT_REQUESTS, methods.CLIENT_NOTIFICATIONS)
+
+
+INVALID = {
+    "a missing field": {"sessionId": "s"},
+    "a wrong type": {"sessionId": 5, "update": update("s", "x")["params"]["update"]},
+    "an unknown kind of update": {"sessionId": "s", "update": {"sessionUpdate": "hunter2", "text": "hunter2"}},
+    "a surrogate": {"sessionId": CUT, "update": {"sessionUpdate": CUT}},
+    "an array": [1, "hunter2"],
+    "a text": "hunter2",
+    "nothing": None,
+}
+
+
+@pytest.mark.parametrize("name", INVALID)
+def test_rule_12_an_invalid_notification_is_told_with_its_json_and_what_is_wrong(name: str) -> None:
+    decoder = _client()
+    for _ in range(2):  # the first message is decoded by a way of its own
+        found = decoder.decode(message(method="session/update", params=INVALID[name]))
+        assert isinstance(found, InvalidNotification)
+        assert (found.method, found.params) == ("session/update", INVALID[name])
+        assert found.error.code == -32602
+        assert all(each.keys() == {"path", "message"} for each in found.error.data["errors"])
+        assert found.error.data["errors"]
+        assert "hunter2" not in json.dumps(found.error.data)
+
+
+def test_rule_12_an_invalid_notification_without_params_is_told_without_any() -> None:
+    found = _client().decode(message(method="session/update"))
+    assert isinstance(found, InvalidNotification)
+    assert found.params is None
+    assert [each["path"] for each in found.error.data["errors"]] == ["sessionId", "update"]
+
+
+@pytest.mark.parametrize("params", [{}, {"requestId": [1]}, {"requestId": 1.5}, [], None])
+def test_rule_20_a_malformed_cancel_is_ignored(params: Any) -> None:
+    assert isinstance(_agent().decode(message(method="$/cancel_request", params=params)), Ignored)
+
+
+@pytest.mark.parametrize("method", ["unknown", "session/prompt", "$/unknown", CUT])
+def test_rule_11_an_unknown_notification_is_ignored(method: str) -> None:
+    found = _agent().decode(message(method=method, params={"env": "hunter2"}))
+    assert isinstance(found, Ignored)
+    assert "hunter2" not in found.reason
+
+
+# What has no method: a response if it can be one, though an invalid one, and a request if it has params.
+FRAMES: dict[str, tuple[dict[str, Any], type]] = {
+    "a result": ({"id": 1, "result": {}}, IncomingResponse),
+    "an error": ({"id": 1, "error": {}}, IncomingResponse),
+    "an id alone": ({"id": 1}, IncomingResponse),
+    "an id and something": ({"id": 1, "something": 1}, IncomingResponse),
+    "an id and params": ({"id": 1, "params": {}}, Refused),
+    "a null id and params": ({"id": None, "params": {}}, Refused),
+    "params alone": ({"params": {}}, Refused),
+    "a result and params": ({"id": 1, "result": {}, "params": {}}, IncomingResponse),
+    "a result without an id": ({"result": {}}, IncomingResponse),
+    "a null method and a result": ({"id": 1, "method": None, "result": {}}, IncomingResponse),
+    "a null method and params": ({"id": 1, "method": None, "params": {}}, Refused),
+    "a null method": ({"id": 1, "method": None}, Refused),
+    "an id that is none": ({"id": 1.5}, Refused),
+    "a result and an id that is none": ({"id": 1.5, "result": {}}, IncomingResponse),
+    "a method and a result": ({"id": 1, "method": "unknown", "result": {}}, Refused),
+}
+
+
+@pytest.mark.parametrize("name", FRAMES)
+def test_rule_4_what_has_no_method_is_a_response_or_is_refused_without_an_id(name: str) -> None:
+    members, expected = FRAMES[name]
+    for extra in ({}, {"x": "cut \ud83d"}):
+        found = _agent().decode(message(**members, **extra))
+        assert type(found) is expected
+        if isinstance(found, Refused):
+            code = -32601 if "unknown" in members.values() else -32600
+            assert (found.error.code, found.id) == (code, 1 if code == -32601 else None)
+
+
+@pytest.mark.parametrize("name", FRAMES)
+@pytest.mark.parametrize("odd", CERTAIN)
+def test_rule_9_the_same_holds_for_what_is_no_json_but_certain(name: str, odd: str) -> None:
+    members, expected = FRAMES[name]
+    found = _agent().decode(message(**members, odd=CERTAIN[odd]))
+    assert type(found) is expected
+    if isinstance(found, IncomingResponse):
+        assert "JSON" in found.fault
+    else:
+        assert isinstance(found, Refused)
+        assert (found.error.code, found.answers) == (-32700, None)
+        assert "JSON" in found.about
+
+
+@pytest.mark.parametrize("name", ["result", "error"])
+def test_rule_9_a_response_cut_off_anywhere_behind_its_id_answers_its_call(name: str) -> None:
+    content = {"code": 1, "message": 'a "quoted" text', "data": [1, {"id": 4, "method": "x"}]}
+    line = message(id=31, **{name: content})
+    decoder = _client()
+    for end in range(line.index(b"31,") + 3, len(line)):
+        found = decoder.decode(line[:end])
+        assert isinstance(found, Refused)
+        assert (found.id, found.answers) == (None, 31)
+    for end in range(line.index(b"31,") + 3):
+        found = decoder.decode(line[:end])
+        assert isinstance(found, Refused)
+        assert found.answers is None
+
+
+def test_rule_3_a_request_cut_off_anywhere_behind_its_method_answers_nothing() -> None:
+    line = message(id=31, **{"method": "x", "params": {"result": {}, "y": [{"error": 1}]}})
+    for end in range(line.index(b'"params"'), len(line)):
+        found = _client().decode(line[:end])
+        assert isinstance(found, Refused)
+        assert (found.id, found.answers) == (None, None)
+
+
+def test_rule_12_a_valid_message_is_the_same_whatever_it_is_read_by() -> None:
+    decoder = _agent()
+    request, odd = decoder.decode(message(**prompt(1))), decoder.decode(message(**prompt(1), x=CUT))
+    assert isinstance(request, IncomingRequest)
+    assert isinstance(odd, IncomingRequest)
+    assert request.params == odd.params
+    cancel = decoder.decode(message(method="session/cancel", params={"sessionId": CUT}))
+    assert isinstance(cancel, IncomingNotification)
+    assert cancel.params.session_id == CUT
+
+
+def test_rule_12_a_mapping_of_bad_values_is_refused_at_the_first_one() -> None:
+    # An error for each of them takes seven seconds and a gigabyte.
+    bad = b",".join(b'"key %d":1' % number for number in range(100_000))
+    params = (
+        b'{"mode":"form","sessionId":"s","message":"x","requestedSchema":{"type":"object","properties":{%b}}}' % bad
+    )
+    found = _client().decode(message(id=1, method="elicitation/create", params=params))
+    assert isinstance(found, Refused)
+    paths = [each["path"] for each in found.error.data["errors"]]
+    assert "form.requestedSchema.properties.key 0" in paths
+    assert not any("key 1" in path for path in paths)
+
+
+def test_rule_12_union_labels_of_ours_are_no_part_of_a_path() -> None:
+    server = {"name": "x", "command": "/x", "args": "hunter2", "env": []}
+    found = _agent().decode(message(id=1, method="session/new", params={"cwd": "/", "mcpServers": [server]}))
+    assert isinstance(found, Refused)
+    errors = found.error.data["errors"]
+    assert {"path": "mcpServers.0.args", "message": "Input should be a valid array"} in errors
+    assert not any("<" in each["path"] or "null" in each["message"] for each in errors)
+
+
+def test_rule_12_errors_are_named_by_the_keys_that_came() -> None:
+    values = {CUT: 5, "\ud800" * 400: 5}
+    params = {"cwd": "/", "mcpServers": [{"type": "http", "name": values, "url": 1, "headers": [values]}]}
+    found = _agent().decode(message(id=1, method="session/new", params=params))
+    assert isinstance(found, Refused)
+    paths = [each["path"] for each in found.error.data["errors"]]
+    assert "mcpServers.0.http.url" in paths
+    assert not any("\U0010fffd" in path for path in paths)

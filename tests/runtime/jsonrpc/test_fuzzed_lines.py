@@ -1,0 +1,79 @@
+"""Rules 3 and 4 for lines that nobody has thought of: decoding never raises and agrees with a strict parser."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections import Counter
+from itertools import islice
+from typing import Any
+
+import pytest
+
+from acp_bindings.v1 import methods
+from acp_runtime.jsonrpc.decoding import Decoder
+from acp_runtime.jsonrpc.framing import LineReader
+from acp_runtime.jsonrpc.messages import IncomingRequest, Refused
+from acp_runtime.jsonrpc.outline import outline
+from tests.support.runtime.fuzzing import MESSAGES, check, generated, mutations
+from tests.support.runtime.peer import Link, Peer, serving
+from tests.support.scale import count
+
+# What gets an answer.
+Answered = (IncomingRequest, Refused)
+
+
+@pytest.mark.slow
+def test_rule_3_every_kind_of_json_in_every_place_is_what_a_strict_parser_says() -> None:
+    for each in generated():
+        check(each)
+
+
+@pytest.mark.stress
+@pytest.mark.parametrize("seed", range(count(3, 200)))
+def test_rule_3_mutated_messages_are_what_a_strict_parser_says(seed: int) -> None:
+    for each in islice(mutations(seed, MESSAGES), 1500):
+        check(each)
+
+
+@pytest.mark.stress
+@pytest.mark.parametrize("seed", range(count(2, 100)))
+def test_rule_3_the_outline_of_a_line_is_whole_if_the_line_is_json(seed: int) -> None:
+    for each in islice(mutations(seed, MESSAGES), 2500):
+        text = each.decode("utf-8", "replace")
+        try:
+            value = json.loads(text)
+        except ValueError as error:
+            if "digits" not in str(error):
+                assert not outline(text).whole, each
+            continue
+        except RecursionError:
+            continue
+        found = outline(text)
+        assert found.whole, each
+        assert found.members.keys() == (value.keys() if isinstance(value, dict) else set()), each
+
+
+@pytest.mark.stress
+@pytest.mark.parametrize("link", ["memory"], indirect=True)
+@pytest.mark.parametrize("seed", range(count(2, 100)))
+async def test_rule_3_every_request_among_mutated_messages_gets_one_answer(link: Link, seed: int) -> None:
+    decoder = Decoder(methods.AGENT_REQUESTS, methods.AGENT_NOTIFICATIONS)
+    sent = list(islice(mutations(seed, MESSAGES), 1000))
+    expected: Counter[Any] = Counter()
+    async with serving(link) as peer:
+        receiving = asyncio.create_task(_answers(peer))
+        for each in sent:
+            framed = LineReader(2**20).feed(each + b"\n")
+            expected.update(found.id for found in map(decoder.decode, framed) if isinstance(found, Answered))
+            await peer.send(each + b"\n")
+        await peer.send({"id": "the last one", "method": "_last"})
+        assert await receiving == expected
+
+
+async def _answers(peer: Peer) -> Counter[Any]:
+    found: Counter[Any] = Counter()
+    while (answer := await peer.receive())["id"] != "the last one":
+        assert ("result" in answer) != ("error" in answer)
+        found[answer["id"]] += 1
+    return found

@@ -1,0 +1,150 @@
+"""Rules 3 and 13: NaN and Infinity raise where they are passed or returned. What leaves is JSON."""
+
+from __future__ import annotations
+
+import json
+import math
+import traceback
+from dataclasses import dataclass
+from typing import Any
+
+import pydantic
+import pytest
+from pydantic import BaseModel, ConfigDict
+
+from acp_bindings.v1 import (
+    ContentBlockText,
+    NewSessionRequest,
+    NewSessionResponse,
+    SessionUpdateToolCall,
+)
+from acp_runtime import RequestError
+from acp_runtime.jsonrpc.encoding import dump
+from tests.support.runtime.peer import Link, PlainAgent, calling, chunk, serving
+
+
+class Measure(BaseModel):
+    value: float
+    note: str | None = None
+
+
+class WithConstants(Measure):
+    model_config = ConfigDict(ser_json_inf_nan="constants")
+
+
+@pydantic.dataclasses.dataclass
+class Validated:
+    value: float
+    note: str | None = None
+
+
+@dataclass
+class Plain:
+    value: float
+
+
+def _not_finite(number: float) -> dict[str, Any]:
+    return {
+        "itself": number,
+        "in a list": [1.5, [number]],
+        "in an object": {"x": {"y": number}, "z": None},
+        "in a tuple": (number,),
+        "in a set": {number},
+        "in a generator": (each for each in [number]),
+        "in a dataclass": Plain(number),
+        "in a dataclass of pydantic": Validated(number),
+        "in a model": Measure(value=number),
+        "in a list of models": [Measure(value=1), Measure(value=number, note="x")],
+        "in a model that writes constants": WithConstants(value=number),
+        "in the meta of a model": ContentBlockText(text="x", meta={"x": [number]}),
+        "in what a model has no name for": ContentBlockText.model_validate({"type": "text", "text": "x"}).model_copy(
+            update={"_meta": {"a": {"b": number}}}
+        ),
+        "beside a lone surrogate": ["\ud83d", number],
+        "deep down": json.loads("[" * 300 + "NaN" + "]" * 300),
+    }
+
+
+NUMBERS = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
+NOT_FINITE = {f"{name} {where}": v for name, n in NUMBERS.items() for where, v in _not_finite(n).items()}
+
+
+@pytest.mark.parametrize("name", NOT_FINITE)
+def test_rule_3_what_is_not_finite_is_never_dumped(name: str) -> None:
+    with pytest.raises(ValueError, match="NaN"):
+        dump(NOT_FINITE[name])
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "NaN",
+        "null, NaN and -Infinity",
+        {"NaN": None, "Infinity": "\ud83d"},
+        [1e308, -1.5, None, "Infinity"],
+        ContentBlockText(text="NaN null Infinity", meta={"Infinity": 1.5}),
+        Measure(value=1.5),
+        (None, {"x"}, frozenset({"NaN"})),
+    ],
+    ids=repr,
+)
+def test_rule_3_text_about_nan_and_null_is_dumped(value: Any) -> None:
+    json.loads(dump(value), parse_constant=pytest.fail)
+
+
+@pytest.mark.parametrize("number", NUMBERS.values(), ids=NUMBERS)
+async def test_rule_3_nan_that_a_handler_returns_is_an_internal_error(link: Link, number: float) -> None:
+    class Agent(PlainAgent):
+        async def session_new(self, request: NewSessionRequest, /) -> NewSessionResponse:
+            return NewSessionResponse(session_id="s", meta={"x": number})
+
+        async def ext_request(self, method: str, params: Any) -> Any:
+            if method == "_raise":
+                raise RequestError(1, "x", {"x": number})
+            return {"x": [number]}
+
+    async with serving(link, Agent) as peer:
+        for method in ("session/new", "_return", "_raise"):
+            answer = await peer.call(method, {"cwd": "/", "mcpServers": []})
+            assert answer["error"] == {"code": -32603, "message": "Internal error"}
+
+
+@pytest.mark.parametrize("number", NUMBERS.values(), ids=NUMBERS)
+async def test_rule_3_nan_that_a_caller_passes_raises_there_and_sends_nothing(link: Link, number: float) -> None:
+    async with calling(link) as (agent, peer):
+        for call in (
+            agent.ext_request("_x", {"x": number}),
+            agent.ext_notification("_x", [number]),
+            agent.ext_notification("_x", Measure(value=number)),
+            agent.session_new(cwd="/", mcp_servers=[], meta={"x": number}),
+            agent.session_cancel(session_id="s", meta={"x": {"y": number}}),
+        ):
+            with pytest.raises(ValueError, match="NaN"):
+                await call
+        await agent.ext_notification("_last")
+        assert (await peer.receive())["method"] == "_last"
+
+
+async def test_rule_3_nan_in_an_update_raises_in_the_handler_that_sends_it(link: Link) -> None:
+    class Agent(PlainAgent):
+        async def ext_request(self, method: str, params: Any) -> Any:
+            with pytest.raises(ValueError, match="NaN"):
+                await self.client.session_update(
+                    session_id="s1",
+                    update=SessionUpdateToolCall(tool_call_id="1", title="x", raw_output={"x": [math.nan]}),
+                )
+            await self.client.session_update(session_id="s1", update=chunk("NaN"))
+
+    async with serving(link, Agent) as peer:
+        await peer.send({"id": 1, "method": "_update"})
+        assert (await peer.receive())["params"]["update"]["content"]["text"] == "NaN"
+        assert (await peer.receive())["id"] == 1
+
+
+def test_rule_30_what_can_not_be_dumped_is_described_without_its_values() -> None:
+    changed = ContentBlockText(text="x")
+    vars(changed)["text"] = {"secret": "hunter2"}
+    for wrong in (changed, ContentBlockText.model_construct(text=["hunter2, input_type=", "hunter2"])):
+        with pytest.raises(ValueError, match="input_type") as caught:
+            dump(wrong)
+        assert "hunter2" not in "".join(traceback.format_exception(caught.value))

@@ -1,0 +1,225 @@
+"""Rule 3: lone surrogates and 500 levels are JSON, so such messages are handled like any other, both ways."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import Any
+
+import pytest
+
+from acp_bindings.v1 import (
+    ContentBlockText,
+    NewSessionRequest,
+    NewSessionResponse,
+    PromptRequest,
+    PromptResponse,
+    SessionUpdateToolCall,
+)
+from acp_runtime import InvalidResponse, RequestError
+from tests.support.runtime.odd_json import DEEP, TOO_DEEP, message, nested
+from tests.support.runtime.peer import Link, Peer, PlainAgent, PlainClient, calling, chunk, serving, text_of, update
+
+pytestmark = pytest.mark.parametrize("link", ["memory"], indirect=True)
+
+CUT = "cut \ud83d"
+# Private use characters, since the runtime has to mark what it replaces.
+TEXTS = [CUT, "\udc00\ud800", "\ud83d\U0001f600", "\udfff\U0010fffd\U0010fffd00d83d", "\U0010fffd@0", "\U0001f600"]
+EXTREME = {
+    "a surrogate in text": CUT,
+    "surrogates in keys": {CUT: 1, "\udc00": {CUT: [CUT]}},
+    "texts of every kind": TEXTS,
+    "500 levels": nested(DEEP),
+    "500 levels and surrogates": {CUT: nested(DEEP - 1), "other": [nested(DEEP - 2), CUT, nested(3)]},
+    "500 levels of objects": json.loads('{"a":' * DEEP + "[]" + "}" * DEEP),
+    "texts like stand-ins": ["\U0010fffd@0", ["\U0010fffd@0"], {"\U0010fffd@0": None}, nested(200)],
+}  # fmt: skip
+extreme = pytest.mark.parametrize("value", EXTREME.values(), ids=EXTREME)
+
+
+class Echo(PlainAgent):
+    """Gives back what it is sent, in every way there is."""
+
+    async def session_new(self, request: NewSessionRequest, /) -> NewSessionResponse:
+        return NewSessionResponse(session_id=request.cwd, meta=request.meta)
+
+    async def session_prompt(self, request: PromptRequest, /) -> PromptResponse:
+        for block in request.prompt:
+            assert isinstance(block, ContentBlockText)
+            await self.client.session_update(session_id=request.session_id, update=chunk(block.text))
+        return PromptResponse(stop_reason="end_turn", meta=request.meta)
+
+    async def ext_request(self, method: str, params: Any) -> Any:
+        if method == "_fail":
+            raise RequestError(1, params["message"], params["data"])
+        return {"method": method, "params": params}
+
+    async def ext_notification(self, method: str, params: Any) -> None:
+        await self.client.ext_notification(method, params)
+
+
+async def _receive(peer: Peer) -> Any:
+    """A message, which is ASCII where UTF-8 can't say what is meant."""
+    sent = await peer.receive_line()
+    sent.decode()
+    return json.loads(sent)
+
+
+@extreme
+async def test_rule_3_meta_comes_and_goes_as_it_is(link: Link, value: Any) -> None:
+    async with serving(link, Echo) as peer:
+        params = {"cwd": "/", "mcpServers": [], "_meta": {"x": value}}
+        await peer.send({"id": 1, "method": "session/new", "params": params})
+        assert await _receive(peer) == {"jsonrpc": "2.0", "id": 1, "result": {"sessionId": "/", "_meta": {"x": value}}}
+
+
+@extreme
+async def test_rule_3_params_and_results_of_extensions_come_and_go_as_they_are(link: Link, value: Any) -> None:
+    async with serving(link, Echo) as peer:
+        for params in (value, {"x": value}):
+            await peer.send({"id": 1, "method": "_echo", "params": params})
+            assert (await _receive(peer))["result"]["params"] == params
+            await peer.send({"method": "_echo", "params": params})
+            assert (await _receive(peer))["params"] == params
+
+
+@extreme
+async def test_rule_3_the_data_of_errors_goes_as_it_is(link: Link, value: Any) -> None:
+    async with serving(link, Echo) as peer:
+        await peer.send({"id": 1, "method": "_fail", "params": {"message": CUT, "data": value}})
+        assert (await _receive(peer))["error"] == {"code": 1, "message": CUT, "data": value}
+
+
+@pytest.mark.parametrize("text", TEXTS)
+async def test_rule_3_ids_methods_and_sessions_may_have_surrogates(link: Link, text: str) -> None:
+    async with serving(link, Echo) as peer:
+        await peer.send({"id": text, "method": f"_{text}"})
+        assert await _receive(peer) == {"jsonrpc": "2.0", "id": text, "result": {"method": f"_{text}", "params": None}}
+        await peer.send({"id": text, "method": text})
+        refused = await _receive(peer)
+        assert (refused["id"], refused["error"]["data"]) == (text, {"method": text})
+        await peer.send({"method": text})
+        prompt = {"sessionId": text, "prompt": [{"type": "text", "text": text}], text: text}
+        await peer.send({"id": text, "method": "session/prompt", "params": prompt})
+        assert (await _receive(peer))["params"] == update(text, text)["params"]
+        assert (await _receive(peer))["id"] == text
+
+
+@pytest.mark.parametrize("text", TEXTS)
+async def test_rule_3_what_the_schema_does_not_know_may_have_surrogates(link: Link, text: str) -> None:
+    class Client(PlainClient):
+        async def ext_request(self, method: str, params: Any) -> Any:
+            return self.updates
+
+    params = {
+        "sessionId": "s",
+        "update": {
+            "sessionUpdate": "tool_call",
+            "toolCallId": text,
+            "title": text,
+            "rawInput": {text: [text]},
+            "content": [{"type": "content", "content": {"type": "text", "text": text, text: text}}],
+        },
+        text: {text: text},
+    }
+    async with calling(link, Client) as (_, peer):
+        await peer.send({"method": "session/update", "params": params})
+        await peer.send({"id": 1, "method": "_updates"})
+        assert (await _receive(peer))["result"] == [params]
+
+
+async def test_rule_3_such_params_are_judged_like_any_others(link: Link) -> None:
+    async with serving(link, Echo) as peer:
+        for bad in (CUT, nested(300), {CUT: CUT}, None):
+            params = {"cwd": CUT, "mcpServers": [{"name": bad, "command": "/x", "args": [], "env": []}]}
+            params["mcpServers"] = [{"type": "http", "name": bad, "url": 5, "headers": []}]
+            await peer.send({"id": 1, "method": "session/new", "params": params})
+            error = (await _receive(peer))["error"]
+            assert error["code"] == -32602
+            assert "cut" not in json.dumps(error["data"]).replace("cutable", "")
+
+
+@extreme
+async def test_rule_3_results_may_have_them(link: Link, value: Any) -> None:
+    async with calling(link) as (agent, peer):
+        typed = asyncio.create_task(agent.session_new(cwd=f"/{CUT}", mcp_servers=[], meta={"x": value}))
+        sent = await _receive(peer)
+        assert sent["params"] == {"cwd": f"/{CUT}", "mcpServers": [], "_meta": {"x": value}}
+        await peer.send({"id": sent["id"], "result": {"sessionId": CUT, "_meta": {"x": value}, CUT: value}})
+        result = await typed
+        assert (result.session_id, result.meta, result.model_extra) == (CUT, {"x": value}, {CUT: value})
+        plain = asyncio.create_task(agent.ext_request("_x", value))
+        sent = await _receive(peer)
+        assert sent["params"] == value
+        await peer.send({"id": sent["id"], "result": value})
+        assert await plain == value
+        failing = asyncio.create_task(agent.ext_request("_x"))
+        await peer.send({"id": (await _receive(peer))["id"], "error": {"code": 1, "message": CUT, "data": value}})
+        with pytest.raises(RequestError) as caught:
+            await failing
+        assert (caught.value.message, caught.value.data) == (CUT, value)
+
+
+@extreme
+async def test_rule_3_what_is_said_in_initialize_may_have_them(link: Link, value: Any) -> None:
+    odd = {"_meta": {"x": value}, CUT: value, "number": 1e300}
+    capabilities: dict[str, Any] = {"loadSession": True, **odd}
+    params = {"protocolVersion": 1, "clientCapabilities": {"fs": {"readTextFile": True}, **odd}, **odd}
+    infinite = json.dumps(params).replace("1e+300", "1e999")
+    async with serving(link, Echo, ready=False) as peer:
+        await peer.send(message(id=1, method="initialize", params=infinite.encode()) + b"\n")
+        assert (await _receive(peer))["result"] == {"protocolVersion": 1}
+        assert "result" in await peer.call("session/new", {"cwd": "/", "mcpServers": []})
+    async with calling(link, ready=False) as (agent, peer):
+        call = asyncio.create_task(agent.initialize(protocol_version=1))
+        await peer.receive()
+        result = json.dumps({"protocolVersion": 1, "agentCapabilities": capabilities}).replace("1e+300", "1e999")
+        await peer.send(message(id=0, result=result.encode()) + b"\n")
+        await call
+        loading = asyncio.create_task(agent.session_load(session_id="s", cwd="/", mcp_servers=[]))
+        await peer.send({"id": (await peer.receive())["id"], "result": {}})
+        await loading
+
+
+async def test_rule_9_a_bad_result_with_surrogates_is_an_invalid_response(link: Link) -> None:
+    async with calling(link) as (agent, peer):
+        call = asyncio.create_task(agent.session_new(cwd="/", mcp_servers=[]))
+        bad = {"sessionId": 5, CUT: "hunter2", "_meta": CUT}
+        await peer.send({"id": (await peer.receive())["id"], "result": bad})
+        with pytest.raises(InvalidResponse, match="sessionId") as caught:
+            await call
+        assert "hunter2" not in str(caught.value)
+        assert CUT not in str(caught.value)
+
+
+async def test_rule_3_updates_with_them_are_handled_in_order(link: Link) -> None:
+    class Client(PlainClient):
+        async def ext_request(self, method: str, params: Any) -> Any:
+            return [text_of(each) for each in self.updates]
+
+    async with calling(link, Client) as (_, peer):
+        await peer.send(*(update("s", text) for text in ["first", *TEXTS, "last"]), {"id": 1, "method": "_texts"})
+        assert (await _receive(peer))["result"] == ["first", *TEXTS, "last"]
+
+
+async def test_rule_3_deeper_nesting_is_refused_when_it_is_sent(link: Link) -> None:
+    circle: list[Any] = []
+    circle.append(circle)
+    model = SessionUpdateToolCall(tool_call_id="1", title="x", raw_input={"x": nested(TOO_DEEP)})
+    async with calling(link) as (agent, peer):
+        for value in (nested(TOO_DEEP), {CUT: nested(TOO_DEEP)}, circle, model):
+            with pytest.raises(ValueError, match=r"levels|[Cc]ircular"):
+                await agent.ext_notification("_x", value)
+            with pytest.raises(ValueError, match=r"levels|[Cc]ircular"):
+                await agent.ext_request("_x", [CUT, value])
+        await agent.ext_notification("_last")
+        assert (await _receive(peer))["method"] == "_last"
+
+
+async def test_rule_3_what_is_as_deep_as_can_be_sent_can_be_read(link: Link) -> None:
+    async with serving(link, Echo) as peer:
+        for levels in range(100, 513):
+            await peer.send(message(id=1, method="_echo", params=nested(levels)) + b"\n")
+            answer = await _receive(peer)
+            assert ("error" in answer) == (levels > 510)
+            assert "error" in answer or answer["result"]["params"] == nested(levels)

@@ -1,0 +1,335 @@
+"""Models of ours inside of other people's: what they take, how they are dumped, and what they say of mistakes."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import subprocess
+import sys
+import warnings
+from typing import Annotated, Any, Literal
+
+import pytest
+from pydantic import BaseModel, ConfigDict, Field, SerializeAsAny, TypeAdapter, ValidationError
+from pydantic_core import to_json
+from typing_extensions import TypedDict
+
+from acp_bindings import v1, v2_draft
+from acp_runtime.jsonrpc.encoding import dump
+from acp_runtime.models.model import Model
+from tests.support import scale
+from tests.support.models.oracle import same_json
+from tests.support.models.profiles import Profile
+from tests.support.models.shapes import Samples
+
+TEXT = v1.ContentBlockText(text="x")
+TEXT_JSON = {"text": "x", "type": "text"}
+CALL = v1.SessionUpdateToolCall(tool_call_id="1", title="t")
+CALL_JSON = {"toolCallId": "1", "title": "t"}
+NOTIFICATION = {"sessionId": "s", "update": {"sessionUpdate": "agent_message_chunk", "content": TEXT_JSON}}
+
+
+class Note(BaseModel):
+    """A model of somebody else's with ours in every way that pydantic knows."""
+
+    plain: v1.ContentBlockText
+    alias: v1.ContentBlock
+    either: v1.ContentBlockText | v1.ContentBlockImage
+    by_tag: Annotated[v1.ContentBlockText | v1.ContentBlockImage, Field(discriminator="type")]
+    by_tag_of_alias: Annotated[v1.ContentBlock | Mine, Field(discriminator="type")]
+    or_text: list[v1.ContentBlock | str]
+    by_key: dict[str, v1.ToolCall | None]
+    untagged: v1.EmbeddedResourceResource | None = None
+    nested: v1.SessionNotification | int = 0
+
+
+class Mine(BaseModel):
+    type: Literal["mine"] = "mine"
+
+
+Note.model_rebuild()
+
+
+@dataclasses.dataclass
+class Data:
+    notification: v1.SessionNotification
+    blocks: list[v1.ContentBlock]
+
+
+class Typed(TypedDict):
+    notification: v1.SessionNotification
+    blocks: list[v1.ContentBlock]
+
+
+NOTE: dict[str, Any] = {
+    "plain": TEXT_JSON,
+    "alias": TEXT_JSON,
+    "either": TEXT_JSON,
+    "by_tag": TEXT_JSON,
+    "by_tag_of_alias": TEXT_JSON,
+    "or_text": [TEXT_JSON, "y"],
+    "by_key": {"a": CALL_JSON, "b": None},
+    "untagged": {"text": "x", "uri": "u"},
+    "nested": NOTIFICATION,
+}
+
+
+@pytest.fixture(autouse=True)
+def _no_warnings() -> Any:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        yield
+
+
+def built_note() -> Note:
+    update = v1.SessionUpdateAgentMessageChunk(content=TEXT)
+    return Note(
+        plain=TEXT,
+        alias=TEXT,
+        either=TEXT,
+        by_tag=TEXT,
+        by_tag_of_alias=TEXT,
+        or_text=[TEXT, "y"],
+        by_key={"a": v1.ToolCall(tool_call_id="1", title="t"), "b": None},
+        untagged=v1.TextResourceContents(text="x", uri="u"),
+        nested=v1.SessionNotification(session_id="s", update=update),
+    )
+
+
+@pytest.mark.parametrize(
+    "made", [built_note, lambda: Note.model_validate(NOTE), lambda: Note.model_validate_json(json.dumps(NOTE))]
+)
+def test_a_model_of_somebody_else_takes_and_dumps_ours_without_warnings(made: Any) -> None:
+    note = made()
+    assert note == built_note()
+    assert note.model_dump() == NOTE
+    assert note.model_dump(mode="json") == json.loads(note.model_dump_json()) == NOTE
+    assert json.loads(dump(note)) == json.loads(to_json(note)) == json.loads(dump({"note": note}))["note"] == NOTE
+    assert TypeAdapter(list[Note]).dump_python([note]) == [NOTE]
+
+
+def test_dataclasses_and_typed_dicts_take_and_dump_ours() -> None:
+    given = {"notification": NOTIFICATION, "blocks": [TEXT_JSON]}
+    for adapter in (TypeAdapter(Data), TypeAdapter(Typed)):
+        value: Any = adapter.validate_python(given)
+        assert adapter.dump_python(value) == given
+        assert json.loads(adapter.dump_json(value)) == given
+        assert adapter.validate_json(json.dumps(given)) == value
+
+
+def test_a_web_framework_that_looks_at_attributes_takes_decoded_json() -> None:
+    adapter = TypeAdapter(Annotated[v1.PromptRequest, "body"])
+    body = {"sessionId": "s", "prompt": [{**TEXT_JSON, "annotations": "wrong"}, {**TEXT_JSON, "annotations": {}}]}
+    value = adapter.validate_python(body, from_attributes=True)
+    assert value == v1.PromptRequest.model_validate_json(json.dumps(body))
+    assert adapter.dump_python(value, mode="json", by_alias=True)["prompt"] == [
+        TEXT_JSON,
+        {**TEXT_JSON, "annotations": {}},
+    ]
+
+
+def test_decoded_json_and_json_give_equal_values(samples: Samples) -> None:
+    for sample in samples.all():
+        value = samples.parse(sample, sample.instance)
+        for decode in (TypeAdapter(type(value)).validate_python, type(value).model_validate):
+            decoded = decode(sample.instance)
+            assert decoded == value
+            assert decoded.model_fields_set == value.model_fields_set
+            assert same_json(json.loads(decoded.model_dump_json()), sample.instance)
+
+
+def test_decoded_json_is_accepted_exactly_where_json_is(profile: Profile) -> None:
+    from tests.support.models.outcomes import outcomes
+
+    for each in outcomes(profile):
+        if not isinstance(each.instance, (dict, list)):  # scalars in Python are those of Python
+            continue
+        adapter = profile.adapter(each.definition)
+        try:
+            value = adapter.validate_python(each.instance)
+        except ValidationError:
+            assert not each.accepted, each
+        else:
+            assert each.accepted, each
+            assert same_json(json.loads(adapter.dump_json(value)), each.dumped), each
+
+
+def test_decoded_json_has_the_names_of_the_wire_and_no_others() -> None:
+    with pytest.raises(ValidationError):
+        v1.SessionNotification.model_validate({"session_id": "s", "update": NOTIFICATION["update"]})
+    with pytest.raises(ValidationError):
+        TypeAdapter(v1.SessionUpdate).validate_python({"session_update": "plan", "entries": []})
+
+
+@pytest.mark.parametrize("wrong", [b"x", ("x",), {"x"}, 1, None, object()])
+def test_what_is_no_json_is_not_taken_for_it(wrong: Any) -> None:
+    with pytest.raises(ValidationError):
+        v1.TextContent.model_validate({"text": wrong})
+    with pytest.raises(ValidationError):
+        v1.PromptRequest.model_validate({"sessionId": "s", "prompt": wrong})
+
+
+def test_instances_inside_of_decoded_json_stay_what_they_are() -> None:
+    class Loud(v1.ContentBlockText):
+        volume: int = 11
+
+    loud = Loud(text="x")
+    value = TypeAdapter(v1.PromptRequest).validate_python({"sessionId": "s", "prompt": [loud, TEXT_JSON]})
+    assert value.prompt[0] is loud
+    assert value.prompt[1] == TEXT
+
+
+def test_an_instance_of_a_subclass_is_dumped_as_the_declared_class() -> None:
+    class Loud(v1.ToolCall):
+        volume: int = 11
+
+    for call in (CALL, Loud(tool_call_id="1", title="t")):
+        note = built_note().model_copy(update={"by_key": {"a": call}})
+        assert note.model_dump()["by_key"] == {"a": CALL_JSON}
+        assert json.loads(note.model_dump_json())["by_key"] == {"a": CALL_JSON}
+        assert TypeAdapter(v1.ToolCall | int).dump_python(call) == CALL_JSON
+        as_any = TypeAdapter(dict[str, SerializeAsAny[v1.ToolCall]]).dump_python({"a": call})
+        assert as_any == {"a": call.model_dump()} != {"a": CALL_JSON}
+
+
+def test_what_is_excluded_deep_in_a_model_is_left_out() -> None:
+    note = built_note()
+    exclude: Any = {"plain": {"type"}, "or_text": {0: {"text"}}, "nested": {"update": {"content": {"text"}}}}
+    for dumped in (note.model_dump(exclude=exclude), json.loads(note.model_dump_json(exclude=exclude))):
+        assert dumped["plain"] == {"text": "x"}
+        assert dumped["or_text"] == [{"type": "text"}, "y"]
+        assert dumped["nested"]["update"]["content"] == {"type": "text"}
+    assert note.model_dump(include={"alias": {"text"}}) == {"alias": {"text": "x"}}
+
+
+def test_what_is_dumped_in_a_model_of_somebody_else_is_what_it_is_told_to_be() -> None:
+    note = built_note()
+    assert note.model_dump(by_alias=False)["nested"]["session_id"] == "s"
+    assert note.model_copy(update={"untagged": None}).model_dump(exclude_none=True).keys() == NOTE.keys() - {"untagged"}
+    assert note.model_dump(exclude_unset=True) == note.model_dump(exclude_defaults=True) == NOTE
+    assert note.model_dump(round_trip=True) == NOTE
+
+
+def test_what_belongs_into_no_field_warns_as_with_any_model() -> None:
+    wrong = Note.model_construct(plain=5, alias=v1.ToolCall(tool_call_id="1", title="t"))
+    with pytest.warns(UserWarning, match="(?s)Expected an instance of ContentBlockText.*found int.*found ToolCall"):
+        assert wrong.model_dump()["plain"] == 5
+
+
+def test_a_subclass_that_is_built_at_once_dumps_like_any_other() -> None:
+    class Eager(v1.ToolCall):
+        model_config = ConfigDict(defer_build=False)
+        block: v1.ContentBlockText | str = "s"
+
+    value = Eager(tool_call_id="1", title="t", block=TEXT)
+    assert value.model_dump() == {**CALL_JSON, "block": TEXT_JSON}
+    assert Eager.model_validate_json(value.model_dump_json()) == value
+
+
+@pytest.mark.slow
+def test_it_does_not_matter_what_was_used_first() -> None:
+    code = """
+import warnings; warnings.simplefilter("error")
+from acp_bindings.v1 import *
+from pydantic import BaseModel, TypeAdapter
+{first}
+class Holder(BaseModel):
+    notification: SessionNotification | None = None
+    block: ContentBlockText | ContentBlockImage | str
+holder = Holder(block=ContentBlockText(text="x"))
+assert holder.model_dump_json() == '{{"notification":null,"block":{{"text":"x","type":"text"}}}}'
+assert TypeAdapter(ContentBlockText | int).dump_json(holder.block) == b'{{"text":"x","type":"text"}}'
+"""
+    for first in (
+        "",
+        "SessionNotification.model_rebuild()",
+        'ContentBlockText.model_validate_json(\'{"type":"text","text":"x"}\').model_dump_json()',
+        "TypeAdapter(list[SessionUpdate]).validate_json('[]')",
+        "SessionNotification.model_json_schema()",
+    ):
+        command = [sys.executable, "-c", code.format(first=first)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+        assert not done.returncode, done.stderr
+
+
+@pytest.mark.parametrize("mode", ["validation", "serialization"])
+def test_every_model_and_every_union_has_a_json_schema(
+    profile: Profile, mode: Literal["validation", "serialization"]
+) -> None:
+    unions = {
+        name
+        for name in profile.module.__all__
+        if name[0].isupper() and not name.isupper() and not name.startswith(("Agent", "Client", "Remote"))
+    }
+    adapters = {name: profile.adapter(name) for name in unions - profile.models.keys()}
+    adapters |= {name: TypeAdapter(cls) for name, cls in profile.models.items()}
+    schemas, document = TypeAdapter.json_schemas([(name, mode, each) for name, each in adapters.items()])
+    assert {name for name, _ in schemas} == adapters.keys() >= unions
+    for name, cls in profile.models.items():
+        _check_json_schema(cls, schemas[name, mode], document["$defs"])
+
+
+@pytest.mark.stress
+@pytest.mark.parametrize("mode", ["validation", "serialization"])
+def test_a_model_has_a_json_schema_of_its_own(profile: Profile, mode: Literal["validation", "serialization"]) -> None:
+    for cls in scale.sample(list(profile.models.values()), 10):
+        schema = cls.model_json_schema(mode=mode)
+        _check_json_schema(cls, schema, schema.get("$defs", {}))
+
+
+def _check_json_schema(cls: type[Model], schema: Any, definitions: dict[str, Any]) -> None:
+    """A model's JSON schema has its fields under their wire names, and requires those that have to be given."""
+    own = definitions[schema["$ref"].removeprefix("#/$defs/")] if "$ref" in schema else schema
+    fields = cls.model_fields.values()
+    assert own["properties"].keys() == {field.alias for field in fields}
+    assert set(own.get("required", [])) == {field.alias for field in fields if field.is_required()}, cls
+
+
+@pytest.mark.parametrize("mode", ["validation", "serialization"])
+def test_a_model_of_somebody_else_describes_ours(mode: Literal["validation", "serialization"]) -> None:
+    schema = Note.model_json_schema(mode=mode)
+    assert schema["properties"]["plain"] == {"$ref": "#/$defs/ContentBlockText"}
+    assert {"ContentBlockText", "ContentBlockImage", "SessionNotification", "ToolCall"} <= schema["$defs"].keys()
+    assert len(schema["properties"]["alias"].get("oneOf", schema["properties"]["alias"].get("anyOf", ()))) == 5
+
+
+def test_a_salvaged_list_that_is_required_is_dumped_so_that_the_next_reader_takes_it(profile: Profile) -> None:
+    tried = 0
+    for name, cls in profile.models.items():
+        for key, field in cls.model_fields.items():
+            tried += _salvaged(profile, name, cls, key, field)
+    assert tried >= 2
+
+
+def _salvaged(profile: Profile, name: str, cls: type[Model], key: str, field: Any) -> int:
+    if not field.is_required() or not any(repr(each).startswith("DefaultOn") for each in field.metadata):
+        return 0
+    samples = Samples(profile, seed=1)
+    found = 0
+    for sample in samples.all(keys=set()):
+        if isinstance(samples.parse(sample, sample.instance), cls):
+            found += 1
+            for wrong in (None, "wrong") if "DefaultOnError" in map(repr, field.metadata) else (None,):
+                value = samples.parse(sample, {**sample.instance, field.alias: wrong})
+                assert samples.dump(sample, value)[field.alias] == getattr(value, key) == []
+                assert samples.parse(sample, samples.dump(sample, value)) == value
+    return found
+
+
+def test_what_is_parsed_and_dumped_is_accepted_by_the_next_reader(profile: Profile) -> None:
+    from tests.support.models.outcomes import outcomes
+
+    for each in outcomes(profile):
+        if each.accepted:
+            adapter = profile.adapter(each.definition)
+            assert same_json(json.loads(adapter.dump_json(adapter.validate_python(each.dumped))), each.dumped), each
+
+
+def test_an_open_union_in_a_model_of_somebody_else_takes_any_tag() -> None:
+    class Open(BaseModel):
+        blocks: list[v2_draft.ContentBlock]
+
+    given = {"blocks": [TEXT_JSON, {"type": "_new", "payload": [1]}]}
+    for value in (Open.model_validate(given), Open.model_validate_json(json.dumps(given))):
+        assert value.model_dump() == given
+        assert type(value.blocks[1]) is v2_draft.ContentBlockOther

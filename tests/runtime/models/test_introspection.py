@@ -1,0 +1,193 @@
+"""What Python and its tools ask of a class, answered as by any pydantic model, also if it is the first thing asked."""
+
+from __future__ import annotations
+
+import inspect
+import subprocess
+import sys
+from functools import cached_property
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from pydantic import Field
+
+from acp_bindings import v1
+from acp_runtime.models.constructors import tag_of
+from acp_runtime.models.model import Model, OpenModel
+from tests.support.models.profiles import Profile
+from tests.support.models.shapes import Samples
+from tests.support.paths import ROOT
+
+FRESH = """
+from importlib import import_module
+models = import_module("acp_bindings.v1.models")
+found = [each for each in vars(models).values() if isinstance(each, type) and issubclass(each, models.Model)]
+classes = iter(found[2:])
+"""
+
+
+def in_a_fresh_process(code: str) -> str:
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", FRESH + code],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=ROOT,
+        timeout=100,
+    )
+    assert not done.returncode, done.stderr
+    return done.stdout.strip()
+
+
+def test_the_tools_of_python_may_be_the_first_to_ask() -> None:
+    in_a_fresh_process("""
+import copy, inspect, pickle, pydoc, typing, warnings
+warnings.simplefilter("ignore", DeprecationWarning)  # of what pydantic's own members say
+names = lambda cls: {*cls.model_fields}
+for cls in (next(classes) for _ in range(5)):
+    text = pydoc.render_doc(cls, renderer=pydoc.plaintext)
+    assert all(f"{name}:" in text for name in names(cls)), text
+cls = next(classes)
+assert {*inspect.signature(cls).parameters} == names(cls)
+cls = next(classes)
+assert {*cls.__annotations__} and {*cls.__annotations__} <= names(cls)
+cls = next(classes)
+assert names(cls) <= {*typing.get_type_hints(cls)}
+cls = next(classes)
+assert names(cls) <= {*typing.get_type_hints(cls, include_extras=True)}
+assert not inspect.isabstract(next(classes))
+cls = next(classes)
+assert inspect.getmembers(cls) and names(cls) <= {name for name, value in inspect.getmembers(cls.model_construct())}
+cls = next(classes)
+assert pickle.loads(pickle.dumps(cls)) is copy.deepcopy(cls) is cls
+cls = next(classes)
+assert inspect.getdoc(cls) == inspect.cleandoc(cls.__doc__) and inspect.getsource(cls).startswith("class ")
+cls = next(classes)
+assert "model_fields" in dir(cls) and repr(cls) == f"<class 'acp_bindings.v1.models.{cls.__name__}'>"
+cls = next(classes)
+assert inspect.get_annotations(cls) == cls.__annotations__
+cls = next(classes)
+assert not isinstance(3, cls) and not issubclass(int, cls) and issubclass(cls, models.Model)
+""")
+
+
+def test_a_signature_shows_the_fields_as_keywords_by_their_attributes(profile: Profile) -> None:
+    for cls in profile.models.values():
+        parameters = inspect.signature(cls).parameters
+        shown = {each.name: each for each in parameters.values() if each.kind is not inspect.Parameter.VAR_KEYWORD}
+        assert {each.kind for each in shown.values()} <= {inspect.Parameter.KEYWORD_ONLY}
+        assert list(shown) == list(cls.model_fields)
+        assert (len(shown) < len(parameters)) == issubclass(cls, OpenModel)
+        for name, field in cls.model_fields.items():
+            required = field.is_required() and tag_of(field) is None
+            assert (shown[name].default is inspect.Parameter.empty) == required, (cls, name)
+
+
+def test_a_signature_stays_when_the_class_has_been_used() -> None:
+    before = inspect.signature(v1.TerminalOutputRequest)
+    v1.TerminalOutputRequest.model_rebuild()
+    assert inspect.signature(v1.TerminalOutputRequest) == before
+    assert list(before.parameters) == ["session_id", "terminal_id", "meta"]
+    assert before.parameters["meta"].default is None
+
+
+def test_a_signature_names_what_an_init_of_ones_own_takes() -> None:
+    class Short(v1.ContentBlockText):
+        def __init__(self, text: str, *, loud: bool = False, **keywords: Any) -> None:
+            super().__init__(text=text.upper() if loud else text, **keywords)
+
+    class Shorter(v1.ContentBlockText):
+        def __init__(self, text: str) -> None:
+            super().__init__(text=text)
+
+    assert list(inspect.signature(Short).parameters) == ["text", "loud", "annotations", "meta", "type"]
+    assert list(inspect.signature(Shorter).parameters) == ["text"]
+
+
+@pytest.mark.filterwarnings("ignore:.*deprecated:DeprecationWarning")
+def test_an_instance_lists_fields_that_are_absent() -> None:
+    value = v1.ContentBlockText(text="x")
+    assert {"text", "annotations", "meta", "type", "model_dump"} <= {*dir(value)}
+    assert dict(inspect.getmembers(value, lambda member: not callable(member)))["annotations"] is None
+
+
+def test_a_hash_agrees_with_equality_and_there_is_none_of_what_holds_lists(samples: Samples) -> None:
+    hashed = 0
+    for sample in samples.all():
+        value, again = (samples.parse(sample, sample.instance) for _ in range(2))
+        assert value == again
+        if holds_what_changes(value):
+            with pytest.raises(TypeError, match="unhashable type"):
+                hash(value)
+        else:
+            hashed += 1
+            assert hash(value) == hash(again)
+    assert hashed > 50
+
+
+def holds_what_changes(value: Any) -> bool:
+    if isinstance(value, Model):
+        return any(map(holds_what_changes, (value.__dict__ | (value.model_extra or {})).values()))
+    return isinstance(value, (list, dict))
+
+
+def test_what_was_built_and_what_was_parsed_have_the_same_hash() -> None:
+    built = v1.ContentBlockText(text="x", annotations=v1.Annotations(priority=1))
+    parsed = v1.ContentBlockText.model_validate_json('{"text":"x","type":"text","annotations":{"priority":1.0}}')
+    assert built == parsed
+    assert hash(built) == hash(parsed)
+    assert hash(v1.ContentBlockText(text="x")) != hash(v1.ContentBlockText(text="x", annotations=None))
+
+
+def test_hashes_are_spread() -> None:
+    named = [v1.EnvVariable(name=str(number), value="v") for number in range(4_000)]
+    others = [v1.MultiSelectItemsOther(type="_x", number=number) for number in range(4_000)]
+    for values in (named, others):
+        assert len({hash(value) for value in values}) > 3_990
+        assert len({*values, *values}) == 4_000
+
+
+def test_a_cached_property_changes_neither_hash_nor_equality() -> None:
+    class Sized(v1.EnvVariable):
+        @cached_property
+        def size(self) -> int:
+            return len(self.value)
+
+    value, other = Sized(name="n", value="v"), Sized(name="n", value="v")
+    assert value.size == 1
+    assert value == other
+    assert hash(value) == hash(other)
+
+
+@pytest.mark.slow
+def test_hypothesis_finds_values_of_classes_that_nothing_else_has_asked_for() -> None:
+    in_a_fresh_process("""
+from hypothesis import HealthCheck, Phase, given, settings, strategies as st
+
+def check(strategy, cls):
+    @settings(max_examples=5, database=None, deadline=None, derandomize=True, phases=[Phase.generate],
+              suppress_health_check=list(HealthCheck))
+    @given(strategy(cls))
+    def found(value):
+        assert type(value) is cls and cls.model_validate_json(value.model_dump_json()) is not None
+    found()
+
+for number, cls in enumerate(classes):
+    if number % 16 == 0:
+        check((st.from_type, st.builds)[number % 32 // 16], cls)
+""")
+
+
+class Ranked(v1.ContentBlockText):
+    rank: int = Field(default=1, ge=0, le=5)
+    notes: list[str] = Field(default_factory=list)
+
+
+@settings(suppress_health_check=[HealthCheck.too_slow], deadline=None, max_examples=30)
+@given(st.from_type(Ranked), st.builds(v1.PromptRequest), st.builds(v1.InitializeRequest))
+def test_hypothesis_keeps_to_what_a_type_allows(ranked: Any, prompt: Any, first: Any) -> None:
+    assert 0 <= ranked.rank <= 5
+    assert 0 <= first.protocol_version <= 65535
+    assert all(isinstance(block, Model) for block in prompt.prompt)

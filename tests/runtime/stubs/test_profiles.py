@@ -1,0 +1,72 @@
+"""The same runtime for all profiles: what differs is what is imported."""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+import sys
+from importlib import import_module
+from typing import Any
+
+import pytest
+
+from acp_runtime import CapabilityError, Options
+from acp_runtime.connect import running
+from acp_runtime.transports.memory import MemoryPipe
+from tests.support.runtime.any_profile import PROFILES, agent_of, client_of, opening
+from tests.support.runtime.peer import Peer
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+async def test_a_turn_in_every_profile(profile: str) -> None:
+    acp: Any = import_module(f"acp_bindings.{profile}")
+    notes: list[Any] = []
+    async with acp.connect_in_process(agent_of(acp), client_of(acp, notes)) as agent:
+        assert (await agent.initialize(**opening(acp))).protocol_version == acp.PROTOCOL_VERSION
+        session = await agent.session_new(cwd="/", mcp_servers=[])
+        prompt = [acp.ContentBlockText(text="hi")]
+        await agent.session_prompt(session_id=session.session_id, prompt=prompt)
+        assert notes == [{"sessionId": "s1", "n": 1}]
+        request = acp.PromptRequest(session_id="s1", prompt=prompt)
+        assert type(await agent.request(request)) is acp.PromptResponse
+
+
+@pytest.mark.parametrize("profile", ["v2_draft", "v2_draft_unstable"])
+async def test_rule_27_guards_of_version_2(profile: str) -> None:
+    acp: Any = import_module(f"acp_bindings.{profile}")
+    async with acp.connect_in_process(agent_of(acp), client_of(acp, [])) as agent:
+        await agent.initialize(**opening(acp))
+        image = acp.ContentBlockImage(data="", mime_type="image/png")
+        with pytest.raises(CapabilityError, match=r"capabilities\.session\.prompt\.image"):
+            await agent.session_prompt(session_id="s1", prompt=[image])
+        server = acp.McpServerHttp(name="h", url="http://x")
+        with pytest.raises(CapabilityError, match=r"capabilities\.session\.mcp\.http"):
+            await agent.session_new(cwd="/", mcp_servers=[server])
+
+
+@pytest.mark.parametrize("profile", ["v1_unstable", "v2_draft_unstable"])
+async def test_a_method_that_is_a_request_on_one_side_is_a_notification_on_the_other(profile: str) -> None:
+    acp: Any = import_module(f"acp_bindings.{profile}")
+    done = asyncio.Event()
+
+    class Connected(agent_of(acp)):  # type: ignore[misc]
+        async def mcp_message(self, notification: Any, /) -> None:
+            assert notification.method == "m"
+            done.set()
+
+    side = import_module(f"acp_bindings.{profile}.connect").AGENT_SIDE
+    there, back = MemoryPipe(1000), MemoryPipe(1000)
+    async with running(side, Connected, there, back, Options(guards="off")):
+        peer = Peer(back, there)
+        params = {"serverId": "s", "requestId": "r", "connectionId": "c", "method": "m"}
+        assert (await peer.call("mcp/message", params))["error"]["code"] == -32601
+        await peer.send({"method": "mcp/message", "params": params})
+        await done.wait()
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+def test_importing_a_profile_loads_neither_asyncio_nor_models(profile: str) -> None:
+    unwanted = {"asyncio", f"acp_bindings.{profile}.models"}
+    loaded = f"import sys, acp_bindings.{profile}; print(sorted({unwanted!r} & set(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", loaded], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"

@@ -1,0 +1,105 @@
+"""What a proxy knows of its peer and its connection, and rule 31: it belongs to one event loop."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from acp_bindings.v1 import Client, RemoteAgent, methods
+from acp_runtime import CapabilityError, ConnectionClosed
+from tests.support.runtime.peer import Link, PlainClient, calling
+
+CAPABILITIES: list[dict[str, Any]] = [
+    {},
+    {"loadSession": True},
+    {"loadSession": False, "sessionCapabilities": {"list": {}, "resume": None}},
+    {"auth": {"logout": {}}, "sessionCapabilities": {"close": {}, "delete": {}, "resume": {}, "list": {}}},
+]
+
+
+async def test_rule_31_a_call_from_another_event_loop_raises_and_sends_nothing(link: Link) -> None:
+    async with calling(link) as (agent, peer):
+
+        async def call() -> None:
+            await agent.ext_request("_ping")
+
+        async def notify() -> None:
+            await agent.session_cancel(session_id="s")
+
+        for attempt in (call, notify):
+            with pytest.raises(RuntimeError, match="run_coroutine_threadsafe"):
+                await asyncio.to_thread(asyncio.run, attempt())
+        assert await peer.until_quiet() == []
+
+
+async def test_rule_31_another_thread_calls_by_way_of_the_loop(link: Link) -> None:
+    async with calling(link) as (agent, peer):
+        loop = asyncio.get_running_loop()
+
+        def call() -> Any:
+            return asyncio.run_coroutine_threadsafe(agent.ext_request("_ping"), loop).result(60)
+
+        answer = asyncio.create_task(asyncio.to_thread(call))
+        await peer.send({"id": (await peer.receive())["id"], "result": "pong"})
+        assert await answer == "pong"
+
+
+@pytest.mark.parametrize("capabilities", CAPABILITIES, ids=str)
+async def test_supports_says_what_the_guard_of_a_call_does(link: Link, capabilities: dict[str, Any]) -> None:
+    calls: dict[str, dict[str, Any]] = {
+        "session/load": {"session_id": "s", "cwd": "/", "mcp_servers": []},
+        "session/resume": {"session_id": "s", "cwd": "/", "mcp_servers": []},
+        "session/list": {},
+        "session/close": {"session_id": "s"},
+        "session/delete": {"session_id": "s"},
+        "session/set_mode": {"session_id": "s", "mode_id": "m"},
+        "session/new": {"cwd": "/", "mcp_servers": []},
+        "logout": {},
+    }
+    async with calling(link, capabilities=capabilities) as (agent, peer):
+        for wire, keywords in calls.items():
+            call = asyncio.create_task(getattr(agent, methods.AGENT_REQUESTS[wire].name)(**keywords))
+            if agent.supports(wire):
+                assert (await peer.receive())["method"] == wire
+                call.cancel()
+                with pytest.raises(asyncio.CancelledError):
+                    await call
+                assert (await peer.receive())["method"] == "$/cancel_request"
+            else:
+                with pytest.raises(CapabilityError):
+                    await call
+        assert await peer.until_quiet() == []
+
+
+async def test_supports_is_false_before_initialize_and_refuses_unknown_methods(link: Link) -> None:
+    async with calling(link, ready=False) as (agent, _):
+        assert agent.supports("initialize")
+        assert not agent.supports("session/new")
+        with pytest.raises(ValueError, match="session/teleport"):
+            agent.supports("session/teleport")
+
+
+async def test_a_proxy_gives_the_handler_once_the_factory_has_made_it(link: Link) -> None:
+    class Curious(PlainClient):
+        def __init__(self, agent: RemoteAgent) -> None:
+            super().__init__(agent)
+            with pytest.raises(RuntimeError, match="still being made"):
+                _ = agent.handler
+
+    async with calling(link, Curious) as (agent, _):
+        handler: Client = agent.handler
+        assert isinstance(handler, Curious)
+
+
+async def test_the_members_of_a_proxy_are_in_its_class() -> None:
+    assert {"capabilities", "peer_info", "handler", "process", "supports", "wait_closed"} <= set(dir(RemoteAgent))
+
+
+async def test_rule_12_a_call_on_a_dead_connection_says_so_before_initialize_too(link: Link) -> None:
+    async with calling(link, ready=False) as (agent, peer):
+        await peer.end()
+        await agent.wait_closed()
+        with pytest.raises(ConnectionClosed):
+            await agent.session_new(cwd="/", mcp_servers=[])

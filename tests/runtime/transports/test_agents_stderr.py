@@ -1,0 +1,255 @@
+"""Rule 23: the stderr of a spawned agent is always read, its tail kept, and passed on where the options say."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import Callable
+from contextlib import redirect_stderr
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from acp_runtime import ConnectionClosed, Options
+from tests.support.paths import ROOT
+from tests.support.runtime.processes import opened, script, spawned
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="descriptors of POSIX")
+
+SAYS_HELLO = "import sys; sys.stderr.write('hello\\n'); sys.exit(1)"
+
+# A client whose agent writes to stderr before it answers, as much as it is told to.
+CLIENT = """
+import asyncio, os, sys
+from acp_bindings.v1 import spawn_agent
+from acp_runtime import Options
+from tests.support.runtime.peer import PlainClient
+AGENT = '''
+import json, os, sys
+id = json.loads(sys.stdin.readline())["id"]
+text, size = sys.argv[1].encode() + b"\\\\n", int(sys.argv[2])
+for _ in range(size // len(text)):
+    os.write(2, text)
+print(json.dumps({"jsonrpc": "2.0", "id": id, "result": {"protocolVersion": 1, "agentCapabilities": {}}}), flush=True)
+sys.stdin.read()
+'''
+async def main():
+    async with spawn_agent(PlainClient, sys.executable, "-c", AGENT, *sys.argv[1:3]) as agent:
+        answer = await agent.initialize(protocol_version=1)
+        os.write(1, b"answered\\n")
+asyncio.run(main())
+"""
+
+
+def client(text: str, size: int, before: str = "pass", **streams: Any) -> subprocess.Popen[bytes]:
+    code = before + CLIENT
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **streams}
+    return subprocess.Popen([sys.executable, "-c", code, text, str(size)], cwd=ROOT, **pipes)
+
+
+async def test_rule_23_stderr_is_always_drained_and_only_its_tail_kept() -> None:
+    async with spawned("noisy", stderr_tail=100, stderr="capture") as agent:
+        await opened(agent)
+        assert (await agent.session_prompt(session_id="s1", prompt=[])).stop_reason == "end_turn"
+
+
+@pytest.mark.parametrize(("size", "kept"), [(0, ""), (3, "lo\n"), (6, "hello\n"), (100, "hello\n")])
+async def test_rule_23_the_tail_has_the_size_that_was_asked_for(size: int, kept: str) -> None:
+    async with script(SAYS_HELLO, stderr_tail=size, stderr="capture") as agent:
+        with pytest.raises(ConnectionClosed) as caught:
+            await agent.initialize(protocol_version=1)
+    assert caught.value.stderr == kept
+
+
+async def test_rule_23_stderr_can_go_to_a_callable_or_a_file(tmp_path: Path) -> None:
+    chunks: list[bytes] = []
+    for sink in (chunks.append, tmp_path / "log", tmp_path / "log"):
+        async with script(SAYS_HELLO, stderr=sink) as agent:
+            with pytest.raises(ConnectionClosed, match="hello"):
+                await agent.initialize(protocol_version=1)
+            assert b"".join(chunks) == b"hello\n"
+    assert (tmp_path / "log").read_bytes() == b"hello\nhello\n"
+
+
+@pytest.mark.parametrize("error", [ZeroDivisionError, asyncio.CancelledError, pytest.fail.Exception])
+async def test_rule_23_stderr_is_drained_although_the_callable_for_it_raises(
+    error: type[BaseException], caplog: pytest.LogCaptureFixture
+) -> None:
+    def fail(chunk: bytes) -> None:
+        raise error
+
+    async with spawned("noisy", stderr=fail) as agent:
+        await opened(agent)
+        assert (await agent.session_prompt(session_id="s1", prompt=[])).stop_reason == "end_turn"
+    assert [record.message for record in caplog.records if "stderr" in record.message] == [
+        "Handing on the agent's stderr failed; the rest of it is not handed on."
+    ]
+
+
+@pytest.mark.parametrize("name", ["no-such-folder/log", "pipe that nobody reads"])
+async def test_rule_23_a_file_for_stderr_that_cannot_be_opened_is_an_error_and_nothing_starts(
+    name: str, tmp_path: Path
+) -> None:
+    os.mkfifo(tmp_path / "pipe that nobody reads")
+    with pytest.raises(OSError, match=name):
+        async with script(f"open({str(tmp_path / 'started')!r}, 'w')", stderr=tmp_path / name):
+            pass
+    assert not (tmp_path / "started").exists()
+
+
+EXITING = """
+import asyncio, os, sys
+from acp_bindings.v1 import spawn_agent
+from acp_runtime import Options
+from tests.support.runtime.peer import PlainClient
+calls = []
+def leave(chunk):
+    calls.append(chunk)
+    sys.exit(5)
+async def main():
+    code = "import os, sys; os.write(2, b'one'); sys.stdin.read(); os.write(2, b'two')"
+    async with spawn_agent(PlainClient, sys.executable, "-c", code, options=Options(stderr=leave)):
+        await asyncio.Event().wait()
+before = os.listdir("/proc/self/fd")
+try:
+    asyncio.run(main())
+finally:
+    print(calls, os.listdir("/proc/self/fd") == before)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="counts descriptors in /proc")
+def test_rule_23_a_callable_for_stderr_that_exits_ends_the_client_once_and_cleanly() -> None:
+    ran = subprocess.run(
+        [sys.executable, "-c", EXITING], cwd=ROOT, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert (ran.returncode, ran.stdout, ran.stderr) == (5, "[b'one'] True\n", "")
+
+
+async def test_rule_23_a_place_for_stderr_that_there_is_not_is_an_error() -> None:
+    with pytest.raises(ValueError, match="'inherit', 'capture', a Path or a callable, not 'devnull'"):
+        async with script("", stderr="devnull"):
+            pass
+
+
+@pytest.mark.slow
+def test_rule_23_stderr_is_passed_on_by_default_and_whole() -> None:
+    assert Options().stderr == "inherit"
+    process = client("twenty characters...", 2_100_000)
+    out, err = process.communicate(timeout=60)
+    assert out == b"answered\n"
+    assert err == b"twenty characters...\n" * 100_000
+
+
+def test_rule_23_its_tail_is_kept_though_it_is_passed_on() -> None:
+    program = f"""
+import asyncio, sys
+from acp_runtime import ConnectionClosed
+from tests.support.runtime.processes import script
+async def main():
+    async with script({SAYS_HELLO!r}) as agent:
+        try:
+            await agent.initialize(protocol_version=1)
+        except ConnectionClosed as error:
+            print(repr(error.stderr))
+asyncio.run(main())
+"""
+    ran = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, timeout=60, check=False)
+    assert (ran.stdout, ran.stderr) == (b"'hello\\n'\n", b"hello\n")
+
+
+def pipe() -> tuple[int, int]:
+    return os.pipe()
+
+
+def sockets() -> tuple[int, int]:
+    ours, theirs = socket.socketpair()
+    return ours.detach(), theirs.detach()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("ends", [pipe, sockets, os.openpty])
+def test_rule_23_a_stderr_that_nobody_reads_holds_up_neither_the_agent_nor_the_client(
+    ends: Callable[[], tuple[int, int]],
+) -> None:
+    ours, theirs = ends()
+    process = client("x" * 999, 5_000_000, stderr=theirs)
+    try:
+        out, _ = process.communicate(timeout=60)
+        assert os.get_blocking(theirs)
+    finally:
+        os.close(ours)
+        os.close(theirs)
+    assert (process.returncode, out) == (0, b"answered\n")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "before",
+    [
+        "import sys; sys.stderr.close()",
+        "import sys; sys.stderr = None",
+        "import os, sys; os.close(2)",
+        "import os, sys; sys.stderr = open('/dev/full', 'w')",
+        "import io, sys; sys.stderr = io.StringIO(); sys.stderr.close()",
+        "import sys; sys.stderr = object()",
+    ],
+)
+def test_rule_23_a_stderr_that_takes_nothing_holds_nothing_up(before: str) -> None:
+    process = client("hello", 60_000, before)
+    out, _ = process.communicate(timeout=60)
+    assert out == b"answered\n"
+    # 120 if Python itself can't write what is left for its stderr.
+    assert process.returncode in (0, 120)
+
+
+def test_rule_23_a_client_without_any_standard_descriptor_can_spawn_an_agent(tmp_path: Path) -> None:
+    program = CLIENT.replace("os.write(1, ", f"open({str(tmp_path / 'out')!r}, 'wb').write(")
+    command = [
+        "/bin/sh",
+        "-c",
+        'exec 0>&- 1>&- 2>&-; exec "$@"',
+        "sh",
+        sys.executable,
+        "-c",
+        program,
+        "hello",
+        "6000",
+    ]
+    assert subprocess.run(command, cwd=ROOT, timeout=60, check=False).returncode == 0
+    assert (tmp_path / "out").read_bytes() == b"answered\n"
+
+
+async def test_rule_23_a_stderr_that_was_replaced_gets_it_as_text() -> None:
+    text = io.StringIO()
+    code = "import os, sys; os.write(2, 'gr\\u00fc\\u00df'.encode()[:3]); os.write(2, 'gr\\u00fc\\u00df'.encode()[3:])"
+    with redirect_stderr(text):
+        async with script(code) as agent:
+            with pytest.raises(ConnectionClosed):
+                await agent.initialize(protocol_version=1)
+    assert text.getvalue() == "grüß"
+
+
+async def test_rule_23_two_agents_share_the_stderr_of_their_client(capfd: pytest.CaptureFixture[str]) -> None:
+    async with script("import os; os.write(2, b'first ')") as one, script("import os; os.write(2, b'second ')") as two:
+        for agent in (one, two):
+            with pytest.raises(ConnectionClosed):
+                await agent.initialize(protocol_version=1)
+    assert sorted(capfd.readouterr().err.split()) == ["first", "second"]
+
+
+async def test_rule_23_no_task_waits_while_stderr_is_passed_on_slowly() -> None:
+    ours, theirs = os.pipe()
+    process = client("x" * 999, 500_000, stderr=theirs)
+    os.close(theirs)
+    size = 0
+    with os.fdopen(ours, "rb", buffering=0) as reader:
+        while data := await asyncio.to_thread(reader.read, 4096):
+            size += len(data)
+    assert size == 500_000
+    assert await asyncio.to_thread(process.communicate, timeout=60) == (b"answered\n", None)

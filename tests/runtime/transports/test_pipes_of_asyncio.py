@@ -1,0 +1,58 @@
+"""Two pipes that were opened with asyncio, as its examples for stdin and stdout do, are a connection like any other."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from typing import Any
+
+import pytest
+
+from acp_bindings.v1 import connect_streams
+from acp_runtime import ConnectionClosed, Options
+from tests.support.runtime.peer import PlainClient
+
+OPTIONS = Options(guards="off", eof_grace=0.05)
+
+
+async def opened() -> tuple[asyncio.StreamReader, asyncio.StreamWriter, Any, int, int]:
+    """A reader, a writer, what to close at the end, and the peer's descriptors: where it reads and writes."""
+    ours_in, theirs_out = os.pipe()
+    theirs_in, ours_out = os.pipe()
+    loop = asyncio.get_running_loop()
+    reader = asyncio.StreamReader()
+    incoming, _ = await loop.connect_read_pipe(
+        lambda: asyncio.StreamReaderProtocol(reader), os.fdopen(ours_in, "rb", 0)
+    )
+    outgoing, protocol = await loop.connect_write_pipe(asyncio.streams.FlowControlMixin, os.fdopen(ours_out, "wb", 0))
+    return reader, asyncio.StreamWriter(outgoing, protocol, reader, loop), incoming, theirs_in, theirs_out
+
+
+async def test_rule_18_a_call_into_a_full_pipe_that_breaks_fails_though_the_other_one_stays_open() -> None:
+    reader, writer, incoming, theirs_in, theirs_out = await opened()
+    with pytest.raises(ConnectionClosed, match="Writing"):
+        async with connect_streams(PlainClient, reader, writer, options=OPTIONS) as agent:
+            call = asyncio.create_task(agent.ext_request("_large", "x" * 2_000_000))
+            await asyncio.sleep(0)
+            os.close(theirs_in)
+            await call
+    incoming.close()
+    os.close(theirs_out)
+    await asyncio.sleep(0)
+
+
+async def test_rule_22_the_last_message_is_written_whole_before_the_end() -> None:
+    reader, writer, incoming, theirs_in, theirs_out = await opened()
+    reading = asyncio.create_task(asyncio.to_thread(_read_all, theirs_in))
+    async with connect_streams(PlainClient, reader, writer, options=OPTIONS) as agent:
+        sending = asyncio.create_task(agent.ext_notification("_large", "x" * 2_000_000))
+        await asyncio.sleep(0)
+    await sending
+    incoming.close()
+    os.close(theirs_out)
+    assert await reading > 2_000_000
+
+
+def _read_all(fd: int) -> int:
+    with os.fdopen(fd, "rb") as file:
+        return len(file.read())

@@ -1,0 +1,333 @@
+"""Rule 23: agents as subprocesses, ours and hostile ones."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from acp_bindings.v1 import spawn_agent
+from acp_runtime import ConnectionClosed, InternalError, Options, RequestError
+from tests.support.marked import alive, marked
+from tests.support.paths import ROOT
+from tests.support.runtime.peer import PlainClient
+from tests.support.runtime.processes import opened, script, spawned
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="process groups of POSIX")
+
+SHORT = {"exit_deadline": 0.2, "terminate_deadline": 0.2}
+
+
+def echo(**keywords: Any) -> Any:
+    command = (sys.executable, "-m", "tests.support.runtime.agents", "echo")
+    return spawn_agent(PlainClient, *command, **{"cwd": ROOT, **keywords})
+
+
+def is_alive(pid: int) -> bool:
+    """Whether a process runs; one that has ended and waits for its parent does not."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+async def test_rule_23_a_turn_with_an_agent_in_a_process() -> None:
+    async with spawned("echo") as agent:
+        await opened(agent)
+        turn = await agent.session_prompt(session_id="s1", prompt=[])
+        assert turn.stop_reason == "end_turn"
+        pid = await agent.ext_request("_pid")
+    assert not is_alive(pid)
+
+
+async def test_rule_23_an_agent_that_dies_is_reported_with_its_exit_code_and_the_end_of_its_stderr() -> None:
+    async with spawned("dying") as agent:
+        await opened(agent)
+        with pytest.raises(ConnectionClosed) as caught:
+            await agent.session_prompt(session_id="s1", prompt=[])
+    assert caught.value.exit_code == 3
+    assert "last words" in caught.value.stderr
+    assert "Exit code 3" in str(caught.value)
+
+
+async def test_rule_23_an_agent_that_dies_at_once_is_reported_likewise() -> None:
+    async with script("import sys; print('usage: agent'); sys.exit('no API key')") as agent:
+        with pytest.raises(ConnectionClosed, match="no API key") as caught:
+            await agent.initialize(protocol_version=1)
+    assert caught.value.exit_code == 1
+
+
+async def test_rule_23_an_agent_that_is_killed_is_reported_with_the_signal() -> None:
+    async with script("import os; os.kill(os.getpid(), 9)") as agent:
+        with pytest.raises(ConnectionClosed) as caught:
+            await agent.initialize(protocol_version=1)
+    assert caught.value.exit_code == -9
+
+
+async def test_rule_23_the_environment_is_inherited_and_added_to(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SOME_API_KEY", "from outside")
+    monkeypatch.setenv("OVERRIDDEN", "from outside")
+    async with echo(env={"GIVEN": "1", "OVERRIDDEN": "2"}) as agent:
+        found = await agent.ext_request("_env")
+    assert (found["SOME_API_KEY"], found["OVERRIDDEN"], found["GIVEN"]) == ("from outside", "2", "1")
+    assert {**os.environ, **found} == found
+
+
+@pytest.mark.parametrize("by_option", [True, False])
+@pytest.mark.parametrize(
+    ("inherit", "names"),
+    [(False, {"PATH", "LC_SOMETHING"}), (["SOME_API_KEY", "UNSET"], {"SOME_API_KEY"}), ([], set())],
+)
+async def test_rule_23_a_part_of_the_environment_is_inherited_if_asked_for(
+    inherit: Any, names: set[str], by_option: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SOME_API_KEY", "hunter2")
+    monkeypatch.setenv("LC_SOMETHING", "C")
+    keywords = {"options": Options(inherit_env=inherit)} if by_option else {"inherit_env": inherit}
+    async with echo(env={"GIVEN": "1", "PYTHONPATH": os.pathsep.join(sys.path)}, **keywords) as agent:
+        found = await agent.ext_request("_env")
+    assert found["GIVEN"] == "1"
+    assert {"PATH", "LC_SOMETHING", "SOME_API_KEY"} & set(found) == names
+
+
+async def test_rule_23_the_keyword_goes_before_the_option(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SOME_API_KEY", "hunter2")
+    async with echo(inherit_env=True, options=Options(inherit_env=False)) as agent:
+        assert "SOME_API_KEY" in await agent.ext_request("_env")
+
+
+async def test_rule_23_a_single_name_to_inherit_is_an_error() -> None:
+    with pytest.raises(TypeError, match="'PATH'"):
+        async with echo(inherit_env="PATH"):
+            pass
+
+
+async def test_rule_23_what_the_agent_writes_after_eof_is_read_until_it_exits(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    code = f"""
+import os, pathlib, sys
+sys.stdin.buffer.read()
+for _ in range(100):
+    os.write(1, b"x" * 99_999 + b"\\n")
+pathlib.Path({str(tmp_path / "said")!r}).write_text("all")
+"""
+    async with script(code, exit_deadline=60.0):
+        pass
+    assert (tmp_path / "said").read_text() == "all"
+    assert "SIGTERM" not in caplog.text
+
+
+async def test_rule_23_an_agent_may_take_some_seconds_to_exit(caplog: pytest.LogCaptureFixture) -> None:
+    """A real one needs 2.05 s."""
+    assert Options().exit_deadline >= 5.0
+    async with script("import sys, threading; sys.stdin.read(); threading.Event().wait(0.5)"):
+        pass
+    assert not caplog.records
+
+
+async def test_rule_23_a_signal_that_was_needed_is_logged(caplog: pytest.LogCaptureFixture) -> None:
+    async with spawned("deaf", **SHORT) as agent:
+        with pytest.raises(RequestError):
+            await agent.ext_request("_ready")
+    levels = [(record.levelname, "SIGTERM" in record.message) for record in caplog.records if "pid" in record.message]
+    assert levels == [("WARNING", True), ("WARNING", True)]
+    assert "it is killed" in caplog.text
+
+
+async def test_rule_23_a_process_that_was_left_behind_is_logged(caplog: pytest.LogCaptureFixture) -> None:
+    async with spawned("parent", **SHORT) as agent:
+        await agent.ext_request("_child")
+    assert "left processes behind" in caplog.text
+
+
+@pytest.mark.parametrize("times", [1, 2, 3])
+async def test_rule_23_each_cancellation_while_it_closes_shortens_the_deadlines(times: int) -> None:
+    async def body() -> None:
+        async with spawned("deaf", exit_deadline=3600.0, terminate_deadline=3600.0) as agent:
+            with pytest.raises(RequestError):
+                await agent.ext_request("_ready")
+            left.set()
+
+    left = asyncio.Event()
+    with marked() as marker, pytest.MonkeyPatch.context() as patch:
+        patch.setenv(marker, "1")
+        task = asyncio.create_task(body())
+        await left.wait()
+        patch.delenv(marker)
+        for _ in range(times):
+            await asyncio.sleep(0.01)
+            task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert not alive(marker)
+
+
+async def test_rule_23_a_scope_that_cancels_in_every_turn_ends_it_like_one_cancellation() -> None:
+    async def body() -> None:
+        async with spawned("echo", exit_deadline=3600.0) as agent:
+            pids.append(await agent.ext_request("_pid"))
+            await asyncio.Event().wait()
+
+    pids: list[int] = []
+    task = asyncio.create_task(body())
+    while not pids:
+        await asyncio.sleep(0.01)
+    while not task.done():
+        task.cancel("Cancelled by cancel scope 7f")
+        await asyncio.sleep(0)
+    assert task.cancelled()
+    assert not is_alive(pids[0])
+
+
+async def test_rule_23_an_agent_that_ignores_eof_and_sigterm_is_killed() -> None:
+    async with spawned("deaf", **SHORT):
+        pass
+
+
+async def test_rule_23_grandchildren_end_too_even_if_they_hold_the_pipes() -> None:
+    async with spawned("parent", **SHORT) as agent:
+        await opened(agent)
+        pid = await agent.ext_request("_child")
+        assert is_alive(pid)
+    async with asyncio.timeout(60):
+        while is_alive(pid):
+            await asyncio.sleep(0)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="sessions are looked up in /proc")
+async def test_rule_23_grandchildren_in_a_process_group_of_their_own_end_too() -> None:
+    code = """
+import os, signal, sys
+if os.fork() == 0:
+    os.setpgid(0, 0)
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    while True:
+        signal.pause()
+sys.stdin.buffer.read()
+"""
+    with marked() as marker, pytest.MonkeyPatch.context() as patch:
+        patch.setenv(marker, "1")
+        async with script(code, **SHORT):
+            patch.delenv(marker)
+            while len(alive(marker)) < 2:
+                await asyncio.sleep(0.01)
+        assert not alive(marker)
+
+
+async def test_rule_23_it_works_the_same_when_the_body_raises_or_is_cancelled() -> None:
+    pids: list[int] = []
+
+    async def body(fail: bool) -> None:
+        async with spawned("parent", **SHORT) as agent:
+            pids.append(await agent.ext_request("_child"))
+            pids.append(await agent.ext_request("_pid"))
+            if fail:
+                raise ZeroDivisionError
+            entered.set()
+            await asyncio.Event().wait()
+
+    entered = asyncio.Event()
+    with pytest.raises(ZeroDivisionError):
+        await body(True)
+    task = asyncio.create_task(body(False))
+    await entered.wait()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    async with asyncio.timeout(60):
+        while any(map(is_alive, pids)):
+            await asyncio.sleep(0)
+
+
+async def test_rule_23_the_agent_has_a_process_group_of_its_own() -> None:
+    async with spawned("echo") as agent:
+        pid = await agent.ext_request("_pid")
+        assert os.getpgid(pid) == pid != os.getpgid(0)
+
+
+PIDFD = {
+    "missing": "del os.pidfd_open",
+    "refused": "def refuse(*_): raise PermissionError(1, 'no')\nos.pidfd_open = refuse",
+    "not pollable": "os.pidfd_open = lambda pid: os.open('/dev/null', os.O_RDONLY)",
+}
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the call is one of Linux")
+@pytest.mark.parametrize("how", PIDFD)
+def test_rule_23_the_death_of_an_agent_is_noticed_without_pidfd_open(how: str) -> None:
+    code = f"""
+import asyncio, os, sys
+{PIDFD[how]}
+from acp_bindings.v1 import spawn_agent
+from acp_runtime import ConnectionClosed
+from tests.support.runtime.peer import PlainClient
+AGENT = "import os, signal; os._exit(3) if os.fork() else signal.pause()"
+async def main():
+    async with spawn_agent(PlainClient, sys.executable, "-c", AGENT) as agent:
+        try:
+            await agent.initialize(protocol_version=1)
+        except ConnectionClosed as error:
+            print(error.exit_code)
+asyncio.run(main())
+"""
+    ran = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert (ran.stdout, ran.returncode) == ("3\n", 0), ran.stderr
+
+
+async def test_a_child_that_the_client_forks_leaves_the_agent_alone() -> None:
+    code = """
+import asyncio, os, sys
+from acp_bindings.v1 import spawn_agent
+from tests.support.runtime.peer import PlainClient
+async def main():
+    async with spawn_agent(PlainClient, sys.executable, "-m", "tests.support.runtime.agents", "echo") as agent:
+        await agent.initialize(protocol_version=1)
+        pid = os.fork()
+        if pid == 0:
+            sys.exit(7)
+        code = os.waitstatus_to_exitcode((await asyncio.to_thread(os.waitpid, pid, 0))[1])
+        print(code, (await agent.session_new(cwd="/", mcp_servers=[])).session_id)
+asyncio.run(main())
+"""
+    command = [sys.executable, "-W", "ignore", "-c", code]
+    ran = await asyncio.to_thread(subprocess.run, command, cwd=ROOT, capture_output=True, text=True, timeout=60)
+    assert (ran.stdout, ran.returncode) == ("7 s1\n", 0), ran.stderr
+
+
+@pytest.mark.slow
+async def test_a_message_of_20_megabytes_comes_back_from_a_process() -> None:
+    async with spawned("echo") as agent:
+        assert len(await agent.ext_request("_large", 20_000_000)) == 20_000_000
+
+
+async def test_rule_18_a_send_that_waits_for_the_agent_to_read_fails_when_the_block_is_left() -> None:
+    async with script("import signal; signal.pause()", **SHORT, flush_deadline=0.1) as agent:
+        sending = asyncio.ensure_future(agent.ext_notification("_large", "x" * 5_000_000))
+        await asyncio.sleep(0)
+    with pytest.raises(ConnectionClosed):
+        await sending
+
+
+async def test_a_proxy_knows_the_process_it_talks_to() -> None:
+    async with spawned("echo") as remote:
+        await remote.initialize(protocol_version=1)
+        assert remote.process is not None
+        assert remote.process.pid == await remote.ext_request("_pid")
+        assert remote.process.returncode is None
+    assert remote.process.returncode == 0
+    assert (await remote.wait_closed()).reason.startswith("The connection was closed")
+
+
+async def test_an_internal_error_of_a_spawned_agent_says_where_to_look() -> None:
+    async with spawned("echo", stderr="capture") as remote:
+        await remote.initialize(protocol_version=1)
+        with pytest.raises(InternalError, match=r"\(-32603\)\. The agent's stderr may say why\."):
+            await remote.ext_request("_large", "not a number")

@@ -1,0 +1,198 @@
+"""Rule 23: a command that can't start is an error that names it, or the folder that is missing, and leaves nothing."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from acp_bindings.v1 import spawn_agent
+from tests.support.paths import ROOT
+from tests.support.runtime.peer import PlainClient
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="files and limits of POSIX")
+
+
+async def error_of(command: str, *args: str, **keywords: Any) -> OSError:
+    try:
+        async with spawn_agent(PlainClient, command, *args, **keywords):
+            pass
+    except OSError as error:
+        return error
+    pytest.fail("it started")
+
+
+@pytest.mark.parametrize("command", ["no-such-agent", "/no/such/agent", "./no-such-agent"])
+async def test_rule_23_a_command_that_is_missing_is_named(command: str) -> None:
+    error = await error_of(command)
+    assert isinstance(error, FileNotFoundError)
+    assert f"Can't start the agent {command!r}: No such file" in str(error)
+
+
+async def test_rule_23_an_empty_command_is_said_to_be_empty() -> None:
+    assert "Can't start the agent '': the command is empty" in str(await error_of(""))
+
+
+async def test_rule_23_a_command_that_is_a_folder_is_said_to_be_one(tmp_path: Path) -> None:
+    error = await error_of(str(tmp_path))
+    assert isinstance(error, PermissionError)
+    assert f"Can't start the agent {str(tmp_path)!r}: it is a folder" in str(error)
+
+
+@pytest.mark.parametrize(
+    ("content", "mode", "reason"),
+    [
+        ("#!/bin/sh\n", 0o644, "it is not executable"),
+        ("#!/no/such/interpreter\n", 0o755, "the interpreter that its first line names doesn't exist"),
+        ("\x01\x02", 0o755, "Exec format error"),
+    ],
+)
+async def test_rule_23_a_file_that_cannot_be_run_is_said_to_be_what_it_is(
+    content: str, mode: int, reason: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script = tmp_path / "some-agent"
+    script.write_text(content)
+    script.chmod(mode)
+    assert f"Can't start the agent {str(script)!r}: {reason}" in str(await error_of(str(script)))
+    assert f"Can't start the agent './some-agent': {reason}" in str(await error_of("./some-agent", cwd=tmp_path))
+    if mode == 0o755:
+        monkeypatch.setenv("PATH", str(tmp_path))
+        assert f"Can't start the agent 'some-agent': {reason}" in str(await error_of("some-agent"))
+
+
+async def test_rule_23_a_working_folder_that_is_missing_is_named_and_not_the_command(tmp_path: Path) -> None:
+    for cwd in (tmp_path / "gone", str(tmp_path / "gone")):
+        error = await error_of(sys.executable, cwd=cwd)
+        assert isinstance(error, FileNotFoundError)
+        assert error.filename == str(tmp_path / "gone")
+        assert f"its working folder {str(cwd)!r} doesn't exist" in str(error)
+
+
+async def test_rule_23_a_working_folder_that_is_a_file_is_said_to_be_one(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    error = await error_of(sys.executable, cwd=tmp_path / "file")
+    assert isinstance(error, NotADirectoryError)
+    assert "is not a folder" in str(error)
+
+
+@pytest.mark.skipif(hasattr(os, "geteuid") and os.geteuid() == 0, reason="root may enter any folder")
+async def test_rule_23_a_working_folder_that_cannot_be_entered_is_named(tmp_path: Path) -> None:
+    (tmp_path / "closed").mkdir(mode=0)
+    error = await error_of(sys.executable, cwd=tmp_path / "closed")
+    assert isinstance(error, PermissionError)
+    assert "can't be entered" in str(error)
+
+
+@pytest.mark.parametrize(
+    ("command", "args", "keywords"),
+    [
+        ("a\0b", [], {}),
+        ("agent", ["a\0b"], {}),
+        ("agent", [], {"env": {"NAME": "a\0b"}}),
+        ("agent", [], {"env": {"A=B": "c"}}),
+        ("agent", [], {"cwd": "/a\0b"}),
+    ],
+)
+async def test_rule_23_what_no_process_can_have_is_an_error_that_names_the_command(
+    command: str, args: list[str], keywords: dict[str, Any]
+) -> None:
+    error = await error_of(command, *args, **keywords)
+    assert f"Can't start the agent {command!r}" in str(error)
+    assert isinstance(error, ValueError)
+
+
+async def test_rule_23_arguments_that_are_too_long_are_an_error_that_names_the_command() -> None:
+    assert f"Can't start the agent {sys.executable!r}: Argument list too long" in str(
+        await error_of(sys.executable, "-c", "x" * 10_000_000)
+    )
+
+
+NO_TEXT = {
+    "The command is text, not a list: pass it and its arguments one by one.": (["agent", "--acp"], [], {}),
+    "The command is text or a path, not a value of type NoneType.": (None, [], {}),
+    "Argument 2 of the command is text or a path, not a value of type int.": ("agent", ["a", 5], {}),
+    "cwd is text or a path, not a value of type int.": ("agent", [], {"cwd": 5}),
+    "env is a dict of names and values, not a list.": ("agent", [], {"env": [("A", "b")]}),
+    "The names in env are text, not values of type int.": ("agent", [], {"env": {1: "secret"}}),
+    "The value of 'KEY' in env is text, not a value of type list.": ("agent", [], {"env": {"KEY": ["secret"]}}),
+    "The value of 'KEY' in env is text, not a value of type NoneType.": ("agent", [], {"env": {"KEY": None}}),
+    "inherit_env is True, False or a list of names, not 5.": ("agent", [], {"inherit_env": 5}),
+}
+
+
+@pytest.mark.parametrize(("said", "call"), NO_TEXT.items(), ids=NO_TEXT)
+async def test_rule_23_what_is_no_text_is_named_with_its_type_and_without_its_value(
+    said: str, call: tuple[Any, list[Any], dict[str, Any]]
+) -> None:
+    command, args, keywords = call
+    with pytest.raises(TypeError) as caught:
+        async with spawn_agent(PlainClient, command, *args, **keywords):
+            pass
+    assert str(caught.value) == said
+
+
+async def test_rule_23_a_command_with_its_arguments_in_one_text_is_told_how_to_pass_them() -> None:
+    error = await error_of(f"{sys.executable} --acp")
+    assert f"Pass the command and its arguments one by one, beginning with {sys.executable!r}" in str(error)
+    assert "one by one" not in str(await error_of("no-such-agent --acp"))
+
+
+async def test_rule_23_a_working_folder_without_a_name_is_said_to_have_none() -> None:
+    assert "its working folder '' has no name" in str(await error_of(sys.executable, cwd=""))
+
+
+async def test_rule_23_paths_are_taken_for_the_command_its_arguments_and_the_environment(tmp_path: Path) -> None:
+    command: Any = Path(sys.executable)
+    code: Any = "import os, pathlib, sys; pathlib.Path(sys.argv[1]).write_text(os.environ['WHERE'])"
+    path: Any = tmp_path / "said"
+    async with spawn_agent(PlainClient, command, "-c", code, path, env={"WHERE": path}) as agent:
+        assert (await agent.wait_closed()).exit_code == 0
+    assert path.read_text() == str(path)
+
+
+FEW_DESCRIPTORS = """
+import asyncio, os, resource, sys
+from acp_bindings.v1 import spawn_agent
+from acp_runtime import ConnectionClosed, Options
+from tests.support.runtime.peer import PlainClient
+
+async def spawned():
+    async with spawn_agent(PlainClient, "/bin/true") as agent:
+        try:
+            await agent.initialize(protocol_version=1)
+        except ConnectionClosed as error:
+            return error.exit_code
+
+async def main():
+    assert await spawned() == 0
+    hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    found, before = [], os.listdir("/proc/self/fd")
+    for level in range(3, 40):
+        resource.setrlimit(resource.RLIMIT_NOFILE, (level, hard))
+        try:
+            found.append(await spawned())
+        except OSError as error:
+            assert "Can't start the agent '/bin/true'" in str(error), error
+            found.append("error")
+        finally:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (100, hard))
+        after = os.listdir("/proc/self/fd")
+        assert after == before, (level, before, after)
+    assert found == sorted(found, key=lambda each: each != "error"), found
+    print(*set(found))
+
+asyncio.run(main())
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="counts descriptors in /proc")
+def test_rule_23_descriptors_that_run_out_at_any_point_are_an_error_that_leaves_nothing() -> None:
+    ran = subprocess.run(
+        [sys.executable, "-c", FEW_DESCRIPTORS], cwd=ROOT, capture_output=True, text=True, timeout=120, check=False
+    )
+    assert set(ran.stdout.split()) == {"error", "0"}, ran.stderr
+    assert "Traceback" not in ran.stderr

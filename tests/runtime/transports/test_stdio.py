@@ -1,0 +1,158 @@
+"""Rules 6 and 24: stdin and stdout of a real process, driven by raw bytes."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.support.paths import ROOT
+from tests.support.runtime.peer import line, prompt
+from tests.support.runtime.stdio import BUFFERED, OPENING, close, hear, piped, say, start
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="descriptors and signals of POSIX")
+
+
+def test_rule_6_stray_output_goes_to_stderr_and_children_read_nothing() -> None:
+    process = piped("printing")
+    say(process, OPENING)
+    assert hear(process.stdout)["id"] == 0
+    say(process, prompt(1))
+    assert hear(process.stdout)["method"] == "session/update"
+    assert hear(process.stdout)["id"] == 1
+    out, err = close(process)
+    assert out == b""
+    for text in (b"before it serves", b"from print", b"from os.write", b"from a child", b"''"):
+        assert text in err
+    assert process.returncode == 0
+
+
+def test_rule_6_no_descriptor_is_left_non_blocking() -> None:
+    process = piped("echo")
+    assert process.stdin is not None
+    assert process.stdout is not None
+    say(process, OPENING)
+    hear(process.stdout)
+    # The flag belongs to the description, which this process shares with the agent by having made the pipe.
+    ours = os.open(f"/proc/{process.pid}/fd/1", os.O_WRONLY) if sys.platform == "linux" else None
+    if ours is not None:
+        os.close(ours)
+    for folder in (f"/proc/{process.pid}/fdinfo",) if sys.platform == "linux" else ():
+        for name in os.listdir(folder):
+            target = os.readlink(f"/proc/{process.pid}/fd/{name}")
+            flags = int(Path(folder, name).read_text().split("flags:")[1].split()[0], 8)
+            assert not (target.startswith("pipe:") and flags & os.O_NONBLOCK), (name, target)
+    close(process)
+
+
+def test_rule_6_stdin_and_stdout_may_be_one_socket() -> None:
+    ours, theirs = socket.socketpair()
+    process = start("echo", stdin=theirs, stdout=theirs, stderr=subprocess.DEVNULL)
+    theirs.close()
+    ours.settimeout(100)
+    with ours, ours.makefile("rwb") as stream:
+        stream.write(OPENING + line({"id": 1, "method": "_large", "params": 2_000_000}))
+        stream.flush()
+        assert json.loads(stream.readline())["id"] == 0
+        assert len(json.loads(stream.readline())["result"]) == 2_000_000
+        assert ours.getblocking()
+        ours.shutdown(socket.SHUT_WR)
+        assert stream.readline() == b""
+    assert process.wait(100) == 0
+
+
+def test_rule_6_stdin_and_stdout_may_be_regular_files(tmp_path: Path) -> None:
+    (tmp_path / "in").write_bytes(OPENING + line({"id": 1, "method": "_pid"}).strip())
+    with (tmp_path / "in").open("rb") as stdin, (tmp_path / "out").open("wb") as stdout:
+        process = start("echo", stdin=stdin, stdout=stdout, stderr=subprocess.PIPE)
+        _, err = close(process)
+    answers = [json.loads(each) for each in (tmp_path / "out").read_bytes().splitlines()]
+    assert [answer["id"] for answer in answers] == [0, 1], err
+    assert process.returncode == 0
+
+
+def test_rule_6_stdin_and_stdout_may_be_dev_null() -> None:
+    process = start("echo", stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    close(process)
+    assert process.returncode == 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("closed", ["0", "1", "2", "0,1", "0,2", "1,2", "0,1,2"])
+def test_rule_6_closed_standard_descriptors_never_hang_the_agent(closed: str) -> None:
+    command = "exec " + " ".join(f"{fd}>&-" for fd in closed.split(",")) + ' "$@"'
+    arguments = ["/bin/sh", "-c", command, "sh", sys.executable, "-m", "tests.support.runtime.agents", "printing"]
+    pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+    process = subprocess.Popen(arguments, cwd=ROOT, env=BUFFERED, **pipes)
+    try:
+        out, _ = process.communicate(OPENING + line(prompt(1)), timeout=100)
+    except BrokenPipeError:
+        out = b""
+    if closed == "2":
+        messages = [json.loads(each) for each in out.splitlines()]
+        assert {each["id"] for each in messages if "id" in each} == {0, 1}
+    assert process.wait(100) is not None
+
+
+def test_rule_6_a_broken_stdout_never_hangs_the_agent() -> None:
+    process = piped("echo")
+    assert process.stdin is not None
+    assert process.stdout is not None
+    say(process, OPENING)
+    hear(process.stdout)
+    process.stdout.close()
+    say(process, prompt(1))
+    assert process.wait(100) == 0
+    assert process.stderr is not None
+    process.stderr.close()
+    process.stdin.close()
+
+
+def test_rule_2_and_6_a_conversation_can_be_piped_in_whole() -> None:
+    process = piped("echo")
+    out, _ = process.communicate(OPENING + line({"id": 5, "method": "_pid"}).strip(), timeout=100)
+    assert [json.loads(each)["id"] for each in out.splitlines()] == [0, 5]
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_rule_24_signals_end_it_cleanly(number: signal.Signals) -> None:
+    process = piped("echo")
+    say(process, OPENING)
+    hear(process.stdout)
+    process.send_signal(number)
+    _, err = close(process)
+    assert process.returncode in (0, -number, 128 + number)
+    assert b"Traceback" not in err
+
+
+def test_rule_24_eof_ends_it_with_exit_code_0() -> None:
+    process = piped("echo")
+    say(process, OPENING)
+    hear(process.stdout)
+    out, err = close(process)
+    assert (process.returncode, out) == (0, b"")
+    assert b"Traceback" not in err
+
+
+def test_rule_24_a_handler_that_no_cancellation_ends_does_not_keep_the_process_alive() -> None:
+    process = piped("stubborn")
+    say(process, OPENING)
+    hear(process.stdout)
+    say(process, prompt(1))
+    hear(process.stdout)
+    _, err = close(process)
+    assert process.returncode == 0
+    assert b"A handler did not end when it was cancelled" in err
+
+
+@pytest.mark.slow
+def test_a_message_of_20_megabytes_comes_through_a_pipe_whole() -> None:
+    process = piped("echo")
+    out, _ = process.communicate(OPENING + line({"id": 1, "method": "_large", "params": 20_000_000}), timeout=60)
+    assert len(json.loads(out.splitlines()[1])["result"]) == 20_000_000

@@ -1,0 +1,270 @@
+"""Rule 24: what ends an agent on stdin and stdout, with which exit code: broken output, signals, forked children."""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import signal
+import subprocess
+import sys
+import textwrap
+import tty
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.paths import ROOT
+from tests.support.runtime.peer import line, prompt
+from tests.support.runtime.stdio import BUFFERED, OPENING, close, hear, piped, say, start
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="descriptors and signals of POSIX")
+
+IMPORTS = """
+import asyncio, multiprocessing, os, signal, sys, time
+from acp_bindings.v1 import serve_stdio
+from tests.support.runtime.agents import Echo
+"""
+
+
+def scripted(code: str, **streams: Any) -> subprocess.Popen[bytes]:
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **streams}
+    command = [sys.executable, "-c", IMPORTS + textwrap.dedent(code)]
+    return subprocess.Popen(command, cwd=ROOT, env=BUFFERED, **pipes)
+
+
+@pytest.mark.parametrize("size", [300_000, 3_000_000])
+def test_rule_24_a_stdout_that_breaks_while_bytes_are_buffered_ends_it_at_once_with_exit_code_0(size: int) -> None:
+    process = piped("echo")
+    assert process.stdin is not None
+    assert process.stdout is not None
+    say(process, OPENING)
+    hear(process.stdout)
+    say(process, {"id": 1, "method": "_large", "params": size})
+    assert process.stdout.read(1) == b"{"
+    process.stdout.close()
+    assert process.wait(100) == 0
+    assert process.stderr is not None
+    assert b"Traceback" not in process.stderr.read()
+    process.stderr.close()
+    process.stdin.close()
+
+
+def assert_ended_by_its_output(process: subprocess.Popen[bytes], reason: bytes) -> None:
+    """It ended though stdin is open, with a line that says why."""
+    assert process.wait(100) == 1
+    assert process.stdin is not None
+    assert process.stderr is not None
+    err = process.stderr.read()
+    assert reason in err
+    assert b"stdout" in err
+    assert b"Traceback" not in err
+    process.stdin.close()
+    process.stderr.close()
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device of Linux")
+def test_rule_24_a_full_device_as_stdout_ends_it_with_a_line_on_stderr_and_exit_code_1() -> None:
+    with Path("/dev/full").open("wb") as full:
+        process = start("echo", stdin=subprocess.PIPE, stdout=full, stderr=subprocess.PIPE)
+    say(process, OPENING)
+    assert_ended_by_its_output(process, b"No space left on device")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device of Linux")
+def test_rule_24_so_it_does_if_stdin_has_ended_already() -> None:
+    with Path("/dev/full").open("wb") as full:
+        process = start("echo", stdin=subprocess.PIPE, stdout=full, stderr=subprocess.PIPE)
+    _, err = process.communicate(OPENING, timeout=100)
+    assert (process.returncode, b"No space left" in err) == (1, True)
+
+
+def test_rule_24_a_file_as_stdout_that_may_grow_no_more_ends_it_with_exit_code_1(tmp_path: Path) -> None:
+    limited = "import resource, signal; resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))"
+    with (tmp_path / "out").open("wb") as out:
+        process = scripted(f"{limited}\nasyncio.run(serve_stdio(Echo))", stdout=out)
+    say(process, OPENING + line({"id": 1, "method": "_large", "params": 5000}))
+    assert_ended_by_its_output(process, b"File too large")
+    assert resource.getrlimit(resource.RLIMIT_FSIZE)[0] != 1000
+
+
+BEFORE_AND_AFTER = """
+    def own(number, frame):
+        print("own handler", number, file=sys.stderr)
+
+    def in_loop():
+        print("handler in the loop", file=sys.stderr, flush=True)
+        called.set()
+
+    async def main():
+        global called
+        called = asyncio.Event()
+        asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, in_loop)
+        if sys.argv[1] == "loop":
+            asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, in_loop)
+        before = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)]
+        await serve_stdio(Echo)
+        after = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)]
+        print("the same" if before == after else (before, after), file=sys.stderr)
+        os.kill(os.getpid(), signal.SIGTERM if sys.argv[1] != "none" else signal.SIGHUP)
+        if sys.argv[1] != "own":
+            await called.wait()
+
+    if sys.argv[1] == "own":
+        signal.signal(signal.SIGTERM, own)
+    asyncio.run(main())
+"""
+
+
+@pytest.mark.parametrize(
+    ("handlers", "said"),
+    [("own", b"own handler 15"), ("loop", b"handler in the loop"), ("none", b"handler in the loop")],
+)
+def test_rule_24_the_handlers_of_the_application_are_put_back(handlers: str, said: bytes) -> None:
+    command = [sys.executable, "-c", IMPORTS + textwrap.dedent(BEFORE_AND_AFTER), handlers]
+    process = subprocess.run(command, cwd=ROOT, input=OPENING, capture_output=True, timeout=100, check=False)
+    assert process.stderr.splitlines() == [b"the same", said]
+    assert process.returncode == 0
+
+
+def test_rule_24_handlers_are_put_back_after_a_signal_has_ended_it() -> None:
+    process = scripted(
+        """
+        signal.signal(signal.SIGTERM, lambda *_: print("own handler", file=sys.stderr))
+        asyncio.run(serve_stdio(Echo))
+        os.kill(os.getpid(), signal.SIGTERM)
+        """
+    )
+    say(process, OPENING)
+    hear(process.stdout)
+    process.terminate()
+    _, err = close(process)
+    assert (process.returncode, err) == (0, b"own handler\n")
+
+
+def test_rule_24_a_second_signal_hurries_a_handler_that_does_not_end() -> None:
+    process = scripted(
+        """
+        from acp_runtime import Options
+        class Slow(Echo):
+            async def session_prompt(self, request):
+                await super().session_prompt(request)
+                while True:
+                    try:
+                        await asyncio.Event().wait()
+                    except asyncio.CancelledError:
+                        os.write(2, b"cancelled\\n")
+        asyncio.run(serve_stdio(Slow, options=Options(eof_grace=0.1, handler_deadline=100)))
+        """
+    )
+    assert process.stderr is not None
+    say(process, OPENING)
+    hear(process.stdout)
+    say(process, prompt(1))
+    hear(process.stdout)
+    process.send_signal(signal.SIGINT)
+    assert process.stderr.readline() == b"cancelled\n"
+    process.send_signal(signal.SIGINT)
+    close(process)
+    assert process.returncode == 0
+
+
+def test_rule_24_ctrl_c_ends_an_agent_whose_handler_blocks_the_event_loop() -> None:
+    process = scripted(
+        """
+        class Blocking(Echo):
+            async def session_prompt(self, request):
+                os.write(2, b"blocked\\n")
+                while True:
+                    time.sleep(1)
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        asyncio.run(serve_stdio(Blocking))
+        """
+    )
+    assert process.stderr is not None
+    say(process, OPENING)
+    hear(process.stdout)
+    say(process, prompt(1))
+    assert process.stderr.readline() == b"blocked\n"
+    while process.poll() is None:
+        process.send_signal(signal.SIGINT)
+        try:
+            process.wait(0.1)
+        except subprocess.TimeoutExpired:
+            continue
+    close(process)
+
+
+FORKING = """
+    class Forking(Echo):
+        async def ext_request(self, method, params):
+            if method == "_work":
+                ready, theirs = multiprocessing.Pipe()
+                worker = multiprocessing.get_context("fork").Process(target=work, args=(theirs,))
+                worker.start()
+                await asyncio.to_thread(ready.recv)
+                worker.terminate()
+                await asyncio.to_thread(worker.join)
+                return worker.exitcode
+            if method == "_fork":
+                pid = os.fork()
+                if pid == 0:
+                    leave(params)
+                return os.waitstatus_to_exitcode((await asyncio.to_thread(os.waitpid, pid, 0))[1])
+            return await super().ext_request(method, params)
+
+    def work(ready):
+        ready.send("ready")
+        while True:
+            signal.pause()
+
+    def leave(how):
+        if how == "exit":
+            sys.exit(7)
+        raise ZeroDivisionError if how == "error" else KeyboardInterrupt
+
+    asyncio.run(serve_stdio(Forking))
+"""
+
+
+def test_rule_24_a_forked_worker_that_is_terminated_ends_itself_and_not_the_agent() -> None:
+    process = scripted(FORKING)
+    say(process, OPENING)
+    hear(process.stdout)
+    for id in (1, 2):
+        say(process, {"id": id, "method": "_work"})
+        assert hear(process.stdout) == {"jsonrpc": "2.0", "id": id, "result": -signal.SIGTERM}
+    out, _ = close(process)
+    assert (process.returncode, out) == (0, b"")
+
+
+@pytest.mark.parametrize(("how", "code"), [("exit", 7), ("error", 1), ("interrupt", 1)])
+def test_rule_24_a_forked_child_that_unwinds_takes_nothing_from_the_agent(how: str, code: int) -> None:
+    process = scripted(FORKING)
+    say(process, OPENING)
+    hear(process.stdout)
+    say(process, {"id": 1, "method": "_fork", "params": how})
+    assert hear(process.stdout) == {"jsonrpc": "2.0", "id": 1, "result": code}
+    say(process, prompt(2))
+    assert [hear(process.stdout).get("id") for _ in range(2)] == [None, 2]
+    out, _ = close(process)
+    assert (process.returncode, out) == (0, b"")
+
+
+def test_a_terminal_as_stdin_and_stdout_is_read_and_written() -> None:
+    ours, theirs = os.openpty()
+    tty.setraw(theirs)
+    process = start("echo", stdin=theirs, stdout=theirs, stderr=subprocess.PIPE)
+    os.close(theirs)
+    try:
+        os.write(ours, OPENING)
+        answer = b""
+        while b'"result"' not in answer or not answer.endswith(b"\n"):
+            answer += os.read(ours, 65536)
+        process.terminate()
+        _, err = process.communicate(timeout=100)
+    finally:
+        os.close(ours)
+    assert json.loads(answer.splitlines()[-1])["id"] == 0, err
+    assert process.returncode == 0

@@ -1,0 +1,66 @@
+"""A small schema and its `methods.toml`, which the tests of facts begin with."""
+
+from __future__ import annotations
+
+from tests.support.codegen.build import STRING, Schema, acp_schema, model, part_of, ref, tagged, wraps
+
+FACTS = """
+[v1.properties]
+session = "sessionId"
+version = "protocolVersion"
+agent_capabilities = "agentCapabilities"
+agent_info = "agentInfo"
+client_capabilities = "clientCapabilities"
+client_info = "clientInfo"
+lower = "own"
+
+[v1.agent]
+"initialize" = { baseline = true, opens = true }
+"session/new" = { baseline = true, content = { "folders" = "agentCapabilities.close", "servers.http" = "agentCapabilities.close" }, creates = "sessionId", paths = ["cwd", "folders"] }
+"session/prompt" = { baseline = true, cancelled = { by = "session/cancel", result = { stopReason = "cancelled" } } }
+"session/close" = { capability = "agentCapabilities.close", ends = "sessionId", exempt = "sessionId", gone = -32002 }
+"session/cancel" = { offered = "a prompt is running" }
+
+[v1.protocol]
+"$/cancel_request" = { offered = "a request is in flight", cancels = "requestId" }
+"""  # noqa: E501 - a line of TOML is a line
+ID = model(["sessionId"], sessionId=STRING)
+NEW = model(
+    ["cwd"], cwd=STRING, folders={"type": "array", "items": STRING}, servers={"type": "array", "items": ref("Server")}
+)
+SCHEMA: Schema = acp_schema(
+    {
+        "Capabilities": model(close={"type": "boolean"}),
+        "Reason": {"oneOf": [{"type": "string", "const": each} for each in ("end_turn", "cancelled")]},
+        "Http": model(url=STRING),
+        "Server": {"anyOf": [tagged("type", "http", "Http"), tagged("type", "sse", "Http")]},
+        "InitializeRequest": part_of(
+            "initialize",
+            "agent",
+            model(
+                ["protocolVersion"],
+                protocolVersion={"type": "integer"},
+                clientCapabilities=ref("Capabilities"),
+                clientInfo=STRING,
+            ),
+        ),
+        "InitializeResponse": part_of(
+            "initialize",
+            "agent",
+            model(
+                ["protocolVersion"],
+                protocolVersion={"type": "integer"},
+                agentCapabilities=ref("Capabilities"),
+                agentInfo=STRING,
+            ),
+        ),
+        "NewRequest": part_of("session/new", "agent", NEW),
+        "NewResponse": part_of("session/new", "agent", ID),
+        "PromptRequest": part_of("session/prompt", "agent", ID),
+        "PromptResponse": part_of("session/prompt", "agent", model(["stopReason"], stopReason=wraps("Reason"))),
+        "CloseRequest": part_of("session/close", "agent", ID),
+        "CloseResponse": part_of("session/close", "agent", model()),
+        "CancelNotification": part_of("session/cancel", "agent", ID),
+        "CancelRequestNotification": part_of("$/cancel_request", "protocol", model(requestId=STRING)),
+    }
+)

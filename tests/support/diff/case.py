@@ -1,0 +1,87 @@
+"""What a row of the tables is, and the small schemas that most rows are made of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from tests.support.codegen.build import STRING, Schema, model, part_of, ref
+
+# Where a change stands: the definition it is in, and which way that goes.
+TARGETS = {
+    "request": ("NewSessionRequest", "client->agent"),
+    "result": ("NewSessionResponse", "agent->client"),
+    "update": ("SessionNotification", "agent->client"),
+    "alone": ("Alone", "none"),
+}
+INT: Schema = {"type": "integer", "format": "int32"}
+UINT: Schema = {"type": "integer", "format": "uint32", "minimum": 0}
+LONG: Schema = {"type": "integer", "format": "int64"}
+MAYBE: Schema = {"type": ["string", "null"]}
+LIST: Schema = {"type": "array", "items": STRING}
+ON_ERROR = {"x-deserialize-default-on-error": True}
+ON_NULL = {"x-deserialize-default-on-null": True}
+SKIP = {"x-deserialize-skip-invalid-items": True}
+
+
+@dataclass(frozen=True)
+class Case:
+    """One change: definitions before and after, the finding it is, and what each side sends."""
+
+    name: str
+    place: str
+    old: Schema
+    new: Schema
+    rule: str
+    letters: str
+    old_json: Any = None
+    new_json: Any = None
+    also: tuple[str, ...] = ()
+    old_extra: Schema = field(default_factory=dict[str, Any])
+    new_extra: Schema = field(default_factory=dict[str, Any])
+
+    @property
+    def target(self) -> str:
+        return TARGETS[self.place][0]
+
+    @property
+    def flow(self) -> str:
+        return TARGETS[self.place][1]
+
+    def definitions(self, side: str) -> Schema:
+        own: Schema = self.old if side == "old" else self.new
+        return around(self.place, own) | (self.old_extra if side == "old" else self.new_extra)
+
+
+def around(place: str, definition: Schema) -> Schema:
+    """A definition where it stands, with the methods that carry it."""
+    parts = {"request": model(), "result": model(), "update": model(), place: definition}
+    found = {
+        "NewSessionRequest": part_of("session/new", "agent", parts["request"]),
+        "NewSessionResponse": part_of("session/new", "agent", parts["result"]),
+        "SessionNotification": part_of("session/update", "client", parts["update"]),
+    }
+    return found | ({"Alone": definition} if place == "alone" else {})
+
+
+def enum(*values: str, opened: bool = False) -> Schema:
+    members: list[Schema] = [{"type": "string", "const": value} for value in values]
+    return {"anyOf": [*members, {"title": "other", **STRING}]} if opened else {"oneOf": members}
+
+
+def holds(definition: Schema, required: bool = True, **keywords: Any) -> Schema:
+    """An object with the property `x`."""
+    schema = {**definition, **keywords}
+    return model(["x"], x=schema) if required else model(x=schema)
+
+
+def may(definition: Schema, **keywords: Any) -> Schema:
+    return holds(definition, required=False, **keywords)
+
+
+KIND = holds(ref("Kind"))
+BLOCK = holds(ref("Block"))
+
+
+def kinds(old: Schema, new: Schema) -> dict[str, Any]:
+    return {"old_extra": {"Kind": old}, "new_extra": {"Kind": new}}

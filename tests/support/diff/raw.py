@@ -1,0 +1,105 @@
+"""An independent, dumb comparison of two JSON schemas: which places changed. It knows JSON Schema's lists, no rules.
+
+Members of a union are aligned by what names them (a title, a constant, a reference), names in `required` count as a
+change of the property they name, values of an `enum` by value. Order says nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from codegen.diff.verdict.findings import Finding
+
+_DESCRIBES = {"description", "x-docs-ignore"}
+_MAPS = {"properties", "$defs"}
+
+
+@dataclass(frozen=True)
+class Change:
+    """A place that changed, by its pointer in each document; empty where it is not there."""
+
+    old: str
+    new: str
+    only_docs: bool = False
+
+
+def changes(old: Any, new: Any, before: str = "", after: str = "", *, names: bool = False) -> Iterator[Change]:
+    """Every change between two documents, at the deepest place. `names`: whether the keys are names, not keywords."""
+    if isinstance(old, dict) and isinstance(new, dict):
+        yield from _objects(old, new, before, after, names)
+    elif isinstance(old, list) and isinstance(new, list) and all(isinstance(each, dict) for each in (*old, *new)):
+        yield from _members(old, new, before, after)
+    elif old != new and not (isinstance(old, list) and isinstance(new, list) and _same(old, new)):
+        yield Change(before, after)
+
+
+def _same(old: list[Any], new: list[Any]) -> bool:
+    return sorted(map(str, old)) == sorted(map(str, new))
+
+
+def _objects(old: Any, new: Any, before: str, after: str, names: bool) -> Iterator[Change]:
+    for key in {**old, **new}:
+        left, right = f"{before}/{_escape(key)}", f"{after}/{_escape(key)}"
+        if not names and key in _DESCRIBES:
+            if old.get(key) != new.get(key):
+                yield Change(left, right, only_docs=True)
+        elif not names and key == "required":
+            yield from _required(old, new, before, after)
+        elif key not in old:
+            yield Change("", right)
+        elif key not in new:
+            yield Change(left, "")
+        else:
+            yield from changes(old[key], new[key], left, right, names=not names and key in _MAPS)
+
+
+def _required(old: Any, new: Any, before: str, after: str) -> Iterator[Change]:
+    """A property that became required, or no longer is, changed; one that came or went did so itself."""
+    for name in sorted(set(old.get("required", ())) ^ set(new.get("required", ()))):
+        if name in old.get("properties", {}) and name in new.get("properties", {}):
+            yield Change(*(f"{place}/properties/{_escape(name)}" for place in (before, after)))
+
+
+def _members(old: list[Any], new: list[Any], before: str, after: str) -> Iterator[Change]:
+    left, right = _by_identity(old), _by_identity(new)
+    for key in {**left, **right}:
+        if key not in left:
+            yield Change("", f"{after}/{right[key]}")
+        elif key not in right:
+            yield Change(f"{before}/{left[key]}", "")
+        else:
+            i, j = left[key], right[key]
+            yield from changes(old[i], new[j], f"{before}/{i}", f"{after}/{j}")
+
+
+def _by_identity(members: list[Any]) -> dict[str, int]:
+    found: dict[str, int] = {}
+    for index, member in enumerate(members):
+        identity = _identity(member)
+        found[identity if identity not in found else f"{identity} {index}"] = index
+    return found
+
+
+def _identity(member: Any) -> str:
+    """What names a member of a union."""
+    constants = [
+        f"{key}={each['const']}" for key, each in sorted(member.get("properties", {}).items()) if "const" in each
+    ]
+    refs = [each["$ref"] for each in (member, *member.get("allOf", ())) if "$ref" in each]
+    own = [str(member[key]) for key in ("title", "const") if key in member]
+    return " ".join(own[:1] or constants[:1] or refs or [str(member.get("type"))])
+
+
+def _escape(key: str) -> str:
+    return key.replace("~", "~0").replace("/", "~1")
+
+
+def covers(finding: Finding, change: Change) -> bool:
+    """Whether a finding is about a place or what holds it."""
+    return any(
+        place and (pointer == place or pointer.startswith(f"{place}/"))
+        for place in (finding.old, finding.new, *finding.covers)
+        for pointer in (change.old, change.new)
+    )

@@ -1,0 +1,171 @@
+"""The scripted client, written with the official Python SDK. `their_client.py` says how it is driven."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from typing import Any
+
+import acp
+from acp import RequestError, schema
+from pydantic import BaseModel, TypeAdapter
+
+AGENT: list[str] = json.loads(sys.argv[-1])
+
+# By method: the model of its params, and what the SDK calls it.
+CALLS: dict[str, tuple[type[BaseModel], str]] = {
+    "initialize": (schema.InitializeRequest, "initialize"),
+    "authenticate": (schema.AuthenticateRequest, "authenticate"),
+    "session/new": (schema.NewSessionRequest, "new_session"),
+    "session/load": (schema.LoadSessionRequest, "load_session"),
+    "session/list": (schema.ListSessionsRequest, "list_sessions"),
+    "session/resume": (schema.ResumeSessionRequest, "resume_session"),
+    "session/close": (schema.CloseSessionRequest, "close_session"),
+    "session/set_mode": (schema.SetSessionModeRequest, "set_session_mode"),
+    "session/prompt": (schema.PromptRequest, "prompt"),
+    "session/cancel": (schema.CancelNotification, "cancel"),
+}
+OPTION_REQUESTS = {
+    True: schema.SetSessionConfigOptionBooleanRequest,
+    False: schema.SetSessionConfigOptionSelectRequest,
+}
+
+
+class ScriptedClient(acp.Client):
+    def __init__(self) -> None:
+        self.answers: dict[str, Any] = {}
+        self.cancelled = asyncio.Event()
+
+    def on_connect(self, conn: acp.Agent) -> None:
+        pass
+
+    async def session_update(self, session_id: str, update: Any, **meta: Any) -> None:
+        tell({"event": "session/update", "params": {"sessionId": session_id, "update": plain(update)}})
+
+    async def request_permission(self, **params: Any) -> Any:
+        return await self._answer(
+            "session/request_permission", schema.RequestPermissionRequest, params, schema.RequestPermissionResponse
+        )
+
+    async def read_text_file(self, **params: Any) -> Any:
+        return await self._answer("fs/read_text_file", schema.ReadTextFileRequest, params, schema.ReadTextFileResponse)
+
+    async def write_text_file(self, **params: Any) -> Any:
+        return await self._answer(
+            "fs/write_text_file", schema.WriteTextFileRequest, params, schema.WriteTextFileResponse
+        )
+
+    async def create_terminal(self, **params: Any) -> Any:
+        return await self._answer(
+            "terminal/create", schema.CreateTerminalRequest, params, schema.CreateTerminalResponse
+        )
+
+    async def terminal_output(self, **params: Any) -> Any:
+        return await self._answer(
+            "terminal/output", schema.TerminalOutputRequest, params, schema.TerminalOutputResponse
+        )
+
+    async def kill_terminal(self, **params: Any) -> Any:
+        return await self._answer("terminal/kill", schema.KillTerminalRequest, params, schema.KillTerminalResponse)
+
+    async def wait_for_terminal_exit(self, **params: Any) -> Any:
+        return await self._answer(
+            "terminal/wait_for_exit", schema.WaitForTerminalExitRequest, params, schema.WaitForTerminalExitResponse
+        )
+
+    async def release_terminal(self, **params: Any) -> Any:
+        return await self._answer(
+            "terminal/release", schema.ReleaseTerminalRequest, params, schema.ReleaseTerminalResponse
+        )
+
+    async def create_elicitation(self, message: str, mode: Any, **meta: Any) -> Any:
+        params = {"message": message, "mode": "form", **plain(mode)}
+        tell({"event": "elicitation/create", "params": params})
+        response: TypeAdapter[Any] = TypeAdapter(schema.CreateElicitationResponse)
+        return response.validate_python(self.answers["elicitation/create"]["result"])
+
+    async def ext_method(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
+        if method != "interop/ask":
+            raise RequestError.method_not_found(f"_{method}")
+        tell({"event": f"_{method}", "params": params})
+        result: dict[str, Any] = self.answers[f"_{method}"]["result"]
+        return result
+
+    async def ext_notification(self, method: str, params: dict[str, Any]) -> None:
+        tell({"event": f"_{method}", "params": params})
+
+    async def _answer(
+        self, method: str, request: type[BaseModel], params: dict[str, Any], response: type[BaseModel]
+    ) -> BaseModel:
+        tell({"event": method, "params": plain(request(**params))})
+        answer = self.answers[method]
+        if "error" in answer:
+            raise RequestError(**answer["error"])
+        if "crash" in answer:
+            raise RuntimeError(answer["crash"])
+        if "cancelled" in answer:
+            await self.cancelled.wait()
+            answer = {"result": answer["cancelled"]}
+        return response.model_validate(answer["result"])
+
+
+async def obey(agent: Any, client: ScriptedClient, order: dict[str, Any]) -> None:
+    if "answers" in order:
+        client.answers, client.cancelled = order["answers"], asyncio.Event()
+        tell({"id": order["id"], "result": None})
+        return
+    method, params = order.get("call") or order["notify"], order["params"]
+    try:
+        if method.startswith("_"):
+            send = agent.ext_method if "call" in order else agent.ext_notification
+            result = await send(method[1:], params)
+        elif method == "session/set_config_option":
+            model: BaseModel = OPTION_REQUESTS[params.get("type") == "boolean"].model_validate(params)
+            result = await agent.set_config_option(
+                config_id=model.config_id, session_id=model.session_id, value=model.value
+            )
+        else:
+            request, name = CALLS[method]
+            model = request.model_validate(params)
+            given = {field: getattr(model, field) for field in model.model_fields_set if field != "field_meta"}
+            result = await getattr(agent, name)(**given)
+        if method == "session/cancel":
+            client.cancelled.set()
+        tell({"id": order["id"], "result": plain(result)})
+    except RequestError as error:
+        tell({"id": order["id"], "error": {"code": error.code, "message": str(error), "data": error.data}})
+
+
+def plain(value: Any) -> Any:
+    if isinstance(value, BaseModel):
+        return value.model_dump(mode="json", by_alias=True, exclude_none=True, exclude_unset=True)
+    return value
+
+
+def tell(message: Any) -> None:
+    sys.stdout.write(f"{json.dumps(message)}\n")
+    sys.stdout.flush()
+
+
+async def orders() -> asyncio.StreamReader:
+    reader = asyncio.StreamReader(limit=2**24)
+    await asyncio.get_running_loop().connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin)
+    return reader
+
+
+async def main() -> None:
+    client = ScriptedClient()
+    doing: set[asyncio.Task[None]] = set()
+    async with acp.spawn_agent_process(
+        client, *AGENT, use_unstable_protocol=True, transport_kwargs={"stderr": None}
+    ) as (agent, process):
+        async for line in await orders():
+            task = asyncio.create_task(obey(agent, client, json.loads(line)))
+            doing.add(task)
+            task.add_done_callback(doing.discard)
+    tell({"exit": process.returncode})
+
+
+if __name__ == "__main__":
+    asyncio.run(main())

@@ -1,0 +1,29 @@
+"""What the tests of the generated packages share: each runs once for every profile."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.support.models.profiles import PROFILES, Profile
+from tests.support.models.shapes import Samples
+
+
+@pytest.hookimpl(tryfirst=True)  # pytest-xdist looks at the groups in the same hook
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The tests of a profile run in one process, which builds its classes and instances once."""
+    for item in items:
+        if isinstance(item, pytest.Function) and hasattr(item, "callspec"):
+            profile = item.callspec.params.get("profile")
+            if isinstance(profile, Profile) and item.get_closest_marker("xdist_group") is None:
+                item.add_marker(pytest.mark.xdist_group(profile.package))
+
+
+@pytest.fixture(params=PROFILES, ids=lambda profile: profile.package)
+def profile(request: pytest.FixtureRequest) -> Profile:
+    found: Profile = request.param
+    return found
+
+
+@pytest.fixture
+def samples(profile: Profile) -> Samples:
+    return Samples(profile, seed=20261120)

@@ -1,0 +1,54 @@
+"""Generated modules as syntax trees, beside the schemas they come from. Imports none of them."""
+
+from __future__ import annotations
+
+import ast
+import json
+from collections.abc import Iterator
+from functools import cache
+from typing import Any
+
+from codegen.pinned.profiles import find_files
+from tests.support.paths import ROOT
+
+GENERATED = ROOT / "generated"
+PACKAGE = GENERATED / "acp_bindings"
+SCHEMA = ROOT / "schema"
+
+PROFILES = find_files(SCHEMA)
+"""The schema file of each profile."""
+
+
+@cache
+def raw_schema(profile: str) -> Any:
+    return json.loads((SCHEMA / PROFILES[profile]).read_text("utf-8"))
+
+
+@cache
+def tree(profile: str, module: str) -> ast.Module:
+    return ast.parse((PACKAGE / profile / f"{module}.py").read_text("utf-8"))
+
+
+def classes(profile: str, module: str = "models") -> dict[str, ast.ClassDef]:
+    return {node.name: node for node in tree(profile, module).body if isinstance(node, ast.ClassDef)}
+
+
+def aliases(profile: str) -> dict[str, ast.expr]:
+    """What each type alias stands for."""
+    return {
+        node.target.id: node.value
+        for node in tree(profile, "models").body
+        if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and node.value is not None
+    }
+
+
+def fields(node: ast.ClassDef) -> Iterator[tuple[str, ast.expr]]:
+    """The names and annotations of a class's own fields."""
+    for each in node.body:
+        if isinstance(each, ast.AnnAssign) and isinstance(each.target, ast.Name):
+            yield each.target.id, each.annotation
+
+
+def names(node: ast.AST) -> list[str]:
+    """Every plain name in a piece of code."""
+    return [each.id for each in ast.walk(node) if isinstance(each, ast.Name)]

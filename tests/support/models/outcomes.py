@@ -1,0 +1,77 @@
+"""Instances of definitions, what the schema says of each, and what becomes of it when it is parsed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from pydantic import ValidationError
+
+from tests.support.models.instances import Instances
+from tests.support.models.oracle import Oracle
+from tests.support.models.profiles import Profile
+
+EACH_KIND_AT_LEAST = 2_000
+SEED = 20261120
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """An instance, what the schema says about it, and what became of it."""
+
+    definition: str
+    instance: Any
+    valid: bool
+    salvaged: Any
+    salvageable: bool
+    accepted: bool
+    dumped: Any
+
+    def __str__(self) -> str:
+        became = f"\n  dumped:   {json.dumps(self.dumped)}" if self.accepted else ""
+        salvaged = json.dumps(self.salvaged)
+        return f"{self.definition}\n  instance: {json.dumps(self.instance)}\n  salvaged: {salvaged}{became}"
+
+
+@cache
+def outcomes(profile: Profile) -> tuple[Outcome, ...]:
+    """At least 2,000 valid and 2,000 invalid instances, the same number for every definition that has them."""
+    oracle = profile.oracle
+    instances = Instances(profile.schema, SEED)
+    share = -(-EACH_KIND_AT_LEAST // len(profile.definitions))
+    found: list[Outcome] = []
+    for name, schema in profile.described.items():
+        valid = list(_first(share, _valid(oracle, instances, schema)))
+        broken = _first(share + 2, _invalid(oracle, instances, schema, valid))
+        found += [_outcome(profile, oracle, name, each) for each in (*valid, *broken)]
+    return tuple(found)
+
+
+def _valid(oracle: Oracle, instances: Instances, schema: Any) -> Iterator[Any]:
+    candidates = (instances.candidate(schema) for _ in range(100))
+    return (each for each in candidates if oracle.is_valid(schema, each))
+
+
+def _invalid(oracle: Oracle, instances: Instances, schema: Any, valid: list[Any]) -> Iterator[Any]:
+    candidates = (instances.broken(valid[turn % len(valid)]) for turn in range(100))
+    return (each for each in candidates if not oracle.is_valid(schema, each))
+
+
+def _first(count: int, items: Iterator[Any]) -> Iterator[Any]:
+    return (item for _, item in zip(range(count), items, strict=False))
+
+
+def _outcome(profile: Profile, oracle: Oracle, name: str, instance: Any) -> Outcome:
+    schema = profile.described[name]
+    adapter = profile.adapter(name)
+    salvaged = oracle.salvage(schema, instance)
+    verdicts = oracle.is_valid(schema, instance), oracle.is_valid(schema, salvaged)
+    try:
+        value = adapter.validate_json(json.dumps(instance))
+    except ValidationError:
+        return Outcome(name, instance, verdicts[0], salvaged, verdicts[1], accepted=False, dumped=None)
+    dumped = json.loads(adapter.dump_json(value))
+    return Outcome(name, instance, verdicts[0], salvaged, verdicts[1], accepted=True, dumped=dumped)

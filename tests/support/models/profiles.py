@@ -1,0 +1,97 @@
+"""The four profiles under test: each generated package beside the upstream schema it came from.
+
+Knows the schemas as upstream wrote them and the packages by their public names, nothing of how one becomes the other.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from importlib import import_module
+from inspect import isclass
+from types import ModuleType
+from typing import Any
+
+from pydantic import TypeAdapter
+
+from acp_runtime.models.model import Model
+from tests.support.models.oracle import Oracle
+from tests.support.paths import ROOT
+
+
+@dataclass(frozen=True)
+class Profile:
+    """One generated package and its schema."""
+
+    package: str
+    schema_file: str
+
+    @cached_property
+    def schema(self) -> dict[str, Any]:
+        text = (ROOT / "schema" / self.schema_file).read_text(encoding="utf-8")
+        schema: dict[str, Any] = json.loads(text)
+        return schema
+
+    @property
+    def definitions(self) -> dict[str, Any]:
+        definitions: dict[str, Any] = self.schema["$defs"]
+        return definitions
+
+    @cached_property
+    def described(self) -> dict[str, Any]:
+        """What each name that is a definition's stands for in the package: that definition, with one exception.
+
+        Where a union's member is named like the definition that it wraps (`McpServer` with the tag `http` wraps
+        `McpServerHttp`), the class has the member's tag, so the name stands for the member.
+        """
+        return {**self.definitions, **dict(_tagged_in_place(self.definitions))}
+
+    @cached_property
+    def oracle(self) -> Oracle:
+        """Answers what the schema says of a value."""
+        return Oracle(self.schema)
+
+    @cached_property
+    def module(self) -> ModuleType:
+        return import_module(f"acp_bindings.{self.package}")
+
+    @cached_property
+    def models(self) -> dict[str, type[Model]]:
+        """Every model class of the package, by name, also those that no definition is named after."""
+        models = import_module(f"acp_bindings.{self.package}.models")
+        own = {name: each for name, each in vars(models).items() if getattr(each, "__module__", "") == models.__name__}
+        return {name: each for name, each in own.items() if isclass(each) and issubclass(each, Model)}
+
+    @cached_property
+    def _adapters(self) -> dict[str, TypeAdapter[Any]]:
+        return {}
+
+    def adapter(self, name: str) -> TypeAdapter[Any]:
+        """Parses and dumps what a name of the package stands for."""
+        if name not in self._adapters:
+            self._adapters[name] = TypeAdapter(getattr(self.module, name))
+        return self._adapters[name]
+
+
+def _tagged_in_place(definitions: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+    for union, schema in definitions.items():
+        for member in (*schema.get("anyOf", ()), *schema.get("oneOf", ())):
+            refs = [part["$ref"].removeprefix("#/$defs/") for part in member.get("allOf", ()) if "$ref" in part]
+            for tag in member.get("properties", {}).values():
+                if "const" in tag and [union + pascal_case(tag["const"])] == refs:
+                    yield refs[0], member
+
+
+def pascal_case(tag: str) -> str:
+    return "".join(word[:1].upper() + word[1:] for word in re.split("[^A-Za-z0-9]+", tag))
+
+
+PROFILES = [
+    Profile("v1", "v1/schema.json"),
+    Profile("v1_unstable", "v1/schema.unstable.json"),
+    Profile("v2_draft", "v2/schema.json"),
+    Profile("v2_draft_unstable", "v2/schema.unstable.json"),
+]

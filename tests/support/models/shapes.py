@@ -1,0 +1,119 @@
+"""The objects that a definition describes, one for every way through its unions, each with all of its properties."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import product
+from typing import Any, TypeAlias
+
+from tests.support.models.instances import Instances
+from tests.support.models.oracle import VARIANTS, Oracle
+from tests.support.models.profiles import Profile
+
+Json: TypeAlias = Any
+
+
+@dataclass(frozen=True)
+class Shape:
+    """A plain object: the properties of a definition, of what it wraps and of one member of each of its unions."""
+
+    definition: str
+    properties: dict[str, Json]
+    required: frozenset[str]
+    known_tags: frozenset[tuple[str, str]] = frozenset()
+    """The (key, constant) pairs of the unions' other members, which an open member excludes."""
+
+    @cached_property
+    def tags(self) -> dict[str, str]:
+        """The constants that tell this object from the other members of its unions."""
+        return {key: each["const"] for key, each in self.properties.items() if "const" in each}
+
+    @property
+    def open_tag(self) -> str | None:
+        """The key of the tag where this is the variant that the schema does not name."""
+        keys = {
+            key for key, _ in self.known_tags if key in self.required and self.properties[key].get("type") == "string"
+        }
+        return next(iter(keys - self.tags.keys()), None)
+
+    def instance(self, instances: Instances, keys: frozenset[str] | set[str] | None = None) -> dict[str, Json]:
+        """An instance with the required properties and the given ones, or all."""
+        wanted = self.properties.keys() if keys is None else self.required | keys
+        return {key: instances.candidate(self.properties[key], depth=2) for key in self.properties if key in wanted}
+
+
+def shapes(profile: Profile) -> list[Shape]:
+    """Every object of a profile's definitions, in their order."""
+    return [
+        Shape(name, each.properties, each.required, each.known_tags)
+        for name, schema in profile.described.items()
+        for each in _shapes(profile.definitions, schema)
+        if each.properties or schema.get("type") == "object"
+    ]
+
+
+def valid_instance(
+    oracle: Oracle, instances: Instances, schema: Json, shape: Shape, keys: set[str] | None = None
+) -> dict[str, Json]:
+    """An instance of a shape that its definition accepts as it is."""
+    for _ in range(100):
+        instance = shape.instance(instances, keys)
+        if oracle.is_valid(schema, instance):
+            return instance
+    raise AssertionError(f"No valid instance of {shape.definition} {shape.tags} found in 100 candidates.")
+
+
+def _shapes(definitions: dict[str, Json], schema: Json) -> list[Shape]:
+    """The alternatives that a schema leaves; a schema that says nothing about objects leaves one without properties."""
+    own = Shape("", schema.get("properties", {}), frozenset(schema.get("required", ())))
+    parts = [definitions[schema["$ref"].removeprefix("#/$defs/")]] if "$ref" in schema else []
+    alternatives = [[own], *(_shapes(definitions, part) for part in (*parts, *schema.get("allOf", ())))]
+    for keyword in VARIANTS:
+        if keyword in schema:
+            members = [each for member in schema[keyword] for each in _shapes(definitions, member)]
+            tags = frozenset(tag for member in members for tag in member.tags.items())
+            alternatives.append([Shape("", each.properties, each.required, each.known_tags | tags) for each in members])
+    return [_joined(choice) for choice in product(*alternatives)]
+
+
+def _joined(parts: tuple[Shape, ...]) -> Shape:
+    return Shape(
+        "",
+        {key: each for part in parts for key, each in part.properties.items()},
+        frozenset().union(*(part.required for part in parts)),
+        frozenset().union(*(part.known_tags for part in parts)),
+    )
+
+
+@dataclass(frozen=True)
+class Sample:
+    """A valid instance of a shape."""
+
+    shape: Shape
+    schema: Json
+    instance: dict[str, Json]
+
+
+class Samples:
+    """Valid instances for every model class of a profile, with all properties and with the required ones only."""
+
+    def __init__(self, profile: Profile, seed: int) -> None:
+        self.profile = profile
+        self.oracle = profile.oracle
+        self.instances = Instances(profile.schema, seed)
+
+    def all(self, keys: set[str] | None = None) -> list[Sample]:
+        """One sample for each shape: with every property, or with the required ones and those given."""
+        return [self._sample(shape, keys) for shape in shapes(self.profile)]
+
+    def parse(self, sample: Sample, instance: Json) -> Any:
+        return self.profile.adapter(sample.shape.definition).validate_json(json.dumps(instance))
+
+    def dump(self, sample: Sample, value: Any) -> Json:
+        return json.loads(self.profile.adapter(sample.shape.definition).dump_json(value))
+
+    def _sample(self, shape: Shape, keys: set[str] | None) -> Sample:
+        schema = self.profile.described[shape.definition]
+        return Sample(shape, schema, valid_instance(self.oracle, self.instances, schema, shape, keys))

@@ -1,0 +1,25 @@
+"""Subclasses in a module without `from __future__ import annotations`: their annotations are types, not text."""
+
+from typing import Annotated, Any, ClassVar
+
+from pydantic import Field, PrivateAttr, field_validator
+
+from acp_bindings.v2_draft import ContentBlock, ContentBlockResourceLink, PromptRequest
+
+
+class Link(ContentBlockResourceLink):
+    rank: int = 1
+    note: str | None = None
+    inner: list["Link"] = Field(default_factory=list)
+    shown: ClassVar[list[Any]] = []
+    _seen: int = PrivateAttr(default=2)
+
+    @field_validator("name")
+    @classmethod
+    def strip(cls, value: str) -> str:
+        return value.strip()
+
+
+class Prompt(PromptRequest):
+    first: ContentBlock
+    rank: Annotated[int, Field(ge=1)]

@@ -1,0 +1,128 @@
+"""Agents for tests that need a process of their own: `python -m tests.support.runtime.agents <name>`."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+from typing import Any
+
+from acp_bindings.v1 import (
+    Agent,
+    ContentBlockText,
+    InitializeRequest,
+    InitializeResponse,
+    NewSessionRequest,
+    NewSessionResponse,
+    PromptRequest,
+    PromptResponse,
+    RemoteClient,
+    SessionUpdateAgentMessageChunk,
+    serve_stdio,
+)
+from acp_runtime import Options
+
+
+class Echo(Agent):
+    """Answers a prompt with one update."""
+
+    def __init__(self, client: RemoteClient) -> None:
+        self.client = client
+
+    async def initialize(self, request: InitializeRequest, /) -> InitializeResponse:
+        return InitializeResponse(protocol_version=1)
+
+    async def session_new(self, request: NewSessionRequest, /) -> NewSessionResponse:
+        return NewSessionResponse(session_id="s1")
+
+    async def session_prompt(self, request: PromptRequest, /) -> PromptResponse:
+        update = SessionUpdateAgentMessageChunk(content=ContentBlockText(text="hello"))
+        await self.client.session_update(session_id=request.session_id, update=update)
+        return PromptResponse(stop_reason="end_turn")
+
+    async def ext_request(self, method: str, params: Any) -> Any:
+        match method:
+            case "_env":
+                return dict(os.environ)
+            case "_pid":
+                return os.getpid()
+            case "_blocking":
+                return [os.get_blocking(fd) for fd in (0, 1, 2)]
+            case "_large":
+                return "x" * int(params)
+            case _:
+                return await super().ext_request(method, params)
+
+
+class Printing(Echo):
+    """Writes to stdout in every way there is."""
+
+    async def session_prompt(self, request: PromptRequest, /) -> PromptResponse:
+        print("from print")
+        os.write(1, b"from os.write\n")
+        subprocess.run([sys.executable, "-c", "print('from a child')"], check=True)
+        read = subprocess.run([sys.executable, "-c", "import sys; print(repr(sys.stdin.read()))"], check=True)
+        assert read.returncode == 0
+        return await super().session_prompt(request)
+
+
+class Dying(Echo):
+    """Ends in the middle of a prompt."""
+
+    async def session_prompt(self, request: PromptRequest, /) -> PromptResponse:
+        os.write(2, b"\x1b[31mlast words\n")
+        os._exit(3)
+
+
+class Noisy(Echo):
+    """Writes 50 MB to stderr."""
+
+    async def session_prompt(self, request: PromptRequest, /) -> PromptResponse:
+        for _ in range(50):
+            os.write(2, b"x" * 1_000_000)
+        return await super().session_prompt(request)
+
+
+class Parent(Echo):
+    """Leaves a process behind that holds all its pipes."""
+
+    async def ext_request(self, method: str, params: Any) -> Any:
+        if method != "_child":
+            return await super().ext_request(method, params)
+        ignore = "import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN); print(flush=True); signal.pause()"
+        child = subprocess.Popen([sys.executable, "-c", ignore], stdout=subprocess.PIPE)
+        assert child.stdout is not None
+        await asyncio.to_thread(child.stdout.readline)
+        return child.pid
+
+
+class Stubborn(Echo):
+    """Is never through with a prompt, whoever cancels it."""
+
+    async def session_prompt(self, request: PromptRequest, /) -> PromptResponse:
+        await super().session_prompt(request)
+        while True:
+            with contextlib.suppress(asyncio.CancelledError):
+                await asyncio.Event().wait()
+
+
+def deaf() -> None:
+    """Ignores EOF and SIGTERM, and says so by refusing the first request."""
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    id = json.loads(sys.stdin.readline())["id"]
+    print(json.dumps({"jsonrpc": "2.0", "id": id, "error": {"code": -32601, "message": "no"}}), flush=True)
+    while True:
+        signal.pause()
+
+
+AGENTS = {"echo": Echo, "printing": Printing, "dying": Dying, "noisy": Noisy, "parent": Parent, "stubborn": Stubborn}
+
+if __name__ == "__main__":
+    print("before it serves")
+    if sys.argv[1] == "deaf":
+        deaf()
+    asyncio.run(serve_stdio(AGENTS[sys.argv[1]], options=Options(handler_deadline=0.2)))

@@ -1,0 +1,249 @@
+"""Random lines, and what must hold for each of them.
+
+`python -m tests.support.runtime.fuzzing <seconds> <file> ...` mutates the lines of the files for that long.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import sys
+import time
+from collections.abc import Iterable, Iterator
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+from acp_bindings.v1 import methods
+from acp_runtime.jsonrpc.decoding import Decoder
+from acp_runtime.jsonrpc.encoding import dump
+from acp_runtime.jsonrpc.failures import error_answer
+from acp_runtime.jsonrpc.messages import (
+    Ignored,
+    IncomingNotification,
+    IncomingRequest,
+    IncomingResponse,
+    InvalidNotification,
+    Refused,
+)
+from acp_runtime.logs import redact
+from tests.support.runtime.odd_json import CERTAIN, DAMAGE, message
+from tests.support.runtime.peer import line, prompt, update
+
+MAX_DEPTH = 512
+MAX_DIGITS = 4300
+NOT_JSON = object()
+DECODERS = [
+    Decoder(methods.AGENT_REQUESTS, methods.AGENT_NOTIFICATIONS),
+    Decoder(methods.CLIENT_REQUESTS, methods.CLIENT_NOTIFICATIONS),
+]
+
+# After the categories of JSONTestSuite: what is valid, what isn't, and what parsers disagree about.
+TEXT_VALUES = rb"""
+[] {} null true false 0 -0 1 -1 1.5 -0.0 1e5 1E+5 1e-5 1.5e300 123456789012345678901234567890 [[]] [{}] {"":0}
+{"a":1,"a":2} {"a":{"a":{}}} [1,[2,[3]]] 1e999 -1e999 1e-999 0.1e0000001 [1,"a",null,true,{}]
+"" "a" "\u0000" "\"\\\/\b\f\n\r\t" "\ud83d\ude00" "\ud83d" "\ude00\ud83d" "\uDFFF" "\u00e9" "\uffff" "\u2028"
+"\ud83d\ud83d\ude00" {"\ud83d":1} "\\ud83d" "\\\ud83d"
+NaN -NaN Infinity -Infinity +1 01 -01 1. .5 1e 1e+ 0x1 1_0 -- - + 1a nul tru falsey None True undefined
+'a' "a "\x" "\u12" "\u12g4" "\ud83d\u" "\U0010fffd" [1,] [,1] [1,,2] [1 2] [1 [1,2 ]] [ ] { } {"a":1,} {,} {"a"}
+{"a":} {"a" 1} {a:1} {1:1} {'a':1} {"a":1 "b":2} {"a":1}} {{}} // /**/ # [1]# ["\a"] [1]x {"a":b} * & <x> "a"b
+] } : , [} {] [" {" {"a":"
+"""
+BYTE_VALUES = [
+    *(b" 1 ", b"\t[ ]\t", b"\x00", b"\xef\xbb\xbf1", b"\xff\xfe", b"1\x00", b"\xc2\xa01", b"\x0b1", b"\x0c"),
+    *(b'"\x7f"', b'"\xc3\xa9"', b'"\xf0\x9f\x98\x80"', b'"\xe2\x80\xa8"', b'"\x00"', b'"\x1f"', b'"\t"'),
+    *(b'"\xff"', b'"\xc3("', b'"\xed\xa0\x80"', b'"\xf4\x90\x80\x80"'),
+    *(b'"\xf4\x8f\xbf\xbd@0"', b'["\xf4\x8f\xbf\xbd@0"]', b'{"\xf4\x8f\xbf\xbd@0":null}'),
+    *(b"9" * 4300, b"9" * 4301, b"-" + b"9" * 6000, b"1." + b"3" * 5000),
+    *(b"[" * 511 + b"]" * 511, b"[" * 600 + b"]" * 600, b'{"a":' * 400 + b"1" + b"}" * 400, b"[" * 3000),
+]
+VALUES = [*TEXT_VALUES.split(), *BYTE_VALUES]
+
+MESSAGES = [
+    line({"id": 0, "method": "initialize", "params": {"protocolVersion": 1, "clientCapabilities": {}}}).strip(),
+    line(prompt(7)).strip(),
+    line(update("s1", "The text \ud83d of an update")).strip(),
+    message(id="x", method="_ext", params={"a": [1, 2.5, None, "é", {"b": []}]}),
+    message(method="_ext", params=[1]),
+    message(id=3, result={"sessionId": "s", "_meta": {"x": [1, {"y": None}]}}),
+    message(id=3, error={"code": -32000, "message": "sign in", "data": [1]}),
+    message(method="session/cancel", params={"sessionId": "s1"}),
+    message(method="$/cancel_request", params={"requestId": 3}),
+    message(id=4, method="fs/read_text_file", params={"sessionId": "s", "path": "/x", "line": 1}),
+]
+ALPHABET = b'{}[]",:\\u0123456789abcdeftrun-+.E \t\r\x00\xff\xc3\xed\xa0\xf0NIy'
+
+
+def mutations(seed: int, lines: list[bytes]) -> Iterator[bytes]:
+    """Lines that are almost those, without end."""
+    chance = random.Random(seed)
+    while True:
+        yield _mutated(chance, chance.choice(lines), lines)
+
+
+def generated() -> Iterator[bytes]:
+    """Each value of the table in every place of a message, and alone."""
+    for value in VALUES:
+        yield value
+        for name in ("jsonrpc", "id", "method", "params", "result", "error", "x"):
+            yield _with(b'"%b":%b' % (name.encode(), value), prompt(1))
+            yield b'{"jsonrpc":"2.0","id":1,"%b":%b}' % (name.encode(), value)
+        yield b'{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":%b,"update":%b}}' % (value, value)
+        yield b'{"jsonrpc":"2.0","id":1,"method":"_x","params":{"a":%b,"b":[%b]}}' % (value, value)
+    for each in MESSAGES:
+        yield from (damage(each.replace(b"s1", b"hunter2")) for damage in DAMAGE.values() if b"s1" in each)
+        yield from (_with(b'"x":%b' % odd, json.loads(each)) for odd in CERTAIN.values())
+
+
+def check(line: bytes) -> None:
+    """Decode a line as either side does, and see that it is what it should be."""
+    value = reference(line)
+    for decoder in DECODERS:
+        found = decoder.decode(line)
+        kind = type(found)
+        assert kind in (IncomingRequest, IncomingNotification, IncomingResponse, InvalidNotification, Refused, Ignored)
+        is_refused_as_json = (isinstance(found, Refused) and found.error.code == -32700) or (
+            isinstance(found, IncomingResponse) and "not JSON" in found.fault
+        )
+        assert is_refused_as_json == (value is NOT_JSON), (line[:200], found if kind is Refused else kind)
+        if isinstance(found, Refused):
+            _check_refused(found, value)
+        elif value is not NOT_JSON:
+            _check_content(found, value)
+        if isinstance(value, dict) and value:
+            _check_same(found, decoder.decode(line.rstrip(b" \t\r")[:-1] + rb',"extra":"\ud83d"}'))
+    redact(line)
+
+
+def reference(line: bytes) -> Any:
+    """The value of a line by the strictest parser there is, or NOT_JSON."""
+    try:
+        value = json.loads(line.decode(), parse_constant=_refuse, parse_int=_integer)
+    except (ValueError, RecursionError):
+        return NOT_JSON
+    level = [value]
+    for _ in range(MAX_DEPTH):
+        level = [each for one in level for each in _items(one)]
+    return NOT_JSON if level else value
+
+
+def _check_same(found: Any, odd: Any) -> None:
+    """What pydantic-core can't read is understood likewise."""
+    assert type(odd) is type(found)
+    if isinstance(found, (IncomingRequest, IncomingNotification)):
+        assert (odd.method, odd.params) == (found.method, found.params)
+    elif isinstance(found, Refused):
+        assert (odd.id, odd.error.code, odd.error.data) == (found.id, found.error.code, found.error.data)
+    elif isinstance(found, InvalidNotification):
+        assert (odd.params, odd.error.data) == (found.params, found.error.data)
+    elif isinstance(found, IncomingResponse):
+        assert (odd.id, odd.failed, odd.error, odd.fault) == (found.id, found.failed, found.error, found.fault)
+
+
+def _check_refused(found: Refused, value: Any) -> None:
+    answer = json.loads(error_answer(found.id, found.error), parse_constant=_refuse)
+    assert (answer["id"], answer["error"]["code"]) == (found.id, found.error.code)
+    assert found.about or found.error.code in (-32601, -32602)
+    if value is not NOT_JSON:
+        is_call = isinstance(value, dict) and isinstance(value.get("method"), str) and value.get("jsonrpc") == "2.0"
+        assert (found.error.code == -32600) == (not is_call or not _is_id(value.get("id")))
+        assert found.id == (None if found.error.code == -32600 else value["id"])
+
+
+def _check_content(found: Any, value: Any) -> None:
+    if isinstance(found, IncomingResponse):
+        assert not isinstance(value.get("method"), str)
+        assert "result" in value or "error" in value or found.fault
+        return
+    assert isinstance(value["method"], str)
+    if isinstance(found, (IncomingRequest, IncomingNotification)):
+        assert found.method == value["method"]
+        assert ("id" in value) == isinstance(found, IncomingRequest)
+        if isinstance(found, IncomingRequest):
+            assert (found.id, type(found.id)) == (value["id"], type(value["id"]))
+        if found.method.startswith("_"):
+            assert found.params == value.get("params")
+        _check_dumped(found)
+    elif isinstance(found, InvalidNotification):
+        assert found.params == value.get("params")
+
+
+def _check_dumped(found: Any) -> None:
+    """What was received can be sent, unless a number in it became infinite."""
+    try:
+        dumped = dump(found.params)
+    except ValueError as refused:
+        if "NaN" in str(refused) or "levels" in str(refused):
+            return
+        raise
+    again = reference(dumped)
+    assert again is not NOT_JSON
+    if found.method.startswith("_"):
+        assert again == found.params
+
+
+def _mutated(chance: random.Random, line: bytes, lines: list[bytes]) -> bytes:
+    changed = bytearray(line)
+    for _ in range(chance.choice([1, 1, 1, 2, 3, 8])):
+        start = chance.randrange(len(changed) + 1)
+        end = min(len(changed), start + chance.choice([0, 1, 1, 2, 5, 40]))
+        other = chance.choice(lines)
+        piece = chance.randrange(len(other))
+        changed[start:end] = chance.choice(
+            [
+                b"",
+                bytes([chance.choice(ALPHABET)]),
+                bytes([chance.randrange(256)]),
+                chance.choice(VALUES),
+                bytes(changed[start:end]) * 2,
+                other[piece : piece + 20],
+                rb"\ud83d",
+            ]
+        )
+    return bytes(changed).replace(b"\n", b" ")
+
+
+def _with(member: bytes, object: dict[str, Any]) -> bytes:
+    return b"%b,%b}" % (json.dumps({"jsonrpc": "2.0", **object}).encode()[:-1], member)
+
+
+def _items(value: Any) -> Iterable[Any]:
+    items = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return [each for each in items if isinstance(each, (dict, list))]
+
+
+def _is_id(value: Any) -> bool:
+    return value is None or (isinstance(value, (int, str)) and not isinstance(value, bool))
+
+
+def _refuse(name: str) -> Any:
+    raise ValueError(f"{name} is not JSON")
+
+
+def _integer(digits: str) -> int:
+    if len(digits.removeprefix("-")) > MAX_DIGITS:
+        raise ValueError("too many digits")
+    return int(digits)
+
+
+def _recorded(path: Path) -> Iterator[bytes]:
+    """The messages in a file, each in a line, alone or as the `msg` of a record."""
+    for each in path.read_bytes().splitlines():
+        record = json.loads(each)
+        yield json.dumps(record.get("msg", record), separators=(",", ":")).encode()
+
+
+def main(seconds: str, *paths: str) -> None:
+    lines = [each for path in paths for each in _recorded(Path(path))] + MESSAGES
+    seed = random.randrange(2**32)
+    print(f"seed {seed}")
+    end = time.monotonic() + float(seconds)
+    for number, each in zip(count(1), mutations(seed, lines), strict=False):
+        check(each)
+        if number % 1000 == 0 and time.monotonic() > end:
+            print(f"{number} lines")
+            return
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

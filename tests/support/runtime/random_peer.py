@@ -1,0 +1,155 @@
+"""The bytes of a peer that sends messages at random moments, and what can be said of them afterwards."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import selectors
+from collections import Counter
+from collections.abc import Callable, Iterator
+from random import Random
+from typing import Any
+
+from acp_runtime.connection import Connection
+from acp_runtime.transports.memory import MemoryPipe
+from tests.support.runtime.peer import Peer, line
+
+# What is answered with an error without an id.
+GARBAGE = (b"Hello, I am a banner\n", b"[1]\n", b'{"jsonrpc":"2.0"}\n', b'{"id":7,"method":"x"}\n', b'{"a":NaN}\n')
+# What is not answered.
+NOTHING = (b"\n", b" \t\r\n", b'{"jsonrpc":"2.0","id":987654,"result":{}}\n', b'{"jsonrpc":"2.0","method":"unknown"}\n')
+
+
+class RandomPeer:
+    """The other end of a connection, which cuts what it sends into pieces and may end within one.
+
+    Args:
+        chance: decides.
+        make: makes the connection, of a source and a writer.
+
+    Attributes:
+        received: the messages of the connection, in order.
+        failures: what the event loop was told of that nobody handled.
+    """
+
+    def __init__(self, chance: Random, make: Callable[[MemoryPipe, MemoryPipe], Connection]) -> None:
+        self._chance = chance
+        there, back = MemoryPipe(64 * 1024), MemoryPipe(64 * 1024)
+        self.connection = make(there, back)
+        self.peer = Peer(back, there)
+        self.received: list[Any] = []
+        self.failures: list[Any] = []
+        self._queued = b""
+        self._written = b""
+        self._has_news = asyncio.Event()
+        self._ends_after: int | None = None
+        asyncio.get_running_loop().set_exception_handler(lambda _, context: self.failures.append(context))
+
+    def send(self, *messages: Any) -> None:
+        """Send messages in this order, soon."""
+        for message in messages:
+            self._queued += message if isinstance(message, bytes) else line(message)
+        self._has_news.set()
+
+    async def pump(self, ends_after: int | None) -> None:
+        """Send what is to be sent, in pieces; all of it, or so many bytes and then EOF."""
+        while ends_after is None or len(self._written) < ends_after:
+            while not self._queued:
+                self._has_news.clear()
+                await self._has_news.wait()
+            size = self._chance.choice([1, 20, 200, 2000, 20_000])
+            if ends_after is not None:
+                size = min(size, ends_after - len(self._written))
+            piece, self._queued = self._queued[:size], self._queued[size:]
+            self._written += piece
+            self.peer.writer.write(piece)
+            await turns(self._chance.choice([0, 0, 1, 3]))
+        await self.peer.end()
+
+    async def receive(self, take: Callable[[Any], None]) -> None:
+        """Hand on what the connection sends until it ends."""
+        try:
+            while True:
+                message = await self.peer.receive()
+                self.received.append(message)
+                take(message)
+        except EOFError:
+            return
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether everything was sent."""
+        return not self._queued
+
+    def sent(self) -> Iterator[Any]:
+        """The messages that the connection was sent whole; None for each line that is none."""
+        for each in self._written.split(b"\n"):
+            if not each.strip():
+                continue
+            try:
+                message = json.loads(each, parse_constant=_refuse)
+            except ValueError:
+                yield None
+                continue
+            is_message = isinstance(message, dict) and message.keys() & {"method", "result", "error"}
+            yield message if is_message and "jsonrpc" in message else None
+
+    def owed(self) -> Counter[Any]:
+        """How many answers there are to be for each id."""
+        owed: Counter[Any] = Counter()
+        for message in self.sent():
+            if message is None:
+                owed[None] += 1
+            elif "id" in message and "method" in message:
+                owed[message["id"]] += 1
+        return owed
+
+    def answered(self) -> Counter[Any]:
+        """How many there were."""
+        for each in self.received:
+            assert each.get("method") or ("result" in each) != ("error" in each), each
+        return Counter(each["id"] for each in self.received if "method" not in each)
+
+
+class SkippingLoop(asyncio.SelectorEventLoop):
+    """An event loop whose clock skips the time in which nothing would happen: deadlines cost none, and runs repeat."""
+
+    def __init__(self) -> None:
+        super().__init__(_Skipping(self._skip))
+        self._skipped = 0.0
+
+    def time(self) -> float:
+        return self._skipped
+
+    def _skip(self, seconds: float) -> None:
+        self._skipped += seconds
+
+
+class _Skipping(selectors.SelectSelector):
+    def __init__(self, skip: Callable[[float], None]) -> None:
+        super().__init__()
+        self._skip = skip
+
+    def select(self, timeout: float | None = None) -> Any:
+        if timeout:
+            self._skip(timeout)
+        return super().select(None if timeout is None else 0)
+
+
+async def turns(number: int) -> None:
+    """Let others run for so many turns of the event loop."""
+    for _ in range(number):
+        await asyncio.sleep(0)
+
+
+async def settled(condition: Callable[[], bool], about: Callable[[], Any]) -> None:
+    """Wait for what happens within some thousand turns."""
+    for _ in range(20_000):
+        if condition():
+            return
+        await asyncio.sleep(0)
+    raise AssertionError(about())
+
+
+def _refuse(name: str) -> Any:
+    raise ValueError(f"{name} is not JSON")

@@ -1,0 +1,99 @@
+"""Our agent for hostile clients.
+
+`python -m tests.support.stress.our_agent`. What a prompt's text says is what it does."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import subprocess
+import sys
+import threading
+from typing import Any
+
+from acp_bindings.v1 import CancelNotification, PromptRequest, PromptResponse, serve_stdio
+from acp_runtime import Options
+from tests.support.runtime.peer import PlainAgent, chunk
+
+OPTIONS = Options(eof_grace=0.2, handler_deadline=0.5, flush_deadline=0.5)
+PRINTED = 200
+
+
+class ObedientAgent(PlainAgent):
+    """Does what it is told."""
+
+    async def session_prompt(self, request: PromptRequest, /) -> PromptResponse:
+        asked: Any = request.prompt[0]
+        order, _, argument = asked.text.partition(" ")
+        await getattr(self, order)(request.session_id, argument)
+        return PromptResponse(stop_reason="end_turn")
+
+    async def update(self, session: str, text: str) -> None:
+        await self.client.session_update(session_id=session, update=chunk(text))
+
+    async def wait(self, session: str, _: str) -> None:
+        await self.update(session, "started")
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            os.write(2, b"cancelled\n")
+            raise
+
+    async def ignore_one_cancellation(self, session: str, _: str) -> None:
+        await self.update(session, "started")
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            await asyncio.Event().wait()
+
+    async def stream(self, session: str, count: str) -> None:
+        for number in range(int(count)):
+            await self.update(session, str(number))
+
+    async def make_noise(self, session: str, _: str) -> None:
+        """Threads and children write wherever they can while it streams; what reads fd 0 gets nothing."""
+        threads = [threading.Thread(target=_print_much) for _ in range(3)]
+        code = f"import os, sys; [os.write(1, b'child\\n') for _ in range({PRINTED})]; assert not sys.stdin.read()"
+        children = [subprocess.Popen([sys.executable, "-S", "-c", code]) for _ in range(2)]
+        for thread in threads:
+            thread.start()
+        await self.stream(session, "500")
+        for thread in threads:
+            await asyncio.to_thread(thread.join)
+        for child in children:
+            assert await asyncio.to_thread(child.wait) == 0
+        assert sys.stdin.read() == ""
+        assert os.read(0, 10) == b""
+
+    async def leave_a_child(self, session: str, _: str) -> None:
+        """A child that outlives this process for a while, with its standard descriptors."""
+        subprocess.Popen([sys.executable, "-S", "-c", "import sys; sys.stdout.write('late\\n'); sys.stdin.read()"])
+
+    async def fail(self, session: str, _: str) -> None:
+        raise ValueError("what went wrong")
+
+    async def wait_quietly(self, session: str, _: str) -> None:
+        await asyncio.Event().wait()
+
+    async def ext_request(self, method: str, params: Any) -> Any:
+        if method == "_left":
+            return [len(asyncio.all_tasks()), sorted(os.listdir("/dev/fd"))]
+        return params
+
+    async def ext_notification(self, method: str, params: Any) -> None:
+        if method.startswith("_fail"):
+            raise ValueError("what went wrong")
+
+    async def session_cancel(self, notification: CancelNotification, /) -> None:
+        await super().session_cancel(notification)
+
+
+def _print_much() -> None:
+    for _ in range(PRINTED):
+        print("print")
+        os.write(1, b"write\n")
+        print("flushed", flush=True)
+
+
+if __name__ == "__main__":
+    asyncio.run(serve_stdio(ObedientAgent, options=OPTIONS))

@@ -1,0 +1,148 @@
+"""A repository on a GitHub that is a folder, and the `gh` that goes with it."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from codegen.__main__ import ROOT, main
+from codegen.files.folders import write_files
+from tests.support.codegen.build import STRING, Schema, acp_schema, model, part_of, write_schema
+from tests.support.codegen_copy import shorten
+from tests.support.needed import lacking
+from tests.support.workflows.jobs import Job, run_job
+
+SHARED = ["codegen", "Makefile", "pyproject.toml", "requirements.txt", ".gitignore", ".gitattributes"]
+GH = Path(__file__).with_name("gh.py")
+NOBODY = ["-c", "user.name=Somebody", "-c", "user.email=somebody@example.com"]
+# How the first job of Schema upgrade went and the files it left, by main's commit and the source with what it holds.
+_generated: dict[tuple[object, ...], tuple[Job, dict[str, bytes]]] = {}
+
+
+class Hub:
+    """GitHub: the folder of its repository, its state, and the runs of its workflows.
+
+    Attributes:
+        home: where everything is.
+        origin: the repository.
+    """
+
+    def __init__(self, home: Path) -> None:
+        self.home = home
+        self.origin = home / "origin.git"
+        self.clones = 0
+        (home / "bin").mkdir()
+        (home / "bin/gh").write_text(
+            f'#!/bin/sh\nFAKE_GITHUB="{home}/github.json" exec "{sys.executable}" "{GH}" "$@"\n', "utf-8"
+        )
+        (home / "bin/gh").chmod(0o755)
+        self.write(pulls=[], issues=[], labels={}, runs=[], writes=[])
+
+    def copy(self, home: Path) -> Hub:
+        """The same somewhere else, so that a test can go on from there."""
+        home.mkdir()
+        made = Hub(home)
+        shutil.copytree(self.origin, made.origin)
+        shutil.copy(self.home / "github.json", home)
+        return made
+
+    def __getattr__(self, name: str) -> Any:
+        return json.loads((self.home / "github.json").read_text("utf-8"))[name]
+
+    def write(self, **state: Any) -> None:
+        path = self.home / "github.json"
+        old = json.loads(path.read_text("utf-8")) if path.exists() else {}
+        path.write_text(json.dumps({**old, **state}), "utf-8")
+
+    def git(self, *words: str, cwd: Path | None = None) -> str:
+        command = ["git", *NOBODY, *words]
+        done = subprocess.run(command, cwd=cwd or self.origin, capture_output=True, text=True, check=True, timeout=60)
+        return done.stdout.strip()
+
+    def checkout(self, branch: str = "main", *options: str) -> Path:
+        """A new clone with a branch checked out, and the environment that make would make."""
+        self.clones += 1
+        clone = self.home / f"clone-{self.clones}"
+        self.git("clone", "--quiet", "--branch", branch, *options, f"file://{self.origin}", str(clone), cwd=self.home)
+        lend_environment(clone)
+        return clone
+
+    def push(self, clone: Path, message: str, branch: str) -> None:
+        self.git("add", "--all", cwd=clone)
+        self.git("commit", "--quiet", "--message", message, cwd=clone)
+        self.git("push", "--quiet", "origin", f"HEAD:{branch}", cwd=clone)
+
+    def upgrade(self, source: object, *, anew: bool = False) -> tuple[Job, Job | None]:
+        """A run of Schema upgrade: how both of its jobs went, the second if there was any.
+
+        Args:
+            source: of the schema.
+            anew: generate though that was done before with the same source for the same commit of main.
+        """
+        shutil.rmtree(self.home / "temp", ignore_errors=True)
+        key = self.git("rev-parse", "main"), str(source), *_contents(Path(str(source))).items()
+        if anew or key not in _generated:
+            shallow = self.checkout("main", "--depth=1")
+            job = run_job("schema-upgrade.yml", "generate", shallow, self.home, inputs__source=str(source))
+            _generated[key] = job, _contents(self.home / "temp")
+        generated, artifacts = _generated[key]
+        write_files(self.home / "temp", artifacts)
+        if generated.failed or not generated.outputs["verdict"]:
+            return generated, None
+        return generated, self.job("propose", needs__generate__outputs__verdict=generated.outputs["verdict"])
+
+    def job(self, name: str, **given: str) -> Job:
+        """A job of Schema upgrade that may write."""
+        played = {"github__token": "token", "github__repository": "acp/bindings", **given}
+        return run_job("schema-upgrade.yml", name, self.checkout(), self.home, **played)
+
+
+def _contents(folder: Path) -> dict[str, bytes]:
+    paths = sorted(folder.rglob("*")) if folder.is_dir() else []
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in paths if path.is_file()}
+
+
+def lend_environment(clone: Path) -> None:
+    """This environment in the place of the one that make would make."""
+    (clone / ".venv").mkdir()
+    for name in ("bin", "lib", "pyvenv.cfg"):
+        (clone / ".venv" / name).symlink_to(Path(sys.prefix) / name)
+    (clone / ".venv/.ready").touch()
+
+
+def release(folder: Path, version: str, definitions: Schema) -> Path:
+    """A release of the package that ships the schemas, unpacked. Its updates name their session."""
+    update = part_of("session/update", "client", model(sessionId=STRING))
+    write_schema(folder / "schema", acp_schema({**definitions, "SessionNotification": update}))
+    named = {"name": "@agentclientprotocol/sdk", "version": version, "license": "Apache-2.0"}
+    (folder / "package.json").write_text(json.dumps(named), "utf-8")
+    return folder
+
+
+def new_hub(tmp_path: Path) -> Hub:
+    """An empty one. Skips the test where there is no jq, which the workflows find on every runner."""
+    if shutil.which("jq") is None:
+        lacking("tools", "jq is needed.")
+    (tmp_path / "hub").mkdir()
+    return Hub(tmp_path / "hub")
+
+
+def start(hub: Hub, source: Path) -> Hub:
+    """Make the repository, with a schema pinned and generated from."""
+    work = hub.home / "work"
+    work.mkdir()
+    for name in SHARED:
+        copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
+        copy(ROOT / name, work / name)
+    shorten(work / "codegen/methods.toml")
+    assert main(["fetch", str(source), "--schema", str(work / "schema")]) == 0
+    assert main(["regen", "--schema", str(work / "schema"), "--output", str(work / "generated")]) == 0
+    hub.git("init", "--quiet", "--bare", "--initial-branch=main", str(hub.origin), cwd=hub.home)
+    hub.git("init", "--quiet", "--initial-branch=main", cwd=work)
+    hub.git("remote", "add", "origin", str(hub.origin), cwd=work)
+    hub.push(work, "The project", "main")
+    return hub
