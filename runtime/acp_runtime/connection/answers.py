@@ -11,9 +11,9 @@ from acp_runtime.connection.in_flight import InFlightRequest
 from acp_runtime.connection.initialization import Initialization
 from acp_runtime.errors import ConnectionClosed, RemoteError, RequestCancelled, RequestError
 from acp_runtime.jsonrpc.encoding import result_line
-from acp_runtime.jsonrpc.failures import error_answer, wire_error
+from acp_runtime.jsonrpc.error_responses import safe_error_line, wire_error
 from acp_runtime.jsonrpc.messages import RequestId
-from acp_runtime.jsonrpc.results import as_declared, build_result, is_result, is_void
+from acp_runtime.jsonrpc.results import as_declared, build_result, can_be_empty, is_result
 from acp_runtime.logs import Throttle
 from acp_runtime.stubs.methods import Request
 from acp_runtime.stubs.roles import Handler
@@ -47,7 +47,7 @@ class Answers:
         """
         method = request.method
         if method is not None:
-            if result is None and is_void(method):
+            if result is None and can_be_empty(method):
                 result = build_result(method, b"{}")
             if not is_result(method, result):
                 raise TypeError(f"The handler of {method.wire} returned {type(result).__name__}, not {method.result}.")
@@ -65,7 +65,7 @@ class Answers:
             self._log.failed(request.wire, error)
         if request.turn_cancelled and not is_own:
             return cancelled(request.id, request.method)
-        return error_answer(request.id, wire_error(error, disclose=self._disclose))
+        return safe_error_line(request.id, wire_error(error, disclose=self._disclose))
 
     def _initialized(self, id: RequestId, params: Any, result: Any) -> bytes:
         """The answer that opens the connection. It does if it can be sent."""
@@ -79,7 +79,7 @@ class Answers:
 def cancelled(id: RequestId, method: Request[Any, Any] | None) -> bytes:
     """The answer to a request whose turn was cancelled: a result where the method has one for that."""
     if method is None or method.cancelled is None:
-        return error_answer(id, RequestCancelled())
+        return safe_error_line(id, RequestCancelled())
     return result_line(id, build_result(method, method.cancelled[1].encode()))
 
 

@@ -18,7 +18,7 @@ from acp_runtime.connection.requests import Requests, is_cancelled_by
 from acp_runtime.connection.waiting_requests import WaitingRequests
 from acp_runtime.connection.writer import Writer
 from acp_runtime.errors import RequestCancelled
-from acp_runtime.jsonrpc.failures import error_answer
+from acp_runtime.jsonrpc.error_responses import safe_error_line
 from acp_runtime.stubs.methods import AnyMethod, Notification
 from acp_runtime.stubs.roles import Handler
 from acp_runtime.stubs.sides import Side
@@ -85,7 +85,7 @@ class Cancellation:
             self._waiting.remove(waiting)
             self._writer.answer(cancelled(waiting.id, waiting.method))
         for id in self._early.take_ids():
-            self._writer.answer(error_answer(id, RequestCancelled()))
+            self._writer.answer(safe_error_line(id, RequestCancelled()))
         for running in self._running:
             running.turn_cancelled = running.method is not None and running.method.cancelled is not None
             if not running.closing:
@@ -96,9 +96,9 @@ class Cancellation:
         id = getattr(params, field)
         for waiting in self._waiting.requests.with_id(id):
             self._waiting.remove(waiting)
-            self._writer.answer(error_answer(id, RequestCancelled()))
+            self._writer.answer(safe_error_line(id, RequestCancelled()))
         for _ in range(self._early.cancel(id)):
-            self._writer.answer(error_answer(id, RequestCancelled()))
+            self._writer.answer(safe_error_line(id, RequestCancelled()))
         for request in self._running.with_id(id):
             is_second = request.turn_stopped and request.cancel_awaited
             request.cancel_awaited = False

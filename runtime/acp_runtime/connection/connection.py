@@ -30,7 +30,7 @@ from acp_runtime.connection.transport import ByteSource, ByteWriter
 from acp_runtime.connection.writer import Writer
 from acp_runtime.errors import ConnectionClosed, InvalidParams, ProtocolVersionMismatch
 from acp_runtime.jsonrpc.decoding import Decoder
-from acp_runtime.jsonrpc.failures import error_answer
+from acp_runtime.jsonrpc.error_responses import safe_error_line
 from acp_runtime.jsonrpc.messages import (
     IncomingNotification,
     IncomingRequest,
@@ -191,15 +191,15 @@ class Connection:
         if message.error.code == InvalidParams.default_code:
             self.incoming.invalid_request(message, line)
             return
-        if message.answers is not None:
-            self.responses.unreadable(message.answers, message.about)
+        if message.response_to is not None:
+            self.responses.unreadable(message.response_to, message.description)
         if message.id is None and message.error.code == -32700:
             if not self._understood and self._banner:
                 return
-            self._banner = self._banner or message.about
-        if message.about:
-            self._log.log(WARNING, "refused", "The peer sent %s", message.about)
-        self.writer.answer(error_answer(message.id, message.error))
+            self._banner = self._banner or message.description
+        if message.description:
+            self._log.log(WARNING, "refused", "The peer sent %s", message.description)
+        self.writer.answer(safe_error_line(message.id, message.error))
 
     def _spawn(
         self, coroutine: Coroutine[Any, Any, Any], ended: Callable[[asyncio.Task[Any]], None]

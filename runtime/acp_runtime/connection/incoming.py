@@ -25,7 +25,7 @@ from acp_runtime.connection.session_queues import SessionQueues, Spawn
 from acp_runtime.connection.waiting_requests import WaitingRequest, WaitingRequests
 from acp_runtime.connection.writer import Writer
 from acp_runtime.errors import RequestError
-from acp_runtime.jsonrpc.failures import error_answer, summary
+from acp_runtime.jsonrpc.error_responses import safe_error_line, summary
 from acp_runtime.jsonrpc.messages import (
     IncomingNotification,
     IncomingRequest,
@@ -140,7 +140,7 @@ class Incoming:
             if refused is None and method.opens:
                 refused = self._initialization.refuse(message.params)
             if refused is not None:
-                self._writer.answer(error_answer(message.id, refused))
+                self._writer.answer(safe_error_line(message.id, refused))
                 return
             if method.cancelled is not None and self._cancels_turn(method, session):
                 self._writer.answer(cancelled(message.id, method))
@@ -197,7 +197,7 @@ class Incoming:
             return
         elif method is not None:
             error = self._guards.refuse_early(method)
-        self._writer.answer(error_answer(message.id, error or message.error))
+        self._writer.answer(safe_error_line(message.id, error or message.error))
 
     @property
     def tasks(self) -> list[asyncio.Task[None]]:

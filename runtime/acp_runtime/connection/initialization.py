@@ -14,7 +14,7 @@ from pydantic.alias_generators import to_snake
 from pydantic_core import to_json
 
 from acp_runtime.errors import ProtocolVersionMismatch, UnsupportedProtocolVersion
-from acp_runtime.jsonrpc.encoding import decoded
+from acp_runtime.jsonrpc.encoding import to_plain_json
 from acp_runtime.jsonrpc.frames import params_adapter
 from acp_runtime.jsonrpc.messages import IncomingRequest, RequestId
 from acp_runtime.logs import log
@@ -110,7 +110,7 @@ class Initialization:
         """This side says what it can do: log at ERROR, once, what of that its handler doesn't implement."""
         if self._said is not None:
             return
-        self._said = said = decoded(message)
+        self._said = said = to_plain_json(message)
         missing = [
             method.wire
             for method in self._side.requests.values()
@@ -137,7 +137,7 @@ class Initialization:
     def _take_note(self, message: Any) -> None:
         capabilities, info = self._profile.advertised["client" if self._side.role == "agent" else "agent"]
         self.done = True
-        self.peer = decoded(message)
+        self.peer = to_plain_json(message)
         self.peer_capabilities = getattr(message, to_snake(capabilities), None)
         self.peer_info = getattr(message, to_snake(info), None)
 

@@ -16,7 +16,7 @@ from acp_runtime.connection.pending_calls import PendingCalls
 from acp_runtime.connection.transport import ByteSource
 from acp_runtime.connection.writer import Writer
 from acp_runtime.errors import ConnectionClosed
-from acp_runtime.jsonrpc.framing import LineReader
+from acp_runtime.jsonrpc.framing import LineSplitter
 from acp_runtime.options import Options
 
 # Lines that are handed on before their handlers run. Small batches stay in cache and are freed by reference counting.
@@ -54,7 +54,7 @@ class Reader:
         self._take = take
         self._limit = options.unread_answer_bytes
         self._factor = options.flood_factor
-        self._cut = LineReader(options.max_message_bytes)
+        self._cut = LineSplitter(options.max_message_bytes)
         self._lines: deque[bytes] = deque()
         self._reason: ConnectionClosed | None = None
         self._paused = False

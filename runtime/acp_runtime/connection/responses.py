@@ -94,7 +94,7 @@ class Responses:
         if message.fault:
             raise InvalidResponse(call.wire, message.fault)
         method = call.method
-        if message.failed:
+        if message.is_error:
             error = self._remote_error(call.wire, message.error)
             if method is None or method.gone is None or method.gone != error.code:
                 raise error

@@ -16,7 +16,7 @@ from pydantic_core import from_json
 
 from acp_runtime.errors import InvalidParams, InvalidRequest, MethodNotFound, ParseError
 from acp_runtime.jsonrpc.descriptions import describe
-from acp_runtime.jsonrpc.failures import explain
+from acp_runtime.jsonrpc.error_responses import explain
 from acp_runtime.jsonrpc.frames import METHOD, Frames, params_adapter
 from acp_runtime.jsonrpc.messages import (
     Ignored,
@@ -27,7 +27,7 @@ from acp_runtime.jsonrpc.messages import (
     Message,
     Refused,
 )
-from acp_runtime.jsonrpc.stand_ins import validate
+from acp_runtime.jsonrpc.placeholders import validate
 from acp_runtime.jsonrpc.tolerant import Unreadable, parse
 from acp_runtime.models.holders import receiving
 from acp_runtime.models.json_values import as_object

@@ -12,7 +12,7 @@ from typing import Any
 from pydantic_core import PydanticSerializationError, to_json
 
 from acp_runtime.errors import RequestError
-from acp_runtime.jsonrpc import stand_ins
+from acp_runtime.jsonrpc import placeholders
 from acp_runtime.jsonrpc.finite import LONG, require_finite
 from acp_runtime.jsonrpc.messages import RequestId
 from acp_runtime.jsonrpc.tolerant import parse
@@ -79,7 +79,7 @@ def dump(value: Any) -> bytes:
     return line
 
 
-def decoded(value: Any) -> Any:
+def to_plain_json(value: Any) -> Any:
     """The decoded JSON of what was received, infinite numbers as null."""
     return parse(_dump_again(value)).value
 
@@ -87,7 +87,7 @@ def decoded(value: Any) -> Any:
 def _dump_again(value: Any) -> bytes:
     """Dump a value of any text and depth."""
     try:
-        return stand_ins.dump(value, _dump_json)
+        return placeholders.dump(value, _dump_json)
     except ValueError as error:
         raise PydanticSerializationError(re.sub(_VALUE, r"\1", str(error))) from None
 

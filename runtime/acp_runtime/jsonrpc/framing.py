@@ -8,7 +8,7 @@ _BOM = b"\xef\xbb\xbf"
 _BLANK = b" \t\r\n\x0b\x0c"
 
 
-class LineReader:
+class LineSplitter:
     """Cuts what arrives into lines. The cost is linear in the bytes, however they are chunked.
 
     Args:

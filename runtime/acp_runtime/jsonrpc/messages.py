@@ -50,17 +50,17 @@ class IncomingResponse:
 
     Attributes:
         fault: what is wrong with the envelope; empty if nothing is.
-        failed: whether it is an error.
+        is_error: whether it is an error response.
         error: the error object as plain JSON.
-        null: whether the result is null.
+        is_null: whether the result is null.
         line: the whole message.
     """
 
     id: Any
     fault: str
-    failed: bool
+    is_error: bool
     error: Any
-    null: bool
+    is_null: bool
     line: bytes
 
 
@@ -69,14 +69,14 @@ class Refused:
     """A message that is answered with an error at once.
 
     Attributes:
-        about: what is wrong with it, for the log; without payload.
-        answers: the id of the call that it is the response to, as far as it can be read.
+        description: what is wrong with it, for the log; without payload.
+        response_to: the id of the call that it is the response to, as far as it can be read.
     """
 
     id: RequestId
     error: RequestError
-    about: str = ""
-    answers: int | None = None
+    description: str = ""
+    response_to: int | None = None
 
 
 @dataclass(slots=True)

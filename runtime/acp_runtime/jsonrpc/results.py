@@ -10,9 +10,9 @@ from pydantic_core import core_schema, from_json
 from pydantic_core.core_schema import CoreSchema
 
 from acp_runtime.errors import InvalidResponse
-from acp_runtime.jsonrpc.failures import explain, summary
+from acp_runtime.jsonrpc.error_responses import explain, summary
 from acp_runtime.jsonrpc.messages import IncomingResponse
-from acp_runtime.jsonrpc.stand_ins import validate
+from acp_runtime.jsonrpc.placeholders import validate
 from acp_runtime.jsonrpc.tolerant import parse
 from acp_runtime.models.dumping import Declared
 from acp_runtime.models.holders import receiving
@@ -38,7 +38,7 @@ def parse_result(method: Request[Any, Any], response: IncomingResponse) -> Any:
     Raises:
         InvalidResponse: if it is not what the method answers with.
     """
-    line = b'{"result":{}}' if response.null and _leaves(method) else response.line
+    line = b'{"result":{}}' if response.is_null and _leaves(method) else response.line
     validate_json = _adapter(method).validator.validate_json
     try:
         try:
@@ -49,7 +49,7 @@ def parse_result(method: Request[Any, Any], response: IncomingResponse) -> Any:
             return validate(validate_json, {"result": plain_result(response)})["result"]
     except ValidationError as error:
         reason = (
-            "the result is null" if response.null else summary(explain(_meant(method, response, error), 1), "result")
+            "the result is null" if response.is_null else summary(explain(_meant(method, response, error), 1), "result")
         )
     raise InvalidResponse(method.wire, reason)
 
@@ -57,7 +57,7 @@ def parse_result(method: Request[Any, Any], response: IncomingResponse) -> Any:
 def _meant(method: Request[Any, Any], response: IncomingResponse, error: ValidationError) -> ValidationError:
     """What is wrong with a result; of a union, with the member that was meant."""
     validate_python = _adapter(method).validator.validate_python
-    frame: dict[str, Any] = {"result": {} if response.null else plain_result(response)}
+    frame: dict[str, Any] = {"result": {} if response.is_null else plain_result(response)}
     return meant_by_json(lambda value: validate(lambda json: validate_python(from_json(json)), value), frame, error)
 
 
@@ -91,15 +91,10 @@ def as_declared(method: Request[Any, Any], result: Any) -> Any:
     return Declared(leaves)(result) if leaves and type(result) not in leaves else result
 
 
-def is_void(method: Request[Any, Any]) -> bool:
+def can_be_empty(method: Request[Any, Any]) -> bool:
     """Whether a method's result can be empty."""
     leaves = _leaves(method)
     return bool(leaves) and not any(field.is_required() for leaf in leaves for field in leaf.model_fields.values())
-
-
-def has_field(method: Request[Any, Any], name: str) -> bool:
-    """Whether a method's result has a field of this (Python) name."""
-    return any(name in leaf.model_fields for leaf in _leaves(method))
 
 
 @cache

@@ -20,7 +20,7 @@ from acp_bindings.v1 import (
     SessionUpdatePlan,
 )
 from acp_runtime import AuthenticationRequired, RequestError
-from acp_runtime.jsonrpc.failures import explain
+from acp_runtime.jsonrpc.error_responses import explain
 from acp_runtime.jsonrpc.messages import IncomingRequest
 from tests.support.runtime.peer import Link, PlainAgent, PlainClient, calling, prompt, serving, update
 

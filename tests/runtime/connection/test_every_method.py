@@ -14,7 +14,7 @@ from acp_runtime.connection.paths import relative_paths
 from acp_runtime.errors import InvalidResponse, MethodNotFound
 from acp_runtime.jsonrpc.decoding import Decoder
 from acp_runtime.jsonrpc.encoding import dump
-from acp_runtime.jsonrpc.results import is_void, parse_result
+from acp_runtime.jsonrpc.results import can_be_empty, parse_result
 from acp_runtime.stubs.methods import Request
 from acp_runtime.stubs.sides import Side
 from tests.support.runtime.peer import LINKS, PlainAgent, PlainClient, calling, serving
@@ -67,7 +67,7 @@ async def test_rule_10_none_from_a_handler_is_sent_as_an_empty_object(method: st
 
 def test_rule_10_every_method_with_a_void_result_is_in_the_table_above() -> None:
     known = {**methods.AGENT_REQUESTS, **methods.CLIENT_REQUESTS}
-    assert {wire for wire, method in known.items() if is_void(method)} == set(VOID)
+    assert {wire for wire, method in known.items() if can_be_empty(method)} == set(VOID)
 
 
 @pytest.mark.parametrize("role", ROLES)
@@ -77,7 +77,7 @@ def test_rule_10_null_is_a_void_result_and_no_other(profile: str, role: str) -> 
     for method in requests_of(profile, role):
         if method.wire == "proxy/successor":
             continue  # any JSON is a result of it
-        if is_void(method):
+        if can_be_empty(method):
             assert dump(parse_result(method, response)) == b"{}"
         else:
             with pytest.raises(InvalidResponse, match=method.wire):

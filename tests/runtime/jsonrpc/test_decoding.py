@@ -115,8 +115,8 @@ def test_rule_9_the_same_holds_for_what_is_no_json_but_certain(name: str, odd: s
         assert "JSON" in found.fault
     else:
         assert isinstance(found, Refused)
-        assert (found.error.code, found.answers) == (-32700, None)
-        assert "JSON" in found.about
+        assert (found.error.code, found.response_to) == (-32700, None)
+        assert "JSON" in found.description
 
 
 @pytest.mark.parametrize("name", ["result", "error"])
@@ -127,11 +127,11 @@ def test_rule_9_a_response_cut_off_anywhere_behind_its_id_answers_its_call(name:
     for end in range(line.index(b"31,") + 3, len(line)):
         found = decoder.decode(line[:end])
         assert isinstance(found, Refused)
-        assert (found.id, found.answers) == (None, 31)
+        assert (found.id, found.response_to) == (None, 31)
     for end in range(line.index(b"31,") + 3):
         found = decoder.decode(line[:end])
         assert isinstance(found, Refused)
-        assert found.answers is None
+        assert found.response_to is None
 
 
 def test_rule_3_a_request_cut_off_anywhere_behind_its_method_answers_nothing() -> None:
@@ -139,7 +139,7 @@ def test_rule_3_a_request_cut_off_anywhere_behind_its_method_answers_nothing() -
     for end in range(line.index(b'"params"'), len(line)):
         found = _client().decode(line[:end])
         assert isinstance(found, Refused)
-        assert (found.id, found.answers) == (None, None)
+        assert (found.id, found.response_to) == (None, None)
 
 
 def test_rule_12_a_valid_message_is_the_same_whatever_it_is_read_by() -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from acp_bindings.v1 import ContentBlockText, PromptRequest, PromptResponse, SessionUpdateAgentMessageChunk
 from acp_runtime import MessageTooLarge
-from acp_runtime.jsonrpc.framing import LineReader
+from acp_runtime.jsonrpc.framing import LineSplitter
 from tests.support.runtime.peer import Link, Peer, PlainAgent, calling, line, prompt, serving, update
 
 PARSE_ERROR = {"jsonrpc": "2.0", "id": None, "error": {"code": -32700, "message": "Parse error"}}
@@ -207,13 +207,13 @@ async def _answer(peer: Peer) -> Any:
 async def test_rule_5_a_line_of_30_megabytes_needs_at_most_three_times_its_size() -> None:
     from acp_bindings.v1 import methods
     from acp_runtime.jsonrpc.decoding import Decoder
-    from acp_runtime.jsonrpc.framing import LineReader
+    from acp_runtime.jsonrpc.framing import LineSplitter
 
     decoder = Decoder(methods.CLIENT_REQUESTS, methods.CLIENT_NOTIFICATIONS)
     decoder.decode(line(update("s1", "x")))
     size = 30_000_000
     tracemalloc.start()
-    reader = LineReader(64 * 1024 * 1024)
+    reader = LineSplitter(64 * 1024 * 1024)
     whole = line(update("s1", "x" * size))
     chunks = [whole[start : start + 65_536] for start in range(0, len(whole), 65_536)]
     del whole
@@ -229,7 +229,7 @@ async def test_rule_5_a_line_of_30_megabytes_needs_at_most_three_times_its_size(
 
 
 def test_rule_5_nothing_behind_a_line_that_is_too_large_is_handed_on() -> None:
-    lines = LineReader(10)
+    lines = LineSplitter(10)
     assert lines.feed(b"first\nsecon") == [b"first"]
     assert lines.feed(b"d, too long\nthird\n") == []
     assert lines.too_large is not None

@@ -12,7 +12,7 @@ import pytest
 
 from acp_bindings.v1 import methods
 from acp_runtime.jsonrpc.decoding import Decoder
-from acp_runtime.jsonrpc.framing import LineReader
+from acp_runtime.jsonrpc.framing import LineSplitter
 from acp_runtime.jsonrpc.messages import IncomingRequest, Refused
 from acp_runtime.jsonrpc.outline import outline
 from tests.support.runtime.fuzzing import MESSAGES, check, generated, mutations
@@ -64,7 +64,7 @@ async def test_rule_3_every_request_among_mutated_messages_gets_one_answer(link:
     async with serving(link) as peer:
         receiving = asyncio.create_task(_answers(peer))
         for each in sent:
-            framed = LineReader(2**20).feed(each + b"\n")
+            framed = LineSplitter(2**20).feed(each + b"\n")
             expected.update(found.id for found in map(decoder.decode, framed) if isinstance(found, Answered))
             await peer.send(each + b"\n")
         await peer.send({"id": "the last one", "method": "_last"})

@@ -17,7 +17,7 @@ from typing import Any
 from acp_bindings.v1 import methods
 from acp_runtime.jsonrpc.decoding import Decoder
 from acp_runtime.jsonrpc.encoding import dump
-from acp_runtime.jsonrpc.failures import error_answer
+from acp_runtime.jsonrpc.error_responses import safe_error_line
 from acp_runtime.jsonrpc.messages import (
     Ignored,
     IncomingNotification,
@@ -137,13 +137,13 @@ def _check_same(found: Any, odd: Any) -> None:
     elif isinstance(found, InvalidNotification):
         assert (odd.params, odd.error.data) == (found.params, found.error.data)
     elif isinstance(found, IncomingResponse):
-        assert (odd.id, odd.failed, odd.error, odd.fault) == (found.id, found.failed, found.error, found.fault)
+        assert (odd.id, odd.is_error, odd.error, odd.fault) == (found.id, found.is_error, found.error, found.fault)
 
 
 def _check_refused(found: Refused, value: Any) -> None:
-    answer = json.loads(error_answer(found.id, found.error), parse_constant=_refuse)
+    answer = json.loads(safe_error_line(found.id, found.error), parse_constant=_refuse)
     assert (answer["id"], answer["error"]["code"]) == (found.id, found.error.code)
-    assert found.about or found.error.code in (-32601, -32602)
+    assert found.description or found.error.code in (-32601, -32602)
     if value is not NOT_JSON:
         is_call = isinstance(value, dict) and isinstance(value.get("method"), str) and value.get("jsonrpc") == "2.0"
         assert (found.error.code == -32600) == (not is_call or not _is_id(value.get("id")))

@@ -11,7 +11,7 @@ from acp_runtime.errors import InternalError, RemoteError, RequestCancelled, Req
 from acp_runtime.escaping import printable
 from acp_runtime.jsonrpc.encoding import dump, error_line
 from acp_runtime.jsonrpc.messages import RequestId
-from acp_runtime.jsonrpc.stand_ins import original
+from acp_runtime.jsonrpc.placeholders import original
 
 # Of an answer to invalid params: how many errors it names, how long its parts get, and how much they are in all.
 _MAX_ERRORS = 100
@@ -39,7 +39,7 @@ def wire_error(error: BaseException, *, disclose: bool) -> RequestError:
     return InternalError(data=data)
 
 
-def error_answer(id: RequestId, error: RequestError) -> bytes:
+def safe_error_line(id: RequestId, error: RequestError) -> bytes:
     """The line of an error, whatever is in it: what can't be serialised is left out."""
     try:
         return error_line(id, error if _is_sound(error) else InternalError())
