@@ -113,9 +113,9 @@ async def serve_stdio(side: Side[RemoteT], factory: Callable[[RemoteT], Handler]
     Raises:
         SystemExit: if stdout can't be written, though the peer is there; its message goes to stderr, the code is 1.
     """
-    from acp_runtime.transports.stdio import wire
+    from acp_runtime.transports.stdio import take_over_stdio
 
-    with wire() as (reader, writer):
+    with take_over_stdio() as (reader, writer):
         await _until_signalled(Connection(side, factory, reader, writer, options))
         error = writer.error
     if error is not None and not isinstance(error, ConnectionError):
@@ -124,7 +124,7 @@ async def serve_stdio(side: Side[RemoteT], factory: Callable[[RemoteT], Handler]
 
 async def _until_signalled(connection: Connection) -> None:
     """Run a connection until it ends. SIGINT and SIGTERM end it, and another one hurries it."""
-    from acp_runtime.transports.signals import TakenSignals
+    from acp_runtime.transports.signals import ShutdownSignals
 
     def signalled(number: Signals, count: int) -> None:
         if count == 1:
@@ -134,7 +134,7 @@ async def _until_signalled(connection: Connection) -> None:
 
     task = asyncio.create_task(run(connection), name="acp-stdio")
     closing = Closing()
-    with TakenSignals(signalled):
+    with ShutdownSignals(signalled):
         await closing.finish(task)
     closing.raise_cancelled()
 
@@ -155,14 +155,14 @@ async def spawn(
     Raises:
         OSError: if the command can't start; names it.
     """
-    from acp_runtime.transports.process import started
+    from acp_runtime.transports.process import running_process
 
     if inherit_env is not None:
         options = replace(options, inherit_env=inherit_env)
-    async with started(command, args, cwd=cwd, env=env, options=options) as process:
+    async with running_process(command, args, cwd=cwd, env=env, options=options) as process:
         streams = (process.stdout, process.stdin)
         async with running(side, factory, *streams, options, process.why_closed, process.closing, process) as remote:
             try:
                 yield remote
             finally:
-                process.leave()
+                process.keep_draining()

@@ -86,7 +86,7 @@ def test_rule_23_an_event_loop_that_is_left_for_good_leaves_no_process(rest: str
 
 INTERRUPTED_AT_EXIT = """
 import signal, subprocess, sys
-from acp_runtime.transports.groups import ProcessGroup
+from acp_runtime.transports.process_group import ProcessGroup
 
 def interrupted(number):
     signal.getsignal = found

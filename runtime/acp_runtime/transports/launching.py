@@ -16,7 +16,7 @@ from errno import EACCES, EINVAL, ENOENT
 from pathlib import Path
 from typing import Any
 
-from acp_runtime.transports.groups import ProcessGroup
+from acp_runtime.transports.process_group import ProcessGroup
 
 
 class InvalidCommand(OSError, ValueError):

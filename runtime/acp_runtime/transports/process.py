@@ -16,9 +16,9 @@ from acp_runtime.errors import ConnectionClosed
 from acp_runtime.logs import log
 from acp_runtime.options import Options
 from acp_runtime.transports.environment import environment
-from acp_runtime.transports.exits import ExitWatch
+from acp_runtime.transports.exit_watch import ExitWatch
 from acp_runtime.transports.launching import Launched, launch
-from acp_runtime.transports.signals import uninterrupted
+from acp_runtime.transports.signals import deferred_interrupts
 from acp_runtime.transports.stderr import Stderr
 from acp_runtime.transports.stdio import open_reader, open_writer
 
@@ -36,7 +36,7 @@ _logger = getLogger(__name__)
 
 
 @asynccontextmanager
-async def started(
+async def running_process(
     command: str,
     args: tuple[str, ...],
     *,
@@ -50,7 +50,7 @@ async def started(
         OSError: if the command can't start, or the file for its stderr can't be opened; names it.
     """
     with ExitStack() as release:
-        with uninterrupted():
+        with deferred_interrupts():
             stderr = Stderr(options)
             release.callback(stderr.close)
             launched = launch(command, args, cwd, environment(env, options.inherit_env))
@@ -99,7 +99,7 @@ class Process:
         self._exit = ExitWatch(launched.group)
         release.callback(self._exit.close)
         # What it has started may hold its stdout for ever. All that it wrote itself is read by then.
-        self._exit.over.add_done_callback(lambda _: reader.end())
+        self._exit.exited.add_done_callback(lambda _: reader.end())
         stderr.start(stderr_reader)
         finalize(self, launched.group.end_now).atexit = False
 
@@ -125,25 +125,25 @@ class Process:
 
     async def why_closed(self, reason: ConnectionClosed) -> ConnectionClosed:
         """Add the exit code and the end of stderr to the reason why a connection ended."""
-        self._exit.hasten()
-        await asyncio.wait({self._exit.over}, timeout=_LAST_WORDS)
-        if not self._stderr_reader.read_now() and self._exit.over.done():
-            await asyncio.wait({self._stderr.over}, timeout=_LAST_WORDS)
+        self._exit.poll_faster()
+        await asyncio.wait({self._exit.exited}, timeout=_LAST_WORDS)
+        if not self._stderr_reader.read_now() and self._exit.exited.done():
+            await asyncio.wait({self._stderr.finished}, timeout=_LAST_WORDS)
         return type(reason)(reason.reason, self.returncode, self.stderr)
 
-    def leave(self) -> None:
+    def keep_draining(self) -> None:
         """Read on when the connection stops listening, so that what the process still writes doesn't hold it up."""
-        self.stdout.leave()
+        self.stdout.keep_draining()
 
     async def end(self) -> None:
         """Close stdin, wait, terminate, kill; then the same to what the process left behind."""
         self.stdin.abort()
         self._reader.discard()
-        self._exit.hasten()
+        self._exit.poll_faster()
         await self._end_process()
         await self._end_what_it_left()
         if not self._stderr_reader.read_now():
-            await self.closing.wait(self._stderr.over, _GRACE)
+            await self.closing.wait(self._stderr.finished, _GRACE)
         await self.closing.until(self._stderr.is_handed_on, _FLUSH)
         self.closing.raise_cancelled()
 
@@ -152,15 +152,15 @@ class Process:
 
     async def _end_process(self) -> None:
         deadline, last_deadline = self._options.exit_deadline, self._options.terminate_deadline
-        if await self.closing.wait(self._exit.over, deadline):
+        if await self.closing.wait(self._exit.exited, deadline):
             return
         self._warn("The agent (pid %s) goes on after its stdin was closed; it gets SIGTERM.")
         self._group.signal("SIGTERM")
-        if await self.closing.wait(self._exit.over, last_deadline):
+        if await self.closing.wait(self._exit.exited, last_deadline):
             return
         self._warn("The agent (pid %s) goes on after SIGTERM; it is killed.")
         self._group.signal("SIGKILL")
-        await self.closing.wait(self._exit.over, last_deadline)
+        await self.closing.wait(self._exit.exited, last_deadline)
 
     async def _end_what_it_left(self) -> None:
         deadline = self._options.terminate_deadline
@@ -180,7 +180,7 @@ class _Stdout:
 
     def __init__(self, reader: Reader) -> None:
         self._reader = reader
-        self._is_left = False
+        self._keep_draining = False
 
     def start(self, receiver: Receiver, /) -> None:
         """Begin to read."""
@@ -196,11 +196,11 @@ class _Stdout:
 
     async def stop(self) -> None:
         """Hand on nothing more."""
-        if self._is_left:
+        if self._keep_draining:
             self._reader.discard()
         else:
             await self._reader.stop()
 
-    def leave(self) -> None:
+    def keep_draining(self) -> None:
         """When it is stopped, drop what comes rather than leave it in the pipe."""
-        self._is_left = True
+        self._keep_draining = True

@@ -17,7 +17,7 @@ from acp_runtime.connection.forks import abandoned_in_children
 _Handler = Callable[[int, FrameType | None], Any] | int | None
 
 
-class TakenSignals:
+class ShutdownSignals:
     """SIGINT and SIGTERM call a function in the event loop while the block lasts; then whoever had them has them again.
 
     Handlers of Python are used rather than `loop.add_signal_handler`, for three reasons: what was there before can be
@@ -119,7 +119,7 @@ class _WakeUp:
 
 
 @contextmanager
-def uninterrupted() -> Generator[Sequence[object]]:
+def deferred_interrupts() -> Generator[Sequence[object]]:
     """A Ctrl-C that comes while the block lasts is handled after it. Gives the list of those that have come.
 
     Without this, KeyboardInterrupt could be raised between the start of a process and the moment that it is known.

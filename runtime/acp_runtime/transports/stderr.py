@@ -27,7 +27,7 @@ class Stderr:
         OSError: if the file can't be opened; names it.
 
     Attributes:
-        over: done when nothing more comes.
+        finished: done when nothing more comes.
     """
 
     def __init__(self, options: Options) -> None:
@@ -40,7 +40,7 @@ class Stderr:
         self._is_stuck = False
         self._left_out = 0
         self._sink: Sink | None = sink_of(options.stderr)
-        self.over: asyncio.Future[None] = self._loop.create_future()
+        self.finished: asyncio.Future[None] = self._loop.create_future()
 
     @property
     def tail(self) -> str:
@@ -74,8 +74,8 @@ class Stderr:
 
     def ended(self, error: OSError | None, /) -> None:
         """That was all."""
-        if not self.over.done():
-            self.over.set_result(None)
+        if not self.finished.done():
+            self.finished.set_result(None)
 
     def is_handed_on(self) -> bool:
         """Whether all that has come has been taken."""

@@ -17,14 +17,14 @@ from acp_runtime.connection.forks import abandoned_in_children
 from acp_runtime.transports.threads import ThreadReader, ThreadWriter
 
 if TYPE_CHECKING:
-    from acp_runtime.transports.fds import FdReader, FdWriter
+    from acp_runtime.transports.descriptors import FdReader, FdWriter
 
     Reader: TypeAlias = FdReader | ThreadReader
     Writer: TypeAlias = FdWriter | ThreadWriter
 
 
 @contextmanager
-def wire() -> Generator[tuple[Reader, Writer]]:
+def take_over_stdio() -> Generator[tuple[Reader, Writer]]:
     """The streams of stdin and stdout while the block lasts."""
     with _TakenOver() as (fd_in, fd_out):
         reader, writer = open_reader(fd_in), open_writer(fd_out, shared=True)
@@ -38,7 +38,7 @@ def wire() -> Generator[tuple[Reader, Writer]]:
 def open_reader(fd: int) -> Reader:
     """A stream of a descriptor, by the loop if it can wait for it."""
     if sys.platform != "win32":
-        from acp_runtime.transports.fds import FdReader, can_wait
+        from acp_runtime.transports.descriptors import FdReader, can_wait
 
         if can_wait(fd):
             return FdReader(fd)
@@ -48,10 +48,10 @@ def open_reader(fd: int) -> Reader:
 def open_writer(fd: int, *, shared: bool) -> Writer:
     """A stream to a descriptor, by the loop if it can wait for it."""
     if sys.platform != "win32":
-        from acp_runtime.transports.fds import FdWriter, can_wait, own_description
+        from acp_runtime.transports.descriptors import FdWriter, can_wait, reopen_terminal
 
         if shared and os.isatty(fd):
-            fd, shared = own_description(fd)
+            fd, shared = reopen_terminal(fd)
             return ThreadWriter(fd) if shared else FdWriter(fd, shared=False)
         if can_wait(fd):
             return FdWriter(fd, shared=shared)

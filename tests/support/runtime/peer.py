@@ -32,7 +32,7 @@ from acp_bindings.v1.connect import AGENT_SIDE, CLIENT_SIDE
 from acp_runtime.connection import Connection, run
 from acp_runtime.connection.transport import ByteSource, ByteWriter
 from acp_runtime.options import Options
-from acp_runtime.transports.fds import FdReader, FdWriter
+from acp_runtime.transports.descriptors import FdReader, FdWriter
 from acp_runtime.transports.memory import MemoryPipe
 from acp_runtime.transports.streams import StreamOutput, StreamSource
 

@@ -36,7 +36,7 @@ def can_wait(fd: int) -> bool:
     return stat.S_ISCHR(mode) and os.isatty(fd)
 
 
-def own_description(fd: int) -> tuple[int, bool]:
+def reopen_terminal(fd: int) -> tuple[int, bool]:
     """Open a terminal anew. A terminal that has some room may have less than PIPE_BUF, and only its own description may
     become non-blocking.
 

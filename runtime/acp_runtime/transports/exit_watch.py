@@ -7,7 +7,7 @@ import os
 import sys
 
 from acp_runtime.connection.forks import abandoned_in_children
-from acp_runtime.transports.groups import ProcessGroup
+from acp_runtime.transports.process_group import ProcessGroup
 
 _SLOW, _FAST = 0.1, 0.005
 
@@ -19,7 +19,7 @@ class ExitWatch:
         group: the subprocess and its group.
 
     Attributes:
-        over: done when the subprocess has exited.
+        exited: done when the subprocess has exited.
     """
 
     def __init__(self, group: ProcessGroup) -> None:
@@ -28,12 +28,12 @@ class ExitWatch:
         self._pause = _SLOW
         self._timer: asyncio.TimerHandle | None = None
         self._fd = _descriptor_of(group.pid)
-        self.over: asyncio.Future[None] = self._loop.create_future()
+        self.exited: asyncio.Future[None] = self._loop.create_future()
         abandoned_in_children(self)
         if self._fd is None or not self._is_watched(self._fd):
             self._look()
 
-    def hasten(self) -> None:
+    def poll_faster(self) -> None:
         """Look more often, if it has to be looked."""
         self._pause = _FAST
         if self._timer is not None:
@@ -64,8 +64,8 @@ class ExitWatch:
     def _look(self) -> None:
         if self._group.has_exited():
             self.close()
-            if not self.over.done():
-                self.over.set_result(None)
+            if not self.exited.done():
+                self.exited.set_result(None)
         elif self._fd is None:
             self._timer = self._loop.call_later(self._pause, self._look)
 

@@ -18,7 +18,7 @@ import time
 from contextlib import suppress
 
 from acp_runtime.connection.forks import abandoned_in_children
-from acp_runtime.transports.signals import uninterrupted
+from acp_runtime.transports.signals import deferred_interrupts
 
 # How long a process may take to end after SIGTERM, and after SIGKILL, while nothing else can run.
 _LAST_GRACE, _LAST_WAIT, _PAUSE = 0.5, 2.0, 0.002
@@ -99,7 +99,7 @@ atexit.register(_end_all)
 
 
 def _end_now(groups: set[ProcessGroup]) -> None:
-    with uninterrupted() as interrupts:
+    with deferred_interrupts() as interrupts:
         _signal(groups, "SIGTERM")
         end = time.monotonic() + _LAST_GRACE
         while _left(groups) and time.monotonic() < end and not interrupts:
