@@ -9,9 +9,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NoReturn, TypeAlias
 
+from codegen.console import TRACEBACK, OutputError, internal_error_message, system_error_message, write_output
 from codegen.errors import FetchError, FileError, SchemaError, SourceError
-from codegen.stopping import catch_signals
-from codegen.system import TRACEBACK, OutputError, of_codegen, of_system, say
+from codegen.signals import catch_signals
 
 ROOT = Path(__file__).resolve().parent.parent
 SCHEMA = ROOT / "schema"
@@ -34,11 +34,11 @@ def main(arguments: list[str] | None = None) -> int:
     except (FetchError, SchemaError, SourceError, OutputError) as error:
         return _fail(str(error), 1 if isinstance(error, SchemaError) and not isinstance(error, FileError) else 2)
     except OSError as error:
-        return _fail(of_system(error), 2)
+        return _fail(system_error_message(error), 2)
     except Exception as error:
         if os.environ.get(TRACEBACK):
             raise
-        return _fail(of_codegen(error), 2)
+        return _fail(internal_error_message(error), 2)
 
 
 def _fail(sentence: str, code: int) -> int:
@@ -50,7 +50,7 @@ def _fail(sentence: str, code: int) -> int:
 def _fetch(options: argparse.Namespace) -> int:
     from codegen.pinned.fetch import fetch
 
-    say("".join(f"{line}\n" for line in fetch(options.source, options.schema)))
+    write_output("".join(f"{line}\n" for line in fetch(options.source, options.schema)))
     return 0
 
 
@@ -59,7 +59,7 @@ def _regen(options: argparse.Namespace) -> int:
 
     differing = regenerate(options.schema, options.output, pinned=options.schema == SCHEMA)
     changed = f"{len(differing)} files changed" if differing else "nothing changed"
-    say("".join(f"{line}\n" for line in (*differing, changed)))
+    write_output("".join(f"{line}\n" for line in (*differing, changed)))
     return 0
 
 
@@ -67,7 +67,7 @@ def _check(options: argparse.Namespace) -> int:
     from codegen.regen import check
 
     found = check(options.schema, options.output)
-    say(found)
+    write_output(found)
     if found:
         print("generated/ is not what the schema and codegen give. Run `make regen`.", file=sys.stderr)
     return 1 if found else 0

@@ -23,7 +23,7 @@ class Type:
         nullable: whether null is one of its values.
         names: definitions it mentions.
         item: the item of an array.
-        spelled: whether the null has to be spelled out; the alias behind a reference may already say it.
+        explicit_null: whether the null has to be spelled out; the alias behind a reference may already say it.
         plain: the expression in signatures where that differs: without constraints, with any sequence for a list.
     """
 
@@ -32,18 +32,18 @@ class Type:
     nullable: bool = False
     names: tuple[str, ...] = ()
     item: Type | None = None
-    spelled: bool = True
+    explicit_null: bool = True
     plain: str = ""
 
     @property
     def annotation(self) -> str:
-        return f"{self.text} | None" if self.nullable and self.spelled else self.text
+        return f"{self.text} | None" if self.nullable and self.explicit_null else self.text
 
     @property
     def parameter(self) -> str:
         """What a caller may pass: any sequence where a model holds a list."""
         text = f"Sequence[{self.item.parameter}]" if self.kind == "array" and self.item else self.plain or self.text
-        return f"{text} | None" if self.nullable and self.spelled else text
+        return f"{text} | None" if self.nullable and self.explicit_null else text
 
 
 @dataclass(frozen=True)
@@ -160,7 +160,7 @@ class Method:
     content: tuple[tuple[str, str], ...] = ()
     offered: str = ""
     facts: tuple[tuple[str, Any], ...] = ()
-    line: dict[str, Any] = field(default_factory=dict[str, Any], compare=False)
+    entry: dict[str, Any] = field(default_factory=dict[str, Any], compare=False)
 
 
 @dataclass
@@ -177,7 +177,7 @@ class Schema:
 
     definitions: dict[str, Definition]
     methods: list[Method] = field(default_factory=list[Method])
-    messages: dict[str, str] = field(default_factory=dict[str, str])
+    message_docs: dict[str, str] = field(default_factory=dict[str, str])
     envelopes: set[str] = field(default_factory=set[str])
     properties: dict[str, str] = field(default_factory=dict[str, str])
 
@@ -199,25 +199,27 @@ class Schema:
             yield base
             name = base
 
-    def leaves(self, name: str) -> Iterator[Model]:
+    def concrete_models(self, name: str) -> Iterator[Model]:
         """The models that a definition can be: itself, or every member of a union, nested ones too."""
         found = self.definitions[name]
         if isinstance(found, Model):
             yield found
         if isinstance(found, Union):
             for member in found.members:
-                yield from self.leaves(member.name)
+                yield from self.concrete_models(member.name)
 
-    def variants(self, method: Method) -> list[list[Field]]:
+    def parameter_sets(self, method: Method) -> list[list[Field]]:
         """The fields of a method's params, as its callers pass them; of a union, those of each of its members."""
-        return [[self._passed(field) for field in self.fields(leaf.name)] for leaf in self.leaves(method.params)]
+        return [
+            [self._passed(field) for field in self.fields(leaf.name)] for leaf in self.concrete_models(method.params)
+        ]
 
     def _passed(self, field: Field) -> Field:
         """A field as a keyword: an alias of an array is spelled out, since a caller may pass any sequence."""
         found = self.definitions[field.type.text] if field.type.kind == "ref" else None
         if not isinstance(found, Alias) or "Sequence[" not in found.type.parameter:
             return field
-        return replace(field, type=replace(found.type, nullable=field.type.nullable, spelled=True))
+        return replace(field, type=replace(found.type, nullable=field.type.nullable, explicit_null=True))
 
 
 def with_fields(model: Model, *fields: Field) -> Model:

@@ -17,10 +17,10 @@ from codegen.pinned.pins import load
 from codegen.pinned.profiles import Profile
 from codegen.read.canonical import canonical
 from codegen.read.defaults import fill_defaults
-from codegen.read.envelopes import read_messages, set_envelopes
-from codegen.read.methods import properties_of, read_methods, read_methods_alone
+from codegen.read.envelopes import move_envelopes_last, read_messages
+from codegen.read.methods import read_methods, read_methods_without_facts, shared_properties
 from codegen.read.normalise import normalise
-from codegen.read.unused import check_used
+from codegen.read.unused_facts import check_all_used
 from codegen.read.vocabulary import check_vocabulary
 
 PACKAGE = "acp_bindings"
@@ -36,7 +36,7 @@ def _named(profile: Profile) -> Generator[None]:
         raise
 
 
-def understand(raw: dict[str, Any], version: str | None) -> Schema:
+def read_schema(raw: dict[str, Any], version: str | None) -> Schema:
     """The intermediate representation of a JSON schema.
 
     Args:
@@ -48,11 +48,11 @@ def understand(raw: dict[str, Any], version: str | None) -> Schema:
     schema = normalise(raw["$defs"])
     fill_defaults(schema)
     messages = read_messages(raw)
-    schema.messages = messages.texts
+    schema.message_docs = messages.texts
     payloads = messages.payloads
-    schema.methods = read_methods(raw, payloads, version) if version else read_methods_alone(raw, payloads)
-    schema.properties = properties_of(version) if version else {}
-    set_envelopes(schema, raw)
+    schema.methods = read_methods(raw, payloads, version) if version else read_methods_without_facts(raw, payloads)
+    schema.properties = shared_properties(version) if version else {}
+    move_envelopes_last(schema, raw)
     return schema
 
 
@@ -63,9 +63,9 @@ def render(schema_folder: Path, *, pinned: bool) -> dict[str, str]:
     schemas: list[tuple[Profile, Schema]] = []
     for each in found:
         with _named(each.profile):
-            schemas.append((each.profile, understand(each.schema, each.profile.table)))
+            schemas.append((each.profile, read_schema(each.schema, each.profile.table)))
     if pinned:
-        check_used((profile.table, schema) for profile, schema in schemas)
+        check_all_used((profile.table, schema) for profile, schema in schemas)
     for profile, schema in schemas:
         with _named(profile):
             files |= {f"{profile.name}/{name}": text for name, text in emit_profile(profile, schema).items()}

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from codegen.console import write_output
 from codegen.diff.render.github import github
 from codegen.diff.render.html import html
 from codegen.diff.render.machine import machine
@@ -19,7 +20,6 @@ from codegen.diff.sources import ACCEPTED, read_side
 from codegen.diff.user_code.proof import check_user_code
 from codegen.diff.verdict.accepted import read_accepted
 from codegen.diff.verdict.verdicts import Verdict
-from codegen.system import say
 
 REPOSITORY = Path(__file__).resolve().parent.parent.parent
 _FORMATS: dict[str, Callable[[Report], str]] = {
@@ -58,7 +58,7 @@ def _print(text: str, *, for_a_file: bool) -> None:
     reconfigure: Any = getattr(sys.stdout, "reconfigure", None)
     if reconfigure:
         reconfigure(encoding="utf-8" if for_a_file else None, errors="backslashreplace")
-    say(text)
+    write_output(text)
 
 
 def _fail(sentence: str) -> int:

@@ -14,10 +14,10 @@ from typing import Any
 from codegen.errors import SchemaError
 from codegen.ir import Method, Schema
 from codegen.nodes import is_object
-from codegen.read.facts import Reader
-from codegen.read.line_rules import KEYS, wrong_with_properties
-from codegen.read.method_table import SHARED
-from codegen.read.methods import has_part, line_of, properties_of
+from codegen.read.fact_rules import KEYS, properties_problem
+from codegen.read.facts import FactReader
+from codegen.read.facts_file import SHARED
+from codegen.read.methods import entry_of, has_part, shared_properties
 
 METHODS = "codegen/methods.toml"
 # The keys of a line that are facts.
@@ -50,12 +50,12 @@ class MethodFacts:
         """A schema whose methods have what their lines say."""
         properties = self._properties(version)
         kinds = [(each.wire, each.result is None, each.params) for each in schema.methods]
-        reader = Reader(definitions, properties["session"], kinds)
+        reader = FactReader(definitions, properties["session"], kinds)
         methods = [self._of(version, each, definitions, reader) for each in schema.methods]
         return replace(schema, methods=methods, properties=properties)
 
-    def _of(self, version: str, method: Method, definitions: dict[str, Any], reader: Reader) -> Method:
-        today = line_of(version, method.side, method.wire) or {}
+    def _of(self, version: str, method: Method, definitions: dict[str, Any], reader: FactReader) -> Method:
+        today = entry_of(version, method.side, method.wire) or {}
         said = self._line(version, method)
         line = today if said is None else said | {key: today[key] for key in today if self._lacks(key)}
         try:
@@ -70,7 +70,7 @@ class MethodFacts:
             baseline=line.get("baseline", False),
             content=tuple(parts.items()),
             facts=facts,
-            line=line,
+            entry=line,
         )
 
     def _lacks(self, key: str) -> bool:
@@ -89,11 +89,11 @@ class MethodFacts:
         """What the file says that all methods have in common, if it can be read."""
         tables = (self.table or {}).get(version)
         found = tables.get(SHARED) if is_object(tables) else None
-        if is_object(found) and not wrong_with_properties(found):
+        if is_object(found) and not properties_problem(found):
             return found
         if is_object(tables):
             (self.unsaid if found is None else self.unreadable)[SHARED] = None
-        return properties_of(version)
+        return shared_properties(version)
 
     def _line(self, version: str, method: Method) -> dict[str, Any] | None:
         """What the file says of a method, if it can be read."""

@@ -16,7 +16,7 @@ from codegen.errors import SchemaError, SourceError
 from codegen.ir import Schema
 from codegen.pinned.pins import Pinned, load
 from codegen.pinned.profiles import PLACES, find_files
-from codegen.regen import understand
+from codegen.regen import read_schema
 
 _SCHEMA = "schema"
 # What a maintainer has accepted, beside the schemas it is about.
@@ -111,7 +111,7 @@ def _read_schemas(folder: Path, label: str, *, alone: bool = False) -> Side:
 def _snapshot(pinned: Pinned, alone: bool) -> Snapshot:
     profile, raw = pinned.profile, pinned.schema
     try:
-        return Snapshot(profile.file, raw, understand(raw, None if alone else profile.table))
+        return Snapshot(profile.file, raw, read_schema(raw, None if alone else profile.table))
     except SchemaError as error:
         error.name_source(profile.file)
         raise

@@ -23,8 +23,8 @@ from codegen.emit.stub_docs import StubDocs
 from codegen.errors import FileError, SchemaError
 from codegen.ir import Definition, Field, Method, Model, Schema
 from codegen.pinned.profiles import Profile
-from codegen.read.docs import Docs, comment, docstring, words_of_none
-from codegen.read.methods import ADVERTISED_IN, properties_of
+from codegen.read.docs import Docs, comment, docstring, shared_descriptions
+from codegen.read.methods import ADVERTISED_IN, shared_properties
 from codegen.read.types import quoted
 
 _FILTERS: dict[str, Callable[..., str]] = {"docstring": docstring, "comment": comment, "quoted": quoted}
@@ -45,7 +45,7 @@ def emit_package(profiles: list[Profile]) -> dict[str, str]:
 
 def emit_profile(profile: Profile, schema: Schema) -> dict[str, str]:
     """The files of a profile by name, not yet formatted."""
-    properties = properties_of(profile.table)
+    properties = shared_properties(profile.table)
     context: dict[str, Any] = {
         "header": f"# {GENERATED}",
         "profile": profile,
@@ -62,7 +62,7 @@ def emit_profile(profile: Profile, schema: Schema) -> dict[str, str]:
             "methods.py.jinja",
             {"imported": _of_methods(schema.methods)},
         ),
-        "models.py": ("models.py.jinja", {"body": _models(schema), "words": words_of_none(schema)}),
+        "models.py": ("models.py.jinja", {"body": _models(schema), "words": shared_descriptions(schema)}),
         "agent.py": ("role.py.jinja", _role("agent", schema, properties)),
         "client.py": ("role.py.jinja", _role("client", schema, properties)),
         "connect.py": ("connect.py.jinja", {}),
@@ -74,9 +74,10 @@ def _role(role: str, schema: Schema, properties: dict[str, str]) -> dict[str, An
     advertised = _advertised(role, schema, properties)
     mine = [method for method in schema.methods if role in method.handled_by]
     sent = _derived_first(
-        schema, [(leaf.name, method.result or "None") for method in mine for leaf in schema.leaves(method.params)]
+        schema,
+        [(leaf.name, method.result or "None") for method in mine for leaf in schema.concrete_models(method.params)],
     )
-    fields = [field for method in mine for variant in schema.variants(method) for field in variant]
+    fields = [field for method in mine for variant in schema.parameter_sets(method) for field in variant]
     fields += advertised.values()
     names = {name for field in fields for name in field.type.names}
     return {

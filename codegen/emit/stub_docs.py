@@ -72,7 +72,7 @@ class StubDocs:
     def _arguments(self, method: Method) -> str:
         """The keywords of a proxy's method, those of every kind of params it takes."""
         fields: dict[str, list[Field]] = {}
-        for variant in self._schema.variants(method):
+        for variant in self._schema.parameter_sets(method):
             for field in variant:
                 fields.setdefault(field.name, []).append(field)
         lines = [_entry(name, self._about(found)) for name, found in fields.items()]

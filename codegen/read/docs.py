@@ -36,13 +36,13 @@ def _is_said_once(field: Field) -> bool:
     return field.wire == _SAID_ONCE and field.doc.startswith(_BEGINNING)
 
 
-def words_of_none(schema: Schema) -> list[str]:
+def shared_descriptions(schema: Schema) -> list[str]:
     """What upstream says of no definition in particular, or of nearly all: each text once, and what it is about."""
     about: dict[str, list[str]] = {}
     models = [each for each in schema.definitions.values() if isinstance(each, Model)]
     for text in (field.doc for model in models for field in model.fields if _is_said_once(field)):
         about[text] = [f"`{_SAID_ONCE}`, which is `meta` here"]
-    for subject, text in schema.messages.items():
+    for subject, text in schema.message_docs.items():
         about.setdefault(text, []).append(subject)
     return [f"{', '.join(subjects)}: {text}".rstrip(": ") for text, subjects in about.items()]
 

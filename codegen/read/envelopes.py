@@ -137,13 +137,15 @@ class _Reader:
         """An envelope without a definition (or with one that says the same), its properties read like any object's."""
         for key, each in properties.items():
             read = read_property(key, Node(each.schema, each.pointer), key in required, self._lookup)
-            doc = with_member_docs(each.schema.get("description", ""), without_methods(each.schema, self.definitions))
+            doc = with_member_docs(
+                each.schema.get("description", ""), without_method_members(each.schema, self.definitions)
+            )
             self.found.texts[f"`{key}` of `{title}`, `{read.annotation}`"] = doc
 
     def _lookup(self, name: str, place: Node) -> Type:
         if name not in self.definitions:
             raise missing_definition(name, place)
-        return Type(name, "ref", names=(name,), spelled=False)
+        return Type(name, "ref", names=(name,), explicit_null=False)
 
 
 def _split(message: Node, title: str) -> tuple[str, str]:
@@ -198,15 +200,15 @@ def _described(schema: Any, doc: str = "") -> Iterator[tuple[str, str]]:
             yield from _described(value, said if keyword == "allOf" else "")
 
 
-def without_methods(schema: Any, definitions: dict[str, Any]) -> Any:
+def without_method_members(schema: Any, definitions: dict[str, Any]) -> Any:
     """A schema without the members that are the params of a method: what is said there stands on the method's stub.
 
     A member with another title stays, because the stub doesn't have that.
     """
     if is_array(schema):
-        return [without_methods(each, definitions) for each in schema if not _is_of_method(each, definitions)]
+        return [without_method_members(each, definitions) for each in schema if not _is_of_method(each, definitions)]
     if is_object(schema):
-        return {keyword: without_methods(value, definitions) for keyword, value in schema.items()}
+        return {keyword: without_method_members(value, definitions) for keyword, value in schema.items()}
     return schema
 
 
@@ -216,12 +218,12 @@ def _is_of_method(schema: Any, definitions: dict[str, Any]) -> bool:
     return any("x-method" in definitions.get(name, {}) and schema.get("title", name) == name for name in names)
 
 
-def set_envelopes(schema: Schema, raw: dict[str, Any]) -> None:
+def move_envelopes_last(schema: Schema, raw: dict[str, Any]) -> None:
     """Put the definitions of whole messages last, without the words that stand on the stubs."""
     payloads = {name for method in schema.methods for name in (method.params, method.result)}
     names = {sender + part for sender in _SENDERS for part in _PARTS[""]} - payloads
     found = {name for name in names if name in schema.definitions}
-    schema.envelopes = found | {leaf.name for name in found for leaf in schema.leaves(name)}
+    schema.envelopes = found | {leaf.name for name in found for leaf in schema.concrete_models(name)}
     own = {name: each for name, each in schema.definitions.items() if name not in schema.envelopes}
     last = {name: _shortened(schema.definitions[name], raw["$defs"]) for name in schema.definitions if name not in own}
     schema.definitions = own | last
@@ -232,6 +234,6 @@ def _shortened(definition: Definition, definitions: dict[str, Any]) -> Definitio
     if not isinstance(definition, Model) or definition.name not in definitions:
         return definition
     params = definitions[definition.name]["properties"].get("params", {})
-    doc = with_member_docs(params.get("description", ""), without_methods(params, definitions))
+    doc = with_member_docs(params.get("description", ""), without_method_members(params, definitions))
     fields = tuple(replace(each, doc=doc) if each.wire == "params" else each for each in definition.fields)
     return replace(definition, fields=fields)

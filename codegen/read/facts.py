@@ -1,7 +1,7 @@
 """What the runtime has to know of a method beyond its name and models: the facts in `methods.toml`, as it reads them.
 
 Each fact names properties of the schema. A fact about a property that this schema doesn't have is left out, because
-the file covers every release; `codegen.read.unused` makes sure that the pinned schemas have all of them.
+the file covers every release; `codegen.read.unused_facts` makes sure that the pinned schemas have all of them.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _OF_REQUESTS, _OF_NOTIFICATIONS = frozenset({"opens", "creates", "gone", "cancel
 THERE = "Correct it there."
 
 
-class Reader:
+class FactReader:
     """Reads the facts of one schema's methods.
 
     Args:

@@ -19,10 +19,10 @@ from codegen.ir import Method
 from codegen.names import method_name
 from codegen.nodes import escape
 from codegen.read.envelopes import Payload
-from codegen.read.facts import Reader
-from codegen.read.method_table import MEANING, SHARED, Table, read_table
+from codegen.read.facts import FactReader
+from codegen.read.facts_file import MEANING, SHARED, Table, read_facts_file
 
-DATA = Path(__file__).parents[1] / "methods.toml"
+METHODS_TOML = Path(__file__).parents[1] / "methods.toml"
 FILE = "codegen/methods.toml"
 # What the file says of a method, by its side, its name and the pointer for an error.
 _DataOf = Callable[[str, str, str], dict[str, Any]]
@@ -56,10 +56,10 @@ ADVERTISED_IN = {"agent": "InitializeResponse", "client": "InitializeRequest"}
 
 def read_methods(raw: dict[str, Any], payloads: set[Payload], version: str) -> list[Method]:
     """Every method of a schema, in upstream's order. `version` is the table of `methods.toml`, such as `v1`."""
-    return _read(raw, payloads, partial(_data, version), properties_of(version)["session"])
+    return _read(raw, payloads, partial(_data, version), shared_properties(version)["session"])
 
 
-def read_methods_alone(raw: dict[str, Any], payloads: set[Payload]) -> list[Method]:
+def read_methods_without_facts(raw: dict[str, Any], payloads: set[Payload]) -> list[Method]:
     """Every method as the schema alone describes it, without what `methods.toml` adds."""
     return _read(raw, payloads, lambda side, wire, pointer: {}, "")
 
@@ -77,7 +77,7 @@ def _read(raw: dict[str, Any], payloads: set[Payload], data_of: _DataOf, session
     kinds = Counter(method_name(wire) for _, wire, kind in parts if kind != "response")
     said = _said(payloads)
     kinds_of = [(wire, kind == "notification", name) for (_, wire, kind), name in parts.items() if kind != "response"]
-    reader = Reader(raw["$defs"], session, kinds_of)
+    reader = FactReader(raw["$defs"], session, kinds_of)
     methods = [
         _method(raw, data_of, reader, side, wire, kind, name, parts, kinds, said)
         for (side, wire, kind), name in parts.items()
@@ -138,7 +138,7 @@ def _check_complete(parts: dict[tuple[str, str, str], str], payloads: set[Payloa
 def _method(
     raw: dict[str, Any],
     data_of: _DataOf,
-    reader: Reader,
+    reader: FactReader,
     side: str,
     wire: str,
     kind: str,
@@ -169,7 +169,7 @@ def _method(
         content=_content(raw["$defs"], side, wire, params, data),
         offered=data.get("offered", ""),
         facts=reader.read(data, wire, params, result),
-        line=data,
+        entry=data,
     )
 
 
@@ -187,7 +187,7 @@ def _free(name: str) -> str:
     return f"{name}_" if name in _INHERITED and not name.startswith("_") else name
 
 
-def properties_of(version: str) -> dict[str, str]:
+def shared_properties(version: str) -> dict[str, str]:
     """What `methods.toml` says of a version as a whole: the properties that its methods have in common."""
     found: dict[str, str] | None = _table().get(version, {}).get(SHARED)
     if found is None:
@@ -197,7 +197,7 @@ def properties_of(version: str) -> dict[str, str]:
 
 def _data(version: str, side: str, wire: str, pointer: str) -> dict[str, Any]:
     """What `methods.toml` says of a method."""
-    found = line_of(version, side, wire)
+    found = entry_of(version, side, wire)
     if found is None:
         place = f"{FILE} [{version}.{side}]"
         raise SchemaError(
@@ -208,13 +208,13 @@ def _data(version: str, side: str, wire: str, pointer: str) -> dict[str, Any]:
     return found
 
 
-def line_of(version: str, side: str, wire: str) -> dict[str, Any] | None:
+def entry_of(version: str, side: str, wire: str) -> dict[str, Any] | None:
     """The line of a method in `methods.toml`, if it has one."""
     return _table().get(version, {}).get(side, {}).get(wire)
 
 
 def _table() -> Table:
-    return read_table(DATA, _HANDLED_BY, ADVERTISED_IN)
+    return read_facts_file(METHODS_TOML, _HANDLED_BY, ADVERTISED_IN)
 
 
 def _content(

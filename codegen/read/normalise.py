@@ -76,7 +76,7 @@ class _Reader:
         """The type that a reference stands for. The definition itself may not have been read yet."""
         if name not in self.raw:
             raise missing_definition(name, node)
-        return Type(name, "ref", allows_null(self.raw, name), (name,), spelled=False)
+        return Type(name, "ref", allows_null(self.raw, name), (name,), explicit_null=False)
 
     def _definition(self, name: str, node: Node) -> Definition:
         if "title" in node:
@@ -175,7 +175,7 @@ class _Reader:
         """The Python name of the tag, from a field that holds it."""
         schema = Schema(self.done)
         tags = {member.tag for member in members if member.tag is not None}
-        leaves = [leaf for member in members if member.tag is not None for leaf in schema.leaves(member.name)]
+        leaves = [leaf for member in members if member.tag is not None for leaf in schema.concrete_models(member.name)]
         return next(field.name for leaf in leaves for field in schema.fields(leaf.name) if field.tag in tags)
 
     def _member(

@@ -18,7 +18,7 @@ from codegen.nodes import Node, is_array
 # What a reference is: its Python name, JSON kind and whether null is one of its values.
 Lookup = Callable[[str, Node], Type]
 
-ANY = Type("Any", "any", nullable=True, spelled=False)
+ANY = Type("Any", "any", nullable=True, explicit_null=False)
 _INTEGERS = {
     f"{sign}int{bits}": (0, 2**bits - 1) if sign else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
     for sign in ("", "u")
@@ -47,7 +47,7 @@ def _typed(node: Node, lookup: Lookup) -> Type:
     nullable = "null" in names
     concrete = [name for name in names if name != "null"]
     if not concrete:
-        return Type("None", "scalar", nullable=True, spelled=False)
+        return Type("None", "scalar", nullable=True, explicit_null=False)
     if len(concrete) > 1 or not isinstance(concrete[0], str) or concrete[0] not in _READERS:
         raise node.error(f"Expected one type, or one type and null, found {declared!r}.", "type")
     found = _READERS[concrete[0]](node, lookup)
@@ -165,19 +165,19 @@ def union_of(members: Iterable[Type]) -> Type:
     if not concrete:
         return replace(members[0], names=())
     nullable = any(member.nullable for member in members)
-    spelled = any(member.nullable and (member.spelled or member.text == "None") for member in members)
+    explicit_null = any(member.nullable and (member.explicit_null or member.text == "None") for member in members)
     texts = list(dict.fromkeys(_merge_literals([member.text for member in concrete])))
     names = tuple(dict.fromkeys(name for member in concrete for name in member.names))
     if len(texts) == 1:
         only = concrete[0]
-        return Type(texts[0], only.kind, nullable, names, only.item if len(concrete) == 1 else None, spelled)
+        return Type(texts[0], only.kind, nullable, names, only.item if len(concrete) == 1 else None, explicit_null)
     text = " | ".join(texts)
     plain = " | ".join(
         dict.fromkeys(_merge_literals([replace(member, nullable=False).parameter for member in concrete]))
     )
     if any(member.kind in ("ref", "array", "union") for member in concrete):
         text = f"Annotated[{text}, FirstMatch]"
-    return Type(text, "union", nullable, names, spelled=spelled, plain=plain)
+    return Type(text, "union", nullable, names, explicit_null=explicit_null, plain=plain)
 
 
 def _merge_literals(texts: list[str]) -> list[str]:

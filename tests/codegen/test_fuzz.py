@@ -14,7 +14,7 @@ from codegen.emit.modules import emit_package, emit_profile
 from codegen.errors import FileError, SchemaError
 from codegen.files.folders import write_files
 from codegen.ir import Schema
-from codegen.regen import understand
+from codegen.regen import read_schema
 from tests.support.codegen.fuzz import Fuzzed, fuzzed
 from tests.support.scale import count
 
@@ -38,7 +38,7 @@ def understood(case: Fuzzed) -> Schema | None:
 
 def attempt(case: Fuzzed) -> Schema | SchemaError:
     try:
-        return understand(case.schema, case.profile.table)
+        return read_schema(case.schema, case.profile.table)
     except SchemaError as error:
         return error
     except Exception as error:

@@ -11,7 +11,7 @@ from codegen.__main__ import SCHEMA
 from codegen.emit.modules import emit_profile
 from codegen.errors import SchemaError
 from codegen.pinned.pins import Pinned, load
-from codegen.regen import understand
+from codegen.regen import read_schema
 from tests.support import scale
 from tests.support.codegen.mutations import Mutation, Schema, mutations, sample
 
@@ -20,7 +20,7 @@ PINNED = {each.profile.file: each for each in load(SCHEMA, pinned=True)}
 
 def emitted(pinned: Pinned, schema: Schema) -> list[str]:
     """What is generated, before the formatter. What differs in white space alone counts as the same."""
-    files = emit_profile(pinned.profile, understand(schema, pinned.profile.table))
+    files = emit_profile(pinned.profile, read_schema(schema, pinned.profile.table))
     return [" ".join(text.split()) for text in files.values()]
 
 

@@ -16,7 +16,7 @@ from itertools import count
 from pathlib import Path
 
 from codegen.files.folders import replace_folder
-from codegen.stopping import catch_signals
+from codegen.signals import catch_signals
 
 OLD, NEW = {"a": b"old", "sub/b": b"old"}, {"a": b"new", "c": b"new", "more/d": b"new"}
 

@@ -23,13 +23,13 @@ ABOUT_RESULTS = frozenset(f"method-{key}-changed" for key in ("creates", "ends",
 def compare_facts(old: Method, new: Method) -> Iterator[tuple[str, tuple[str, str]]]:
     """The rules of what changed for a method, and what both sides say there."""
     content, their_content = dict(old.content), dict(new.content)
-    said, their_said = old.line.get("content", {}), new.line.get("content", {})
+    said, their_said = old.entry.get("content", {}), new.entry.get("content", {})
     for part in dict.fromkeys((*content, *their_content)):
         if said.get(part) != their_said.get(part):
             yield "method-content-changed", (_part(part, content), _part(part, their_content))
     facts, their_facts = dict(old.facts), dict(new.facts)
     for key in FACTS:
-        before, after = old.line.get(key), new.line.get(key)
+        before, after = old.entry.get(key), new.entry.get(key)
         if before != after and facts.get(key) != their_facts.get(key):
             yield f"method-{key}-changed", (_shown(before), _shown(after))
 

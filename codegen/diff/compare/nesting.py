@@ -39,7 +39,7 @@ class Nesting:
             if isinstance(definition, Alias):
                 yield from self._in(shape_of(definition.type.annotation))
             else:
-                yield from self._schema.leaves(name)
+                yield from self._schema.concrete_models(name)
 
     def inside(self, start: Model) -> Iterator[tuple[Model, str]]:
         """The objects nested in an object, each with the shortest way to it."""

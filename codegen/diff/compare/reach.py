@@ -66,7 +66,7 @@ def reach(schema: Schema, envelopes: set[str]) -> Reach:
 
 
 def _beside_payloads(schema: Schema, envelopes: set[str]) -> set[str]:
-    models = [leaf for name in envelopes for leaf in schema.leaves(name)]
+    models = [leaf for name in envelopes for leaf in schema.concrete_models(name)]
     fields = [each for model in models for each in model.fields if each.wire not in ("params", "result")]
     return {name for each in fields for name in shape_of(each.type.annotation).names()}
 

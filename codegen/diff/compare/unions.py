@@ -110,7 +110,7 @@ def is_open_union(schema: Schema, union: Union) -> bool:
 
 def _is_other(schema: Schema, member: Member) -> bool:
     """Whether a member is for the tags that the union doesn't name."""
-    leaves = list(schema.leaves(member.name))
+    leaves = list(schema.concrete_models(member.name))
     return bool(leaves) and all(_takes_other_tags(each) for each in leaves)
 
 

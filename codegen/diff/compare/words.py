@@ -11,7 +11,7 @@ from codegen.ir import Definition, Model
 def count_docs(comparison: Comparison) -> int:
     """How many descriptions differ between things that both sides have."""
     pairs = [pair for old, new in comparison.pairs() for pair in _texts(old, new)]
-    old, new = comparison.old.schema.messages, comparison.new.schema.messages
+    old, new = comparison.old.schema.message_docs, comparison.new.schema.message_docs
     pairs += [(old[subject], new[subject]) for subject in old if subject in new]
     return sum(before != after for before, after in pairs)
 

@@ -11,7 +11,7 @@ import jsonschema
 import pytest
 
 from codegen.__main__ import main
-from codegen.read.methods import DATA
+from codegen.read.methods import METHODS_TOML
 from tests.codegen.diff.cases.methods import request
 from tests.support.codegen.build import Schema, acp_schema, model, part_of, write_schema
 from tests.support.diff.case import around, holds
@@ -19,7 +19,7 @@ from tests.support.diff.report import SCHEMA as REPORT
 from tests.support.diff.repository import commit
 
 STRING: Schema = {"type": "string"}
-TODAY = DATA.read_text("utf-8")
+TODAY = METHODS_TOML.read_text("utf-8")
 BASE = around("request", model())
 RENAMED = BASE | request("session/mode_before", "SetMode", params=holds(STRING))
 NOW = BASE | request("session/set_mode", "SetMode", params=holds(STRING))

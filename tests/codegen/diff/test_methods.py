@@ -9,14 +9,14 @@ from codegen.diff.report import compare
 from codegen.diff.sources import Side, Snapshot, with_facts
 from codegen.diff.verdict.findings import Finding
 from codegen.diff.verdict.rules import RULES
-from codegen.regen import understand
+from codegen.regen import read_schema
 from tests.codegen.diff.cases import CASES, METHOD_CASES
 from tests.codegen.diff.cases.methods import MODE, MethodCase, both, request, stable
 from tests.support.codegen.build import Schema
 
 
 def side(profiles: dict[str, Schema]) -> Side:
-    found = {name: Snapshot(f"{name}.json", raw, understand(raw, name[:2])) for name, raw in profiles.items()}
+    found = {name: Snapshot(f"{name}.json", raw, read_schema(raw, name[:2])) for name, raw in profiles.items()}
     return Side("", "", found)
 
 

@@ -12,7 +12,7 @@ from codegen.diff.render.terminal import terminal
 from codegen.diff.report import Report, compare
 from codegen.diff.sources import Side, Snapshot
 from codegen.diff.verdict.findings import Finding
-from codegen.regen import understand
+from codegen.regen import read_schema
 from tests.support.codegen.build import STRING, Schema, acp_schema, model, other, ref, tagged
 from tests.support.diff.case import INT, around
 
@@ -23,7 +23,7 @@ INNER = {"Options": model(["cwd"], cwd=STRING)}
 
 def side(request: Schema, others: Schema) -> Side:
     raw = acp_schema(around("request", request) | others)
-    return Side("", "", {"v1": Snapshot("v1/schema.json", raw, understand(raw, "v1"))})
+    return Side("", "", {"v1": Snapshot("v1/schema.json", raw, read_schema(raw, "v1"))})
 
 
 def report(old: tuple[Schema, Schema], new: tuple[Schema, Schema]) -> Report:

@@ -13,7 +13,7 @@ from codegen.diff.report import compare
 from codegen.diff.sources import Side, Snapshot
 from codegen.diff.verdict.findings import Finding
 from codegen.errors import SchemaError
-from codegen.regen import understand
+from codegen.regen import read_schema
 from tests.support import scale
 from tests.support.codegen.mutations import Mutation, sample
 from tests.support.diff.raw import changes, covers
@@ -23,7 +23,7 @@ EACH = 1
 
 
 def side(profile: str, raw: dict[str, Any]) -> Side:
-    return Side("", "", {profile: Snapshot(FILES[profile], raw, understand(raw, profile[:2]))})
+    return Side("", "", {profile: Snapshot(FILES[profile], raw, read_schema(raw, profile[:2]))})
 
 
 @cache

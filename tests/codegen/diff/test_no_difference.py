@@ -13,7 +13,7 @@ from codegen.diff.sources import Side, Snapshot
 from codegen.emit.modules import emit_profile
 from codegen.errors import SchemaError
 from codegen.pinned.profiles import Profile
-from codegen.regen import understand
+from codegen.regen import read_schema
 from tests.support.codegen.build import STRING, Schema, acp_schema, model, other, ref, tagged
 from tests.support.diff.case import around
 
@@ -35,7 +35,7 @@ def schema() -> Schema:
 
 
 def side(raw: Schema) -> Side:
-    return Side("", "", {"v1": Snapshot("v1/schema.json", raw, understand(raw, "v1"))})
+    return Side("", "", {"v1": Snapshot("v1/schema.json", raw, read_schema(raw, "v1"))})
 
 
 def objects(node: Any) -> list[dict[str, Any]]:
@@ -105,4 +105,4 @@ def test_requiring_nothing_is_data_where_it_is_the_value_of_a_constant() -> None
     changed = schema()
     changed["$defs"]["Maybe"]["properties"]["y"] = {"type": "string", "default": {"required": []}}
     with pytest.raises(SchemaError, match="default"):
-        understand(changed, "v1")
+        read_schema(changed, "v1")

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from acp_runtime.errors import MethodNotFound
-from codegen.read.methods import DATA
+from codegen.read.methods import METHODS_TOML
 from tests.support.codegen.build import STRING, Schema, model, part_of, ref, tagged, wraps
 from tests.support.codegen.generating import Generate
 from tests.support.codegen.stub_definitions import DEFINITIONS
@@ -136,8 +136,10 @@ def test_a_handler_takes_the_message_and_its_docstring_says_what_it_is_for(packa
 def test_a_method_called_like_an_attribute_of_the_bases_gets_an_underscore(
     generate: Generate, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
-    (tmp_path / "methods.toml").write_text(f'{DATA.read_text("utf-8")}\n"{name}" = {{ offered = "always" }}\n', "utf-8")
-    monkeypatch.setattr("codegen.read.methods.DATA", tmp_path / "methods.toml")
+    (tmp_path / "methods.toml").write_text(
+        f'{METHODS_TOML.read_text("utf-8")}\n"{name}" = {{ offered = "always" }}\n', "utf-8"
+    )
+    monkeypatch.setattr("codegen.read.methods.METHODS_TOML", tmp_path / "methods.toml")
     definitions = {"OtherRequest": part_of(name, "proxy", model(a=STRING))}
     channel = Recorder()
     agent = generate({**definitions, "OtherResponse": part_of(name, "proxy", model())}, "v2_draft", "v2/schema.json")

@@ -18,7 +18,7 @@ from tests.support.codegen.pinning import FILE, pin
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A pinned schema, beside which `methods.toml` is written."""
     pin(write_schema(tmp_path / "schema", SCHEMA, FILE))
-    monkeypatch.setattr("codegen.read.methods.DATA", tmp_path / "methods.toml")
+    monkeypatch.setattr("codegen.read.methods.METHODS_TOML", tmp_path / "methods.toml")
     return tmp_path
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from codegen.__main__ import GENERATED, main
-from codegen.read.methods import DATA
+from codegen.read.methods import METHODS_TOML
 from tests.codegen.read.refusals_of_methods import METHODS
 from tests.codegen.read.refusals_of_types import TYPES
 from tests.codegen.read.refusals_of_unions import NAMES, UNIONS
@@ -91,9 +91,9 @@ def map_methods(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> MapMethods:
 
     def write(lines: dict[str, str]) -> None:
         text = "".join(f'"{wire}" = {line}\n' for wire, line in lines.items())
-        shared = DATA.read_text("utf-8").partition("[v1.agent]")[0]
+        shared = METHODS_TOML.read_text("utf-8").partition("[v1.agent]")[0]
         (tmp_path / "methods.toml").write_text(f"{shared}[v1.agent]\n{text}", "utf-8")
-        monkeypatch.setattr("codegen.read.methods.DATA", tmp_path / "methods.toml")
+        monkeypatch.setattr("codegen.read.methods.METHODS_TOML", tmp_path / "methods.toml")
 
     return write
 

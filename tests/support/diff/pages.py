@@ -14,7 +14,7 @@ from codegen.diff.report import Report, compare
 from codegen.diff.sources import Side, Snapshot
 from codegen.diff.user_code.failures import Failure, UserCode
 from codegen.diff.verdict.verdicts import Verdict
-from codegen.regen import understand
+from codegen.regen import read_schema
 
 _VOID = {"br", "hr", "img", "input", "link", "meta"}
 Attributes = list[tuple[str, str | None]]
@@ -49,7 +49,7 @@ def _failures(name: str, count: int, message: str) -> tuple[Failure, ...]:
 
 def _snapshot(name: str) -> Snapshot:
     raw = json.loads((SCHEMA / "v1" / f"{name}.json").read_text("utf-8"))
-    return Snapshot(f"v1/{name}.json", raw, understand(raw, "v1"))
+    return Snapshot(f"v1/{name}.json", raw, read_schema(raw, "v1"))
 
 
 @dataclass

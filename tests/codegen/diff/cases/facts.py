@@ -5,11 +5,11 @@ from __future__ import annotations
 import tomllib
 from typing import Any
 
-from codegen.read.methods import DATA
+from codegen.read.methods import METHODS_TOML
 from tests.codegen.diff.cases.methods import BOOLEAN, MethodCase, stable
 from tests.support.codegen.build import STRING, model, part_of, ref
 
-LINES: dict[str, Any] = tomllib.loads(DATA.read_text("utf-8"))["v1"]
+LINES: dict[str, Any] = tomllib.loads(METHODS_TOML.read_text("utf-8"))["v1"]
 ID = model(["sessionId"], sessionId=STRING, otherId=STRING)
 SCHEMAS = stable(
     {

@@ -15,11 +15,11 @@ from codegen.errors import FileError
 from codegen.ir import Method, Schema
 from codegen.names import attribute_name
 from codegen.read.facts import THERE
-from codegen.read.method_table import SHARED
-from codegen.read.methods import ADVERTISED_IN, FILE, line_of, properties_of
+from codegen.read.facts_file import SHARED
+from codegen.read.methods import ADVERTISED_IN, FILE, entry_of, shared_properties
 
 
-def check_used(schemas: Iterable[tuple[str, Schema]]) -> None:
+def check_all_used(schemas: Iterable[tuple[str, Schema]]) -> None:
     """Look for what the file names and the pinned schemas don't have.
 
     Args:
@@ -37,7 +37,7 @@ def check_used(schemas: Iterable[tuple[str, Schema]]) -> None:
         for method in (method for schema in found for method in schema.methods):
             used[method.side, method.wire].update(_used(method))
         for (side, wire), names in used.items():
-            _check_line(f"{FILE} [{version}.{side}] {wire!r}", version, line_of(version, side, wire) or {}, names)
+            _check_line(f"{FILE} [{version}.{side}] {wire!r}", version, entry_of(version, side, wire) or {}, names)
 
 
 def _check_line(place: str, version: str, line: dict[str, Any], used: set[tuple[str, Any]]) -> None:
@@ -71,7 +71,7 @@ def _used(method: Method) -> Iterator[tuple[str, Any]]:
 
 def _check_properties(version: str, schemas: list[Schema]) -> None:
     """What all methods have in common is in the messages that it is about, if there are such."""
-    properties = properties_of(version)
+    properties = shared_properties(version)
     params = [_wires(schema, each.params) for schema in schemas for each in schema.methods]
     opening = [
         _wires(schema, name)
@@ -94,4 +94,4 @@ def _check_properties(version: str, schemas: list[Schema]) -> None:
 
 def _wires(schema: Schema, name: str) -> set[str]:
     """The properties of a definition, of a union those of all its members."""
-    return {field.wire for leaf in schema.leaves(name) for field in schema.fields(leaf.name)}
+    return {field.wire for leaf in schema.concrete_models(name) for field in schema.fields(leaf.name)}

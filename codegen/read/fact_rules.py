@@ -76,7 +76,7 @@ PROPERTIES = frozenset(
 LOWER = ("own", "refused")
 
 
-def wrong_with_line(line: Any, side: str, advertising: Collection[str]) -> str:
+def entry_problem(line: Any, side: str, advertising: Collection[str]) -> str:
     """What is wrong with a line, as a sentence; empty if nothing is.
 
     Args:
@@ -86,10 +86,10 @@ def wrong_with_line(line: Any, side: str, advertising: Collection[str]) -> str:
     """
     if not is_object(line):
         return f"{line!r} is not a table, such as {{ baseline = true }}."
-    return _wrong_with_keys(line) or _wrong_with_unlocking(line, side, advertising)
+    return _key_problem(line) or _unlocking_problem(line, side, advertising)
 
 
-def _wrong_with_keys(line: dict[str, Any]) -> str:
+def _key_problem(line: dict[str, Any]) -> str:
     for key, value in line.items():
         if key not in KEYS:
             return f"There is no key {key!r}; a line may have {', '.join(KEYS)}."
@@ -98,7 +98,7 @@ def _wrong_with_keys(line: dict[str, Any]) -> str:
     return ""
 
 
-def _wrong_with_unlocking(line: dict[str, Any], side: str, advertising: Collection[str]) -> str:
+def _unlocking_problem(line: dict[str, Any], side: str, advertising: Collection[str]) -> str:
     if not line.keys() & set(_UNLOCKING):
         return "It doesn't say what unlocks the method; add `baseline`, `capability` or `offered`."
     if "offered" in line and line.keys() & {"baseline", "capability"}:
@@ -108,7 +108,7 @@ def _wrong_with_unlocking(line: dict[str, Any], side: str, advertising: Collecti
     return ""
 
 
-def wrong_with_properties(found: Any) -> str:
+def properties_problem(found: Any) -> str:
     """What is wrong with what all methods of a version have in common, as a sentence; empty if nothing is."""
     needed = ", ".join(sorted(PROPERTIES))
     if not is_object(found):

@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from codegen.read.method_table import SHARED
-from codegen.read.methods import DATA
+from codegen.read.facts_file import SHARED
+from codegen.read.methods import METHODS_TOML
 
 PROFILES = {"v1": ("v1", "v1_unstable"), "v2": ("v2_draft", "v2_draft_unstable")}
 TABLE: dict[str, Any] = {
     version: {side: lines for side, lines in tables.items() if side != SHARED}
-    for version, tables in tomllib.loads(DATA.read_text("utf-8")).items()
+    for version, tables in tomllib.loads(METHODS_TOML.read_text("utf-8")).items()
 }
 CONTENT = [
     (version, wire, part)

@@ -31,7 +31,7 @@ class OutputError(Exception):
     """What there is to say can't be written to stdout: a sentence, or nothing if nobody reads it."""
 
 
-def say(text: str) -> None:
+def write_output(text: str) -> None:
     """Write to stdout, all of it.
 
     Raises:
@@ -49,7 +49,7 @@ def say(text: str) -> None:
         raise OutputError(message) from error
 
 
-def of_system(error: OSError) -> str:
+def system_error_message(error: OSError) -> str:
     """What the system refused, where, and what to do next."""
     where = error.filename2 or error.filename
     place = f"{os.fsdecode(where)}: " if isinstance(where, (str, bytes)) else ""
@@ -57,7 +57,7 @@ def of_system(error: OSError) -> str:
     return f"{place}{what}. Nothing was changed. {_NEXT.get(error.errno or 0, 'See to that')}, then run it again."
 
 
-def of_codegen(error: Exception) -> str:
+def internal_error_message(error: Exception) -> str:
     """A mistake in codegen itself, and where it shows."""
     frames = traceback.extract_tb(error.__traceback__)
     own = [each for each in frames if Path(each.filename).is_relative_to(_HOME / "codegen")] or frames

@@ -1,6 +1,6 @@
 """`methods.toml` as a file: TOML, with a table for each version and side, and lines that say what a line can say.
 
-What a line can say is in `codegen.read.line_rules`; what it means, and whether it fits the schema, is decided in
+What a line can say is in `codegen.read.fact_rules`; what it means, and whether it fits the schema, is decided in
 `codegen.read.methods` and `codegen.read.facts`.
 """
 
@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 from codegen.errors import FileError
 from codegen.nodes import is_object
 from codegen.pinned.profiles import TABLES
-from codegen.read.line_rules import wrong_with_line, wrong_with_properties
+from codegen.read.fact_rules import entry_problem, properties_problem
 from codegen.toml import parse_toml
 
 # Version, side, method, and what the line says.
@@ -24,7 +24,7 @@ SHARED = "properties"
 MEANING = "What it means is described at the top of the file."
 
 
-def read_table(path: Path, sides: Collection[str], advertising: Collection[str]) -> Table:
+def read_facts_file(path: Path, sides: Collection[str], advertising: Collection[str]) -> Table:
     """The whole file.
 
     Args:
@@ -47,10 +47,10 @@ def read_table(path: Path, sides: Collection[str], advertising: Collection[str])
 def _parsed(content: bytes, name: str, sides: tuple[str, ...], advertising: tuple[str, ...]) -> Table:
     table = parse_toml(content, name)
     for place, wire, line, side in _lines(table, name, sides):
-        if wrong := wrong_with_line(line, side, advertising):
+        if wrong := entry_problem(line, side, advertising):
             raise FileError("", f"{name} [{place}] {wire!r}: {wrong} {MEANING}")
     for version, tables in table.items():
-        if wrong := wrong_with_properties(tables.get(SHARED)):
+        if wrong := properties_problem(tables.get(SHARED)):
             raise FileError("", f"{name} [{version}.{SHARED}]: {wrong} {MEANING}")
     return table
 
