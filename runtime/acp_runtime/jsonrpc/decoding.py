@@ -29,9 +29,9 @@ from acp_runtime.jsonrpc.messages import (
 )
 from acp_runtime.jsonrpc.placeholders import validate
 from acp_runtime.jsonrpc.tolerant import Unreadable, parse
-from acp_runtime.models.holders import receiving
 from acp_runtime.models.json_values import as_object
-from acp_runtime.models.mistakes import meant_by_json
+from acp_runtime.models.schema_context import receiving
+from acp_runtime.models.validation_errors import narrow_json_error
 from acp_runtime.stubs.methods import AnyMethod, Notification, Request
 
 _N = ord("N")
@@ -142,7 +142,9 @@ class Decoder:
 def _explained(method: AnyMethod, params: Any, error: ValidationError, prefix: int) -> dict[str, Any]:
     """What is wrong with params; of a union, with the member that was meant."""
     validate_python = params_adapter(method).validator.validate_python
-    meant = meant_by_json(lambda value: validate(lambda json: validate_python(from_json(json)), value), params, error)
+    meant = narrow_json_error(
+        lambda value: validate(lambda json: validate_python(from_json(json)), value), params, error
+    )
     return explain(meant, prefix if meant is error else 0)
 
 

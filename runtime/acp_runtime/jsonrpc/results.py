@@ -14,10 +14,10 @@ from acp_runtime.jsonrpc.error_responses import explain, summary
 from acp_runtime.jsonrpc.messages import IncomingResponse
 from acp_runtime.jsonrpc.placeholders import validate
 from acp_runtime.jsonrpc.tolerant import parse
-from acp_runtime.models.dumping import Declared
-from acp_runtime.models.holders import receiving
-from acp_runtime.models.members import leaves_of
-from acp_runtime.models.mistakes import meant_by_json
+from acp_runtime.models.dumping import AsDeclared
+from acp_runtime.models.schema_context import receiving
+from acp_runtime.models.union_members import concrete_models
+from acp_runtime.models.validation_errors import narrow_json_error
 from acp_runtime.stubs.methods import Request
 
 
@@ -58,7 +58,7 @@ def _meant(method: Request[Any, Any], response: IncomingResponse, error: Validat
     """What is wrong with a result; of a union, with the member that was meant."""
     validate_python = _adapter(method).validator.validate_python
     frame: dict[str, Any] = {"result": {} if response.is_null else plain_result(response)}
-    return meant_by_json(lambda value: validate(lambda json: validate_python(from_json(json)), value), frame, error)
+    return narrow_json_error(lambda value: validate(lambda json: validate_python(from_json(json)), value), frame, error)
 
 
 def plain_result(response: IncomingResponse) -> Any:
@@ -88,7 +88,7 @@ def is_result(method: Request[Any, Any], value: Any) -> bool:
 def as_declared(method: Request[Any, Any], result: Any) -> Any:
     """A result as the class that its method declares, and of none of the subclasses of that."""
     leaves = _leaves(method)
-    return Declared(leaves)(result) if leaves and type(result) not in leaves else result
+    return AsDeclared(leaves)(result) if leaves and type(result) not in leaves else result
 
 
 def can_be_empty(method: Request[Any, Any]) -> bool:
@@ -100,7 +100,7 @@ def can_be_empty(method: Request[Any, Any]) -> bool:
 @cache
 def _leaves(method: Request[Any, Any]) -> tuple[type[BaseModel], ...]:
     """The models that a method's result can be; none if it can be any JSON."""
-    return tuple(leaves_of(getattr(method.profile.models, method.result)))
+    return tuple(concrete_models(getattr(method.profile.models, method.result)))
 
 
 @cache

@@ -8,13 +8,13 @@ from pydantic import ValidationError
 from pydantic_core import SchemaError
 
 from acp_runtime.models.absent import ABSENT, REQUIRED
-from acp_runtime.models.arguments import restate
+from acp_runtime.models.argument_errors import explain_argument_errors
 from acp_runtime.models.subclasses import validator_of_arguments
 
 _ASSIGN = "_acp_assign"
 
 
-def is_special(instance: Any, name: str, value: Any) -> bool:
+def is_handled_here(instance: Any, name: str, value: Any) -> bool:
     """Whether an assignment is not pydantic's business alone."""
     cls = instance.__class__
     field = cls.__pydantic_fields__.get(name)
@@ -39,7 +39,7 @@ def assign(instance: Any, name: str, value: Any) -> None:
     try:
         _validate(cls)(instance, name, value)
     except ValidationError as error:
-        raise restate(cls, error, {name: value}) from None
+        raise explain_argument_errors(cls, error, {name: value}) from None
     except SchemaError:  # how pydantic-core says that a value is to be left out
         _remove(instance, name)
 

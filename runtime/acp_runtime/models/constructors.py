@@ -18,11 +18,11 @@ from pydantic_core.core_schema import CoreSchema
 
 from acp_runtime.models import older_pydantic
 from acp_runtime.models.absent import ABSENT
-from acp_runtime.models.first_errors import stop_at_first_error
+from acp_runtime.models.fail_fast import stop_at_first_error
 from acp_runtime.models.json_values import as_object
 from acp_runtime.models.optional import is_optional, optional_argument, required_argument
 from acp_runtime.models.pydantic_internals import can_build_in_place, is_complete
-from acp_runtime.models.views import as_keyword, instances_only
+from acp_runtime.models.schema_sides import constructor_side, instances_only
 
 # Takes keywords and `self_instance`, the instance to fill in. Raises a `ValidationError`.
 Build: TypeAlias = Callable[..., Any]
@@ -40,10 +40,10 @@ def constructor(cls: Any) -> Build:
     for name, tag in tags.items():
         field = schema["schema"]["fields"][name]
         field["schema"] = core_schema.with_default_schema(field["schema"], default=tag)
-    return reduce(_counting_as_set, tags, validator_of(cls, schema).validate_python)
+    return reduce(_marking_as_set, tags, validator_of(cls, schema).validate_python)
 
 
-def _counting_as_set(build: Build, tag: str) -> Build:
+def _marking_as_set(build: Build, tag: str) -> Build:
     """Have a tag count as set, so that it is dumped where what isn't set is left out."""
 
     def build_and_count(keywords: dict[str, Any], *, self_instance: Any) -> None:
@@ -110,7 +110,7 @@ class _Arguments:
 
 def argument_schema(schema: CoreSchema) -> CoreSchema:
     """The schema of an argument that is a field of the protocol's."""
-    argument = as_keyword(schema)
+    argument = constructor_side(schema)
     stop_at_first_error(argument)
     return optional_argument(argument) if is_optional(argument) else required_argument(argument)
 

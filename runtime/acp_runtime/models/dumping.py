@@ -32,7 +32,7 @@ _PASSED_ON: Final = (
 )
 
 
-class Declared:
+class AsDeclared:
     """Makes the instances of classes, and of their subclasses, look like what is declared."""
 
     def __init__(self, classes: tuple[type, ...]) -> None:
@@ -73,23 +73,23 @@ class Declared:
             raise PydanticSerializationUnexpectedValue(str(error)) from None
 
 
-def by_declared_class(*classes: type, for_others: bool) -> SerSchema:
+def declared_serializer(*classes: type, for_user_code: bool) -> SerSchema:
     """How a value is dumped that is an instance of one of these classes. Anything else is dumped with a warning.
 
     Args:
         classes: what is declared.
-        for_others: whether it is held by somebody else's model.
+        for_user_code: whether it is held by somebody else's model.
     """
-    declared = Declared(classes)
-    function = declared.apart if for_others else declared.filtered
+    declared = AsDeclared(classes)
+    function = declared.apart if for_user_code else declared.filtered
     return core_schema.plain_serializer_function_ser_schema(function, info_arg=True)
 
 
-def by_declared_class_alone(*classes: type) -> SerSchema:
+def unfiltered_declared_serializer(*classes: type) -> SerSchema:
     """The same without a look at what is included or excluded, which takes twice as long."""
-    if older_pydantic.stays_shallow():
-        return core_schema.plain_serializer_function_ser_schema(Declared(classes).filtered, info_arg=True)
-    declared, known = Declared(classes), frozenset(classes)
+    if older_pydantic.keeps_shallow_serializer():
+        return core_schema.plain_serializer_function_ser_schema(AsDeclared(classes).filtered, info_arg=True)
+    declared, known = AsDeclared(classes), frozenset(classes)
 
     def dump(value: Any) -> Any:
         return value if value.__class__ in known else declared(value)
@@ -97,11 +97,11 @@ def by_declared_class_alone(*classes: type) -> SerSchema:
     return core_schema.plain_serializer_function_ser_schema(dump)
 
 
-def by_declared_class_within(*classes: type) -> SerSchema:
+def nested_declared_serializer(*classes: type) -> SerSchema:
     """How a value is dumped that may be anything, and hold instances of these classes in lists."""
     if not classes:
         return core_schema.simple_ser_schema("any")
-    declared = Declared(classes)
+    declared = AsDeclared(classes)
 
     def dump(value: Any, dump_it: Any) -> Any:
         return dump_it(declared.within(value))

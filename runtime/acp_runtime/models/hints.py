@@ -9,7 +9,7 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from acp_runtime.models.json_values import as_object
-from acp_runtime.models.members import leaves_of
+from acp_runtime.models.union_members import concrete_models
 from acp_runtime.models.words import one_of
 
 Classes: TypeAlias = Sequence[type[BaseModel]]
@@ -18,7 +18,7 @@ Classes: TypeAlias = Sequence[type[BaseModel]]
 _FEW = 3
 
 
-def not_an_instance(value: Any, classes: Classes) -> str:
+def wrong_instance_message(value: Any, classes: Classes) -> str:
     """What is wrong with a value, and what to write instead."""
     json = as_object(value)
     meant, advice = _of_object(value, classes) if json is None else _of_json(json, classes)
@@ -69,7 +69,7 @@ def _field_for(value: Any, cls: type[BaseModel]) -> str | None:
         return None
     name, field = next(iter(needed.items()))
     is_text = isinstance(value, str) and field.annotation is str
-    return name if is_text or isinstance(value, tuple(leaves_of(_annotated(field)))) else None
+    return name if is_text or isinstance(value, tuple(concrete_models(_annotated(field)))) else None
 
 
 def _annotated(field: FieldInfo) -> Any:

@@ -15,12 +15,12 @@ from threading import RLock, get_ident
 from typing import TYPE_CHECKING, Any, cast
 
 from acp_runtime.models import older_pydantic
-from acp_runtime.models.building import build_first
 from acp_runtime.models.constructors import BUILD
+from acp_runtime.models.first_instance import build_first_instance
 from acp_runtime.models.generated import GENERATED, is_generated_module
 from acp_runtime.models.pydantic_internals import (
-    UNSEEN,
-    InPlace,
+    HIDDEN,
+    InPlaceMeta,
     ModelMetaclass,
     build_in_place,
     can_build_in_place,
@@ -31,7 +31,7 @@ from acp_runtime.models.signatures import SignatureOfModel
 _DEFERRED = "__acp_deferred__"
 
 # What every class has of its own.
-_OF_OTHERS: dict[str, Any] = {BUILD: staticmethod(build_first)}
+_OF_OTHERS: dict[str, Any] = {BUILD: staticmethod(build_first_instance)}
 _OF_GENERATED: dict[str, Any] = {**_OF_OTHERS, GENERATED: True}
 
 # What can be asked of a deferred class without building it.
@@ -42,7 +42,7 @@ _builders: dict[type, int] = {}
 """The classes that are being built, and the thread that does it."""
 
 
-class DeferredMeta(ModelMetaclass, InPlace):
+class DeferredMeta(ModelMetaclass, InPlaceMeta):
     """The metaclass of a class that isn't built yet: builds it as soon as something is asked of it.
 
     The base of `ModelMeta`, so that a subclass of a deferred class may have a metaclass derived from that.
@@ -56,14 +56,14 @@ class DeferredMeta(ModelMetaclass, InPlace):
                 return _defer(mcs, name, bases, namespace)
             own = _OF_GENERATED
         keep_local_names(namespace, keywords)
-        _take_what_is_configured(namespace, keywords)
+        _apply_configured_extra(namespace, keywords)
         for base in bases:
             build(base)
         made_by: Any = ModelMeta if mcs is DeferredMeta else mcs
-        made: Any = super().__new__(made_by, name, bases, {**namespace, UNSEEN: own}, **keywords)
+        made: Any = super().__new__(made_by, name, bases, {**namespace, HIDDEN: own}, **keywords)
         if BUILD not in vars(made):  # pydantic made the class by itself
             _add(made, own)
-        older_pydantic.settle(made)
+        older_pydantic.set_initial_serializer(made)
         return cast("type", made)
 
     __signature__: SignatureOfModel = SignatureOfModel()
@@ -81,7 +81,7 @@ class ModelMeta(DeferredMeta):
         __getattribute__ = type.__getattribute__
 
 
-def _take_what_is_configured(namespace: dict[str, Any], keywords: dict[str, Any]) -> None:
+def _apply_configured_extra(namespace: dict[str, Any], keywords: dict[str, Any]) -> None:
     """Have a constructor allow further keywords if its class says so itself: what is inherited is for parsing alone."""
     configured = {**namespace.get("model_config", {}), **keywords}
     if "extra" in configured:
@@ -121,7 +121,7 @@ def _build(cls: type) -> None:
     texts: dict[str, str] = namespace.get("__annotations__", {})
     types = eval(f"[{','.join(texts.values())}]", names)  # one expression compiles faster than many
     annotations = dict(zip(texts, types, strict=True))
-    build_in_place(ModelMeta, cls, {**namespace, "__annotations__": annotations, UNSEEN: _OF_GENERATED})
-    older_pydantic.settle(cls)
+    build_in_place(ModelMeta, cls, {**namespace, "__annotations__": annotations, HIDDEN: _OF_GENERATED})
+    older_pydantic.set_initial_serializer(cls)
     type.__delattr__(cls, _DEFERRED)
     type.__setattr__(cls, "__class__", ModelMeta)

@@ -23,14 +23,20 @@ from pydantic_core.core_schema import CoreSchema
 
 from acp_runtime.models import older_pydantic
 from acp_runtime.models.absent import ABSENT
-from acp_runtime.models.arguments import restate
+from acp_runtime.models.argument_errors import explain_argument_errors
 from acp_runtime.models.constructors import Build, shallow_serializer, tags_of
 from acp_runtime.models.generated import is_generated_field
-from acp_runtime.models.holders import completing, for_others, held_by, is_for_others, is_made_for_others
 from acp_runtime.models.names import wire_name
 from acp_runtime.models.optional import with_plain_defaults
-from acp_runtime.models.parsers import parse_as_on_the_wire
-from acp_runtime.models.views import instance_schema, is_constructed
+from acp_runtime.models.parsing import use_json_side
+from acp_runtime.models.schema_context import (
+    completing,
+    for_user_code,
+    held_by,
+    is_for_user_code,
+    was_made_for_user_code,
+)
+from acp_runtime.models.schema_sides import instance_schema, is_constructed
 
 T = TypeVar("T", bound=str)
 
@@ -53,7 +59,7 @@ if TYPE_CHECKING:
         """Tells type checkers what `frozen` in a configuration doesn't: no field is assigned to, in any subclass."""
 
 else:
-    from acp_runtime.models.assignments import assign, is_special
+    from acp_runtime.models.assignments import assign, is_handled_here
     from acp_runtime.models.lazy_classes import ModelMeta as _ModelMeta
     from acp_runtime.models.lazy_classes import build
 
@@ -93,7 +99,7 @@ class Model(
         try:
             self._acp_build(data, self_instance=self)
         except ValidationError as error:
-            raise restate(type(self), error, data) from None
+            raise explain_argument_errors(type(self), error, data) from None
 
     # Tells pydantic that parsing need not go through `__init__`.
     __init__.__pydantic_base_init__ = True  # type: ignore[attr-defined]  # pyright: ignore[reportFunctionMemberAccess]
@@ -118,8 +124,8 @@ class Model(
             schema = handler.resolve_ref_schema(handler(source))
         if is_constructed(cls):
             return schema
-        parse_as_on_the_wire(cls, schema)
-        return for_others(cls, schema) if is_for_others(cls) else schema
+        use_json_side(cls, schema)
+        return for_user_code(cls, schema) if is_for_user_code(cls) else schema
 
     @classmethod
     def __get_pydantic_json_schema__(cls, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
@@ -136,7 +142,7 @@ class Model(
         @classmethod
         def __pydantic_on_complete__(cls) -> None:
             super().__pydantic_on_complete__()
-            if is_made_for_others(cls.__pydantic_core_schema__):  # pydantic has completed it by itself
+            if was_made_for_user_code(cls.__pydantic_core_schema__):  # pydantic has completed it by itself
                 cls.model_rebuild(force=True)
 
         @classmethod
@@ -177,7 +183,7 @@ class Model(
             super().__setstate__(state)
 
         def __setattr__(self, name: str, value: Any) -> None:
-            if is_special(self, name, value):
+            if is_handled_here(self, name, value):
                 assign(self, name, value)
             else:
                 super().__setattr__(name, value)

@@ -45,7 +45,7 @@ Unexpected: type[ValueError] = PydanticSerializationError if _BEFORE_2_13 else P
 
 
 _SWALLOWS_KEYS = (2, 13) <= _version < (2, 14, 2)
-_CATCHES = "\0"
+_CATCHER = "\0"
 """How the names of fields begin that catch a key."""
 
 
@@ -68,10 +68,10 @@ def forbid_extra(fields: Any, *, has_room: bool = False) -> None:
     fields["extras_schema"] = core_schema.custom_error_schema(nothing, custom_error_type="extra_forbidden")
 
 
-def keep_keys_like_names(fields: Any) -> None:
+def keep_keys_named_like_fields(fields: Any) -> None:
     """Have the fields of a class parsed so that a key like the name of a field is an unknown key as any other."""
     aliases: list[Any] = [field.get("validation_alias", name) for name, field in fields["fields"].items()]
-    keys = {_CATCHES + name: name for name in fields["fields"] if name not in aliases}
+    keys = {_CATCHER + name: name for name in fields["fields"] if name not in aliases}
     if not _SWALLOWS_KEYS or not keys:
         return
     anything = core_schema.with_default_schema(core_schema.any_schema(), default=None)
@@ -84,9 +84,9 @@ def keep_keys_like_names(fields: Any) -> None:
     fields.update(core_schema.no_info_after_validator_function(partial(_put_with_unknown_keys, keys), caught))
 
 
-def is_declared(name: str) -> bool:
+def is_real_field(name: str) -> bool:
     """Whether a field in a schema is one that the class has."""
-    return not name.startswith(_CATCHES)
+    return not name.startswith(_CATCHER)
 
 
 def _put_with_unknown_keys(keys: dict[str, str], parsed: Any) -> Any:
@@ -101,15 +101,15 @@ def _put_with_unknown_keys(keys: dict[str, str], parsed: Any) -> Any:
     return parsed
 
 
-def settle(cls: Any) -> None:
+def set_initial_serializer(cls: Any) -> None:
     """Give a new class a serializer that completes the class."""
     if _BEFORE_2_14 and not is_complete(cls):
-        cls.__pydantic_serializer__ = _COMPLETES_CLASS
+        cls.__pydantic_serializer__ = _COMPLETING_SERIALIZER
 
 
 def _complete_and_dump(value: Any, info: Any) -> Any:
     cls = value.__class__
-    if cls.__dict__.get("__pydantic_serializer__") is _COMPLETES_CLASS:
+    if cls.__dict__.get("__pydantic_serializer__") is _COMPLETING_SERIALIZER:
         cls.model_rebuild()
     return cls.__pydantic_serializer__.to_python(
         value,
@@ -125,7 +125,7 @@ def _complete_and_dump(value: Any, info: Any) -> Any:
     )
 
 
-_COMPLETES_CLASS = SchemaSerializer(
+_COMPLETING_SERIALIZER = SchemaSerializer(
     core_schema.any_schema(
         serialization=core_schema.plain_serializer_function_ser_schema(_complete_and_dump, info_arg=True)
     )
@@ -173,6 +173,6 @@ def model_rebuild(shallow_serializer: Callable[[Any], SchemaSerializer]) -> Any:
     return partial(_model_rebuild, shallow_serializer) if _BEFORE_2_14 else _rebuild_by_pydantic
 
 
-def stays_shallow() -> bool:
+def keeps_shallow_serializer() -> bool:
     """Whether the first serializer of a generated class stays its serializer."""
     return _BEFORE_2_13

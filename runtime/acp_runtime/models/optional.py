@@ -9,7 +9,7 @@ from pydantic_core.core_schema import CoreSchema
 
 from acp_runtime.models import older_pydantic
 from acp_runtime.models.absent import ABSENT, REQUIRED, Absent, AbsentDefault
-from acp_runtime.models.mistakes import OR_ABSENT, OR_VALUE
+from acp_runtime.models.validation_errors import OR_ABSENT, OR_VALUE
 
 _OMITTED = core_schema.with_default_schema(core_schema.int_schema(strict=True), on_error="omit")
 _ABSENT_IS_OMITTED = core_schema.chain_schema([core_schema.is_instance_schema(Absent), _OMITTED])
@@ -72,7 +72,7 @@ def null_argument_is_absent(schema: CoreSchema) -> CoreSchema:
 def with_plain_defaults(schema: Any) -> CoreSchema:
     """A model's schema for describing it: an absent value can't be shown as JSON."""
     if schema["type"] == "model-fields":
-        fields = {name: field for name, field in schema["fields"].items() if older_pydantic.is_declared(name)}
+        fields = {name: field for name, field in schema["fields"].items() if older_pydantic.is_real_field(name)}
         plain = {name: {**field, "schema": _with_plain_default(field["schema"])} for name, field in fields.items()}
         return cast("CoreSchema", {**schema, "fields": plain})
     within = schema.get("schema")

@@ -49,7 +49,7 @@ _build_lenient_weakvaluedict = _internal("_model_construction", "build_lenient_w
 
 Schema: TypeAlias = Any
 
-UNSEEN = "__acp_unseen__"
+HIDDEN = "__acp_hidden__"
 """The key of a class's namespace for what to add to the class after pydantic has looked at that."""
 
 _EXISTING = "__acp_existing__"
@@ -61,13 +61,13 @@ _without_schema = RLock()
 _takes_local_names = _FIND_LOCAL_NAMES in getattr(getattr(ModelMetaclass.__new__, "__code__", None), "co_varnames", ())
 
 
-class InPlace(type):
+class InPlaceMeta(type):
     """Last in line before `type`: fills in an existing class, and adds what pydantic is not to see."""
 
     def __new__(mcs, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **keywords: Any) -> Any:
         """Create a class, or fill in the existing one."""
         existing: type | None = namespace.pop(_EXISTING, None)
-        namespace.update(namespace.pop(UNSEEN, {}))
+        namespace.update(namespace.pop(HIDDEN, {}))
         if existing is None:
             return super().__new__(mcs, name, bases, namespace, **keywords)
         for key, value in namespace.items():
@@ -86,7 +86,7 @@ def build_in_place(mcs: type, existing: type, namespace: dict[str, Any]) -> Any:
 def can_build_in_place() -> bool:
     """Whether `build_in_place` works."""
 
-    class Probe(ModelMetaclass, InPlace):
+    class Probe(ModelMetaclass, InPlaceMeta):
         """What a metaclass of models is."""
 
     empty: Any = type.__new__(Probe, "Empty", (BaseModel,), {})

@@ -22,9 +22,9 @@ from acp_runtime.models.absent import ABSENT
 from acp_runtime.models.constructors import Build, argument_schema, placeholder, tag_of, tags_of, validator_of
 from acp_runtime.models.generated import is_generated_field
 from acp_runtime.models.optional import is_optional, optional_argument
-from acp_runtime.models.parsers import has_no_value_by_default, is_as_on_the_wire
+from acp_runtime.models.parsing import defaults_to_none, uses_json_side
 from acp_runtime.models.pydantic_internals import Schema, fields_of, is_complete, model_of, without_schema
-from acp_runtime.models.views import instances_only, is_instance
+from acp_runtime.models.schema_sides import instances_only, is_instance
 
 
 def constructor_of_subclass(cls: Any) -> Build:
@@ -34,19 +34,19 @@ def constructor_of_subclass(cls: Any) -> Build:
     build = partial(_build_by_pydantic, cls) if validator is None else validator.validate_python
     if getattr(cls, "__pydantic_custom_init__", False):
         build = partial(_build_or_parse, cls, build)
-    return partial(_build_and_compare, build, tags_of(cls).keys())
+    return partial(_build_and_warn, build, tags_of(cls).keys())
 
 
 def validator_of_arguments(cls: Any) -> SchemaValidator | None:
     """What validates the arguments of a constructor; None if pydantic's schema isn't as expected."""
     with without_schema(cls), instances_only(cls):
         schema: Any = TypeAdapter(Annotated[Any, _Itself(cls)]).core_schema
-    schema = _apart_from_its_references(cls, schema)
+    schema = _with_inlined_class(cls, schema)
     top = schema["schema"] if schema["type"] == "definitions" else schema
     fields = fields_of(top)
-    if fields is None or is_as_on_the_wire(fields):
+    if fields is None or uses_json_side(fields):
         return None
-    _take_keywords(cls, model_of(top), fields)
+    _accept_keywords(cls, model_of(top), fields)
     return validator_of(cls, schema)
 
 
@@ -79,7 +79,7 @@ def _names_of_caller() -> Mapping[str, Any]:
     return frame.f_locals if frame else {}
 
 
-def _apart_from_its_references(cls: Any, schema: Schema) -> Schema:
+def _with_inlined_class(cls: Any, schema: Schema) -> Schema:
     """A schema in which a class that holds itself is instances of itself wherever it is held."""
     if schema["type"] != "definitions" or schema["schema"]["type"] != "definition-ref":
         return schema
@@ -90,7 +90,7 @@ def _apart_from_its_references(cls: Any, schema: Schema) -> Schema:
     return {**schema, "schema": top, "definitions": list(by_ref.values())}
 
 
-def _take_keywords(cls: Any, model: Schema, fields: Schema) -> None:
+def _accept_keywords(cls: Any, model: Schema, fields: Schema) -> None:
     """Change the schema of a class to that of its constructor."""
     decorated = {validator.info.mode for validator in cls.__pydantic_decorators__.model_validators.values()}
     sees_raw_input = bool(decorated - {"after"})
@@ -99,7 +99,7 @@ def _take_keywords(cls: Any, model: Schema, fields: Schema) -> None:
         if is_generated_field(cls, name):
             tag, argument = tag_of(info), argument_schema(field["schema"])
             field["schema"] = argument if tag is None else core_schema.with_default_schema(argument, default=tag)
-        elif has_no_value_by_default(cls, name) and is_optional(field["schema"]):
+        elif defaults_to_none(cls, name) and is_optional(field["schema"]):
             field["schema"] = optional_argument(field["schema"])
         if info.alias_priority != 2 and not sees_raw_input:
             field.pop("validation_alias", None)
@@ -132,7 +132,7 @@ def _build_or_parse(cls: Any, build: Build, data: dict[str, Any], *, self_instan
     return cls.__pydantic_validator__.validate_json(json, self_instance=self_instance)
 
 
-def _build_and_compare(build: Build, tags: Set[str], data: dict[str, Any], *, self_instance: Any) -> None:
+def _build_and_warn(build: Build, tags: Set[str], data: dict[str, Any], *, self_instance: Any) -> None:
     given = {name: value for name, value in data.items() if value is not ABSENT}
     built = build(given, self_instance=self_instance)
     self_instance.__pydantic_fields_set__.update(tags)

@@ -16,13 +16,13 @@ from pydantic import BaseModel, GetCoreSchemaHandler, Tag, ValidationError
 from pydantic_core import PydanticCustomError, core_schema
 from pydantic_core.core_schema import CoreSchema, SerSchema
 
-from acp_runtime.models.dumping import by_declared_class, by_declared_class_within
+from acp_runtime.models.dumping import declared_serializer, nested_declared_serializer
 from acp_runtime.models.generated import is_generated_module
-from acp_runtime.models.holders import is_held_by_others, is_received
-from acp_runtime.models.members import is_model, leaves_of, leaves_of_union, members_of
-from acp_runtime.models.mistakes import Meant
 from acp_runtime.models.names import wire_name
-from acp_runtime.models.views import instance_schema
+from acp_runtime.models.schema_context import is_in_user_code, is_received
+from acp_runtime.models.schema_sides import instance_schema
+from acp_runtime.models.union_members import concrete_models, concrete_models_of_union, is_model_class, members_of
+from acp_runtime.models.validation_errors import UnionValidator
 
 # The label of a choice in the path of its errors, and the choice.
 Choice: TypeAlias = tuple[str, CoreSchema]
@@ -45,7 +45,7 @@ class ByTag:
         return f"ByTag({self.attribute!r})"
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        leaves = leaves_of_union(source)
+        leaves = concrete_models_of_union(source)
         if (instance := instance_schema(*leaves)) is not None:
             return cast("CoreSchema", instance)
         tagged: dict[str, CoreSchema] = {}
@@ -57,7 +57,7 @@ class ByTag:
             others += [] if tags else [(_label(member), schema)]
         tag = wire_name(self.attribute)
         by_tag = core_schema.tagged_union_schema(tagged, tag, from_attributes=False)
-        meant = Meant(_name(self, source), leaves, by_tag=tag if others else None, tagged=True)
+        meant = UnionValidator(_name(self, source), leaves, by_tag=tag if others else None, tagged=True)
         return _union(first_match([(tag, by_tag), *others]) if others else by_tag, meant)
 
 
@@ -66,11 +66,14 @@ class _FirstMatch:
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         members = members_of(source)
-        if all(map(is_model, members)) and (instance := instance_schema(*members)) is not None:
+        if all(map(is_model_class, members)) and (instance := instance_schema(*members)) is not None:
             return cast("CoreSchema", instance)
         schema = first_match([(_label(member), handler.generate_schema(member)) for member in members])
         return _union(
-            schema, Meant(_name(self, source), leaves_of_union(source), only_models=all(map(is_model, members)))
+            schema,
+            UnionValidator(
+                _name(self, source), concrete_models_of_union(source), only_models=all(map(is_model_class, members))
+            ),
         )
 
     def __repr__(self) -> str:
@@ -92,7 +95,9 @@ class _ExactlyOne:
             return value
 
         schema = first_match([(_label(member), handler.generate_schema(member)) for member in members])
-        return _union(core_schema.no_info_after_validator_function(check, schema), Meant(_name(self, source), members))
+        return _union(
+            core_schema.no_info_after_validator_function(check, schema), UnionValidator(_name(self, source), members)
+        )
 
     def __repr__(self) -> str:
         return "ExactlyOne"
@@ -109,14 +114,14 @@ def first_match(choices: list[Choice], serialization: SerSchema | None = None) -
     )
 
 
-def _union(schema: CoreSchema, meant: Meant) -> CoreSchema:
+def _union(schema: CoreSchema, meant: UnionValidator) -> CoreSchema:
     """A union whose mistakes are said once.
 
     JSON is validated inside pydantic-core alone where nothing has to be left out of its errors, and for a connection.
     """
-    others = is_held_by_others()
-    dumped = by_declared_class(*meant.leaves, for_others=others) if meant.only_models else None
-    serialization = dumped or by_declared_class_within(*meant.leaves)
+    others = is_in_user_code()
+    dumped = declared_serializer(*meant.leaves, for_user_code=others) if meant.only_models else None
+    serialization = dumped or nested_declared_serializer(*meant.leaves)
     once = core_schema.no_info_wrap_validator_function(meant, schema, serialization=serialization)
     if others:
         return _called(meant.__name__, once)
@@ -138,7 +143,7 @@ def _name(marker: Any, union: Any) -> str:
     """What a generated module calls a union; the names of its models if none does."""
     if is_received():  # nobody sees the name
         return ""
-    leaves = leaves_of_union(union)
+    leaves = concrete_models_of_union(union)
     for module in {leaf.__module__ for leaf in leaves} or filter(is_generated_module, list(sys.modules)):
         for name, alias in _annotated_aliases(module):
             if marker in alias.__metadata__ and alias.__origin__ == union:
@@ -152,7 +157,7 @@ def _annotated_aliases(module: str) -> list[tuple[str, Any]]:
 
 
 def _label(member: Any) -> str:
-    models = [leaf.__name__ for leaf in leaves_of(member)]
+    models = [leaf.__name__ for leaf in concrete_models(member)]
     items = [each.__name__ for each in get_args(member) if isinstance(each, type)]
     name = getattr(member, "__name__", "union")
     return " or ".join(models) or (f"{name}[{items[0]}]" if items else str(name))
@@ -160,7 +165,7 @@ def _label(member: Any) -> str:
 
 def _tag_values(member: Any, attribute: str) -> Iterable[str]:
     """The constants that a union member, or every member of a nested union, has in its tag field."""
-    for leaf in leaves_of(member):
+    for leaf in concrete_models(member):
         extra: Any = leaf.model_fields[attribute].json_schema_extra if attribute in leaf.model_fields else None
         if isinstance(extra, dict) and "x-tag" in extra:
             yield extra["const"]

@@ -11,9 +11,9 @@ from pydantic import BaseModel, ValidationError
 
 from acp_runtime.models.absent import ABSENT
 from acp_runtime.models.constructors import tag_of
-from acp_runtime.models.dumping import Declared
-from acp_runtime.models.members import leaves_of
-from acp_runtime.models.mistakes import agreed
+from acp_runtime.models.dumping import AsDeclared
+from acp_runtime.models.union_members import concrete_models
+from acp_runtime.models.validation_errors import merge_errors
 from acp_runtime.stubs.methods import AnyMethod
 
 
@@ -44,14 +44,14 @@ def ready_made(params: BaseModel, methods: Mapping[str, Any]) -> tuple[Any, Base
     for cls in type(params).__mro__:
         for method in methods.values():
             if cls in _leaves(method):
-                return method, Declared((cls,))(params)
+                return method, AsDeclared((cls,))(params)
     raise TypeError(f"{type(params).__name__} is not the params of any method you can call on this peer")
 
 
 @cache
 def _leaves(method: AnyMethod) -> list[type[BaseModel]]:
     """The models that a method's params can be."""
-    return leaves_of(getattr(method.profile.models, method.params))
+    return concrete_models(getattr(method.profile.models, method.params))
 
 
 def _built(method: AnyMethod, keywords: dict[str, Any]) -> Any:
@@ -71,7 +71,7 @@ def _of_the_meant_member(
     misfits = {leaf: (*_misfit(leaf, keywords), error.error_count()) for leaf, error in failed.items()}
     best = min(misfits.values())
     meant = [failed[leaf] for leaf, misfit in misfits.items() if misfit == best]
-    return (agreed(method.params, meant) if len(meant) > 1 else None) or meant[0]
+    return (merge_errors(method.params, meant) if len(meant) > 1 else None) or meant[0]
 
 
 def _misfit(leaf: type[BaseModel], keywords: dict[str, Any]) -> tuple[bool, int]:

@@ -27,7 +27,7 @@ from acp_bindings.v1 import (
     ToolCall,
 )
 from acp_runtime import ABSENT
-from tests.support.models.building import built
+from tests.support.models.constructor_calls import built
 from tests.support.models.profiles import Profile
 from tests.support.models.shapes import Samples
 

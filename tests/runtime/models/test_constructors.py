@@ -8,7 +8,7 @@ import pytest
 from pydantic import ValidationError
 
 from acp_runtime.models.model import Model, OpenModel
-from tests.support.models.building import WRONG, built, known, wire_of
+from tests.support.models.constructor_calls import WRONG, built, known, wire_of
 from tests.support.models.oracle import same_json
 from tests.support.models.profiles import Profile
 from tests.support.models.shapes import Sample, Samples

@@ -65,7 +65,7 @@ TAKEN_AWAY = {
 from pydantic import BaseModel
 Meta, real = type(BaseModel), type(BaseModel).__new__
 def alone(mcs, name, bases, namespace, **keywords):
-    for key in ("__acp_existing__", "__acp_unseen__"):
+    for key in ("__acp_existing__", "__acp_hidden__"):
         namespace.pop(key, None)
     return real(mcs, name, bases, namespace, **keywords)
 Meta.__new__ = alone

@@ -14,7 +14,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails, InitErrorDetails, PydanticCustomError, PydanticKnownError
 from pydantic_core.core_schema import ErrorType
 
-from acp_runtime.models.hints import not_an_instance
+from acp_runtime.models.hints import wrong_instance_message
 from acp_runtime.models.words import one_of
 
 Errors: TypeAlias = list[ErrorDetails]
@@ -28,7 +28,7 @@ _KNOWN: Final = frozenset[str](get_args(ErrorType))
 _JSON = (str, int, float, list, type(None))
 
 
-class Meant:
+class UnionValidator:
     """What was meant by a value of a union.
 
     Args:
@@ -65,11 +65,11 @@ class Meant:
             if isinstance(value, _JSON):
                 raise PydanticKnownError("dict_type")
             if isinstance(value, BaseModel):
-                raise PydanticCustomError("wrong_model", cast("Any", not_an_instance(value, self.leaves)))
+                raise PydanticCustomError("wrong_model", cast("Any", wrong_instance_message(value, self.leaves)))
         try:
             return validate(value)
         except ValidationError as error:
-            raise restated(error, self._of_the_meant_member(error.errors(include_url=False))) from None
+            raise replace_errors(error, self._of_the_meant_member(error.errors(include_url=False))) from None
 
     def _of_the_meant_member(self, errors: Errors) -> Errors:
         if not self.has_labels:
@@ -84,7 +84,7 @@ class Meant:
         return _without_label(_closest(list(tried.values())))
 
 
-def meant_by_json(validate: Callable[[Any], Any], decoded: Any, error: ValidationError) -> ValidationError:
+def narrow_json_error(validate: Callable[[Any], Any], decoded: Any, error: ValidationError) -> ValidationError:
     """An error of JSON without the members of unions that weren't meant.
 
     Args:
@@ -95,11 +95,11 @@ def meant_by_json(validate: Callable[[Any], Any], decoded: Any, error: Validatio
     try:
         validate(decoded)
     except ValidationError as meant:
-        return restated(meant, meant.errors(include_url=False), "json")
+        return replace_errors(meant, meant.errors(include_url=False), "json")
     return error
 
 
-def agreed(title: str, tried: Sequence[ValidationError]) -> ValidationError | None:
+def merge_errors(title: str, tried: Sequence[ValidationError]) -> ValidationError | None:
     """One error for several that are about the same values; None if they aren't."""
     lists = [error.errors(include_url=False) for error in tried]
     if len({tuple(each["loc"] for each in errors) for errors in lists}) > 1:
@@ -129,7 +129,7 @@ def _without_label(errors: Errors) -> Errors:
     return [cast("ErrorDetails", {**each, "loc": each["loc"][1:]}) for each in errors]
 
 
-def restated(error: ValidationError, errors: Errors, input_type: Any = "python") -> ValidationError:
+def replace_errors(error: ValidationError, errors: Errors, input_type: Any = "python") -> ValidationError:
     """A validation error that says something else."""
     return ValidationError.from_exception_data(error.title, [_details(each) for each in errors], input_type)
 

@@ -13,7 +13,7 @@ from pydantic import BaseModel, TypeAdapter, ValidationError, create_model, fiel
 from acp_bindings import v1, v2_draft
 from acp_runtime import ABSENT
 from acp_runtime.models.unions import FirstMatch
-from tests.support.models.building import WRONG, built, wire_of
+from tests.support.models.constructor_calls import WRONG, built, wire_of
 from tests.support.models.outcomes import outcomes
 from tests.support.models.profiles import Profile
 from tests.support.models.shapes import Samples

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 
 from acp_runtime.models.constructors import BUILD
-from acp_runtime.models.dumping import Declared, by_declared_class
+from acp_runtime.models.dumping import AsDeclared, declared_serializer
 from acp_runtime.models.generated import is_generated
 from acp_runtime.models.pydantic_internals import Schema, kept_definitions, model_of
 
@@ -56,39 +56,39 @@ def is_received() -> bool:
     return _received.get()
 
 
-def is_held_by_others() -> bool:
+def is_in_user_code() -> bool:
     """Whether a schema is made for a field of a class that isn't generated, or for no field at all."""
     return not is_generated(_holder.get())
 
 
-def is_for_others(cls: type) -> bool:
+def is_for_user_code(cls: type) -> bool:
     """Whether the schema of a class is made for something that isn't generated."""
     completed = _completed.get()
     return completed is None or (completed is not cls and not is_generated(completed))
 
 
-def for_others(cls: type, schema: Schema) -> Schema:
+def for_user_code(cls: type, schema: Schema) -> Schema:
     """The schema of a class for anything that isn't generated. So are those of what it holds, if it is complete."""
-    held = {each["ref"]: made for each in kept_definitions(cls) if (made := _of_ours(each)) is not None}
-    apart = _dumped_apart(cls, schema)
+    held = {each["ref"]: made for each in kept_definitions(cls) if (made := _our_model_for_user_code(each)) is not None}
+    apart = _with_own_serializer(cls, schema)
     held.pop(schema.get("ref"), None)
     return {"type": "definitions", "schema": apart, "definitions": list(held.values())} if held else apart
 
 
-def is_made_for_others(schema: Schema) -> bool:
+def was_made_for_user_code(schema: Schema) -> bool:
     """Whether the schema of a complete class is one that was made for others."""
     top = schema["schema"] if schema["type"] == "definitions" else schema
     function = top.get("serialization", {}).get("function")
-    return isinstance(getattr(function, "__self__", None), Declared)
+    return isinstance(getattr(function, "__self__", None), AsDeclared)
 
 
-def _of_ours(schema: Schema) -> Schema | None:
+def _our_model_for_user_code(schema: Schema) -> Schema | None:
     """The schema of a model of ours for others; None if it is anybody else's."""
     model = model_of(schema)
-    return _dumped_apart(model["cls"], schema) if model is not None and hasattr(model["cls"], BUILD) else None
+    return _with_own_serializer(model["cls"], schema) if model is not None and hasattr(model["cls"], BUILD) else None
 
 
-def _dumped_apart(cls: type, schema: Schema) -> Schema:
+def _with_own_serializer(cls: type, schema: Schema) -> Schema:
     if "serialization" in schema:  # the author of a subclass has said how it is dumped
         return schema
-    return {**schema, "serialization": by_declared_class(cls, for_others=True)}
+    return {**schema, "serialization": declared_serializer(cls, for_user_code=True)}

@@ -8,7 +8,7 @@ from acp_runtime.models.constructors import BUILD, Build, constructor
 from acp_runtime.models.generated import is_generated
 
 
-def build_first(keywords: dict[str, Any], *, self_instance: Any) -> None:
+def build_first_instance(keywords: dict[str, Any], *, self_instance: Any) -> None:
     """Build the first instance of a class: make what builds the others, and leave it to that."""
     cls = self_instance.__class__
     build = constructor(cls) if is_generated(cls) else _constructor_of_subclass(cls)

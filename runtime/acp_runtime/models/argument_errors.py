@@ -13,11 +13,11 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from acp_runtime.models.absent import ABSENT, REQUIRED
-from acp_runtime.models.hints import not_an_instance
-from acp_runtime.models.mistakes import OR_ABSENT, OR_VALUE, restated
+from acp_runtime.models.hints import wrong_instance_message
+from acp_runtime.models.validation_errors import OR_ABSENT, OR_VALUE, replace_errors
 
 
-def restate(cls: type[BaseModel], error: ValidationError, given: dict[str, Any]) -> ValidationError:
+def explain_argument_errors(cls: type[BaseModel], error: ValidationError, given: dict[str, Any]) -> ValidationError:
     """What a constructor of a class says of the arguments that it was given, each mistake once."""
     errors = error.errors(include_url=False)
     meant = {name: _meant(cls, name, given) for name in given if name not in cls.__pydantic_fields__}
@@ -27,7 +27,7 @@ def restate(cls: type[BaseModel], error: ValidationError, given: dict[str, Any])
         for each in errors
         if OR_ABSENT not in each["loc"][1:3] and (each["type"] != "missing" or each["loc"] not in missing)
     ]
-    return restated(error, found) if found and found != errors else error
+    return replace_errors(error, found) if found and found != errors else error
 
 
 def _restated(cls: type[BaseModel], each: ErrorDetails, meant: dict[str, str]) -> ErrorDetails:
@@ -51,7 +51,7 @@ def _restated(cls: type[BaseModel], each: ErrorDetails, meant: dict[str, str]) -
 def _no_instance(each: ErrorDetails, field: Any) -> ErrorDetails:
     names = each.get("ctx", {})["class"].split(" or ")
     classes = [model for model in _models_in(field and field.annotation) if model.__name__ in names]
-    return _saying(each, "wrong_model", not_an_instance(each["input"], classes)) if classes else each
+    return _saying(each, "wrong_model", wrong_instance_message(each["input"], classes)) if classes else each
 
 
 def _meant(cls: type[BaseModel], name: str, given: dict[str, Any]) -> str:

@@ -12,18 +12,18 @@ def members_of(union: Any) -> tuple[Any, ...]:
     return (union,) if isinstance(union, type) else get_args(union)
 
 
-def leaves_of(alias: Any) -> list[type[BaseModel]]:
+def concrete_models(alias: Any) -> list[type[BaseModel]]:
     """The models that a model, or a generated union of models, can be; none for anything else."""
     if get_origin(alias) is Annotated:
-        return leaves_of_union(get_args(alias)[0])
-    return [alias] if is_model(alias) else []
+        return concrete_models_of_union(get_args(alias)[0])
+    return [alias] if is_model_class(alias) else []
 
 
-def leaves_of_union(union: Any) -> list[type[BaseModel]]:
+def concrete_models_of_union(union: Any) -> list[type[BaseModel]]:
     """The models that the members of a union can be."""
-    return [leaf for member in members_of(union) for leaf in leaves_of(member)]
+    return [leaf for member in members_of(union) for leaf in concrete_models(member)]
 
 
-def is_model(member: Any) -> bool:
+def is_model_class(member: Any) -> bool:
     """Whether a member is a class of models."""
     return isinstance(member, type) and issubclass(member, BaseModel)

@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 
 from pydantic_core import core_schema
 
-from acp_runtime.models.dumping import by_declared_class_alone
+from acp_runtime.models.dumping import unfiltered_declared_serializer
 from acp_runtime.models.json_values import as_object
 from acp_runtime.models.words import one_of
 
@@ -57,7 +57,9 @@ def is_instance(*classes: type) -> Schema:
     """The schema of an instance of one of these classes."""
     allowed: Any = classes[0] if len(classes) == 1 else classes
     names = " or ".join(cls.__name__ for cls in classes)
-    return core_schema.is_instance_schema(allowed, cls_repr=names, serialization=by_declared_class_alone(*classes))
+    return core_schema.is_instance_schema(
+        allowed, cls_repr=names, serialization=unfiltered_declared_serializer(*classes)
+    )
 
 
 # What a choice of a union wants, in words.
@@ -72,21 +74,21 @@ _WANTED = {
 }
 
 
-def as_wire(schema: Schema) -> Schema:
+def json_side(schema: Schema) -> Schema:
     """What JSON has to be, decoded or not. Of a union of models both sides are kept: one takes instances, too."""
     if schema["type"] != "json-or-python":
-        return _within(schema, as_wire)
-    wire = as_wire(schema["json_schema"])
+        return _within(schema, json_side)
+    wire = json_side(schema["json_schema"])
     if schema["python_schema"]["type"] == "function-wrap":
         return {**schema, "json_schema": wire, "python_schema": {**schema["python_schema"], "schema": wire}}
     return _dumped_like(schema, wire)
 
 
-def as_keyword(schema: Schema) -> Schema:
+def constructor_side(schema: Schema) -> Schema:
     """What the argument of a constructor has to be. A tuple becomes a list."""
     if schema["type"] == "json-or-python":
-        return _dumped_like(schema, as_keyword(schema["python_schema"]))
-    changed = _within(schema, as_keyword)
+        return _dumped_like(schema, constructor_side(schema["python_schema"]))
+    changed = _within(schema, constructor_side)
     if schema["type"] != "list":
         return changed
     changed["strict"] = False
