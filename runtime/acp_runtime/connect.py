@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 
 from acp_runtime.connection import Connection, WhyClosed, run
 from acp_runtime.connection.forks import leave_if_forked
-from acp_runtime.connection.tasks import Closing
+from acp_runtime.connection.shielded_waits import ShieldedWaits
 from acp_runtime.connection.transport import ByteSource, ByteWriter
 from acp_runtime.errors import ConnectionClosed
 from acp_runtime.options import Options
@@ -77,13 +77,13 @@ async def running(
     writer: ByteWriter,
     options: Options,
     why_closed: WhyClosed | None = None,
-    closing: Closing | None = None,
+    closing: ShieldedWaits | None = None,
     process: ProcessInfo | None = None,
 ) -> AsyncGenerator[RemoteT]:
     """Run a connection while the block lasts; gives the proxy for the other side."""
     connection = Connection(side, factory, source, writer, options, why_closed, process)
     task = asyncio.create_task(run(connection), name=f"acp-{side.role}")
-    closing, made_in = closing or Closing(), os.getpid()
+    closing, made_in = closing or ShieldedWaits(), os.getpid()
     try:
         yield connection.remote
     except GeneratorExit:
@@ -100,7 +100,7 @@ async def running(
         await _stopped(connection, task, closing)
 
 
-async def _stopped(connection: Connection, task: asyncio.Task[ConnectionClosed], closing: Closing) -> None:
+async def _stopped(connection: Connection, task: asyncio.Task[ConnectionClosed], closing: ShieldedWaits) -> None:
     """End a connection from this side, however often that is cancelled meanwhile."""
     connection.stop(ConnectionClosed("The connection was closed by this side."))
     await closing.finish(task)
@@ -133,7 +133,7 @@ async def _until_signalled(connection: Connection) -> None:
             task.cancel()
 
     task = asyncio.create_task(run(connection), name="acp-stdio")
-    closing = Closing()
+    closing = ShieldedWaits()
     with ShutdownSignals(signalled):
         await closing.finish(task)
     closing.raise_cancelled()

@@ -34,7 +34,7 @@ def log(logger: Logger, level: int, message: str, *args: object, error: BaseExce
         return  # what is no Exception, too: pytest's Failed, for one
 
 
-class Throttle:
+class ThrottledLogger:
     """Logs a kind of event the first few times, then each time its count reaches a power of ten."""
 
     def __init__(self, logger: Logger) -> None:

@@ -16,7 +16,7 @@ import pytest
 from acp_bindings.v1 import AgentCapabilities, InitializeResponse, NewSessionResponse
 from acp_runtime import AuthenticationRequired, ConnectionClosed, InvalidResponse, RequestError
 from acp_runtime.escaping import printable
-from acp_runtime.logs import Throttle, redact
+from acp_runtime.logs import ThrottledLogger, redact
 from tests.support.runtime.odd_json import CERTAIN, DAMAGE, FAR_TOO_DEEP, message, nested, nested_json
 from tests.support.runtime.peer import INITIALIZE, Link, PlainAgent, calling, chunk, serving, update
 
@@ -63,7 +63,7 @@ def test_rule_30_control_characters_are_escaped() -> None:
 
 
 def test_rule_30_repeated_warnings_are_rate_limited(caplog: pytest.LogCaptureFixture) -> None:
-    throttle = Throttle(logging.getLogger("acp_runtime.test"))
+    throttle = ThrottledLogger(logging.getLogger("acp_runtime.test"))
     for number in range(20_000):
         throttle.log(logging.WARNING, "kind", "something happened: %s", number)
     assert 5 <= len(caplog.records) <= 10
@@ -172,7 +172,7 @@ def test_rule_30_the_text_of_errors_is_escaped() -> None:
 
 
 def test_rule_30_many_kinds_of_warnings_are_rate_limited_together(caplog: pytest.LogCaptureFixture) -> None:
-    throttle = Throttle(logging.getLogger("acp_runtime.test"))
+    throttle = ThrottledLogger(logging.getLogger("acp_runtime.test"))
     for number in range(20_000):
         for _ in range(5):
             throttle.log(logging.WARNING, f"kind {number}", "something happened: %s", number)
@@ -185,7 +185,7 @@ class Unprintable:
 
 
 def test_rule_30_what_has_no_text_costs_a_log_line(caplog: pytest.LogCaptureFixture) -> None:
-    throttle = Throttle(logging.getLogger("acp_runtime.test"))
+    throttle = ThrottledLogger(logging.getLogger("acp_runtime.test"))
     throttle.log(logging.WARNING, "kind", "something happened: %s", Unprintable())
     throttle.log(logging.WARNING, "kind", "something else happened")
     assert [record.getMessage() for record in caplog.records] == ["something else happened"]

@@ -13,15 +13,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from acp_runtime.connection.in_flight import InFlightMessage, Waiting, current
+from acp_runtime.connection.in_flight import InFlightMessage, QueueLoad, current
 from acp_runtime.options import Options
 
 # What a message of the usual size takes in memory beside its bytes, once it is models: measured with updates.
-_MODEL = 2000
+_MODEL_BYTES = 2000
 # A large request that runs counts for this part of the mark, so that it doesn't hold up the requests of others.
-_PART = 16
+_REQUEST_PART = 16
 # What waits is kept as models up to this part of the mark: they can take ten times the memory of their lines.
-_MODELS = 8
+_MODEL_PART = 8
 
 
 class Backpressure:
@@ -29,27 +29,27 @@ class Backpressure:
 
     Args:
         options: the marks.
-        on_room: called when reading may have paused and can go on.
+        on_resume: called when reading may have paused and can go on.
 
     Attributes:
         is_crowded: whether so much waits that what comes is to be kept as the bytes it came in.
-        on_blocked: called when requests wait and all that run await the peer, so that one more may start.
+        on_all_blocked: called when requests wait and all that run await the peer, so that one more may start.
     """
 
-    def __init__(self, options: Options, on_room: Callable[[], None]) -> None:
-        self._most = options.high_water_messages
-        self._heaviest = options.high_water_bytes
-        self._most_models = options.high_water_bytes // _MODELS
-        self._largest = max(1, options.high_water_bytes // _PART)
-        self._limit = options.high_water_bytes * options.flood_factor
-        self._on_room = on_room
+    def __init__(self, options: Options, on_resume: Callable[[], None]) -> None:
+        self._high_water_messages = options.high_water_messages
+        self._high_water_bytes = options.high_water_bytes
+        self._max_model_bytes = options.high_water_bytes // _MODEL_PART
+        self._max_request_weight = max(1, options.high_water_bytes // _REQUEST_PART)
+        self._flood_bytes = options.high_water_bytes * options.flood_factor
+        self._on_resume = on_resume
         self._messages = 0
         self._weight = 0
         self._waiting = 0
         self._waiting_weight = 0
-        self._excused = 0
-        self._excused_weight = 0
-        self._waiting_requests = Waiting()
+        self._exempt = 0
+        self._exempt_weight = 0
+        self._waiting_requests = QueueLoad()
         self._requests = 0
         self._requests_weight = 0
         self._blocked_requests = 0
@@ -57,59 +57,59 @@ class Backpressure:
         self._blocked = 0
         self._paused = False
         self.is_crowded: bool = False
-        self.on_blocked: Callable[[], None] = _nothing
+        self.on_all_blocked: Callable[[], None] = _nothing
 
     def may_start(self, size: int) -> bool:
         """Whether the handler of a request of `size` bytes may start now."""
         # If all that run await the peer, it may be for the answer to this one.
         return self._blocked_requests >= self._requests or (
-            self._requests < self._most
-            and self._requests_weight < self._heaviest
-            and 2 * (self._weight + size) < self._limit
+            self._requests < self._high_water_messages
+            and self._requests_weight < self._high_water_bytes
+            and 2 * (self._weight + size) < self._flood_bytes
         )
 
     def start_request(self, message: InFlightMessage, size: int) -> None:
         """The handler of a request of `size` bytes starts."""
-        message.weight = weight = size + _MODEL
+        message.weight = weight = size + _MODEL_BYTES
         self._messages += 1
         self._weight += weight
         self._requests += 1
-        self._requests_weight += min(weight, self._largest)
+        self._requests_weight += min(weight, self._max_request_weight)
         self._handlers += 1
         if self._waiting_requests.count:
-            self._look_at_requests()
+            self._update_requests()
 
     def end_request(self, message: InFlightMessage) -> None:
         """The handler of a request has ended."""
         self._requests -= 1
-        self._requests_weight -= min(message.weight, self._largest)
+        self._requests_weight -= min(message.weight, self._max_request_weight)
         self._handlers -= 1
         self.end(message)
         if self._waiting_requests.count:
-            self._look_at_requests()
+            self._update_requests()
 
-    def put_off(self, size: int) -> None:
+    def add_waiting(self, size: int) -> None:
         """A message waits as the `size` bytes it came in."""
-        self._put_off(1, size)
+        self._change_waiting(1, size)
 
-    def take_up(self, size: int) -> None:
+    def remove_waiting(self, size: int) -> None:
         """A message of `size` bytes that was put off is no longer waiting."""
-        self._put_off(-1, -size)
+        self._change_waiting(-1, -size)
 
-    def enqueue(self, message: InFlightMessage, size: int, queue: Waiting) -> None:
+    def enqueue(self, message: InFlightMessage, size: int, queue: QueueLoad) -> None:
         """A notification of `size` bytes waits in the queue of its session."""
         message.queue = queue
-        message.weight = weight = size + _MODEL
+        message.weight = weight = size + _MODEL_BYTES
         self._messages += 1
         self._weight += weight
         queue.count += 1
         queue.weight += weight
         self._waiting += 1
         self._waiting_weight += weight
-        if queue.excuses:
-            self._excused += 1
-            self._excused_weight += weight
-        if self._waiting >= self._most or self._waiting_weight >= self._most_models:
+        if queue.exemptions:
+            self._exempt += 1
+            self._exempt_weight += weight
+        if self._waiting >= self._high_water_messages or self._waiting_weight >= self._max_model_bytes:
             self.is_crowded = True
 
     def start(self, message: InFlightMessage) -> None:
@@ -119,11 +119,11 @@ class Backpressure:
         queue.weight -= weight
         self._waiting -= 1
         self._waiting_weight -= weight
-        if queue.excuses:
-            self._excused -= 1
-            self._excused_weight -= weight
+        if queue.exemptions:
+            self._exempt -= 1
+            self._exempt_weight -= weight
         if self.is_crowded or self._paused:
-            self._look()
+            self._update_crowded()
 
     def end(self, message: InFlightMessage) -> None:
         """The handler of a message has ended."""
@@ -150,23 +150,23 @@ class Backpressure:
         if self._paused:
             self._maybe_resume()
 
-    def excuse(self, queue: Waiting) -> None:
+    def exempt(self, queue: QueueLoad) -> None:
         """What waits here may wait for something that is not read yet."""
-        queue.excuses += 1
-        if queue.excuses == 1:
-            self._excused += queue.count
-            self._excused_weight += queue.weight
+        queue.exemptions += 1
+        if queue.exemptions == 1:
+            self._exempt += queue.count
+            self._exempt_weight += queue.weight
             if self._paused:
                 self._maybe_resume()
 
-    def excuse_no_more(self, queue: Waiting) -> None:
+    def end_exemption(self, queue: QueueLoad) -> None:
         """One reason for that has gone."""
-        queue.excuses -= 1
-        if not queue.excuses:
-            self._excused -= queue.count
-            self._excused_weight -= queue.weight
+        queue.exemptions -= 1
+        if not queue.exemptions:
+            self._exempt -= queue.count
+            self._exempt_weight -= queue.weight
 
-    def wait(self) -> InFlightMessage | None:
+    def begin_wait(self) -> InFlightMessage | None:
         """Somebody begins to wait for the peer. Gives the message whose handler that is; None outside of handlers."""
         message = current.get()
         if message is None or message.done:
@@ -175,11 +175,11 @@ class Backpressure:
         if message.waiting == 1:
             self._blocked += 1
             if message.ordered:
-                self.excuse(message.queue)
+                self.exempt(message.queue)
             else:
                 self._blocked_requests += 1
                 if self._waiting_requests.count:
-                    self._look_at_requests()
+                    self._update_requests()
         return message
 
     def end_wait(self, message: InFlightMessage | None) -> None:
@@ -189,24 +189,25 @@ class Backpressure:
             if not message.waiting and not message.done:
                 self._unblock(message)
 
-    def pause(self) -> bool:
-        """Whether to stop reading. If so `on_room` is called when that has changed."""
+    def must_pause(self) -> bool:
+        """Whether to stop reading. If so `on_resume` is called when that has changed."""
         self._paused = (
-            self._waiting - self._excused >= self._most or self._waiting_weight - self._excused_weight >= self._heaviest
+            self._waiting - self._exempt >= self._high_water_messages
+            or self._waiting_weight - self._exempt_weight >= self._high_water_bytes
         )
         return self._paused
 
     @property
-    def flooded(self) -> bool:
+    def is_flooded(self) -> bool:
         """Whether the peer sent so much that the connection has to end. One message alone is no flood."""
-        return self._weight >= self._limit and self._messages > 1
+        return self._weight >= self._flood_bytes and self._messages > 1
 
     @property
     def load(self) -> tuple[int, int, int, int]:
         """Messages, their weight, handlers, and those of them that await the peer."""
         return self._messages, self._weight, self._handlers, self._blocked
 
-    def _put_off(self, count: int, size: int) -> None:
+    def _change_waiting(self, count: int, size: int) -> None:
         """So many requests more (or fewer) wait."""
         queue = self._waiting_requests
         self._messages += count
@@ -215,42 +216,42 @@ class Backpressure:
         queue.weight += size
         self._waiting += count
         self._waiting_weight += size
-        if queue.excuses:
-            self._excused += count
-            self._excused_weight += size
-        self._look_at_requests()
-        self._look()
+        if queue.exemptions:
+            self._exempt += count
+            self._exempt_weight += size
+        self._update_requests()
+        self._update_crowded()
 
-    def _look(self) -> None:
-        self.is_crowded = self._waiting >= self._most or self._waiting_weight >= self._most_models
+    def _update_crowded(self) -> None:
+        self.is_crowded = self._waiting >= self._high_water_messages or self._waiting_weight >= self._max_model_bytes
         if self._paused:
             self._maybe_resume()
 
-    def _look_at_requests(self) -> None:
+    def _update_requests(self) -> None:
         """Requests wait for any of those that run: there is no hope if all of these await the peer."""
         queue, blocked = self._waiting_requests, 0 < self._requests <= self._blocked_requests
-        if blocked and not queue.excuses:
-            self.excuse(queue)
-        elif queue.excuses and not blocked:
-            self.excuse_no_more(queue)
+        if blocked and not queue.exemptions:
+            self.exempt(queue)
+        elif queue.exemptions and not blocked:
+            self.end_exemption(queue)
         if blocked and queue.count:
-            self.on_blocked()
+            self.on_all_blocked()
 
     def _unblock(self, message: InFlightMessage) -> None:
         self._blocked -= 1
         if message.ordered:
-            self.excuse_no_more(message.queue)
+            self.end_exemption(message.queue)
         else:
             self._blocked_requests -= 1
             if self._waiting_requests.count:
-                self._look_at_requests()
+                self._update_requests()
 
     def _maybe_resume(self) -> None:
         # Half of the mark, so that reading doesn't stop and start with every message.
-        waiting, weight = self._waiting - self._excused, self._waiting_weight - self._excused_weight
-        if 2 * waiting < self._most and 2 * weight < self._heaviest:
+        waiting, weight = self._waiting - self._exempt, self._waiting_weight - self._exempt_weight
+        if 2 * waiting < self._high_water_messages and 2 * weight < self._high_water_bytes:
             self._paused = False
-            self._on_room()
+            self._on_resume()
 
 
 def _nothing() -> None:

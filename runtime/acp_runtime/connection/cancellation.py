@@ -11,10 +11,10 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from acp_runtime.connection.answers import Answers, cancelled
 from acp_runtime.connection.early_messages import EarlyMessages
 from acp_runtime.connection.in_flight import InFlightRequest, session_of
-from acp_runtime.connection.requests import Requests, is_cancelled_by
+from acp_runtime.connection.request_index import RequestIndex, is_cancelled_by
+from acp_runtime.connection.response_lines import ResponseLines, cancelled_line
 from acp_runtime.connection.waiting_requests import WaitingRequests
 from acp_runtime.connection.writer import Writer
 from acp_runtime.errors import RequestCancelled
@@ -41,10 +41,10 @@ class Cancellation:
         self,
         side: Side[Any],
         handler: Handler,
-        running: Requests[InFlightRequest],
+        running: RequestIndex[InFlightRequest],
         waiting: WaitingRequests,
         early: EarlyMessages,
-        answers: Answers,
+        answers: ResponseLines,
         writer: Writer,
     ) -> None:
         self._side = side
@@ -76,14 +76,14 @@ class Cancellation:
         for request in self._running.of_turn(wire, session):
             if not request.answered:
                 request.answered = True
-                self._writer.answer(cancelled(request.id, request.method))
+                self._writer.answer(cancelled_line(request.id, request.method))
                 _cancel(request)
 
     def all(self) -> None:
         """The connection ends."""
         for waiting in tuple(self._waiting.in_order):
             self._waiting.remove(waiting)
-            self._writer.answer(cancelled(waiting.id, waiting.method))
+            self._writer.answer(cancelled_line(waiting.id, waiting.method))
         for id in self._early.take_ids():
             self._writer.answer(safe_error_line(id, RequestCancelled()))
         for running in self._running:
@@ -127,7 +127,7 @@ class Cancellation:
     def _answer_waiting(self, wire: str, session: str | None) -> None:
         for waiting in self._waiting.requests.of_turn(wire, session):
             self._waiting.remove(waiting)
-            self._writer.answer(cancelled(waiting.id, waiting.method))
+            self._writer.answer(cancelled_line(waiting.id, waiting.method))
 
     def _cancel_running(self, request: InFlightRequest) -> None:
         """A handler that has not begun never does: its answer is ready."""

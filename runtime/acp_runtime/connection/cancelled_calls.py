@@ -7,7 +7,7 @@ from typing import Any
 
 from acp_runtime.connection.backpressure import Backpressure
 from acp_runtime.connection.in_flight import session_of
-from acp_runtime.connection.late_answers import LateAnswers
+from acp_runtime.connection.late_responses import LateResponses
 from acp_runtime.connection.pending_calls import Call, PendingCalls
 from acp_runtime.connection.writer import Writer
 from acp_runtime.jsonrpc.encoding import notification_line
@@ -35,7 +35,7 @@ class CancelledCalls:
         self,
         profile: Profile,
         pending: PendingCalls,
-        late: LateAnswers,
+        late: LateResponses,
         backpressure: Backpressure,
         writer: Writer,
         answer_own_turn: Callable[[str, str], None],
@@ -88,7 +88,7 @@ class CancelledCalls:
                 call.turn_cancelled = True
         self._answer_own_turn(wire, session)
 
-    def has_turn(self, method: Request[Any, Any], session: str | None) -> bool:
+    def is_turn_cancelled(self, method: Request[Any, Any], session: str | None) -> bool:
         """Whether a request of the peer's belongs to a turn that this side has cancelled, and is cancelled with it."""
         if session is None or method.cancelled is None or method.cancelled[0] not in self.notifications:
             return False
@@ -96,12 +96,12 @@ class CancelledCalls:
             call.turn_cancelled and call.session == session for call in self._pending
         )
 
-    async def until_late_answers(self, method: Request[Any, Any], params: Any) -> None:
+    async def wait_for_late_responses(self, method: Request[Any, Any], params: Any) -> None:
         """Wait for the late answers that a call may not overtake."""
         session = session_of(self._profile, params)
         if session is None or not self._is_turn(method):
             return
-        waiting = self._backpressure.wait()
+        waiting = self._backpressure.begin_wait()
         try:
             await self._late.wait(method.wire, session)
         finally:

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from logging import ERROR, WARNING, getLogger
 from typing import TYPE_CHECKING, Any
 
-from acp_runtime.connection.tasks import forget
+from acp_runtime.connection.shielded_waits import forget
 from acp_runtime.errors import ConnectionClosed
 from acp_runtime.logs import log
 
@@ -29,7 +29,7 @@ async def close(connection: Connection) -> ConnectionClosed:
 
     If it is cancelled, it has to be called again.
     """
-    over, stopped, options = connection.reader.over, connection.stopped, connection.options
+    over, stopped, options = connection.reader.finished, connection.stopped, connection.options
     await asyncio.wait({over, stopped}, return_when=asyncio.FIRST_COMPLETED)
     if connection.writer.broken and not over.done():
         # What the peer sent before it stopped reading still counts.
@@ -38,7 +38,7 @@ async def close(connection: Connection) -> ConnectionClosed:
         reason = await _after_the_peer_left(connection, over.result())
     else:
         reason = connection.explained(stopped.result())
-        connection.outgoing.leave(reason)
+        connection.outgoing.cancel_and_close(reason)
     await connection.reader.stop()
     if connection.tasks:
         await _wait(connection, _all_of(connection.tasks), options.eof_grace)
@@ -54,7 +54,7 @@ async def _after_the_peer_left(connection: Connection, reason: ConnectionClosed)
     if connection.why_closed is not None:
         reason = await connection.why_closed(reason)
     reason = connection.explained(reason)
-    connection.outgoing.peer_left(reason)
+    connection.outgoing.peer_closed(reason)
     connection.queues.release_all()
     connection.queues.when_idle().add_done_callback(lambda _: connection.outgoing.close(reason))
     await _until_answered(connection)
@@ -89,7 +89,7 @@ async def _end_handlers(connection: Connection, reason: ConnectionClosed) -> Non
     if discarded:
         log(_logger, WARNING, "Discarded %s received messages that were not handled: %s", discarded, reason.reason)
     connection.queues.end()
-    connection.outgoing.send_no_more()
+    connection.outgoing.stop_notifications()
     connection.queues.abandon(reason)
     connection.incoming.cancellation.all()
     for task in connection.tasks.keys() - set(connection.incoming.tasks):

@@ -18,7 +18,7 @@ from acp_runtime.connection.guards import Guards
 from acp_runtime.connection.held_notifications import HeldNotifications
 from acp_runtime.connection.incoming import Incoming
 from acp_runtime.connection.initialization import Initialization
-from acp_runtime.connection.late_answers import LateAnswers
+from acp_runtime.connection.late_responses import LateResponses
 from acp_runtime.connection.load import Load
 from acp_runtime.connection.observer import frame_observer
 from acp_runtime.connection.outgoing import Outgoing
@@ -38,7 +38,7 @@ from acp_runtime.jsonrpc.messages import (
     InvalidNotification,
     Refused,
 )
-from acp_runtime.logs import Throttle
+from acp_runtime.logs import ThrottledLogger
 from acp_runtime.options import Options
 from acp_runtime.stubs.roles import Handler, ProcessInfo
 from acp_runtime.stubs.sides import Side
@@ -84,20 +84,20 @@ class Connection:
         self.tasks: dict[asyncio.Task[Any], Callable[[asyncio.Task[Any]], None]] = {}
         self.stopped: asyncio.Future[ConnectionClosed] = self._loop.create_future()
         self.interrupted: asyncio.Future[None] = self._loop.create_future()
-        self._log = Throttle(_logger)
+        self._log = ThrottledLogger(_logger)
         self._observe = frame_observer(options)
-        self._understood = side.role == "agent"
+        self._has_peer_spoken = side.role == "agent"
         self._banner = ""
         self._decoder = _decoder(side)
         self.writer: Writer = Writer(writer, options, self._write_failed)
         self._pending = pending = PendingCalls()
-        self._backpressure = backpressure = Backpressure(options, self._go_on)
+        self._backpressure = backpressure = Backpressure(options, self._resume_reading)
         self.reader: Reader = Reader(source, options, self.writer, pending, backpressure, self._receive)
         self.queues: SessionQueues = SessionQueues(self._spawn, backpressure, options)
         held = HeldNotifications(options.max_held_bytes)
         initialization = Initialization(side, options)
         guards = Guards(initialization, options)
-        late = LateAnswers(options.late_answer_deadline)
+        late = LateResponses(options.late_answer_deadline)
         cancelled = CancelledCalls(side.profile, pending, late, backpressure, self.writer, self._answer_own_turn)
         self.responses: Responses = Responses(
             side.profile, initialization, guards, self.queues, pending, late, process, self._mismatch
@@ -114,7 +114,7 @@ class Connection:
             late,
             cancelled,
             self.responses,
-            called=self.reader.go_on,
+            on_call=self.reader.resume_soon,
             process=process,
         )
         self.remote: Any = side.remote(self.outgoing)
@@ -133,7 +133,7 @@ class Connection:
             self._spawn,
             self._decoder.decode,
             options,
-            cancelled.has_turn,
+            cancelled.is_turn_cancelled,
         )
         source.start(self.reader)
 
@@ -154,7 +154,7 @@ class Connection:
 
     def explained(self, reason: ConnectionClosed) -> ConnectionClosed:
         """The reason why it ended, with what an agent printed that never said anything else."""
-        if not self._banner or self._understood:
+        if not self._banner or self._has_peer_spoken:
             return reason
         text = f"{reason.reason} Before that it sent {self._banner}."
         return type(reason)(text, reason.exit_code, reason.stderr)
@@ -183,8 +183,8 @@ class Connection:
                 self.incoming.invalid_notification(message, line)
             else:
                 self._log.log(DEBUG, "ignored", "Ignored a notification: %s", message.reason)
-            if not self._understood:
-                self._understood = not isinstance(message, Refused)
+            if not self._has_peer_spoken:
+                self._has_peer_spoken = not isinstance(message, Refused)
 
     def _refused(self, message: Refused, line: bytes) -> None:
         """Answer what can't be handled. What an agent prints before its first message is reported once (a banner)."""
@@ -192,9 +192,9 @@ class Connection:
             self.incoming.invalid_request(message, line)
             return
         if message.response_to is not None:
-            self.responses.unreadable(message.response_to, message.description)
+            self.responses.fail_unreadable(message.response_to, message.description)
         if message.id is None and message.error.code == -32700:
-            if not self._understood and self._banner:
+            if not self._has_peer_spoken and self._banner:
                 return
             self._banner = self._banner or message.description
         if message.description:
@@ -214,8 +214,8 @@ class Connection:
     def _ended(self, task: asyncio.Task[Any]) -> None:
         self.tasks.pop(task)(task)
 
-    def _go_on(self) -> None:
-        self.reader.go_on()
+    def _resume_reading(self) -> None:
+        self.reader.resume_soon()
 
     def _answer_own_turn(self, wire: str, session: str) -> None:
         self.incoming.cancellation.of_own_turn(wire, session)

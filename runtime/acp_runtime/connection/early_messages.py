@@ -34,7 +34,7 @@ class EarlyMessages:
         """They wait no longer."""
         messages, self._messages = self._messages, deque()
         for _, line in messages:
-            self._backpressure.take_up(len(line))
+            self._backpressure.remove_waiting(len(line))
         return [line for _, line in messages]
 
     def take_ids(self) -> list[RequestId]:
@@ -49,11 +49,11 @@ class EarlyMessages:
         if cancelled:
             self._messages = deque(each for each in self._messages if each[0] != (id,))
             for line in cancelled:
-                self._backpressure.take_up(len(line))
+                self._backpressure.remove_waiting(len(line))
         return len(cancelled)
 
     def _put(self, id: tuple[RequestId] | None, line: bytes) -> None:
-        self._backpressure.put_off(len(line))
+        self._backpressure.add_waiting(len(line))
         self._messages.append((id, line))
 
     def __len__(self) -> int:

@@ -21,7 +21,7 @@ from acp_runtime.errors import (
     RelativePath,
     RequestError,
 )
-from acp_runtime.logs import Throttle
+from acp_runtime.logs import ThrottledLogger
 from acp_runtime.models.names import wire_name
 from acp_runtime.options import Options
 from acp_runtime.stubs.methods import AnyMethod, Request
@@ -52,45 +52,45 @@ class Guards:
 
     def __init__(self, initialization: Initialization, options: Options) -> None:
         self._initialization = initialization
-        self._guards = options.guards
+        self._mode = options.guards
         self._missing: dict[AnyMethod, _Missing] = {}
         self._created: set[tuple[str, str]] = set()
-        self._log = Throttle(_logger)
+        self._log = ThrottledLogger(_logger)
 
-    def before_call(self, method: AnyMethod, params: Any) -> None:
+    def check_call(self, method: AnyMethod, params: Any) -> None:
         """Stop a message that may not be sent now.
 
         Raises:
             NotInitialized, CapabilityError, RelativePath: if guards raise.
         """
-        if self._guards == "off" or method.side == "protocol":
+        if self._mode == "off" or method.side == "protocol":
             return
         if not self._initialization.done:
             if not opens(method):
-                self._stop(NotInitialized(f"{method.wire} was called before initialize was answered"))
+                self._forbid(NotInitialized(f"{method.wire} was called before initialize was answered"))
         elif method.exempt is None or (method.exempt, getattr(params, method.exempt)) not in self._created:
             self._check_capabilities(method, params)
         if method.paths:
             for field, path in relative_paths(method, params):
-                self._stop(RelativePath(f"{method.wire} needs an absolute path in {field!r}, found {path!r}"))
+                self._forbid(RelativePath(f"{method.wire} needs an absolute path in {field!r}, found {path!r}"))
 
     def refuse(self, method: AnyMethod, params: Any) -> RequestError | None:
         """The error that an incoming message is answered with instead of being handled; None if it may be handled."""
         if self._initialization.done and not method.paths:
             return None
         early = self.refuse_early(method)
-        if early is not None or self._guards == "off":
+        if early is not None or self._mode == "off":
             return early
         return self._refused(method, _invalid_paths(method, params))
 
     def refuse_early(self, method: AnyMethod) -> RequestError | None:
         """The error for an incoming message that may not come before `initialize` was answered."""
-        if self._initialization.done or self._guards == "off" or method.side == "protocol" or opens(method):
+        if self._initialization.done or self._mode == "off" or method.side == "protocol" or opens(method):
             return None
         return self._refused(method, InvalidRequest("The first request has to be initialize", {"method": method.wire}))
 
     def _refused(self, method: AnyMethod, refused: RequestError | None) -> RequestError | None:
-        if refused is not None and self._guards == "warn":
+        if refused is not None and self._mode == "warn":
             self._log.log(WARNING, "refuse", "The peer broke the protocol with %s: %s", method.wire, refused.message)
             return None
         return refused
@@ -101,30 +101,30 @@ class Guards:
             return method.side == "protocol" or opens(method)
         return method.capability is None or self._initialization.has(method.capability)
 
-    def answered(self, method: Request[Any, Any], params: Any, result: Any) -> None:
+    def record_result(self, method: Request[Any, Any], params: Any, result: Any) -> None:
         """Take note of what the peer created, and of what is gone."""
         if method.creates is not None:
             self._created.add((method.creates, getattr(result, method.creates)))
         if method.ends is not None:
             self._created.discard((method.ends, getattr(params, method.ends)))
 
-    def initialized(self) -> None:
+    def capabilities_changed(self) -> None:
         """The peer has said what it can do."""
         self._missing.clear()
 
     def _check_capabilities(self, method: AnyMethod, params: Any) -> None:
         missing = self._missing.get(method)
         if missing is None:
-            self._missing[method] = missing = self._work_out(method)
+            self._missing[method] = missing = self._find_missing(method)
         if missing.capability is not None:
-            self._stop(CapabilityError(method.wire, missing.capability))
+            self._forbid(CapabilityError(method.wire, missing.capability))
         for attribute, tags in missing.content:
             value = getattr(params, attribute, None)
             if value:
                 for part, capability in _parts_of(value, tags):
-                    self._stop(CapabilityError(f"{method.wire} with {part}", capability))
+                    self._forbid(CapabilityError(f"{method.wire} with {part}", capability))
 
-    def _work_out(self, method: AnyMethod) -> _Missing:
+    def _find_missing(self, method: AnyMethod) -> _Missing:
         has = self._initialization.has
         content: dict[str, dict[str, tuple[str, str]]] = {}
         for part, capability in method.content:
@@ -134,8 +134,8 @@ class Guards:
         needed = method.capability
         return _Missing(needed if needed is not None and not has(needed) else None, tuple(content.items()))
 
-    def _stop(self, error: GuardError) -> None:
-        if self._guards == "raise":
+    def _forbid(self, error: GuardError) -> None:
+        if self._mode == "raise":
             raise error
         self._log.log(WARNING, type(error).__name__, "%s", error)
 

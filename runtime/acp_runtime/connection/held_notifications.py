@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from acp_runtime.connection.in_flight import InFlightMessage, current_message
 from acp_runtime.errors import GuardError
-from acp_runtime.logs import Throttle
+from acp_runtime.logs import ThrottledLogger
 
 _logger = getLogger(__name__)
 
@@ -32,44 +32,46 @@ class HeldNotifications:
         limit: how many bytes may be held.
 
     Attributes:
-        seen: the sessions whose ids the peer has used or was told.
+        known_sessions: the sessions whose ids the peer has used or was told.
         creating: the requests that are being answered whose result names a new session.
     """
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
-        self.seen: set[str] = set()
+        self.known_sessions: set[str] = set()
         self.creating: set[InFlightMessage] = set()
         self._held: list[_Held] = []
         self._size = 0
-        self._log = Throttle(_logger)
+        self._log = ThrottledLogger(_logger)
 
-    def see(self, session: str) -> list[bytes]:
+    def session_known(self, session: str) -> list[bytes]:
         """The peer has used the id of a session. Gives the lines that are to be sent now."""
-        self.seen.add(session)
+        self.known_sessions.add(session)
         return [held.line for held in self._take(lambda held: held.session == session)]
 
-    def forget(self, session: str) -> None:
+    def session_ended(self, session: str) -> None:
         """A session has ended."""
-        self.seen.discard(session)
+        self.known_sessions.discard(session)
 
-    def begin(self, creation: InFlightMessage) -> None:
+    def begin_creation(self, creation: InFlightMessage) -> None:
         """A request is being answered whose result names a new session."""
         self.creating.add(creation)
 
-    def end(self, creation: InFlightMessage, session: str | None) -> list[bytes]:
+    def end_creation(self, creation: InFlightMessage, session: str | None) -> list[bytes]:
         """It was answered, with the id of a session or without one. Gives the lines that are to be sent now."""
         self.creating.discard(creation)
         if session is None:
-            self._drop(self._take(lambda held: held.sender is creation or not self.creating))
+            self._log_dropped(self._take(lambda held: held.sender is creation or not self.creating))
             return []
-        self.seen.add(session)
-        released = self._take(lambda held: held.session in self.seen or held.sender is creation or not self.creating)
+        self.known_sessions.add(session)
+        released = self._take(
+            lambda held: held.session in self.known_sessions or held.sender is creation or not self.creating
+        )
         return [held.line for held in released]
 
     def holds(self, session: str | None) -> bool:
         """Whether a notification to a session has to be held."""
-        return bool(self.creating) and session is not None and session not in self.seen
+        return bool(self.creating) and session is not None and session not in self.known_sessions
 
     def hold(self, session: str, line: bytes) -> None:
         """Hold a line.
@@ -94,7 +96,7 @@ class HeldNotifications:
             self._size -= sum(len(held.line) for held in taken)
         return taken
 
-    def _drop(self, dropped: list[_Held]) -> None:
+    def _log_dropped(self, dropped: list[_Held]) -> None:
         if dropped:
             message = "Dropped %s notifications to a session that was not created"
             self._log.log(WARNING, "dropped", message, len(dropped))

@@ -16,21 +16,21 @@ Default: TypeAlias = Callable[[AnyMethod, Any], None]
 Handle: TypeAlias = Callable[[Any], Awaitable[Any]]
 
 
-class Waiting:
+class QueueLoad:
     """What waits in one queue, in numbers.
 
     Attributes:
         count: how many messages.
         weight: what they take in memory, in bytes.
-        excuses: for how many reasons they may be waiting for something that is not read yet.
+        exemptions: for how many reasons they may be waiting for something that is not read yet.
     """
 
-    __slots__ = ("count", "excuses", "weight")
+    __slots__ = ("count", "exemptions", "weight")
 
     def __init__(self) -> None:
         self.count: int = 0
         self.weight: int = 0
-        self.excuses: int = 0
+        self.exemptions: int = 0
 
 
 class InFlightMessage:
@@ -51,7 +51,7 @@ class InFlightMessage:
 
     default: Default
     weight: int
-    queue: Waiting
+    queue: QueueLoad
     waiting: int
     done: bool
 

@@ -11,7 +11,6 @@ from functools import partial
 from logging import WARNING, getLogger
 from typing import Any, NamedTuple
 
-from acp_runtime.connection.answers import Answers, cancelled
 from acp_runtime.connection.backpressure import Backpressure
 from acp_runtime.connection.cancellation import Cancellation
 from acp_runtime.connection.early_messages import EarlyMessages
@@ -20,7 +19,8 @@ from acp_runtime.connection.held_notifications import HeldNotifications
 from acp_runtime.connection.in_flight import Handle, InFlightNotification, InFlightRequest, session_of
 from acp_runtime.connection.initialization import Initialization
 from acp_runtime.connection.request_handlers import RequestHandlers
-from acp_runtime.connection.requests import Requests
+from acp_runtime.connection.request_index import RequestIndex
+from acp_runtime.connection.response_lines import ResponseLines, cancelled_line
 from acp_runtime.connection.session_queues import SessionQueues, Spawn
 from acp_runtime.connection.waiting_requests import WaitingRequest, WaitingRequests
 from acp_runtime.connection.writer import Writer
@@ -34,7 +34,7 @@ from acp_runtime.jsonrpc.messages import (
     Refused,
 )
 from acp_runtime.jsonrpc.tolerant import parse
-from acp_runtime.logs import Throttle
+from acp_runtime.logs import ThrottledLogger
 from acp_runtime.models.json_values import as_object
 from acp_runtime.options import Options
 from acp_runtime.stubs.methods import AnyMethod, Notification, Request
@@ -72,7 +72,7 @@ class Incoming:
         spawn: creates a task that the connection owns, and tells of its end.
         decode: understands a line.
         options: of the connection.
-        cancels_turn: whether this side has cancelled the turn that a request of a session belongs to.
+        is_turn_cancelled: whether this side has cancelled the turn that a request of a session belongs to.
 
     Attributes:
         cancellation: of the requests that are handled here.
@@ -91,9 +91,9 @@ class Incoming:
         spawn: Spawn,
         decode: Callable[[bytes], Message],
         options: Options,
-        cancels_turn: Callable[[Request[Any, Any], str | None], bool],
+        is_turn_cancelled: Callable[[Request[Any, Any], str | None], bool],
     ) -> None:
-        self._cancels_turn = cancels_turn
+        self._is_turn_cancelled = is_turn_cancelled
         self._decode = decode
         self._side = side
         self._profile = side.profile
@@ -103,10 +103,10 @@ class Incoming:
         self._backpressure = backpressure
         self._queues = queues
         self._writer = writer
-        self._running: Requests[InFlightRequest] = Requests()
+        self._running: RequestIndex[InFlightRequest] = RequestIndex()
         self._waiting = WaitingRequests(backpressure)
         self._early = EarlyMessages(backpressure)
-        answers = Answers(handler, initialization, guards, disclose=options.disclose_errors)
+        answers = ResponseLines(handler, initialization, guards, disclose=options.disclose_errors)
         self.cancellation: Cancellation = Cancellation(
             side, handler, self._running, self._waiting, self._early, answers, writer
         )
@@ -123,10 +123,10 @@ class Incoming:
             spawn,
             decode,
             self._default,
-            self._go_on_after_opening,
+            self._handle_early,
         )
         self._routes = {wire: self._route(method) for wire, method in side.notifications.items()}
-        self._log = Throttle(_logger)
+        self._log = ThrottledLogger(_logger)
 
     def request(self, message: IncomingRequest, line: bytes) -> None:
         """Handle a request, refuse it, or put it off."""
@@ -142,11 +142,11 @@ class Incoming:
             if refused is not None:
                 self._writer.answer(safe_error_line(message.id, refused))
                 return
-            if method.cancelled is not None and self._cancels_turn(method, session):
-                self._writer.answer(cancelled(message.id, method))
+            if method.cancelled is not None and self._is_turn_cancelled(method, session):
+                self._writer.answer(cancelled_line(message.id, method))
                 return
         if self._waiting.in_order or not self._backpressure.may_start(len(line)):
-            self._waiting.put(WaitingRequest(message.id, method, session, line))
+            self._waiting.add(WaitingRequest(message.id, method, session, line))
         else:
             self._requests.start(message, method, session, len(line))
 
@@ -229,14 +229,14 @@ class Incoming:
         message: Any = self._decode(line)
         await handle(message.params)
 
-    def _go_on_after_opening(self) -> None:
+    def _handle_early(self) -> None:
         """Take what came while `initialize` was being answered; what the guards refuse then came too early."""
         if self._requests.opening and not self._initialization.done:
             return
         for line in self._early.take_all():
-            self._receive_again(line)
+            self._handle_early_line(line)
 
-    def _receive_again(self, line: bytes) -> None:
+    def _handle_early_line(self, line: bytes) -> None:
         message = self._decode(line)
         if isinstance(message, IncomingRequest):
             self.request(message, line)

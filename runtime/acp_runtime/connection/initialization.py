@@ -45,8 +45,8 @@ class Initialization:
     def __init__(self, side: Side[Any], options: Options) -> None:
         self._side = side
         self._profile = side.profile
-        self._looks_at_versions = options.guards != "off"
-        self._said: Mapping[str, Any] | None = None
+        self._checks_versions = options.guards != "off"
+        self._advertised: Mapping[str, Any] | None = None
         self.done: bool = False
         self.peer: Mapping[str, Any] = {}
         self.peer_capabilities: Any = None
@@ -69,7 +69,7 @@ class Initialization:
             The request with its version alone, the error to answer it with, or None if it is just invalid.
         """
         version = _version(as_object(params) or {}, self._profile.version)
-        if not self._looks_at_versions or version is None or version == self._profile.protocol_version:
+        if not self._checks_versions or version is None or version == self._profile.protocol_version:
             return None
         try:
             known = params_adapter(method).validate_json(to_json({self._profile.version: version}))
@@ -77,19 +77,19 @@ class Initialization:
             return UnsupportedProtocolVersion(data={"supported": [self._profile.protocol_version]})
         return self._refuse_version(version) or IncomingRequest(id, method.wire, known)
 
-    def answer(self, result: Any) -> Any:
+    def own_result(self, result: Any) -> Any:
         """The result to send of what a handler has returned.
 
         An agent of this profile speaks its version alone, so that is what it answers (rule 26).
         """
         attribute, own = self._profile.version_attribute, self._profile.protocol_version
-        if self._looks_at_versions and getattr(result, attribute) != own:
+        if self._checks_versions and getattr(result, attribute) != own:
             return result.model_copy(update={attribute: own})
         return result
 
-    def answer_sent(self, handler: Handler, params: Any, result: Any) -> None:
+    def record_request(self, handler: Handler, params: Any, result: Any) -> None:
         """Take note of what the peer has asked and a handler has answered."""
-        self._take_note(params)
+        self._record(params)
         self.advertise(handler, result)
 
     def check_version(self, result: Any) -> None:
@@ -99,18 +99,18 @@ class Initialization:
             ProtocolVersionMismatch: if it is not this profile's.
         """
         version = _version(as_object(result) or {}, self._profile.version)
-        if self._looks_at_versions and version is not None and version != self._profile.protocol_version:
+        if self._checks_versions and version is not None and version != self._profile.protocol_version:
             raise ProtocolVersionMismatch(version, self._profile.protocol_version)
 
-    def answered(self, result: Any) -> None:
+    def record_result(self, result: Any) -> None:
         """Take note of what the peer answered."""
-        self._take_note(result)
+        self._record(result)
 
     def advertise(self, handler: Handler, message: Any) -> None:
         """This side says what it can do: log at ERROR, once, what of that its handler doesn't implement."""
-        if self._said is not None:
+        if self._advertised is not None:
             return
-        self._said = said = to_plain_json(message)
+        self._advertised = said = to_plain_json(message)
         missing = [
             method.wire
             for method in self._side.requests.values()
@@ -130,11 +130,11 @@ class Initialization:
 
     def _refuse_version(self, version: int) -> UnsupportedProtocolVersion | None:
         own = self._profile.protocol_version
-        if not self._looks_at_versions or not self._profile.refuses_lower or version >= own:
+        if not self._checks_versions or not self._profile.refuses_lower or version >= own:
             return None
         return UnsupportedProtocolVersion(data={"supported": [own]})
 
-    def _take_note(self, message: Any) -> None:
+    def _record(self, message: Any) -> None:
         capabilities, info = self._profile.advertised["client" if self._side.role == "agent" else "agent"]
         self.done = True
         self.peer = to_plain_json(message)

@@ -7,7 +7,7 @@ from logging import getLogger
 from time import monotonic
 from typing import TypeAlias
 
-from acp_runtime.logs import Throttle
+from acp_runtime.logs import ThrottledLogger
 from acp_runtime.options import Direction, Options
 
 Observe: TypeAlias = Callable[[Direction, bytes], None]
@@ -17,7 +17,7 @@ _logger = getLogger(__name__)
 
 def frame_observer(options: Options) -> Observe | None:
     """What is called with each line, without its end; None if nobody wants to see them."""
-    on_frame, log = options.on_frame, Throttle(_logger)
+    on_frame, log = options.on_frame, ThrottledLogger(_logger)
     if on_frame is None:
         return None
 

@@ -14,7 +14,7 @@ from acp_runtime.connection.guards import Guards
 from acp_runtime.connection.held_notifications import HeldNotifications
 from acp_runtime.connection.in_flight import InFlightMessage, session_of
 from acp_runtime.connection.initialization import Initialization
-from acp_runtime.connection.late_answers import LateAnswers
+from acp_runtime.connection.late_responses import LateResponses
 from acp_runtime.connection.pending_calls import Call, Outcome, PendingCalls
 from acp_runtime.connection.responses import Responses
 from acp_runtime.connection.session_queues import SessionQueues
@@ -45,7 +45,7 @@ class Outgoing:
         late: the calls that were cancelled and have none.
         cancelled: cancels calls.
         responses: hands what the peer answers to those who called.
-        called: called after each call that was sent.
+        on_call: called after each call that was sent.
         process: the subprocess at the other end, if there is one.
 
     Attributes:
@@ -63,10 +63,10 @@ class Outgoing:
         held: HeldNotifications,
         writer: Writer,
         pending: PendingCalls,
-        late: LateAnswers,
+        late: LateResponses,
         cancelled: CancelledCalls,
         responses: Responses,
-        called: Callable[[], None],
+        on_call: Callable[[], None],
         process: ProcessInfo | None,
     ) -> None:
         self._profile = profile
@@ -80,11 +80,11 @@ class Outgoing:
         self._late = late
         self._cancelled = cancelled
         self._responses = responses
-        self._called = called
+        self._on_call = on_call
         self._process = process
         self._handler: Handler | None = None
         self._closed: ConnectionClosed | None = None
-        self._no_notifications = False
+        self._notifications_stopped = False
         self._loop = get_running_loop()
         self.closed: asyncio.Future[ConnectionClosed] = self._loop.create_future()
 
@@ -101,11 +101,11 @@ class Outgoing:
         """
         if get_running_loop() is not self._loop or self._closed is not None:
             self._check_open()
-        self._guards.before_call(method, params)
+        self._guards.check_call(method, params)
         if method.opens and self._handler is not None:
             self._initialization.advertise(self._handler, params)
         if self._late.expected:
-            await self._cancelled.until_late_answers(method, params)
+            await self._cancelled.wait_for_late_responses(method, params)
             self._check_open()
         result: R = await self._call(method.wire, method, params)
         return result
@@ -121,7 +121,7 @@ class Outgoing:
         """
         if self._closed is not None or get_running_loop() is not self._loop or self._writer.broken:
             self._check_notifications()
-        self._guards.before_call(method, params)
+        self._guards.check_call(method, params)
         self._send_notification(method.wire, params)
         if method.wire in self._cancelled.notifications:
             self._cancelled.turn_cancelled(method.wire, session_of(self._profile, params))
@@ -179,7 +179,7 @@ class Outgoing:
         """The subprocess at the other end; None if there is none."""
         return self._process
 
-    def peer_left(self, reason: ConnectionClosed) -> None:
+    def peer_closed(self, reason: ConnectionClosed) -> None:
         """No response will come anymore. Callers are told when what was received before has been handled (rule 22)."""
         self._closed = reason
         self._late.close()
@@ -187,10 +187,10 @@ class Outgoing:
             if call.is_inside_a_notification:
                 self._fail(call, reason)
             elif call.session is not None:
-                self._pending.answered(call.id)
+                self._pending.pop(call.id)
                 self._responses.deliver(Outcome(call, error=_copy(reason)))
 
-    def leave(self, reason: ConnectionClosed) -> None:
+    def cancel_and_close(self, reason: ConnectionClosed) -> None:
         """This side ends the connection: cancel the turns that run at the peer, and fail all calls."""
         self._cancelled.cancel_turns()
         self.close(reason)
@@ -202,9 +202,9 @@ class Outgoing:
         for call in self._pending:
             self._fail(call, reason)
 
-    def send_no_more(self) -> None:
+    def stop_notifications(self) -> None:
         """Notifications can't be sent anymore, either."""
-        self._no_notifications = True
+        self._notifications_stopped = True
 
     def _check_loop(self) -> None:
         if get_running_loop() is not self._loop:
@@ -221,7 +221,7 @@ class Outgoing:
     def _check_notifications(self) -> None:
         self._check_loop()
         is_over = self._closed is not None and not self._initialization.done
-        if is_over or self._writer.broken or self._no_notifications:
+        if is_over or self._writer.broken or self._notifications_stopped:
             raise _copy(self._closed or ConnectionClosed("The peer no longer reads."))
 
     def _send_notification(self, wire: str, params: Any) -> None:
@@ -234,7 +234,7 @@ class Outgoing:
         self._writer.send(line)
 
     async def _drain(self) -> None:
-        waiting = self._backpressure.wait()
+        waiting = self._backpressure.begin_wait()
         try:
             await self._writer.drain()
         finally:
@@ -255,7 +255,7 @@ class Outgoing:
 
     async def _call(self, wire: str, method: Request[Any, Any] | None, params: Any) -> Any:
         self._writer.send(request_line(self._pending.next_id, wire, params), flush=not self._pending.by_id)
-        caller = self._backpressure.wait()
+        caller = self._backpressure.begin_wait()
         call = self._new_call(wire, method, params, caller)
         try:
             if self._writer.is_full:
@@ -282,7 +282,7 @@ class Outgoing:
             self._queues.creating()
         if session is not None and session not in self._queues.sessions:
             self._queues.used(session)
-        self._called()
+        self._on_call()
         return call
 
     def _created_session(self, call: Call) -> str | None:
@@ -292,7 +292,7 @@ class Outgoing:
         return str(getattr(call.future.result(), self._profile.session_attribute))
 
     def _fail(self, call: Call, reason: ConnectionClosed) -> None:
-        self._pending.answered(call.id)
+        self._pending.pop(call.id)
         # One instance each: whoever raises it adds to its traceback.
         call.fail(_copy(reason))
 

@@ -98,7 +98,7 @@ class PendingCalls:
         """The calls, oldest first; they may be taken out meanwhile."""
         return iter(tuple(self.by_id.values()))
 
-    def answered(self, id: Any) -> Call | None:
+    def pop(self, id: Any) -> Call | None:
         """The call that an id belongs to; its id is used up by this."""
         if type(id) is not int:
             return None

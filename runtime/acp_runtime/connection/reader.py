@@ -32,10 +32,10 @@ class Reader:
         writer: says how much the peer leaves unread.
         pending: the calls that the peer owes a response to.
         backpressure: says when too much waits.
-        take: understands lines and sees to them. It never raises.
+        receive: understands lines and sees to them. It never raises.
 
     Attributes:
-        over: why nothing more comes, once everything was handed on.
+        finished: why nothing more comes, once everything was handed on.
     """
 
     def __init__(
@@ -45,84 +45,84 @@ class Reader:
         writer: Writer,
         pending: PendingCalls,
         backpressure: Backpressure,
-        take: Callable[[list[bytes]], None],
+        receive: Callable[[list[bytes]], None],
     ) -> None:
         self._source = source
         self._writer = writer
         self._pending = pending
         self._backpressure = backpressure
-        self._take = take
+        self._receive = receive
         self._limit = options.unread_answer_bytes
         self._factor = options.flood_factor
-        self._cut = LineSplitter(options.max_message_bytes)
+        self._splitter = LineSplitter(options.max_message_bytes)
         self._lines: deque[bytes] = deque()
         self._reason: ConnectionClosed | None = None
         self._paused = False
-        self._goes_on = False
+        self._resume_scheduled = False
         self._draining: asyncio.Task[None] | None = None
         self._loop = asyncio.get_running_loop()
         # Handlers must not inherit the context variables of whoever makes reading go on.
         self._context = copy_context()
-        self.over: asyncio.Future[ConnectionClosed] = self._loop.create_future()
+        self.finished: asyncio.Future[ConnectionClosed] = self._loop.create_future()
 
     def received(self, data: bytes, /) -> None:
         """Hand on the lines that end in these bytes."""
-        self._lines.extend(self._cut.feed(data))
-        if self._cut.too_large is not None:
-            self._reason = self._cut.too_large
+        self._lines.extend(self._splitter.feed(data))
+        if self._splitter.too_large is not None:
+            self._reason = self._splitter.too_large
         if not self._paused:
-            self._hand_on()
+            self._deliver()
 
     def ended(self, error: OSError | None, /) -> None:
         """Hand on a last line without a newline; that was all."""
-        self._lines.extend(self._cut.end())
+        self._lines.extend(self._splitter.end())
         if error is not None:
             self._reason = self._reason or ConnectionClosed(f"Reading from the peer failed: {error}.")
         self._reason = self._reason or ConnectionClosed("The peer closed the connection.")
         if self._paused:
-            self.go_on()
+            self.resume_soon()
         else:
-            self._hand_on()
+            self._deliver()
 
-    def go_on(self) -> None:
+    def resume_soon(self) -> None:
         """Look soon whether reading can go on."""
-        if self._paused and not self._goes_on:
-            self._goes_on = True
-            self._loop.call_soon(self._go_on, context=self._context)
+        if self._paused and not self._resume_scheduled:
+            self._resume_scheduled = True
+            self._loop.call_soon(self._resume, context=self._context)
 
     async def stop(self) -> None:
         """Receive nothing more."""
         self._pause()
-        self.over.cancel()
+        self.finished.cancel()
         if self._draining is not None:
             self._draining.cancel()
             await asyncio.wait({self._draining})
         await self._source.stop()
 
-    def _hand_on(self) -> None:
+    def _deliver(self) -> None:
         """Hand on a batch of what is here, and see how it goes on."""
         lines = self._lines
         if lines:
-            self._take([lines.popleft() for _ in range(min(_BATCH, len(lines)))])
-        if self.over.done():
+            self._receive([lines.popleft() for _ in range(min(_BATCH, len(lines)))])
+        if self.finished.done():
             return
         if self._must_pause():
             self._pause()
         elif self._is_flooded():
-            self._end(ConnectionClosed("The peer sent more than can be handled while it owed answers."))
+            self._finish(ConnectionClosed("The peer sent more than can be handled while it owed answers."))
         elif lines:
             self._pause()
-            self.go_on()
+            self.resume_soon()
         elif self._reason is not None:
-            self._end(self._reason)
+            self._finish(self._reason)
         elif self._paused:
             self._paused = False
             self._source.resume()
 
-    def _go_on(self) -> None:
-        self._goes_on = False
-        if not self.over.done() and not self._must_pause():
-            self._hand_on()
+    def _resume(self) -> None:
+        self._resume_scheduled = False
+        if not self.finished.done() and not self._must_pause():
+            self._deliver()
 
     def _pause(self) -> None:
         self._paused = True
@@ -133,24 +133,24 @@ class Reader:
         """How many lines were read and not handed on."""
         return len(self._lines)
 
-    def _end(self, reason: ConnectionClosed) -> None:
+    def _finish(self, reason: ConnectionClosed) -> None:
         self._pause()
-        if not self.over.done():
-            self.over.set_result(reason)
+        if not self.finished.done():
+            self.finished.set_result(reason)
 
     def _must_pause(self) -> bool:
         if self._reason is not None:
             return False  # nothing more comes, and callers may wait for what is here
-        return self._backpressure.pause() or self._waits_for_the_peer_to_read()
+        return self._backpressure.must_pause() or self._awaits_peer_reading()
 
     def _is_flooded(self) -> bool:
         if self._reason is not None:
             return False
-        return self._backpressure.flooded or self._writer.has_unread_answers(self._limit * self._factor)
+        return self._backpressure.is_flooded or self._writer.has_unread_responses(self._limit * self._factor)
 
-    def _waits_for_the_peer_to_read(self) -> bool:
+    def _awaits_peer_reading(self) -> bool:
         # A peer that owes an answer may be waiting likewise, for this side to read what it has answered.
-        if not self._writer.has_unread_answers(self._limit) or self._pending or self._writer.broken:
+        if not self._writer.has_unread_responses(self._limit) or self._pending or self._writer.broken:
             return False
         if self._draining is None:
             self._draining = self._loop.create_task(self._drain(), context=self._context)
@@ -159,4 +159,4 @@ class Reader:
     async def _drain(self) -> None:
         await self._writer.drain()
         self._draining = None
-        self.go_on()
+        self.resume_soon()

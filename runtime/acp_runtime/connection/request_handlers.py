@@ -12,12 +12,12 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from acp_runtime.connection.answers import Answers
 from acp_runtime.connection.backpressure import Backpressure
 from acp_runtime.connection.forks import leave_if_forked
 from acp_runtime.connection.held_notifications import HeldNotifications
 from acp_runtime.connection.in_flight import Default, Handle, InFlightRequest, current
-from acp_runtime.connection.requests import Requests
+from acp_runtime.connection.request_index import RequestIndex
+from acp_runtime.connection.response_lines import ResponseLines
 from acp_runtime.connection.session_queues import Spawn
 from acp_runtime.connection.waiting_requests import WaitingRequests
 from acp_runtime.connection.writer import Writer
@@ -41,7 +41,7 @@ class RequestHandlers:
         spawn: creates a task that the connection owns, and tells of its end.
         decode: understands a line.
         default: what the base class of handlers does with a notification.
-        opened: called when a request that opens the connection was answered.
+        on_opened: called when a request that opens the connection was answered.
 
     Attributes:
         opening: how many requests that open the connection are being handled.
@@ -51,8 +51,8 @@ class RequestHandlers:
         self,
         profile: Profile,
         handler: Handler,
-        answers: Answers,
-        running: Requests[InFlightRequest],
+        answers: ResponseLines,
+        running: RequestIndex[InFlightRequest],
         waiting: WaitingRequests,
         backpressure: Backpressure,
         held: HeldNotifications,
@@ -60,7 +60,7 @@ class RequestHandlers:
         spawn: Spawn,
         decode: Callable[[bytes], Message],
         default: Default,
-        opened: Callable[[], None],
+        on_opened: Callable[[], None],
     ) -> None:
         self._profile = profile
         self._handler = handler
@@ -73,11 +73,11 @@ class RequestHandlers:
         self._spawn = spawn
         self._decode = decode
         self._default = default
-        self._opened = opened
-        self._made_in = os.getpid()
+        self._on_opened = on_opened
+        self._process_id = os.getpid()
         self._loop = asyncio.get_running_loop()
         self.opening: int = 0
-        backpressure.on_blocked = self._start_waiting_soon
+        backpressure.on_all_blocked = self._start_waiting_soon
 
     def start(self, message: IncomingRequest, method: Request[Any, Any] | None, session: str | None, size: int) -> None:
         """Start the handler of a request of `size` bytes."""
@@ -87,18 +87,18 @@ class RequestHandlers:
         else:
             handle = getattr(self._handler, method.name)
             self.opening += method.opens
-        if session is not None and session not in self._held.seen:
-            for line in self._held.see(session):
+        if session is not None and session not in self._held.known_sessions:
+            for line in self._held.session_known(session):
                 self._writer.send(line)
         running = InFlightRequest(self._default, message.id, message.method, method, session)
         if running.creates_session:
-            self._held.begin(running)
+            self._held.begin_creation(running)
         self._running.add(running)
         self._backpressure.start_request(running, size)
         running.task = self._spawn(self._handle(running, handle, message.params), partial(self._ended, running))
 
     def _start_waiting(self) -> None:
-        for waiting in self._waiting.start():
+        for waiting in self._waiting.take_startable():
             message = self._decode(waiting.line)
             assert isinstance(message, IncomingRequest), "A line means the same when it is read again."
             self.start(message, waiting.method, waiting.session, len(waiting.line))
@@ -116,7 +116,7 @@ class RequestHandlers:
             raise  # the handler was abandoned, and its task is thrown away
         # SystemExit and pytest's Failed, too: asyncio would stop the loop or leave the request unanswered.
         except BaseException as error:
-            leave_if_forked(self._made_in, error)
+            leave_if_forked(self._process_id, error)
             self._finish(running, self._answers.error(running, error), None)
             if isinstance(error, KeyboardInterrupt):
                 raise
@@ -137,11 +137,11 @@ class RequestHandlers:
         if not running.answered:
             self._writer.answer(line, flush=not self._running.by_id)
         if running.creates_session:
-            for held in self._held.end(running, session):
+            for held in self._held.end_creation(running, session):
                 self._writer.send(held)
         if running.method is not None and running.method.opens:
             self.opening -= 1
-            self._opened()
+            self._on_opened()
         if self._waiting.in_order:
             self._start_waiting()
 
@@ -149,7 +149,7 @@ class RequestHandlers:
         """The session that a result names. Takes note of one that has ended."""
         method = running.method
         if method is not None and method.ends == self._profile.session_attribute and running.session is not None:
-            self._held.forget(running.session)
+            self._held.session_ended(running.session)
         if not running.creates_session or running.answered:
             return None
         return str(getattr(result, self._profile.session_attribute))

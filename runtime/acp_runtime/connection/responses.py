@@ -8,13 +8,13 @@ from typing import Any
 
 from acp_runtime.connection.guards import Guards
 from acp_runtime.connection.initialization import Initialization
-from acp_runtime.connection.late_answers import LateAnswers
+from acp_runtime.connection.late_responses import LateResponses
 from acp_runtime.connection.pending_calls import Call, Outcome, PendingCalls
 from acp_runtime.connection.session_queues import SessionQueues
 from acp_runtime.errors import InternalError, InvalidResponse, ProtocolVersionMismatch, RemoteError
 from acp_runtime.jsonrpc.messages import IncomingResponse
 from acp_runtime.jsonrpc.results import build_result, parse_result, plain_result
-from acp_runtime.logs import Throttle
+from acp_runtime.logs import ThrottledLogger
 from acp_runtime.models.json_values import as_object
 from acp_runtime.stubs.methods import Profile, Request
 from acp_runtime.stubs.roles import ProcessInfo
@@ -43,7 +43,7 @@ class Responses:
         guards: Guards,
         queues: SessionQueues,
         pending: PendingCalls,
-        late: LateAnswers,
+        late: LateResponses,
         process: ProcessInfo | None,
         mismatch: Callable[[ProtocolVersionMismatch], None],
     ) -> None:
@@ -55,11 +55,11 @@ class Responses:
         self._late = late
         self._process = process
         self._mismatch = mismatch
-        self._log = Throttle(_logger)
+        self._log = ThrottledLogger(_logger)
 
     def received(self, message: IncomingResponse) -> None:
         """Give a caller what the peer has answered."""
-        call = self._pending.answered(message.id)
+        call = self._pending.pop(message.id)
         if call is None:
             if self._pending.was_abandoned(message.id):
                 self._late.arrived(message.id)
@@ -74,9 +74,9 @@ class Responses:
             call.fail(error)
             self._mismatch(error)
 
-    def unreadable(self, id: int, about: str) -> None:
+    def fail_unreadable(self, id: int, about: str) -> None:
         """Fail a call whose response can't be read (rule 3)."""
-        call = self._pending.answered(id)
+        call = self._pending.pop(id)
         if call is not None:
             self.deliver(Outcome(call, error=InvalidResponse(call.wire, about)))
         elif self._pending.was_abandoned(id):
@@ -99,22 +99,22 @@ class Responses:
             if method is None or method.gone is None or method.gone != error.code:
                 raise error
             gone = build_result(method, b"{}")
-            self._take_note(method, call, gone)
+            self._record(method, call, gone)
             return gone
         if method is None:
             return plain_result(message)
         if method.opens:
             self._initialization.check_version(plain_result(message))
         result = parse_result(method, message)
-        self._take_note(method, call, result)
+        self._record(method, call, result)
         return result
 
-    def _take_note(self, method: Request[Any, Any], call: Call, result: Any) -> None:
+    def _record(self, method: Request[Any, Any], call: Call, result: Any) -> None:
         if method.opens:
-            self._initialization.answered(result)
-            self._guards.initialized()
+            self._initialization.record_result(result)
+            self._guards.capabilities_changed()
         if method.creates is not None or method.ends is not None:
-            self._guards.answered(method, call.params, result)
+            self._guards.record_result(method, call.params, result)
             if method.ends == self._profile.session_attribute and call.session is not None:
                 self._queues.forget(call.session)
 

@@ -6,7 +6,7 @@ import asyncio
 
 from acp_runtime.connection.closing import close
 from acp_runtime.connection.connection import Connection
-from acp_runtime.connection.tasks import Closing
+from acp_runtime.connection.shielded_waits import ShieldedWaits
 from acp_runtime.errors import ConnectionClosed
 
 
@@ -16,7 +16,7 @@ async def run(connection: Connection) -> ConnectionClosed:
     Returns:
         Why it ended.
     """
-    closing = Closing()
+    closing = ShieldedWaits()
     task = asyncio.create_task(close(connection))
     await closing.finish(task, connection.stop_or_hurry)
     while task.cancelled():

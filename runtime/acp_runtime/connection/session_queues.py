@@ -13,9 +13,9 @@ from logging import DEBUG, WARNING, getLogger
 from typing import Any, Protocol, TypeAlias
 
 from acp_runtime.connection.backpressure import Backpressure
-from acp_runtime.connection.in_flight import InFlightNotification, Waiting, current
+from acp_runtime.connection.in_flight import InFlightNotification, QueueLoad, current
 from acp_runtime.errors import ConnectionClosed
-from acp_runtime.logs import Throttle
+from acp_runtime.logs import ThrottledLogger
 from acp_runtime.options import Options
 
 Session: TypeAlias = str | None
@@ -23,12 +23,12 @@ Ended: TypeAlias = Callable[["asyncio.Task[Any]"], None]
 Spawn: TypeAlias = Callable[[Any, Ended], "asyncio.Task[Any]"]
 
 # `asyncio.wait_for`, `gather` and their like pass a result on through tasks of their own, which takes two turns each.
-_TURNS_UNTIL_IN_HAND = 32
+_DELIVERY_TURNS = 32
 
 _logger = getLogger(__name__)
 
 
-class Answer(Protocol):
+class PendingOutcome(Protocol):
     """The outcome of a call, to be delivered when the notifications before it have been handled."""
 
     def deliver(self) -> None:
@@ -43,14 +43,14 @@ class Answer(Protocol):
 class _Queue:
     """The notifications of a session that wait, how many came and were handled, and answers with what they wait for."""
 
-    __slots__ = ("answers", "arrived", "handled", "load", "waiting")
+    __slots__ = ("arrived", "handled", "load", "outcomes", "waiting")
 
     def __init__(self) -> None:
         self.waiting: deque[InFlightNotification] = deque()
-        self.load = Waiting()
+        self.load = QueueLoad()
         self.arrived: int = 0
         self.handled: int = 0
-        self.answers: deque[tuple[int, Answer]] = deque()
+        self.outcomes: deque[tuple[int, PendingOutcome]] = deque()
 
 
 class SessionQueues:
@@ -69,20 +69,20 @@ class SessionQueues:
     def __init__(self, spawn: Spawn, backpressure: Backpressure, options: Options) -> None:
         self._spawn = spawn
         self._backpressure = backpressure
-        self._most_kept = options.high_water_messages
-        self._heaviest_kept = options.max_held_bytes
+        self._max_kept = options.high_water_messages
+        self._max_kept_bytes = options.max_held_bytes
         self._loop = asyncio.get_running_loop()
         self._queues: dict[Session, _Queue] = {}
         self.sessions: set[str] = set()
         self._creations = 0
         # Sessions whose callers have their results soon, and the calls that created them.
-        self._arriving: dict[str, object] = {}
+        self._being_delivered: dict[str, object] = {}
         self._kept: dict[str, list[tuple[InFlightNotification, int]]] = {}
         self._kept_count = 0
         self._kept_bytes = 0
-        self._early: dict[str, _Queue] = {}
+        self._overflowed: dict[str, _Queue] = {}
         self._idle: asyncio.Future[None] | None = None
-        self._log = Throttle(_logger)
+        self._log = ThrottledLogger(_logger)
         self.handled: int = 0
         self._closing = False
 
@@ -94,25 +94,25 @@ class SessionQueues:
         else:
             self._enqueue(session, queue, notification, size)
 
-    def when_handled(self, session: Session, answer: Answer) -> None:
+    def when_handled(self, session: Session, outcome: PendingOutcome) -> None:
         """Deliver an answer when the notifications of its session that are here have been handled."""
         queue = self._queues.get(session) if session is not None else None
         if queue is None:
-            answer.deliver()
+            outcome.deliver()
         else:
-            queue.answers.append((queue.arrived, answer))
+            queue.outcomes.append((queue.arrived, outcome))
 
     def used(self, session: str) -> None:
         """This side has used the id of a session, so its notifications need not be kept."""
         self.sessions.add(session)
         self._release(session)
-        if self._early:
-            self._no_longer_early(session)
+        if self._overflowed:
+            self._end_overflow(session)
 
     def forget(self, session: str) -> None:
         """A session has ended."""
         self.sessions.discard(session)
-        self._arriving.pop(session, None)
+        self._being_delivered.pop(session, None)
 
     def creating(self) -> None:
         """A call is out whose result names a new session."""
@@ -122,8 +122,8 @@ class SessionQueues:
         """Such a call returns now, with the id of a session or without one. Its caller gets there some turns later."""
         call = object()
         if session is not None:
-            self._arriving[session] = call
-        self._in_hand(session, call, _TURNS_UNTIL_IN_HAND if session is not None else 0)
+            self._being_delivered[session] = call
+        self._delivered(session, call, _DELIVERY_TURNS if session is not None else 0)
 
     def release_all(self) -> None:
         """Handle what is kept, whoever has which id."""
@@ -148,9 +148,9 @@ class SessionQueues:
         for session, queue in self._queues.items():
             left = queue.arrived - queue.handled
             text = f"{reason.reason} {left} received notifications of session {session!r} had not been handled."
-            for _, answer in queue.answers:
-                answer.updates_lost(type(reason)(text, reason.exit_code, reason.stderr))
-            queue.answers.clear()
+            for _, outcome in queue.outcomes:
+                outcome.updates_lost(type(reason)(text, reason.exit_code, reason.stderr))
+            queue.outcomes.clear()
 
     def end(self) -> None:
         """Handle nothing more. From now on a cancellation stops a whole queue, not one handler."""
@@ -158,42 +158,42 @@ class SessionQueues:
         self._kept.clear()
         self._kept_count = self._kept_bytes = 0
 
-    def _in_hand(self, session: str | None, call: object, turns: int) -> None:
+    def _delivered(self, session: str | None, call: object, turns: int) -> None:
         if turns:
-            self._loop.call_soon(self._in_hand, session, call, turns - 1)
+            self._loop.call_soon(self._delivered, session, call, turns - 1)
             return
         self._creations -= 1
         # Unless it has ended meanwhile, and perhaps another one with its id is on its way.
-        if session is not None and self._arriving.get(session) is call:
-            del self._arriving[session]
+        if session is not None and self._being_delivered.get(session) is call:
+            del self._being_delivered[session]
             if session not in self.sessions:
                 self.used(session)
         if not self._creations:
             self.release_all()
-            for each in list(self._early):
-                self._no_longer_early(each)
+            for each in list(self._overflowed):
+                self._end_overflow(each)
 
     def _keep(self, session: str, notification: InFlightNotification, size: int) -> None:
         self._kept.setdefault(session, []).append((notification, size))
         self._kept_count += 1
         self._kept_bytes += size
         # Early is better than never: keeping more would have to stop the reader, which the answer is behind.
-        if self._kept_count >= self._most_kept or self._kept_bytes >= self._heaviest_kept:
+        if self._kept_count >= self._max_kept or self._kept_bytes >= self._max_kept_bytes:
             for each in list(self._kept):
-                self._release_early(each)
+                self._release_overflow(each)
 
-    def _release_early(self, session: str) -> None:
+    def _release_overflow(self, session: str) -> None:
         """Handle what is kept, although its session may be the one that is being created and handlers wait for that."""
         self._release(session)
         queue = self._queues[session]
-        if self._early.get(session) is not queue:
-            self._early[session] = queue
-            self._backpressure.excuse(queue.load)
+        if self._overflowed.get(session) is not queue:
+            self._overflowed[session] = queue
+            self._backpressure.exempt(queue.load)
 
-    def _no_longer_early(self, session: str) -> None:
-        queue = self._early.pop(session, None)
+    def _end_overflow(self, session: str) -> None:
+        queue = self._overflowed.pop(session, None)
         if queue is not None:
-            self._backpressure.excuse_no_more(queue.load)
+            self._backpressure.end_exemption(queue.load)
 
     def _release(self, session: str) -> None:
         for notification, size in self._kept.pop(session, ()):
@@ -226,7 +226,7 @@ class SessionQueues:
                 self._backpressure.end(notification)
                 queue.handled += 1
                 self.handled += 1
-            if queue.answers:
+            if queue.outcomes:
                 self._deliver(queue)
             if self._closing:
                 return  # although the handler has swallowed its cancellation
@@ -234,8 +234,8 @@ class SessionQueues:
         self._close(session)
 
     def _deliver(self, queue: _Queue) -> None:
-        while queue.answers and queue.answers[0][0] <= queue.handled:
-            queue.answers.popleft()[1].deliver()
+        while queue.outcomes and queue.outcomes[0][0] <= queue.handled:
+            queue.outcomes.popleft()[1].deliver()
 
     def _failed(self, notification: InFlightNotification, error: BaseException) -> None:
         """Whatever a handler raises, the notifications behind it are handled as well."""
@@ -264,8 +264,8 @@ class SessionQueues:
             return
         self._discard(queue.waiting)
         self._close(session)
-        for _, answer in queue.answers:
-            answer.updates_lost(ConnectionClosed("The connection was closed before all notifications were handled."))
+        for _, outcome in queue.outcomes:
+            outcome.updates_lost(ConnectionClosed("The connection was closed before all notifications were handled."))
 
     def _discard(self, notifications: Iterable[InFlightNotification]) -> None:
         for notification in notifications:

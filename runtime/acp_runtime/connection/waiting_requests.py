@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from acp_runtime.connection.backpressure import Backpressure
-from acp_runtime.connection.requests import Requests
+from acp_runtime.connection.request_index import RequestIndex
 from acp_runtime.jsonrpc.messages import RequestId
 from acp_runtime.stubs.methods import Request
 
@@ -45,11 +45,11 @@ class WaitingRequests:
     def __init__(self, backpressure: Backpressure) -> None:
         self._backpressure = backpressure
         self.in_order: OrderedDict[WaitingRequest, None] = OrderedDict()
-        self.requests: Requests[WaitingRequest] = Requests()
+        self.requests: RequestIndex[WaitingRequest] = RequestIndex()
 
-    def put(self, request: WaitingRequest) -> None:
+    def add(self, request: WaitingRequest) -> None:
         """A request has to wait."""
-        self._backpressure.put_off(len(request.line))
+        self._backpressure.add_waiting(len(request.line))
         self.in_order[request] = None
         self.requests.add(request)
 
@@ -57,9 +57,9 @@ class WaitingRequests:
         """It waits no longer."""
         del self.in_order[request]
         self.requests.remove(request)
-        self._backpressure.take_up(len(request.line))
+        self._backpressure.remove_waiting(len(request.line))
 
-    def start(self) -> Iterator[WaitingRequest]:
+    def take_startable(self) -> Iterator[WaitingRequest]:
         """Those that may start now, one after the other."""
         while self.in_order:
             request = next(iter(self.in_order))

@@ -56,11 +56,11 @@ class Writer:
         """Whether a sender should wait in `drain`."""
         return self._size > self._high_water or self._writer.unwritten > self._high_water
 
-    def has_unread_answers(self, limit: int) -> bool:
+    def has_unread_responses(self, limit: int) -> bool:
         """Whether the peer leaves more bytes than this untaken, and as much of answers, one in part included."""
         if self._answer_bytes <= limit or self.unwritten <= limit:
             return False
-        self._forget_read_answers()
+        self._forget_read_responses()
         return self._answer_bytes > limit
 
     def answer(self, line: bytes, *, flush: bool = False) -> None:
@@ -69,7 +69,7 @@ class Writer:
         self._answers.append((self._total, len(line)))
         self._answer_bytes += len(line)
         if len(self._answers) > _ANSWERS:
-            self._forget_read_answers()
+            self._forget_read_responses()
 
     def send(self, line: bytes, *, flush: bool = False) -> None:
         """Write a line: at once if it is the first of this turn of the loop, at its end with the others if not.
@@ -129,7 +129,7 @@ class Writer:
         self._turn_has_begun = False
         self.write_all()
 
-    def _forget_read_answers(self) -> None:
+    def _forget_read_responses(self) -> None:
         written = self._total - self.unwritten
         while self._answers and self._answers[0][0] <= written:
             self._answer_bytes -= self._answers.popleft()[1]

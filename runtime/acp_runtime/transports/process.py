@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from weakref import finalize
 
-from acp_runtime.connection.tasks import Closing
+from acp_runtime.connection.shielded_waits import ShieldedWaits
 from acp_runtime.connection.transport import ByteWriter, Receiver
 from acp_runtime.errors import ConnectionClosed
 from acp_runtime.logs import log
@@ -95,7 +95,7 @@ class Process:
         release.callback(writer.abort)
         self.stdin: ByteWriter = writer
         self.stdout: _Stdout = _Stdout(reader)
-        self.closing: Closing = Closing()
+        self.closing: ShieldedWaits = ShieldedWaits()
         self._exit = ExitWatch(launched.group)
         release.callback(self._exit.close)
         # What it has started may hold its stdout for ever. All that it wrote itself is read by then.

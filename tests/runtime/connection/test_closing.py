@@ -20,7 +20,7 @@ from acp_bindings.v1 import (
     serve_streams,
 )
 from acp_runtime import Options
-from acp_runtime.connection.tasks import Closing
+from acp_runtime.connection.shielded_waits import ShieldedWaits
 from tests.support.runtime.peer import INITIALIZE, Link, PlainAgent, PlainClient, chunk, line, prompt, serving
 
 LONG = 60.0
@@ -60,7 +60,7 @@ async def test_rule_22_cancelling_again_and_again_wakes_nothing_up_and_is_raised
     message: str | None,
 ) -> None:
     async def close() -> None:
-        closing = Closing()
+        closing = ShieldedWaits()
         await closing.finish(work)
         assert work.done()
         closing.raise_cancelled()
@@ -86,7 +86,7 @@ async def test_rule_22_cancelling_again_and_again_wakes_nothing_up_and_is_raised
 
 async def test_rule_23_the_third_cancellation_leaves_no_time_to_wait() -> None:
     async def close() -> None:
-        closing = Closing()
+        closing = ShieldedWaits()
         never: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         found.append(await closing.wait(never, LONG))
         found.append(await closing.wait(never, LONG))
@@ -104,7 +104,7 @@ async def test_rule_23_the_third_cancellation_leaves_no_time_to_wait() -> None:
 
 async def test_rule_23_a_scope_that_cancels_in_every_turn_counts_as_one_cancellation() -> None:
     async def close() -> None:
-        closing = Closing()
+        closing = ShieldedWaits()
         found.append(await closing.wait(event, LONG))
         closing.raise_cancelled()
 
@@ -122,7 +122,7 @@ async def test_rule_23_a_scope_that_cancels_in_every_turn_counts_as_one_cancella
 async def test_rule_22_a_deadline_of_the_caller_is_told_from_a_cancellation_though_it_passed_while_closing() -> None:
     with pytest.raises(TimeoutError):
         async with asyncio.timeout(0):
-            closing = Closing()
+            closing = ShieldedWaits()
             await closing.wait(asyncio.get_running_loop().create_future(), 0.05)
             await closing.finish(asyncio.create_task(asyncio.sleep(0)))
             closing.raise_cancelled()
@@ -133,7 +133,7 @@ async def test_what_the_awaited_task_raises_is_raised() -> None:
         raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
-        await Closing().finish(asyncio.create_task(fail()))
+        await ShieldedWaits().finish(asyncio.create_task(fail()))
 
 
 PRIVATE = ["asyncio.tasks._unregister_task"]

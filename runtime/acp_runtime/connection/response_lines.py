@@ -14,14 +14,14 @@ from acp_runtime.jsonrpc.encoding import result_line
 from acp_runtime.jsonrpc.error_responses import safe_error_line, wire_error
 from acp_runtime.jsonrpc.messages import RequestId
 from acp_runtime.jsonrpc.results import as_declared, build_result, can_be_empty, is_result
-from acp_runtime.logs import Throttle
+from acp_runtime.logs import ThrottledLogger
 from acp_runtime.stubs.methods import Request
 from acp_runtime.stubs.roles import Handler
 
 _logger = getLogger(__name__)
 
 
-class Answers:
+class ResponseLines:
     """Makes the answers of one side.
 
     Args:
@@ -36,7 +36,7 @@ class Answers:
         self._initialization = initialization
         self._guards = guards
         self._disclose = disclose
-        self._log = Throttle(_logger)
+        self._log = ThrottledLogger(_logger)
 
     def result(self, request: InFlightRequest, params: Any, result: Any) -> bytes:
         """The answer to a request whose handler returned something.
@@ -64,19 +64,19 @@ class Answers:
         elif not is_own and not _is_cancellation(error) and not request.answered:
             self._log.failed(request.wire, error)
         if request.turn_cancelled and not is_own:
-            return cancelled(request.id, request.method)
+            return cancelled_line(request.id, request.method)
         return safe_error_line(request.id, wire_error(error, disclose=self._disclose))
 
     def _initialized(self, id: RequestId, params: Any, result: Any) -> bytes:
         """The answer that opens the connection. It does if it can be sent."""
-        result = self._initialization.answer(result)
+        result = self._initialization.own_result(result)
         line = result_line(id, result)
-        self._initialization.answer_sent(self._handler, params, result)
-        self._guards.initialized()
+        self._initialization.record_request(self._handler, params, result)
+        self._guards.capabilities_changed()
         return line
 
 
-def cancelled(id: RequestId, method: Request[Any, Any] | None) -> bytes:
+def cancelled_line(id: RequestId, method: Request[Any, Any] | None) -> bytes:
     """The answer to a request whose turn was cancelled: a result where the method has one for that."""
     if method is None or method.cancelled is None:
         return safe_error_line(id, RequestCancelled())

@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 from logging import WARNING, getLogger
 
-from acp_runtime.logs import Throttle
+from acp_runtime.logs import ThrottledLogger
 
 _logger = getLogger(__name__)
 
 
-class LateAnswers:
+class LateResponses:
     """The cancelled calls of each session that have no answer yet.
 
     Args:
@@ -25,7 +25,7 @@ class LateAnswers:
         self._loop = asyncio.get_running_loop()
         self._sessions: dict[int, str] = {}
         self.expected: dict[str, asyncio.Future[None]] = {}
-        self._log = Throttle(_logger)
+        self._log = ThrottledLogger(_logger)
 
     def expects(self, session: str) -> bool:
         """Whether one is expected in a session."""

@@ -25,7 +25,7 @@ def forget(task: asyncio.Task[Any]) -> None:
         _unregister(task)
 
 
-class Closing:
+class ShieldedWaits:
     """Waits while something is being closed. A cancellation of the waiting task ends no wait, but shortens it.
 
     Call `raise_cancelled` when everything is closed. A scope that cancels in every turn of the event loop, with the

@@ -12,7 +12,7 @@ from acp_runtime.jsonrpc.messages import RequestId
 from acp_runtime.stubs.methods import Request
 
 
-class Unanswered(Protocol):
+class IndexedRequest(Protocol):
     """What is known of such a request, whether it runs or waits.
 
     Attributes:
@@ -26,10 +26,10 @@ class Unanswered(Protocol):
     session: str | None
 
 
-T = TypeVar("T", bound=Unanswered)
+T = TypeVar("T", bound=IndexedRequest)
 
 
-class Requests(Generic[T]):
+class RequestIndex(Generic[T]):
     """Requests in an index. Adding, finding and removing one takes the same time, however many there are.
 
     Attributes:
