@@ -116,9 +116,11 @@ check-dist: ## Check dist/ where nothing else is installed: make check-dist [TAG
 	$(or $(wildcard $(BIN)/python),$(PYTHON)) -m pip --python build/bare/bin/python install --quiet --disable-pip-version-check dist/*.whl
 	build/bare/bin/python -I tests/published.py "$$TAG"
 
-lock: $(READY) ## Write requirements.txt anew from pyproject.toml
-	$(BIN)/python -m pip install --quiet uv
-	$(BIN)/python -m uv pip compile --universal --python-version 3.11 --generate-hashes --no-annotate --no-emit-index-url --no-header --group dev --output-file requirements.txt
+# Not in .venv, which can't be made as long as requirements.txt lacks something that the build needs.
+lock: ## Write requirements.txt from pyproject.toml
+	$(PYTHON) -m venv --clear build/lock
+	build/lock/bin/python -m pip install --quiet --disable-pip-version-check uv
+	build/lock/bin/python -m uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate --no-emit-index-url --no-header --group dev --output-file requirements.txt
 
 clean: ## Remove what these commands made beside generated/
 	rm -rf $(VENV) dist build .pytest_cache .ruff_cache .mypy_cache .hypothesis

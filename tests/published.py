@@ -1,6 +1,6 @@
-"""Whether the wheel works where nothing else is installed. `make check-dist` runs it with the Python of such a place.
+"""Check that the wheel works in an environment with nothing else installed. `make check-dist` runs this file there.
 
-It knows nothing of pytest, or of anything else that isn't there.
+It uses the standard library only, because pytest isn't installed there.
 """
 
 from __future__ import annotations
@@ -10,25 +10,32 @@ import subprocess
 import sys
 import tempfile
 from importlib import import_module
-from importlib.metadata import version
+from importlib.metadata import distribution
 from pathlib import Path
 from pkgutil import iter_modules
 
 ROOT = Path(__file__).resolve().parent.parent
 SECONDS = 60
+# Stands in pyproject.toml until the repository has a public address.
+PLACEHOLDER = "https://repository.invalid/acp-bindings"
 
 
 def main(tag: str) -> None:
-    """Check everything. Exits with a sentence if something is wrong.
+    """Check the installed wheel, and exit with a sentence if something is wrong.
 
     Args:
-        tag: what the release is called; empty if there is none.
+        tag: the release's tag; empty if this is not a release.
     """
-    found = version("acp-bindings")
-    need(tag in ("", f"v{found}"), f"The tag is {tag}, and the wheel's version is {found}. Raise it in pyproject.toml.")
+    wheel = distribution("acp-bindings")
+    found = wheel.version
+    need(tag in ("", f"v{found}"), f"The tag is {tag}, and the wheel's version is {found}. Set it in pyproject.toml.")
+    need(
+        not tag or PLACEHOLDER not in str(wheel.read_text("METADATA")),
+        f"The address of the repository is not set. Replace {PLACEHOLDER} with it everywhere in pyproject.toml.",
+    )
     for package in ("acp_bindings", "acp_runtime"):
         home = Path(str(import_module(package).__file__)).parent
-        need(ROOT / "build" in home.parents, f"{package} was imported from {home}, which is not the wheel's.")
+        need(ROOT / "build" in home.parents, f"{package} was imported from {home} instead of the installed wheel.")
         need((home / "py.typed").is_file(), f"{package} has no py.typed.")
     profiles = [module.name for module in iter_modules(import_module("acp_bindings").__path__) if module.ispkg]
     for profile in profiles:
@@ -39,24 +46,25 @@ def main(tag: str) -> None:
 
 
 def use(profile: str) -> None:
-    """Load every public name of a profile."""
+    """Load all public names of a profile."""
     module = import_module(f"acp_bindings.{profile}")
     for name in module.__all__:
         getattr(module, name)
 
 
 def run_readme() -> None:
-    """The README's client and agent, each in a process of its own, as they are pasted."""
+    """Run the README's client, which starts the README's agent, exactly as printed there."""
     blocks = re.findall(r"```python\n# (\S+\.py)\n(.*?)```", (ROOT / "README.md").read_text("utf-8"), re.DOTALL)
     with tempfile.TemporaryDirectory() as folder:
         for name, text in blocks:
             (Path(folder) / name).write_text(text, "utf-8")
         command = [sys.executable, "client.py"]
         done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=SECONDS, check=False)
-    need(done.stdout.split() == ["Hello!", "end_turn"], f"The README's client said {done.stdout!r}.\n{done.stderr}")
+    need(done.stdout.split() == ["Hello!", "end_turn"], f"The README's client printed {done.stdout!r}.\n{done.stderr}")
 
 
 def need(condition: bool, sentence: str) -> None:
+    """Exit with a sentence unless a condition holds."""
     if not condition:
         sys.exit(sentence)
 

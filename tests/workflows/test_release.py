@@ -1,4 +1,4 @@
-"""Building a release and checking it where nothing else is installed, with the scripts of the workflow that does it."""
+"""The scripts of the release workflow build a release and check its wheel where nothing else is installed."""
 
 from __future__ import annotations
 
@@ -8,30 +8,47 @@ from pathlib import Path
 
 import pytest
 
-from codegen.__main__ import ROOT
+from tests.published import PLACEHOLDER
+from tests.support.paths import ROOT
 from tests.support.workflows.hub import lend_environment
 from tests.support.workflows.jobs import Job, run_job
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("release")]
 
-VERSION = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["version"]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+VERSION, ADDRESS = PROJECT["version"], PROJECT["urls"]["Repository"]
 NEEDED = ["generated", "runtime", "Makefile", "README.md", "LICENSE", "pyproject.toml", "requirements.txt"]
 
 
 @pytest.fixture(scope="module")
 def project(pip_without_a_registry: None, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy of the project, built by the release's job."""
-    folder = tmp_path_factory.mktemp("project")
+    """A built copy of the project whose repository has an address."""
+    return copy_with_address("https://example.com/acp", tmp_path_factory.mktemp("project"))
+
+
+@pytest.fixture(scope="module")
+def unnamed(pip_without_a_registry: None, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A built copy of the project whose repository has no address yet."""
+    return copy_with_address(PLACEHOLDER, tmp_path_factory.mktemp("unnamed"))
+
+
+def copy_with_address(address: str, folder: Path) -> Path:
     for name in NEEDED:
         copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
         copy(ROOT / name, folder / name)
+    configuration = folder / "pyproject.toml"
+    configuration.write_text(configuration.read_text("utf-8").replace(ADDRESS, address), "utf-8")
     (folder / "tests").mkdir()
     shutil.copy(ROOT / "tests/published.py", folder / "tests/published.py")
     lend_environment(folder)
     (folder / "home").mkdir()
-    built = run_job("release.yml", "build", folder, folder / "home")
-    assert not built.failed, built.log
+    build(folder)
     return folder
+
+
+def build(project: Path) -> None:
+    built = run_job("release.yml", "build", project, project / "home")
+    assert not built.failed, built.log
 
 
 def check(project: Path, tag: str) -> Job:
@@ -54,12 +71,18 @@ def test_a_tag_of_another_version_stops_the_release(project: Path) -> None:
     assert f"The tag is v0.0.1, and the wheel's version is {VERSION}." in checked.log
 
 
+def test_a_repository_without_an_address_stops_the_release(unnamed: Path) -> None:
+    checked = check(unnamed, f"v{VERSION}")
+    assert checked.failed
+    assert f"Replace {PLACEHOLDER} with it everywhere in pyproject.toml." in checked.log
+
+
 def test_a_wheel_without_the_generated_code_stops_the_release(project: Path) -> None:
-    shutil.copytree(project, project.with_name("empty"), symlinks=True)
-    shutil.rmtree(project.with_name("empty") / "generated/acp_bindings/v1")
-    built = run_job("release.yml", "build", project.with_name("empty"), project / "home")
-    assert not built.failed, built.log
-    checked = check(project.with_name("empty"), "")
+    empty = project.with_name("empty")
+    shutil.copytree(project, empty, symlinks=True)
+    shutil.rmtree(empty / "generated/acp_bindings/v1")
+    build(empty)
+    checked = check(empty, "")
     assert checked.failed
     assert "The wheel has no acp_bindings.v1." in checked.log
 

@@ -1,0 +1,64 @@
+"""What a package index gets: the metadata, the README's links, and an sdist from which the tests run."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import tarfile
+import tomllib
+from email.parser import Parser
+from importlib.metadata import version
+
+import pytest
+
+import acp_runtime
+from tests.support.paths import ROOT
+
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+ADDRESS = PROJECT["urls"]["Repository"]
+
+
+@pytest.fixture(scope="module")
+def sdist(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
+    """The files of a newly built sdist, by their paths in it."""
+    folder = tmp_path_factory.mktemp("sdist")
+    command = [sys.executable, "-m", "hatchling", "build", "--target", "sdist", "--directory", str(folder)]
+    subprocess.run(command, cwd=ROOT, check=True, capture_output=True, timeout=120)
+    (archive,) = folder.glob("*.tar.gz")
+    with tarfile.open(archive) as tar:
+        files = [(member.name.partition("/")[2], tar.extractfile(member)) for member in tar]
+        return {name: file.read() for name, file in files if file is not None}
+
+
+def tracked() -> set[str]:
+    """The files that git tracks; empty where this is no repository, as in an unpacked sdist."""
+    try:
+        done = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False)
+    except FileNotFoundError:
+        return set()
+    return {name for name in done.stdout.splitlines() if (ROOT / name).exists()}
+
+
+def test_the_version_is_the_one_in_pyproject_toml_everywhere() -> None:
+    assert acp_runtime.__version__ == version("acp-bindings") == PROJECT["version"]
+
+
+def test_the_sdist_has_every_file_of_the_repository(sdist: dict[str, bytes]) -> None:
+    expected = tracked()
+    if not expected:
+        pytest.skip("This is no git repository, so there is no list of files to compare with.")
+    assert expected - sdist.keys() == set()
+
+
+def test_links_on_the_package_index_lead_to_the_tag_of_the_release(sdist: dict[str, bytes]) -> None:
+    shown = Parser().parsestr(sdist["PKG-INFO"].decode()).get_payload()
+    linked = re.findall(r"\]\((?!https?:|#)([^)]+)\)", (ROOT / "README.md").read_text("utf-8"))
+    assert linked
+    for page in linked:
+        assert f"]({ADDRESS}/blob/v{PROJECT['version']}/{page})" in shown
+        assert f"]({page})" not in shown
+
+
+def test_every_address_of_the_project_is_in_its_repository() -> None:
+    assert all(url.startswith(ADDRESS) for url in PROJECT["urls"].values())
