@@ -61,7 +61,7 @@ if TYPE_CHECKING:
 else:
 
     def __getattr__(name: str) -> str:
-        """The version is looked up when it is asked for: that takes longer than the import."""
+        """Look up the version on first use, because that takes longer than the import."""
         if name != "__version__":
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         from importlib.metadata import version

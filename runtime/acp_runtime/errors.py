@@ -1,7 +1,7 @@
-"""Everything this package raises on purpose.
+"""All exceptions that this package defines.
 
-`RequestError` and its subclasses are the errors of JSON-RPC: a handler raises one to answer with it. A call that the
-peer answered with an error raises a `RemoteError`. All others are about this side and are never sent.
+`RequestError` and its subclasses are JSON-RPC errors: a handler raises one to answer a request with it. A call that the
+peer answered with an error raises a `RemoteError`. All other exceptions are local and are never sent.
 """
 
 from __future__ import annotations
@@ -10,17 +10,17 @@ from typing import Any, ClassVar
 
 from acp_runtime.escaping import printable, printable_lines
 
-# Of the peer's text in the text of an exception.
+# The maximum length of the peer's message in the text of an exception, in characters.
 _MAX_MESSAGE = 2000
 
 
 class RequestError(Exception):
-    """An error answer of JSON-RPC.
+    """A JSON-RPC error, which a handler raises to answer a request with it.
 
     Args:
-        code: the error code (JSON-RPC 2.0 section 5.1, ACP's own codes from -32000 on).
+        code: the error code (JSON-RPC 2.0 section 5.1; ACP's own codes start at -32000).
         message: a short sentence for the peer.
-        data: anything JSON that helps the peer.
+        data: any JSON value that helps the peer.
     """
 
     def __init__(self, code: int, message: str, data: Any = None) -> None:
@@ -37,33 +37,34 @@ class RequestError(Exception):
 
     @staticmethod
     def of(code: int, message: str, data: Any = None) -> RequestError:
-        """The error of a code: an instance of its subclass if the code has one."""
+        """Return the error with a code, as an instance of the code's subclass if there is one."""
         error: RequestError = _make(_BY_CODE.get(code, RequestError), code, message, data)
         return error
 
 
 def _make(cls: type[RequestError], code: int, message: str, data: Any) -> Any:
-    """An instance of a class, whatever its own constructor takes."""
+    """Create an error without calling the constructor of its class, because subclasses take other arguments."""
     error = cls.__new__(cls)
     RequestError.__init__(error, code, message, data)
     return error
 
 
 class RemoteError(RequestError):
-    """What the peer answered to a call. It is an instance of its code's class, too: `except AuthenticationRequired`.
+    """The error that the peer answered a call with.
 
-    A handler that lets it escape answers its own request with -32603: the peer's error is about another request. To
-    answer with it, raise a new `RequestError` from it.
+    It is also an instance of its code's class, so `except AuthenticationRequired` catches it. If a handler lets it
+    propagate, the handler's own request is answered with -32603, because the peer's error is about another request. To
+    pass the error on, raise a new `RequestError` from it.
 
     Attributes:
-        hint: where to look for the cause; empty if nothing is known.
+        hint: where to look for the cause; "" if unknown.
     """
 
     hint: str = ""
 
     @staticmethod
     def of(code: int, message: str, data: Any = None) -> RemoteError:
-        """The error of a code: an instance of its class, too, if the code has one."""
+        """Return the error with a code, which is also an instance of the code's class if there is one."""
         error: RemoteError = _make(_REMOTE_BY_CODE.get(code, RemoteError), code, message, data)
         return error
 
@@ -72,11 +73,11 @@ class RemoteError(RequestError):
 
 
 class _Coded(RequestError):
-    """An error whose class knows its code.
+    """An error whose class determines the code.
 
     Args:
-        message: a short sentence for the peer; the code's own name if left out.
-        data: anything JSON that helps the peer.
+        message: a short sentence for the peer; by default the name of the code.
+        data: any JSON value that helps the peer.
     """
 
     default_code: ClassVar[int]
@@ -87,35 +88,35 @@ class _Coded(RequestError):
 
 
 class ParseError(_Coded):
-    """-32700: what arrived is not JSON."""
+    """-32700: the received line is not JSON."""
 
     default_code = -32700
     default_message = "Parse error"
 
 
 class InvalidRequest(_Coded):
-    """-32600: the JSON that arrived is no message, or it is not yet time for it."""
+    """-32600: the received JSON is not a message, or the message is not allowed yet."""
 
     default_code = -32600
     default_message = "Invalid request"
 
 
 class MethodNotFound(RequestError):
-    """-32601: the peer does not have the method."""
+    """-32601: the method does not exist or is not implemented."""
 
     def __init__(self, method: str) -> None:
         super().__init__(-32601, "Method not found", {"method": method})
 
 
 class InvalidParams(_Coded):
-    """-32602: the params of the request are not valid."""
+    """-32602: the params of the request are invalid."""
 
     default_code = -32602
     default_message = "Invalid params"
 
 
 class InternalError(_Coded):
-    """-32603: the peer failed at handling the request."""
+    """-32603: handling the request failed."""
 
     default_code = -32603
     default_message = "Internal error"
@@ -143,7 +144,7 @@ class ResourceNotFound(_Coded):
 
 
 class UnsupportedProtocolVersion(_Coded):
-    """-32022: the agent has no version of the protocol at or below the one asked for (version 2)."""
+    """-32022: the agent does not support the requested protocol version or any older one (version 2)."""
 
     default_code = -32022
     default_message = "Unsupported protocol version"
@@ -166,7 +167,7 @@ _BY_CODE: dict[int, type[RequestError]] = {
     -32601: MethodNotFound,
 }
 
-# In this module under their names, so that they can be pickled.
+# Also added to this module by name, so that they can be pickled.
 _REMOTE_BY_CODE: dict[int, type[RemoteError]] = {
     code: type(f"Remote{cls.__name__}", (RemoteError, cls), {"__module__": __name__, "__doc__": cls.__doc__})
     for code, cls in _BY_CODE.items()
@@ -175,12 +176,13 @@ globals().update({cls.__name__: cls for cls in _REMOTE_BY_CODE.values()})
 
 
 class ConnectionClosed(Exception):
-    """The connection ended while a call was waiting, or before it was made.
+    """The connection closed while a call was pending, or before the call was made.
 
     Args:
-        reason: a sentence saying how it ended.
-        exit_code: of the subprocess at the other end, negative for a signal; None if there is none or it still runs.
-        stderr: the last that the subprocess wrote there, decoded, at most `Options.stderr_tail` bytes.
+        reason: a sentence that says why it closed.
+        exit_code: the exit code of the agent's process, negative for a signal; None if there is no process, or it is
+            still running.
+        stderr: the end of the process's stderr, decoded, at most `Options.stderr_tail` bytes.
     """
 
     def __init__(self, reason: str, exit_code: int | None = None, stderr: str = "") -> None:
@@ -190,8 +192,8 @@ class ConnectionClosed(Exception):
         self.stderr = stderr
 
     def __str__(self) -> str:
-        code = "" if self.exit_code is None else f" Exit code {self.exit_code}."
-        tail = f" The end of its stderr:\n{printable_lines(self.stderr)}" if self.stderr else ""
+        code = "" if self.exit_code is None else f" Exit code: {self.exit_code}."
+        tail = f" Last output on stderr:\n{printable_lines(self.stderr)}" if self.stderr else ""
         return f"{self.reason}{code}{tail}"
 
 
@@ -203,11 +205,11 @@ class MessageTooLarge(ConnectionClosed):
 
 
 class InvalidResponse(Exception):
-    """The peer answered a call with an invalid response. The connection goes on.
+    """The peer answered a call with an invalid response. The connection stays open.
 
     Args:
         method: the method that was called.
-        reason: what is wrong, without the values.
+        reason: what is wrong with the response, without its values.
     """
 
     def __init__(self, method: str, reason: str) -> None:
@@ -216,19 +218,19 @@ class InvalidResponse(Exception):
         self.reason = reason
 
     def __str__(self) -> str:
-        return f"The answer to {self.method} is not valid: {self.reason}"
+        return f"The response to {self.method} is invalid: {self.reason}"
 
 
 class GuardError(Exception):
-    """A call was stopped before anything was sent, because the protocol forbids it at this point."""
+    """A call was refused before anything was sent, because the protocol forbids it now."""
 
 
 class CapabilityError(GuardError):
-    """The peer did not advertise what the call needs.
+    """The peer did not advertise a capability that the call needs.
 
     Args:
-        method: the method, and what of it if not all of it.
-        capability: the path in the peer's `initialize` message that would unlock it.
+        method: the method, followed by the part of its params that needs the capability, if it is only a part.
+        capability: the path of the missing capability in the peer's `initialize` message.
     """
 
     def __init__(self, method: str, capability: str) -> None:
@@ -245,14 +247,16 @@ class NotInitialized(GuardError):
 
 
 class RelativePath(GuardError, ValueError):
-    """A path that the protocol wants absolute is relative."""
+    """A path is relative, but the protocol requires an absolute one."""
 
 
 class ProtocolVersionMismatch(Exception):
-    """The agent answered `initialize` with a version that this profile does not speak. The connection closes.
+    """The agent answered `initialize` with a protocol version that this profile does not support.
+
+    The connection closes.
 
     Args:
-        offered: the version that the agent wants.
+        offered: the version that the agent chose.
         supported: the version of this profile.
     """
 
@@ -262,4 +266,6 @@ class ProtocolVersionMismatch(Exception):
         self.supported = supported
 
     def __str__(self) -> str:
-        return f"The agent speaks version {self.offered} of the protocol, this profile version {self.supported}"
+        return (
+            f"The agent chose protocol version {self.offered}, but this profile supports only version {self.supported}"
+        )

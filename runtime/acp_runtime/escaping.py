@@ -1,17 +1,17 @@
-"""Text of the peer's, made fit for a terminal, a log or an exception (rule 30)."""
+"""Escapes text from the peer for terminals, logs and exceptions (rule 30)."""
 
 from __future__ import annotations
 
 
 def printable(text: str | bytes, limit: int = 200) -> str:
-    """Text with control characters escaped, newlines too, in at most `limit` characters."""
+    """Escape control characters, including newlines, and truncate to `limit` characters."""
     decoded = text[: 4 * limit].decode("utf-8", "backslashreplace") if isinstance(text, bytes) else text[: limit + 1]
     escaped = _escaped(decoded, keep="")
     return escaped if len(escaped) <= limit else f"{escaped[:limit]}..."
 
 
 def printable_lines(text: str) -> str:
-    """Text of several lines with control characters escaped."""
+    """Escape control characters in a text, but keep its newlines and tabs."""
     return _escaped(text.replace("\r\n", "\n"), keep="\n\t")
 
 

@@ -1,7 +1,7 @@
-"""What goes to the log: escaped, short, and not ten thousand times (rule 30).
+"""Logs events: escaped, short, and limited when they repeat (rule 30).
 
-Loggers are called `acp_runtime.<module>`. No payload is logged, at any level; frames are seen by
-`Options.on_frame` alone. Logging raises nothing: the handlers and filters of an application's log are not ours.
+Loggers are named `acp_runtime.<module>`. No payload is logged at any level; only `Options.on_frame` sees frames.
+Logging never raises, even if a handler or filter that the application installed does.
 """
 
 from __future__ import annotations
@@ -16,22 +16,22 @@ from acp_runtime.jsonrpc.placeholders import dump
 from acp_runtime.jsonrpc.tolerant import Unreadable, parse
 from acp_runtime.models.json_values import as_array, as_object
 
-_OFTEN = 5
-# How many kinds of event are counted apart. All that come later are counted as one.
+_ALWAYS_LOGGED = 5
+# How many kinds of event are counted separately. All further kinds share one counter.
 _MAX_KINDS = 100
-_HIDDEN = "[redacted]"
+_REDACTED = "[redacted]"
 _SECRET = ("env", "headers")
 
 
 def log(logger: Logger, level: int, message: str, *args: object, error: BaseException | None = None) -> None:
-    """Log an event, `args` escaped. Whatever an application's handlers and filters raise, this does not."""
+    """Log an event with `args` escaped. Never raises, even if the application's handlers and filters do."""
     try:
         if logger.isEnabledFor(level):
             logger.log(level, message, *(printable(str(arg)) for arg in args), exc_info=error)
     except KeyboardInterrupt:
         raise
     except BaseException:
-        return  # what is no Exception, too: pytest's Failed, for one
+        return  # BaseException, because some errors of handlers are not Exceptions, such as pytest's Failed
 
 
 class ThrottledLogger:
@@ -42,7 +42,7 @@ class ThrottledLogger:
         self._counts: dict[str, int] = {}
 
     def failed(self, method: str, error: BaseException) -> None:
-        """Log what a handler raised, with its traceback. Of one kind is what one line of code raises."""
+        """Log an exception of a handler, with its traceback. Exceptions raised by the same line are of one kind."""
         place = error.__traceback__
         while place is not None and place.tb_next is not None:
             place = place.tb_next
@@ -50,21 +50,21 @@ class ThrottledLogger:
         self.log(ERROR, f"{type(error).__name__}{where}", "The handler of %s failed", method, error=error)
 
     def log(self, level: int, kind: str, message: str, *args: object, error: BaseException | None = None) -> None:
-        """Log an event of a kind, as `acp_runtime.logs.log` does."""
+        """Log an event of the given kind, as `acp_runtime.logs.log` does."""
         if not self._logger.isEnabledFor(level):
             return
         if kind not in self._counts and len(self._counts) >= _MAX_KINDS:
             kind = ""
         count = self._counts[kind] = self._counts.get(kind, 0) + 1
-        if count <= _OFTEN or str(count).strip("0") == "1":
-            suffix = f" ({count} times so far)" if count >= _OFTEN else ""
+        if count <= _ALWAYS_LOGGED or str(count).strip("0") == "1":
+            suffix = f" ({count} times so far)" if count >= _ALWAYS_LOGGED else ""
             log(self._logger, level, f"{message}%s", *args, suffix, error=error)
 
 
 def redact(line: bytes) -> bytes:
-    """A frame without the values of `env` and `headers`, for those who log frames.
+    """Return a frame with the values of `env` and `headers` redacted, for applications that log frames.
 
-    A line that isn't JSON gives a note of its size.
+    For a line that isn't JSON, return a note with its size.
     """
     try:
         value, fault = parse(line)
@@ -72,26 +72,26 @@ def redact(line: bytes) -> bytes:
         value, fault = None, error.reason
     if fault:
         return b'"%d bytes that are not JSON"' % len(line)
-    waiting = [value]
-    while waiting:
-        each = waiting.pop()
+    unvisited = [value]
+    while unvisited:
+        each = unvisited.pop()
         fields = as_object(each)
         if fields is not None:
-            fields.update({key: _hidden(fields[key]) for key in _SECRET if key in fields})
-            waiting += [value for key, value in fields.items() if key not in _SECRET]
-        waiting += as_array(each) or ()
+            fields.update({key: _redacted(fields[key]) for key in _SECRET if key in fields})
+            unvisited += [value for key, value in fields.items() if key not in _SECRET]
+        unvisited += as_array(each) or ()
     return dump(value, to_json, level=0)
 
 
-def _hidden(value: Any) -> Any:
-    """Variables or headers, as an object or as a list of names and values, with their names alone."""
+def _redacted(value: Any) -> Any:
+    """Redact variables or headers, given as an object or as a list of names and values. Names are kept."""
     items = as_array(value)
-    return _names(value) if items is None else [_names(each) for each in items]
+    return _redacted_item(value) if items is None else [_redacted_item(each) for each in items]
 
 
-def _names(value: Any) -> Any:
+def _redacted_item(value: Any) -> Any:
     fields = as_object(value)
     if fields is None:
-        return _HIDDEN
+        return _REDACTED
     name = fields.get("name") if "value" in fields else None
-    return {key: name if key == "name" and isinstance(name, str) else _HIDDEN for key in fields}
+    return {key: name if key == "name" and isinstance(name, str) else _REDACTED for key in fields}

@@ -1,4 +1,4 @@
-"""Where `UNSET` was, which is `acp_runtime.ABSENT` now. Goes with the next minor release."""
+"""Deprecated location of `UNSET`, now `acp_runtime.ABSENT`. Will be removed in the next minor release."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 else:
 
     def __getattr__(name: str) -> Any:
-        """The name that has moved."""
+        """Return `ABSENT` under its former name."""
         if name != "UNSET":
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         warn("acp_runtime.roles.UNSET is acp_runtime.ABSENT now", DeprecationWarning, stacklevel=2)

@@ -168,7 +168,7 @@ def test_rule_30_the_text_of_errors_is_escaped() -> None:
     assert str(RequestError(1, "a\x1b[31m\nb\ud83d")) == "a\\x1b[31m\\nb\\ud83d (1)"
     assert len(str(RequestError(1, "x" * 100_000))) < 3000
     closed = str(ConnectionClosed("Gone.", 3, "first\r\n\tsecond\x1b[31m\x00\u202e"))
-    assert closed == "Gone. Exit code 3. The end of its stderr:\nfirst\n\tsecond\\x1b[31m\\x00\\u202e"
+    assert closed == "Gone. Exit code: 3. Last output on stderr:\nfirst\n\tsecond\\x1b[31m\\x00\\u202e"
 
 
 def test_rule_30_many_kinds_of_warnings_are_rate_limited_together(caplog: pytest.LogCaptureFixture) -> None:

@@ -140,7 +140,7 @@ async def test_an_agent_that_dies_in_a_turn_fails_it_with_its_exit_code_and_last
     for error in (*errors, late):
         assert error.exit_code == 7
         assert "at line 7" in error.stderr
-        assert "Exit code 7" in str(error)
+        assert "Exit code: 7" in str(error)
 
 
 async def test_an_agent_that_crashes_is_reported_with_its_signal() -> None:

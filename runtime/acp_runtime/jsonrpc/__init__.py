@@ -1,1 +1,1 @@
-"""Bytes into messages and messages into bytes. No I/O, no tasks, no state of a connection."""
+"""Turns bytes into messages and messages into bytes. No I/O, no tasks, no connection state."""

@@ -1,9 +1,7 @@
-"""Lines into messages: a validator for whole frames first, and an explanation of what it refused second.
+"""Decodes lines into messages.
 
-Only what the validator refuses is decoded as plain JSON, to say what it is and what is wrong with it (rules 3, 4, 9, 11
-and 12).
-
-Knows the methods one side handles, and nothing of connections, sessions or tasks.
+One validator checks the whole frame, params included. Only a line that it rejects is decoded again as plain JSON, to
+find out what kind of message it is and what is wrong with it (rules 3, 4, 9, 11 and 12).
 """
 
 from __future__ import annotations
@@ -17,7 +15,7 @@ from pydantic_core import from_json
 from acp_runtime.errors import InvalidParams, InvalidRequest, MethodNotFound, ParseError
 from acp_runtime.jsonrpc.descriptions import describe
 from acp_runtime.jsonrpc.error_responses import explain
-from acp_runtime.jsonrpc.frames import METHOD, Frames, params_adapter
+from acp_runtime.jsonrpc.frames import METHOD, FrameSchema, params_adapter
 from acp_runtime.jsonrpc.messages import (
     Ignored,
     IncomingNotification,
@@ -38,11 +36,11 @@ _N = ord("N")
 
 
 class Decoder:
-    """Understands what one side of a connection receives.
+    """Decodes the messages that one side receives.
 
     Args:
-        requests: those it handles, by their names on the wire.
-        notifications: likewise.
+        requests: the request methods this side handles, by wire name.
+        notifications: the notification methods this side handles, by wire name.
     """
 
     def __init__(
@@ -50,8 +48,8 @@ class Decoder:
     ) -> None:
         self._requests = requests
         self._notifications = notifications
-        # A method that is a request and a notification has two types of params; which one depends on the id.
-        self._single: dict[str, AnyMethod] = {
+        # A name that is both a request and a notification is left out: the type of its params depends on the id.
+        self._unambiguous: dict[str, AnyMethod] = {
             wire: method
             for table, other in ((requests, notifications), (notifications, requests))
             for wire, method in table.items()
@@ -61,8 +59,8 @@ class Decoder:
         self._build({})
 
     def decode(self, line: bytes) -> Message:
-        """What a line is. Never raises."""
-        # Fast pre-check: one byte rules out most lines, and a search from behind stops at a word's rare first letter.
+        """Decode a line. Never raises."""
+        # Fast pre-check: a one-byte scan rules out most lines, and `rfind` stops at a word's rare first letter.
         if ((_N in line and line.rfind(b"NaN") >= 0) or line.rfind(b"Infinity") >= 0) and not _is_json(line):
             return self._explain(line)
         try:
@@ -72,42 +70,45 @@ class Decoder:
         method = frame.get("method")
         if method is None:
             return _response(frame, line) if "result" in frame or "error" in frame else self._explain(line)
-        # What is valid has an id if and only if its method is a request's (rule 11).
+        # The schema requires an id of requests and forbids it for notifications (rule 11).
         if "id" in frame:
             return IncomingRequest(frame["id"], method, frame["params"])
         return IncomingNotification(method, frame["params"])
 
     def _build_first(self, line: bytes) -> bool:
-        """Build the method of the first call alone, so that `initialize` is answered soon. Whether there is one."""
+        """Build the schema of the first message's method only, so that `initialize` is answered quickly.
+
+        Return whether a schema was built.
+        """
         try:
             method = METHOD.validate_json(line).get("method")
         except ValidationError:
             return False
-        if method in self._single:
-            self._build({method: self._single[method]})
+        if method in self._unambiguous:
+            self._build({method: self._unambiguous[method]})
         return bool(self._built)
 
     def _build(self, methods: Mapping[str, AnyMethod]) -> None:
         with receiving():
-            adapter: TypeAdapter[Any] = TypeAdapter(Annotated[Any, Frames(methods)])
+            adapter: TypeAdapter[Any] = TypeAdapter(Annotated[Any, FrameSchema(methods)])
         self._built = methods
         self._validate = adapter.validator.validate_json
 
     def _explain(self, line: bytes, error: ValidationError | None = None) -> Message:
-        """What a line is that the validator refused, with this error, or wasn't asked about."""
+        """Decode a line that the validator rejected with `error`, or that it was not given."""
         try:
             value, fault = from_json(line, allow_inf_nan=False), ""
         except ValueError:
             error = None
             try:
                 value, fault = parse(line)
-            except Unreadable as damage:
-                return _damaged(line, damage)
+            except Unreadable as unreadable:
+                return _unreadable(line, unreadable)
         frame = as_object(value)
         if fault:
             return _not_json(frame or {}, line, fault)
         if frame is None:
-            return _no_message(line, "it is not an object")
+            return _not_a_message(line, "it is not an object")
         return self._explain_object(frame, line, error)
 
     def _explain_object(self, frame: dict[str, Any], line: bytes, error: ValidationError | None) -> Message:
@@ -115,10 +116,10 @@ class Decoder:
             return _response(frame, line)
         fault = _fault_of_call(frame)
         if fault:
-            return _no_message(line, fault)
+            return _not_a_message(line, fault)
         method: str = frame["method"]
-        if method in self._single and method not in self._built:
-            self._build(self._single)
+        if method in self._unambiguous and method not in self._built:
+            self._build(self._unambiguous)
             return self.decode(line)
         return self._explain_call(frame, method, error)
 
@@ -127,20 +128,20 @@ class Decoder:
         is_request = "id" in frame
         known = (self._requests if is_request else self._notifications).get(method)
         if known is None:
-            return _unknown(frame, method)
+            return _unknown_method(frame, method)
         if error is not None and params is not None and method in self._built:
-            return _invalid(frame, known, _explained(known, params, error, 2))
-        # Missing and null params are an empty object (rule 12).
+            return _invalid_params(frame, known, _describe_errors(known, params, error, 2))
+        # Missing and null params are read as an empty object (rule 12).
         given: Any = {} if params is None else params
         try:
             valid = validate(params_adapter(known).validator.validate_json, given)
         except ValidationError as fault:
-            return _invalid(frame, known, _explained(known, given, fault, 0))
+            return _invalid_params(frame, known, _describe_errors(known, given, fault, 0))
         return IncomingRequest(frame["id"], method, valid) if is_request else IncomingNotification(method, valid)
 
 
-def _explained(method: AnyMethod, params: Any, error: ValidationError, prefix: int) -> dict[str, Any]:
-    """What is wrong with params; of a union, with the member that was meant."""
+def _describe_errors(method: AnyMethod, params: Any, error: ValidationError, prefix: int) -> dict[str, Any]:
+    """Describe the errors in params. For a union, only the errors of the member that the peer meant."""
     validate_python = params_adapter(method).validator.validate_python
     meant = narrow_json_error(
         lambda value: validate(lambda json: validate_python(from_json(json)), value), params, error
@@ -148,43 +149,43 @@ def _explained(method: AnyMethod, params: Any, error: ValidationError, prefix: i
     return explain(meant, prefix if meant is error else 0)
 
 
-def _unknown(frame: dict[str, Any], method: str) -> Message:
+def _unknown_method(frame: dict[str, Any], method: str) -> Message:
     params = frame.get("params")
     if method.startswith("_"):
         return IncomingRequest(frame["id"], method, params) if "id" in frame else IncomingNotification(method, params)
     if "id" in frame:
         return Refused(frame["id"], MethodNotFound(method))
-    return Ignored(f"the notification {method} is not known")
+    return Ignored(f"the notification {method} is unknown")
 
 
-def _invalid(frame: dict[str, Any], method: AnyMethod, explained: dict[str, Any]) -> Message:
-    """A call whose params are not valid."""
-    error = InvalidParams(data=explained)
+def _invalid_params(frame: dict[str, Any], method: AnyMethod, errors: dict[str, Any]) -> Message:
+    error = InvalidParams(data=errors)
     if "id" in frame:
         return Refused(frame["id"], error)
     if method.side == "protocol":
-        return Ignored(f"the params of {method.wire} are not valid")
+        return Ignored(f"the params of {method.wire} are invalid")
     return InvalidNotification(method.wire, frame.get("params"), error)
 
 
-def _damaged(line: bytes, damage: Unreadable) -> Refused:
-    """A line that nothing reads. It is a response if it has an id, and no method as far as it can be read."""
-    id = damage.members.get("id")
-    answers = id if type(id) is int and "method" not in damage.members else None
-    return Refused(None, ParseError(), describe(line, damage.reason), answers)
+def _unreadable(line: bytes, unreadable: Unreadable) -> Refused:
+    """Refuse a line that can't be parsed. If its readable part has an id but no method, it is taken for a response."""
+    id = unreadable.members.get("id")
+    response_to = id if type(id) is int and "method" not in unreadable.members else None
+    return Refused(None, ParseError(), describe(line, unreadable.reason), response_to)
 
 
 def _not_json(frame: dict[str, Any], line: bytes, fault: str) -> Message:
-    """What isn't JSON, but was read whole all the same."""
+    """Refuse a line that is not JSON but could be parsed completely, so that its id is known."""
     if _is_response(frame):
         id = frame.get("id")
-        return IncomingResponse(id if _is_id(id) else None, f"it is not JSON: it has {fault}", False, None, False, line)
+        problem = f"it is not JSON: it contains {fault}"
+        return IncomingResponse(id if _is_id(id) else None, problem, False, None, False, line)
     id = None if _fault_of_call(frame) else frame.get("id")
-    return Refused(id, ParseError(), f"{len(line)} bytes that are not JSON: they have {fault}")
+    return Refused(id, ParseError(), f"{len(line)} bytes that are not JSON: they contain {fault}")
 
 
-def _no_message(line: bytes, fault: str) -> Refused:
-    return Refused(None, InvalidRequest(), f"{len(line)} bytes of JSON that are no message: {fault}")
+def _not_a_message(line: bytes, fault: str) -> Refused:
+    return Refused(None, InvalidRequest(), f"{len(line)} bytes of JSON that are not a message: {fault}")
 
 
 def _response(frame: dict[str, Any], line: bytes) -> IncomingResponse:
@@ -199,15 +200,15 @@ def _response(frame: dict[str, Any], line: bytes) -> IncomingResponse:
 
 
 def _is_response(frame: dict[str, Any]) -> bool:
-    """Whether an object is shaped like a response, valid or not. What has params was meant as a request."""
+    """Return whether an object was meant as a response, valid or not. An object with params was meant as a request."""
     if frame.get("method") is None and ("result" in frame or "error" in frame):
         return True
-    no_call = "method" not in frame and "params" not in frame
-    return no_call and frame.get("jsonrpc") == "2.0" and "id" in frame and _is_id(frame["id"])
+    has_call_members = "method" in frame or "params" in frame
+    return not has_call_members and frame.get("jsonrpc") == "2.0" and "id" in frame and _is_id(frame["id"])
 
 
 def _fault_of_call(frame: dict[str, Any]) -> str:
-    """Why an object is neither a request nor a notification; empty if it is one."""
+    """Return why an object is neither a request nor a notification, or "" if it is one."""
     if frame.get("jsonrpc") != "2.0":
         return 'it has no "jsonrpc": "2.0"'
     if "method" not in frame:
@@ -222,7 +223,7 @@ def _is_id(value: Any) -> bool:
 
 
 def _is_json(line: bytes) -> bool:
-    """Whether a line is JSON by the letter, where pydantic-core would take NaN and Infinity."""
+    """Return whether a line is strict JSON; by default pydantic-core also accepts NaN and Infinity."""
     try:
         from_json(line, allow_inf_nan=False)
     except ValueError:

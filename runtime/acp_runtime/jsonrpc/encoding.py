@@ -1,6 +1,6 @@
-"""Messages into lines. Params and results are dumped by one call of pydantic-core and never become dicts first.
+"""Encodes messages as lines. pydantic-core dumps params and results directly, without building dicts.
 
-What leaves is JSON to the letter: NaN and Infinity raise, wherever they are. Lone surrogates are escaped.
+The output is strict JSON: NaN and Infinity raise at any depth, lone surrogates are escaped.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from acp_runtime.jsonrpc.finite import LONG, require_finite
 from acp_runtime.jsonrpc.messages import RequestId
 from acp_runtime.jsonrpc.tolerant import parse
 
-# pydantic's errors repeat values, and these end up in logs.
+# pydantic's errors quote values, which must not get into logs.
 _VALUE = r", input_value=.*(, input_type=)"
 
 
 def request_line(id: int, method: str, params: Any) -> bytes:
-    """A request. `None` as params leaves them out.
+    """Encode a request. Params of `None` are left out.
 
     Raises:
         PydanticSerializationError: if the params are not JSON.
@@ -31,7 +31,7 @@ def request_line(id: int, method: str, params: Any) -> bytes:
 
 
 def notification_line(method: str, params: Any) -> bytes:
-    """A notification. `None` as params leaves them out.
+    """Encode a notification. Params of `None` are left out.
 
     Raises:
         PydanticSerializationError: if the params are not JSON.
@@ -40,20 +40,20 @@ def notification_line(method: str, params: Any) -> bytes:
 
 
 def result_line(id: RequestId, result: Any) -> bytes:
-    """An answer.
+    """Encode a response with a result.
 
     Raises:
         PydanticSerializationError: if the result is not JSON.
     """
-    own = b"%d" % id if id.__class__ is int else _id(id)
-    return b"".join((b'{"jsonrpc":"2.0","id":', own, b',"result":', dump(result), b"}\n"))
+    encoded_id = b"%d" % id if id.__class__ is int else _id(id)
+    return b"".join((b'{"jsonrpc":"2.0","id":', encoded_id, b',"result":', dump(result), b"}\n"))
 
 
 def error_line(id: RequestId, error: RequestError) -> bytes:
-    """An answer that is an error.
+    """Encode an error response.
 
     Raises:
-        PydanticSerializationError: if its data is not JSON.
+        PydanticSerializationError: if the error's data is not JSON.
     """
     body: dict[str, Any] = {"code": error.code, "message": error.message}
     if error.data is not None:
@@ -62,30 +62,31 @@ def error_line(id: RequestId, error: RequestError) -> bytes:
 
 
 def dump(value: Any) -> bytes:
-    """JSON of a model or of anything else. What a model holds against its own types is an error, not a warning.
+    """Dump a model or any other value as JSON.
 
     Raises:
-        PydanticSerializationError: if it is not JSON. NaN and Infinity aren't.
+        PydanticSerializationError: if the value can't be written as JSON, contains NaN or Infinity, or is a model with
+            a field of the wrong type.
     """
-    # Looked up on the instance, which is faster: a class asks its metaclass first.
+    # Looked up on the instance, because a lookup on the class goes through its metaclass first, which is slower.
     serializer: Any = getattr(value, "__pydantic_serializer__", None)
     try:
         line: bytes = to_json(value) if serializer is None else serializer.to_json(value, warnings="error")
     except ValueError:
         line = _dump_again(value)
-    # A model of this package writes NaN as null, and of a long line it takes less time to look at the values.
+    # Generated models write NaN as null. In a long line, checking the values is faster than searching for "null".
     if not hasattr(value, "__acp_open__") or len(line) >= LONG or line.rfind(b"null") >= 0:
         require_finite(value, line)
     return line
 
 
 def to_plain_json(value: Any) -> Any:
-    """The decoded JSON of what was received, infinite numbers as null."""
+    """Return the plain JSON of a received value, with infinite numbers as null."""
     return parse(_dump_again(value)).value
 
 
 def _dump_again(value: Any) -> bytes:
-    """Dump a value of any text and depth."""
+    """Dump a value with lone surrogates or deep nesting."""
     try:
         return placeholders.dump(value, _dump_json)
     except ValueError as error:
@@ -107,7 +108,7 @@ def _method_and_params(method: str, params: Any) -> tuple[bytes, ...]:
     return (_method(method), b',"params":', dump(params), b"}\n")
 
 
-# Bounded, since names of extensions may be anything.
+# Bounded, because extension methods can have any name.
 @lru_cache(1000)
 def _method(method: str) -> bytes:
     return b',"method":' + dump(method)

@@ -1,4 +1,4 @@
-"""The one place that turns exceptions into what goes on the wire (rules 12 and 13)."""
+"""The only place that turns exceptions into JSON-RPC errors (rules 12 and 13)."""
 
 from __future__ import annotations
 
@@ -11,25 +11,25 @@ from acp_runtime.errors import InternalError, RemoteError, RequestCancelled, Req
 from acp_runtime.escaping import printable
 from acp_runtime.jsonrpc.encoding import dump, error_line
 from acp_runtime.jsonrpc.messages import RequestId
-from acp_runtime.jsonrpc.placeholders import original
+from acp_runtime.jsonrpc.placeholders import restored
 
-# Of an answer to invalid params: how many errors it names, how long its parts get, and how much they are in all.
+# Limits of a response to invalid params: the number of errors, the characters of each text, the bytes in total.
 _MAX_ERRORS = 100
 _MAX_TEXT = 200
 _MAX_BYTES = 60_000
-# How long it gets in one line, in characters.
+# The length of a one-line summary, in characters.
 _MAX_SUMMARY = 2000
 
-# Messages of pydantic that repeat what they found.
+# Replacements for pydantic's messages that quote the value.
 _MESSAGES = {"union_tag_invalid": "Input should have one of the expected tags"}
 
 
 def wire_error(error: BaseException, *, disclose: bool) -> RequestError:
-    """What the peer is told about an exception in a handler.
+    """Return the error that is sent to the peer when a handler raises.
 
     Args:
-        error: what the handler raised.
-        disclose: whether the text of an exception that isn't meant for the wire may go there.
+        error: the exception that the handler raised.
+        disclose: whether the type and text of an exception other than `RequestError` may be sent.
     """
     if isinstance(error, RequestError) and not isinstance(error, RemoteError):
         return error
@@ -40,19 +40,19 @@ def wire_error(error: BaseException, *, disclose: bool) -> RequestError:
 
 
 def safe_error_line(id: RequestId, error: RequestError) -> bytes:
-    """The line of an error, whatever is in it: what can't be serialised is left out."""
+    """Encode an error response. Never raises: an error that can't be serialised becomes a plain internal error."""
     try:
-        return error_line(id, error if _is_sound(error) else InternalError())
+        return error_line(id, error if _has_valid_types(error) else InternalError())
     except (ValueError, TypeError, RecursionError):
-        return error_line(_printable(id), InternalError())
+        return error_line(_serializable(id), InternalError())
 
 
 def explain(error: ValidationError, prefix: int) -> dict[str, Any]:
-    """The field paths and messages of a validation error, without any value, in at most 64 KiB.
+    """Return the field paths and messages of a validation error, without any values, in at most 64 KiB.
 
     Args:
-        error: what pydantic says.
-        prefix: how many steps of each path are not the peer's.
+        error: the error that pydantic raised.
+        prefix: how many leading steps of each path to drop, because they belong to our schema, not to the message.
     """
     faults = _faults(error)
     details: list[dict[str, str]] = []
@@ -67,23 +67,23 @@ def explain(error: ValidationError, prefix: int) -> dict[str, Any]:
 
 
 def summary(explained: dict[str, Any], whole: str) -> str:
-    """What `explain` says, in one line. `whole` stands for an empty path."""
+    """Return the result of `explain` as one line. `whole` is shown in place of an empty path."""
     faults = (f"{fault['path'] or whole}: {fault['message']}" for fault in explained["errors"])
     return printable("; ".join(faults), _MAX_SUMMARY)
 
 
 def _faults(error: ValidationError) -> list[tuple[tuple[int | str, ...], str]]:
-    """Paths and messages, each once."""
-    found = error.errors(include_input=False, include_url=False, include_context=False)
-    return list(dict.fromkeys((each["loc"], _message(each)) for each in found))
+    """Return paths and messages without duplicates."""
+    errors = error.errors(include_input=False, include_url=False, include_context=False)
+    return list(dict.fromkeys((each["loc"], _message(each)) for each in errors))
 
 
 def _path(steps: tuple[int | str, ...]) -> str:
-    return ".".join(original(str(step))[:_MAX_TEXT] for step in steps)[:_MAX_TEXT]
+    return ".".join(restored(str(step))[:_MAX_TEXT] for step in steps)[:_MAX_TEXT]
 
 
-def _is_sound(error: RequestError) -> bool:
-    """Whether its code and message are what JSON-RPC wants; applications may have made them of anything."""
+def _has_valid_types(error: RequestError) -> bool:
+    """Return whether code and message have the types that JSON-RPC requires; nothing checks what applications pass."""
     code: Any = error.code
     message: Any = error.message
     return isinstance(code, int) and not isinstance(code, bool) and isinstance(message, str)
@@ -100,7 +100,7 @@ def _text(error: BaseException) -> str:
         return ""
 
 
-def _printable(id: RequestId) -> RequestId:
+def _serializable(id: RequestId) -> RequestId:
     try:
         dump(id)
     except (ValueError, TypeError):

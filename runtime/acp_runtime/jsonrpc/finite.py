@@ -1,7 +1,7 @@
-"""Keeps NaN and Infinity out of what is sent (rule 3).
+"""Keeps NaN and Infinity out of sent messages (rule 3).
 
-pydantic-core writes them: as null in a model, unless its configuration says otherwise, and as NaN and Infinity
-elsewhere. A line without these words has none; the values are looked at only where one of them is found.
+pydantic-core writes them as null in models, unless the model's configuration says otherwise, and as NaN and Infinity
+elsewhere. The values are checked only if the line contains one of these words or is long.
 """
 
 from __future__ import annotations
@@ -18,43 +18,47 @@ from pydantic_core import PydanticSerializationError
 from acp_runtime.jsonrpc.tolerant import is_json
 from acp_runtime.models.json_values import as_array, as_object
 
-# Looking at so many values takes less time than searching so many bytes.
+# Checking this many values takes less time than searching a line of this many bytes.
 _FEW = 1000
 LONG = 64 * 1024
 
-_NOT_FINITE = "NaN and Infinity are not JSON and can't be sent"
+_NOT_FINITE = "NaN and Infinity are not JSON and can't be sent; send null or a finite number instead"
 _SCALARS = frozenset({str, int, bool, type(None)})
 
 
 def require_finite(value: Any, line: bytes) -> None:
-    """Look at all numbers in a value, of which `line` was made.
+    """Check all numbers in a value.
+
+    Args:
+        value: the value that is sent.
+        line: the JSON of the value.
 
     Raises:
-        PydanticSerializationError: if one is NaN or infinite.
+        PydanticSerializationError: if a number is NaN or infinite.
     """
-    if len(line) < LONG and not _has_word(value, line):
+    if len(line) < LONG and not _may_have_infinite(value, line):
         return
-    waiting = [value]
-    for looked_at in count():
-        if not waiting or (looked_at == _FEW and not _has_word(value, line)):
+    unchecked = [value]
+    for checked in count():
+        if not unchecked or (checked == _FEW and not _may_have_infinite(value, line)):
             break
-        each = waiting.pop()
+        each = unchecked.pop()
         if isinstance(each, float) and not math.isfinite(each):
             raise PydanticSerializationError(_NOT_FINITE)
         if each.__class__ not in _SCALARS:
-            waiting += _parts(each)
-    # There are containers of other kinds, too.
-    if not _is_ours(value) and _has_constant(line) and not is_json(line):
+            unchecked += _parts(each)
+    # Catches numbers in other kinds of containers, such as generators.
+    if not _is_generated_model(value) and _has_constant(line) and not is_json(line):
         raise PydanticSerializationError(_NOT_FINITE)
 
 
-def _is_ours(value: Any) -> bool:
-    """Whether this is a model of this package: one of those writes null."""
+def _is_generated_model(value: Any) -> bool:
+    """Return whether a value is an instance of a generated model, which writes infinite numbers as null."""
     return hasattr(value, "__acp_open__")
 
 
-def _has_word(value: Any, line: bytes) -> bool:
-    return line.rfind(b"null") >= 0 or (not _is_ours(value) and _has_constant(line))
+def _may_have_infinite(value: Any, line: bytes) -> bool:
+    return line.rfind(b"null") >= 0 or (not _is_generated_model(value) and _has_constant(line))
 
 
 def _has_constant(line: bytes) -> bool:

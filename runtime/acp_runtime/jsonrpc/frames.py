@@ -1,7 +1,7 @@
-"""The type of an incoming line: a schema that validates a frame and the params in it in one pass.
+"""The pydantic-core schema of an incoming line, which validates a frame and its params in one pass.
 
-It is one tagged union of all methods, told apart by `method`; responses have no method, so the union falls back to
-`jsonrpc` and finds them under "2.0". No part of a message but its frame is a dict on the way.
+It is a tagged union of all methods with `method` as its tag. Responses have no method, so the tag falls back to
+`jsonrpc`, and they are found under "2.0". Only the frame becomes a dict; params are built directly as models.
 """
 
 from __future__ import annotations
@@ -19,21 +19,21 @@ from acp_runtime.stubs.methods import AnyMethod, Request
 _field = core_schema.typed_dict_field
 
 
-class _Nothing:
-    """What no JSON is."""
+class _NoValue:
+    """A class that no JSON value is an instance of."""
 
 
-# Strict: `1.0` and `true` are no ids.
+# Strict: `1.0` and `true` are not ids.
 _ID = core_schema.nullable_schema(
     core_schema.union_schema(
         [core_schema.int_schema(strict=True), core_schema.str_schema(strict=True)], mode="left_to_right"
     )
 )
 
-# Refuses whatever there is: a notification has no id, not even null.
-_NO_ID = core_schema.is_instance_schema(_Nothing)
+# Rejects every value: a notification has no id, not even null.
+_NO_ID = core_schema.is_instance_schema(_NoValue)
 
-# Null stays None, everything else becomes True without being built. In a union, so that absent stays absent.
+# Null becomes None, any other value True without being built. Because of the union, a missing key gets no default.
 _PRESENT = core_schema.union_schema(
     [
         core_schema.none_schema(),
@@ -48,7 +48,7 @@ _RESPONSE = core_schema.typed_dict_schema(
         "id": _field(_ID),
         "result": _field(_PRESENT, required=False),
         "error": _field(core_schema.any_schema(), required=False),
-        # A method that is called "2.0".
+        # Otherwise a call of a method named "2.0" would be taken for a response.
         "method": _field(core_schema.none_schema(), required=False),
     },
     extra_behavior="ignore",
@@ -59,11 +59,11 @@ METHOD = SchemaValidator(
         {"method": _field(core_schema.str_schema(strict=True), required=False)}, extra_behavior="ignore"
     )
 )
-"""What a message is about, and nothing of what is in it."""
+"""Validates only the method of a message."""
 
 
-class Frames:
-    """The type of a frame: the union described at the top of this module."""
+class FrameSchema:
+    """An annotation with the schema described at the top of this module."""
 
     def __init__(self, methods: Mapping[str, AnyMethod]) -> None:
         self._methods = methods
@@ -85,11 +85,11 @@ class Frames:
 
 
 def params_type(method: AnyMethod) -> Any:
-    """The model, or union of models, of a method's params."""
+    """Return the model, or union of models, of a method's params."""
     return getattr(method.profile.models, method.params)
 
 
 @cache
 def params_adapter(method: AnyMethod) -> TypeAdapter[Any]:
-    """Validates params alone."""
+    """Return the adapter that validates the params of a method on their own."""
     return TypeAdapter(params_type(method))

@@ -1,4 +1,4 @@
-"""Lines out of bytes: one message a line, UTF-8, ended by a newline (rules 1, 2 and 5). No I/O, no JSON."""
+"""Splits bytes into lines: one message per line, UTF-8, ended by a newline (rules 1, 2 and 5). No I/O, no JSON."""
 
 from __future__ import annotations
 
@@ -9,73 +9,75 @@ _BLANK = b" \t\r\n\x0b\x0c"
 
 
 class LineSplitter:
-    """Cuts what arrives into lines. The cost is linear in the bytes, however they are chunked.
+    """Splits received bytes into lines, in linear time for any chunk sizes.
 
     Args:
-        limit: the longest line in bytes, its end not counted.
+        limit: the maximum length of a line in bytes, without its newline.
 
     Attributes:
-        too_large: a line was over the limit, finished or not; nothing is to be fed anymore.
+        too_large: the error to raise if a line, complete or not, was over the limit. Feed no more bytes then.
     """
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
-        self._kept = bytearray()
+        self._partial = bytearray()
         self.too_large: MessageTooLarge | None = None
 
     def feed(self, chunk: bytes) -> list[bytes]:
-        """The lines that end in this chunk, without blank ones, byte order marks and white space around them.
+        """Return the lines that this chunk completes, stripped of white space and byte order marks, without blank ones.
 
-        Those before one that is over the limit, if `too_large` is set afterwards.
+        If a line is over the limit, set `too_large` and return only the lines before it.
         """
         if b"\n" not in chunk:
-            self._keep(chunk)
+            self._append(chunk)
             return []
-        ends = chunk.split(b"\n")
-        last = ends.pop()
-        if self._kept:
-            self._keep(ends[0])
-            ends[0] = self._take()
+        lines = chunk.split(b"\n")
+        rest = lines.pop()
+        if self._partial:
+            self._append(lines[0])
+            lines[0] = self._take_partial()
         if self.too_large is not None:
             return []
-        if last:
-            self._keep(last)
+        if rest:
+            self._append(rest)
         if len(chunk) > self._limit:
-            ends = self._within_limit(ends)
-        # Any line may begin with one, but hardly any chunk has its first byte.
-        bare = _bare if _BOM[0] in chunk else _stripped
-        return [line for end in ends if (line := bare(end))]
+            lines = self._within_limit(lines)
+        # Look for a BOM only if its first byte occurs.
+        strip = _strip_with_bom if _BOM[0] in chunk else _strip
+        return [stripped for line in lines if (stripped := strip(line))]
 
     def end(self) -> list[bytes]:
-        """What is left when nothing more comes: a last line without a newline, or nothing."""
-        line = self._take()
+        """Return a last line without a newline, if there is one. Called at the end of the stream."""
+        line = self._take_partial()
         return [line] if line else []
 
-    def _keep(self, part: bytes) -> None:
-        self._kept += part
-        if len(self._kept) > self._limit:
-            self._refuse()
+    def _append(self, part: bytes) -> None:
+        self._partial += part
+        if len(self._partial) > self._limit:
+            self._set_too_large()
 
-    def _take(self) -> bytes:
-        line = bytes(self._kept)
-        self._kept = bytearray()
-        return _bare(line)
+    def _take_partial(self) -> bytes:
+        line = bytes(self._partial)
+        self._partial = bytearray()
+        return _strip_with_bom(line)
 
-    def _within_limit(self, ends: list[bytes]) -> list[bytes]:
-        for index, end in enumerate(ends):
-            if len(end) > self._limit:
-                self._refuse()
-                return ends[:index]
-        return ends
+    def _within_limit(self, lines: list[bytes]) -> list[bytes]:
+        for index, line in enumerate(lines):
+            if len(line) > self._limit:
+                self._set_too_large()
+                return lines[:index]
+        return lines
 
-    def _refuse(self) -> None:
-        self._kept = bytearray()
-        self.too_large = MessageTooLarge(f"The peer sent a message of more than {self._limit} bytes.")
+    def _set_too_large(self) -> None:
+        self._partial = bytearray()
+        self.too_large = MessageTooLarge(
+            f"The peer sent a message of more than {self._limit} bytes (Options.max_message_bytes)."
+        )
 
 
-def _stripped(line: bytes) -> bytes:
+def _strip(line: bytes) -> bytes:
     return line.strip(_BLANK)
 
 
-def _bare(line: bytes) -> bytes:
+def _strip_with_bom(line: bytes) -> bytes:
     return line.strip(_BLANK).removeprefix(_BOM).strip(_BLANK)

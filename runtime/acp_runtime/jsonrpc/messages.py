@@ -1,6 +1,6 @@
-"""What a line can turn out to be, once it is decoded.
+"""The results of decoding a line.
 
-An id is echoed exactly as it came, so it stays what JSON says: a string, an integer of any size, or null.
+Ids are echoed exactly as received, so they keep their JSON type: a string, an integer of any size, or null.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ RequestId: TypeAlias = str | int | None
 
 @dataclass(slots=True)
 class IncomingRequest:
-    """A request with valid params. Those of a method that the schema doesn't know are plain JSON."""
+    """A request with valid params, which are plain JSON if the schema doesn't define the method."""
 
     id: RequestId
     method: str
@@ -24,7 +24,7 @@ class IncomingRequest:
 
 @dataclass(slots=True)
 class IncomingNotification:
-    """A notification with valid params. Those of a method that the schema doesn't know are plain JSON."""
+    """A notification with valid params, which are plain JSON if the schema doesn't define the method."""
 
     method: str
     params: Any
@@ -32,7 +32,7 @@ class IncomingNotification:
 
 @dataclass(slots=True)
 class InvalidNotification:
-    """A notification of the schema whose params are not valid.
+    """A notification that the schema defines, with invalid params.
 
     Attributes:
         params: the decoded JSON.
@@ -46,14 +46,14 @@ class InvalidNotification:
 
 @dataclass(slots=True)
 class IncomingResponse:
-    """A response, of which only the envelope has been looked at: the call it answers says what is to be in it.
+    """A response of which only the envelope is validated. The type of its result depends on the call it answers.
 
     Attributes:
-        fault: what is wrong with the envelope; empty if nothing is.
+        fault: what is wrong with the envelope; "" if it is valid.
         is_error: whether it is an error response.
         error: the error object as plain JSON.
         is_null: whether the result is null.
-        line: the whole message.
+        line: the complete message.
     """
 
     id: Any
@@ -66,11 +66,11 @@ class IncomingResponse:
 
 @dataclass(slots=True)
 class Refused:
-    """A message that is answered with an error at once.
+    """A message that is answered with an error immediately.
 
     Attributes:
         description: what is wrong with it, for the log; without payload.
-        response_to: the id of the call that it is the response to, as far as it can be read.
+        response_to: the id of the call that it answers, if it is an unreadable response whose id can be read.
     """
 
     id: RequestId
@@ -81,7 +81,7 @@ class Refused:
 
 @dataclass(slots=True)
 class Ignored:
-    """A message that is logged and not answered. The reason holds no payload."""
+    """A message that is logged but not answered. The reason contains no payload."""
 
     reason: str
 

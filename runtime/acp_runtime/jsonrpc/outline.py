@@ -1,7 +1,7 @@
-"""The top level of a line that no parser reads: damaged, cut off, or nested so deeply that parsing would overflow.
+"""Reads the top level of a line that no parser can read: invalid, truncated, or nested too deeply to parse.
 
-Goes through a line token by token and builds nothing, so depth costs no stack. It finds the members of the outermost
-object up to the first token that doesn't belong, and whether the line was one value up to there.
+The scanner goes through the line token by token without recursion, so nesting costs no stack. It collects the members
+of the outermost object up to the first invalid token, and tells whether the line is a single complete value.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import json
 import re
 from typing import Any, Final, NamedTuple
 
-# Bounds the time, to some 0.2 s. Brackets in a row are one step, and so are strings and numbers in a row.
+# Bounds the time to about 0.2 s. Consecutive brackets are one step, as are consecutive strings and numbers.
 _MAX_STEPS = 100_000
 
 _BLANK = r"[ \t\n\r]*+"
@@ -23,13 +23,13 @@ _TOKEN = re.compile(rf"{_BLANK}(?:({_STRING})|({_SCALAR})|([\[{{])|({_CLOSERS})|
 _STRING_KIND, _SCALAR_KIND, _OPEN, _CLOSE = range(1, 5)
 _END = re.compile(rf"{_BLANK}\Z")
 
-# What is passed over below the top level: items, members, and what is nested with nothing before it.
+# Skipped in one match below the top level: plain items, plain members, and consecutive opening brackets.
 _ITEMS = re.compile(rf"(?:{_BLANK}{_PLAIN}{_BLANK},)++")
 _MEMBERS = re.compile(rf"(?:{_BLANK}{_STRING}{_BLANK}:{_BLANK}{_PLAIN}{_BLANK},)++")
 _OPENER = re.compile(rf"{_BLANK}(?:(\[)|\{{{_BLANK}{_STRING}{_BLANK}:)")
 _OPENERS = re.compile(rf"(?:{_BLANK}(?:\[|\{{{_BLANK}{_STRING}{_BLANK}:))++")
 
-# What may come next.
+# The kinds of token that may come next.
 _VALUE = frozenset({"value"})
 _ITEM_OR_END = frozenset({"value", "close"})
 _KEY = frozenset({"key"})
@@ -38,16 +38,16 @@ _COLON = frozenset({":"})
 _COMMA_OR_END = frozenset({",", "close"})
 
 UNREAD: Final = object()
-"""Stands for a value that isn't read: an array, an object, a number of too many digits, or what is damaged."""
+"""Stands for a value that isn't read: an array, an object, a number with too many digits, or an incomplete value."""
 
 
 class Outline(NamedTuple):
-    """What could be read.
+    """The readable part of a line.
 
     Attributes:
-        members: of the outermost object, if the line is one; UNREAD is the value of one that was not read to its end.
-        whole: the line is one JSON value, if JSON had NaN and Infinity.
-        levels: how deep it is nested, as far as it was read.
+        members: the members of the outermost object; none if the line is not an object. An incomplete value is UNREAD.
+        whole: whether the line is a single JSON value, with NaN and Infinity allowed.
+        levels: the depth of nesting in the part that was read.
     """
 
     members: dict[str, Any]
@@ -56,24 +56,24 @@ class Outline(NamedTuple):
 
 
 def outline(text: str) -> Outline:
-    """Read the top level of a line as far as it goes. Never raises."""
-    walk = _Walk(text)
+    """Read the top level of a line up to the first invalid token. Never raises."""
+    scanner = _Scanner(text)
     for _ in range(_MAX_STEPS):
-        if not walk.step():
+        if not scanner.step():
             break
-        if not walk.depth:
-            return Outline(walk.members, _END.match(text, walk.position) is not None, walk.levels)
-    return Outline({**walk.members, **walk.unfinished}, False, walk.levels)
+        if not scanner.depth:
+            return Outline(scanner.members, _END.match(text, scanner.position) is not None, scanner.levels)
+    return Outline({**scanner.members, **scanner.unfinished}, False, scanner.levels)
 
 
-class _Walk:
-    """Goes through a text and checks that each token belongs where it stands.
+class _Scanner:
+    """Scans a text token by token and checks that each token is valid at its position.
 
     Attributes:
         position: where the next token begins.
-        members: those of the outermost object so far.
-        unfinished: the one whose name was read, and its value was not.
-        levels: how deep it has been.
+        members: the complete members of the outermost object so far.
+        unfinished: the member whose name was read but not its value.
+        levels: the greatest depth so far.
     """
 
     def __init__(self, text: str) -> None:
@@ -85,29 +85,29 @@ class _Walk:
         self._closers: list[str] = []
         self._next = _VALUE
         self._key = ""
-        # A number may be cut off: only what comes next shows that it is complete.
+        # Added to `members` at the next comma or bracket: until then, a number may be truncated.
         self._member: Any = None
 
     @property
     def depth(self) -> int:
-        """How many arrays and objects are open."""
+        """The number of open arrays and objects."""
         return len(self._closers)
 
     def step(self) -> bool:
-        """Go on by one token. Returns whether there was one that belongs here."""
+        """Read one token. Return whether it is valid here."""
         if len(self._closers) > 1:
-            self._pass_over()
+            self._skip_plain_values()
         if self._closers and "value" in self._next:
-            self._open()
+            self._skip_openers()
         match = _TOKEN.match(self._text, self.position)
         if match is None or match.lastindex is None:
             return False
         self.position = match.end()
         self.levels = max(self.levels, len(self._closers))
-        return self._take(match.lastindex, match[match.lastindex])
+        return self._accept(match.lastindex, match[match.lastindex])
 
-    def _pass_over(self) -> None:
-        """Pass over what is neither an array nor an object."""
+    def _skip_plain_values(self) -> None:
+        """Skip items or members that are neither arrays nor objects."""
         in_array = self._closers[-1] == "]"
         if ("value" if in_array else "key") not in self._next:
             return
@@ -116,8 +116,8 @@ class _Walk:
             self.position = match.end()
             self._next = _VALUE if in_array else _KEY
 
-    def _open(self) -> None:
-        """Go down all levels that begin here, one in the other."""
+    def _skip_openers(self) -> None:
+        """Skip all directly nested opening brackets."""
         match = _OPENERS.match(self._text, self.position)
         if match is None:
             return
@@ -127,11 +127,11 @@ class _Walk:
         self._closers += ["]" if opener else "}" for opener in _OPENER.findall(match[0])]
         self._next = _ITEM_OR_END if self._closers[-1] == "]" else _VALUE
 
-    def _take(self, kind: int, token: str) -> bool:
+    def _accept(self, kind: int, token: str) -> bool:
         if kind in (_STRING_KIND, _SCALAR_KIND, _OPEN):
-            return self._take_value(kind, token) if "value" in self._next else self._take_key(kind, token)
+            return self._accept_value(kind, token) if "value" in self._next else self._accept_key(kind, token)
         if kind == _CLOSE:
-            return self._take_closers(token)
+            return self._accept_closers(token)
         if token not in self._next:
             return False
         if token == "," and self._closers == ["}"]:
@@ -139,7 +139,7 @@ class _Walk:
         self._next = _VALUE if token == ":" or self._closers[-1] == "]" else _KEY
         return True
 
-    def _take_value(self, kind: int, token: str) -> bool:
+    def _accept_value(self, kind: int, token: str) -> bool:
         if self._closers == ["}"]:
             self._member = UNREAD if kind == _OPEN else _scalar(token)
         self._next = _COMMA_OR_END
@@ -148,7 +148,7 @@ class _Walk:
             self._next = _ITEM_OR_END if token == "[" else _KEY_OR_END
         return True
 
-    def _take_key(self, kind: int, token: str) -> bool:
+    def _accept_key(self, kind: int, token: str) -> bool:
         if kind != _STRING_KIND or "key" not in self._next:
             return False
         if self._closers == ["}"]:
@@ -161,7 +161,7 @@ class _Walk:
         self.members[self._key] = self._member
         self.unfinished = {}
 
-    def _take_closers(self, token: str) -> bool:
+    def _accept_closers(self, token: str) -> bool:
         found: list[str] = _CLOSER.findall(token)
         closers = found[: self.depth]
         if "close" not in self._next or self._closers[-1 : -len(closers) - 1 : -1] != closers:

@@ -1,4 +1,4 @@
-"""The results of calls: what type they have, and how an answer becomes one (rules 9 and 10)."""
+"""The results of methods: which models they are, and how they are parsed from responses (rules 9 and 10)."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from acp_runtime.models.validation_errors import narrow_json_error
 from acp_runtime.stubs.methods import Request
 
 
-class _Answer:
-    """The type of an answer's frame, of which the result alone is kept."""
+class _ResponseFrame:
+    """An annotation with the schema of a response's frame, which keeps only the result."""
 
     def __init__(self, result: Any) -> None:
         self._result = result
@@ -33,77 +33,82 @@ class _Answer:
 
 
 def parse_result(method: Request[Any, Any], response: IncomingResponse) -> Any:
-    """The result in a response that has one.
+    """Parse the result of a successful response.
 
     Raises:
-        InvalidResponse: if it is not what the method answers with.
+        InvalidResponse: if it is not a valid result of the method.
     """
-    line = b'{"result":{}}' if response.is_null and _leaves(method) else response.line
+    line = b'{"result":{}}' if response.is_null and _result_models(method) else response.line
     validate_json = _adapter(method).validator.validate_json
     try:
         try:
             return validate_json(line)["result"]
         except ValidationError as error:
-            if not _is_syntax(error):
+            if not _is_syntax_error(error):
                 raise
             return validate(validate_json, {"result": plain_result(response)})["result"]
     except ValidationError as error:
         reason = (
-            "the result is null" if response.is_null else summary(explain(_meant(method, response, error), 1), "result")
+            "the result is null"
+            if response.is_null
+            else summary(explain(_relevant_error(method, response, error), 1), "result")
         )
     raise InvalidResponse(method.wire, reason)
 
 
-def _meant(method: Request[Any, Any], response: IncomingResponse, error: ValidationError) -> ValidationError:
-    """What is wrong with a result; of a union, with the member that was meant."""
+def _relevant_error(method: Request[Any, Any], response: IncomingResponse, error: ValidationError) -> ValidationError:
+    """Return the error of a result. For a union, only the errors of the member that the peer meant."""
     validate_python = _adapter(method).validator.validate_python
     frame: dict[str, Any] = {"result": {} if response.is_null else plain_result(response)}
     return narrow_json_error(lambda value: validate(lambda json: validate_python(from_json(json)), value), frame, error)
 
 
 def plain_result(response: IncomingResponse) -> Any:
-    """The result in a response to a call that the schema doesn't know, as plain JSON."""
+    """Return the result of a response as plain JSON."""
     try:
         return from_json(response.line)["result"]
     except ValueError:
         return parse(response.line).value["result"]
 
 
-def _is_syntax(error: ValidationError) -> bool:
-    """Whether pydantic-core couldn't read the JSON. The decoder has, so it is text or depth that it doesn't take."""
+def _is_syntax_error(error: ValidationError) -> bool:
+    """Return whether pydantic-core couldn't parse the JSON, because of a lone surrogate or deep nesting.
+
+    The line can't be invalid JSON, since the decoder has read it before.
+    """
     return error.error_count() == 1 and error.errors(include_input=False)[0]["type"] == "json_invalid"
 
 
 def build_result(method: Request[Any, Any], json: bytes) -> Any:
-    """A result out of JSON that is known to be one."""
+    """Build a result from JSON that is known to be valid."""
     return _adapter(method).validator.validate_json(b'{"result":%b}' % json)["result"]
 
 
 def is_result(method: Request[Any, Any], value: Any) -> bool:
-    """Whether a handler returned what its method answers with."""
-    leaves = _leaves(method)
-    return not leaves or type(value) in leaves or isinstance(value, leaves)
+    """Return whether a handler's return value is a result of its method."""
+    models = _result_models(method)
+    return not models or type(value) in models or isinstance(value, models)
 
 
 def as_declared(method: Request[Any, Any], result: Any) -> Any:
-    """A result as the class that its method declares, and of none of the subclasses of that."""
-    leaves = _leaves(method)
-    return AsDeclared(leaves)(result) if leaves and type(result) not in leaves else result
+    """Return a result as an instance of the class that its method declares, not of a user's subclass."""
+    models = _result_models(method)
+    return AsDeclared(models)(result) if models and type(result) not in models else result
 
 
 def can_be_empty(method: Request[Any, Any]) -> bool:
-    """Whether a method's result can be empty."""
-    leaves = _leaves(method)
-    return bool(leaves) and not any(field.is_required() for leaf in leaves for field in leaf.model_fields.values())
+    """Return whether `{}` is a valid result of a method."""
+    models = _result_models(method)
+    return bool(models) and not any(field.is_required() for model in models for field in model.model_fields.values())
 
 
 @cache
-def _leaves(method: Request[Any, Any]) -> tuple[type[BaseModel], ...]:
-    """The models that a method's result can be; none if it can be any JSON."""
+def _result_models(method: Request[Any, Any]) -> tuple[type[BaseModel], ...]:
+    """Return the models that a method's result can be; empty if it can be any JSON."""
     return tuple(concrete_models(getattr(method.profile.models, method.result)))
 
 
 @cache
 def _adapter(method: Request[Any, Any]) -> TypeAdapter[Any]:
     with receiving():
-        return TypeAdapter(Annotated[Any, _Answer(getattr(method.profile.models, method.result))])
+        return TypeAdapter(Annotated[Any, _ResponseFrame(getattr(method.profile.models, method.result))])

@@ -1,8 +1,8 @@
-"""Reading what a strict parser refuses, to know whose it is and what is wrong with it (rule 3).
+"""Parses lines that a strict parser rejects, to find out which message they are and what is wrong with them (rule 3).
 
-pydantic-core refuses some valid JSON: escaped lone surrogates, more than 200 levels of nesting, and some numbers. That
-is read here as it is meant. Where something is not JSON but its meaning is certain, it is read all the same: a request
-is then answered under its own id, and the caller of a response gets an error.
+pydantic-core rejects some valid JSON: escaped lone surrogates, more than 200 levels of nesting, and some numbers. This
+parser accepts it. It also reads invalid JSON whose meaning is certain, so that a request is answered with its own id
+and the call of a response gets an error.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ if TYPE_CHECKING:
     from acp_runtime.jsonrpc.outline import Outline
 
 MAX_DEPTH = 512
-"""How deep a line may be nested: 500 levels inside of a message, and those of the message itself."""
+"""How deep a line may be nested: 500 levels inside a message, plus those of the message itself."""
 
-# What is nested deeper is not a message that somebody meant.
+# A line that is nested more deeply is treated as unreadable.
 _MAX_CERTAIN_DEPTH = 10_000
 
 
 class Parsed(NamedTuple):
-    """A line that was read whole.
+    """A line that was read completely.
 
     Attributes:
-        value: what it says; of an object that is too deep or has too long a number its outermost level alone.
-        fault: why it is refused all the same, as what it has; empty if it is valid JSON.
+        value: its value; only the outermost level if it is nested too deeply or has a number with too many digits.
+        fault: the invalid content because of which it is refused, such as "NaN or Infinity"; "" if it is valid JSON.
     """
 
     value: Any
@@ -39,11 +39,11 @@ class Parsed(NamedTuple):
 
 
 class Unreadable(ValueError):
-    """A line that isn't JSON by any reading.
+    """A line that can't be parsed as JSON, not even tolerantly.
 
     Args:
-        reason: what is wrong and where; holds nothing of the line.
-        members: the outermost object's, as far as they can be read.
+        reason: what is wrong and where, without any content of the line.
+        members: the readable members of the outermost object.
     """
 
     def __init__(self, reason: str, members: dict[str, Any]) -> None:
@@ -53,12 +53,12 @@ class Unreadable(ValueError):
 
 
 def parse(line: bytes) -> Parsed:
-    """Read a line of any nesting, with NaN, Infinity and lone surrogates.
+    """Parse a line, accepting any depth of nesting, NaN, Infinity and lone surrogates.
 
     Raises:
-        Unreadable: if that can't be done.
+        Unreadable: if the line can't be parsed.
     """
-    import json  # only here: most programs start and never see such a line
+    import json  # imported here because few programs ever receive such a line
 
     try:
         text = line.decode()
@@ -73,12 +73,12 @@ def parse(line: bytes) -> Parsed:
     except RecursionError:
         return _outermost(text, "too many levels of nesting")
     except ValueError:
-        return _outermost(text, "a number of too many digits")
+        return _outermost(text, "a number with too many digits")
     return Parsed(value, "NaN or Infinity" if constants else _too_deep(value))
 
 
 def is_json(line: bytes) -> bool:
-    """Whether a line is JSON to the letter, of any nesting that is accepted."""
+    """Return whether a line is strict JSON, nested no more deeply than `MAX_DEPTH`."""
     try:
         from_json(line, allow_inf_nan=False)
     except ValueError:
@@ -90,8 +90,8 @@ def is_json(line: bytes) -> bool:
 
 
 def _unreadable(error: JSONDecodeError, text: str) -> Unreadable:
-    what = error.msg.lower().removesuffix(" at").removesuffix(": ")
-    return Unreadable(f"{what} at byte {len(text[: error.pos].encode()) + 1}", _outline(text).members)
+    problem = error.msg.lower().removesuffix(" at").removesuffix(": ")
+    return Unreadable(f"{problem} at byte {len(text[: error.pos].encode()) + 1}", _outline(text).members)
 
 
 def _outermost(text: str, fault: str) -> Parsed:
@@ -120,6 +120,6 @@ def _items(container: Any) -> Any:
 
 
 def _outline(text: str) -> Outline:
-    from acp_runtime.jsonrpc.outline import outline  # compiles expressions for milliseconds, and is rarely needed
+    from acp_runtime.jsonrpc.outline import outline  # imported here because it is rarely needed and slow to import
 
     return outline(text)

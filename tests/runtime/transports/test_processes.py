@@ -52,7 +52,7 @@ async def test_rule_23_an_agent_that_dies_is_reported_with_its_exit_code_and_the
             await agent.session_prompt(session_id="s1", prompt=[])
     assert caught.value.exit_code == 3
     assert "last words" in caught.value.stderr
-    assert "Exit code 3" in str(caught.value)
+    assert "Exit code: 3" in str(caught.value)
 
 
 async def test_rule_23_an_agent_that_dies_at_once_is_reported_likewise() -> None:
