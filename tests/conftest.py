@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from importlib.metadata import version
 
@@ -10,6 +11,11 @@ import pytest
 from tests.support.installed import UnavailableError, skip, wheels
 
 pytest_plugins = ["tests.support.coroutines"]
+
+
+def pytest_xdist_auto_num_workers() -> int:
+    """One process more than there are cores, since many tests wait for processes that they started."""
+    return (os.cpu_count() or 1) + 1
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -21,6 +21,10 @@ _SERVER = """
 import ctypes, json, os, resource, sys
 import codegen.diff.command, codegen.pinned.fetch, codegen.regen
 from codegen.__main__ import main
+from datamodel_code_generator import InputFileType, generate
+
+# Imports what it needs when it is first used.
+generate('{"title": "Any", "type": "object"}', input_file_type=InputFileType.JsonSchema, formatters=[])
 
 def run(arguments, largest):
     ctypes.CDLL(None).capset((ctypes.c_uint32 * 2)(0x20080522, 0), (ctypes.c_uint32 * 6)())

@@ -9,8 +9,6 @@ from functools import cached_property
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 from pydantic import Field
 
 from acp_bindings import v1
@@ -185,9 +183,15 @@ class Ranked(v1.ContentBlockText):
     notes: list[str] = Field(default_factory=list)
 
 
-@settings(suppress_health_check=[HealthCheck.too_slow], deadline=None, max_examples=30)
-@given(st.from_type(Ranked), st.builds(v1.PromptRequest), st.builds(v1.InitializeRequest))
-def test_hypothesis_keeps_to_what_a_type_allows(ranked: Any, prompt: Any, first: Any) -> None:
-    assert 0 <= ranked.rank <= 5
-    assert 0 <= first.protocol_version <= 65535
-    assert all(isinstance(block, Model) for block in prompt.prompt)
+def test_hypothesis_keeps_to_what_a_type_allows() -> None:
+    from hypothesis import HealthCheck, given, settings  # takes a second, which every process of the tests would spend
+    from hypothesis import strategies as st
+
+    @settings(suppress_health_check=[HealthCheck.too_slow], deadline=None, max_examples=30)
+    @given(st.from_type(Ranked), st.builds(v1.PromptRequest), st.builds(v1.InitializeRequest))
+    def check(ranked: Any, prompt: Any, first: Any) -> None:
+        assert 0 <= ranked.rank <= 5
+        assert 0 <= first.protocol_version <= 65535
+        assert all(isinstance(block, Model) for block in prompt.prompt)
+
+    check()
