@@ -10,6 +10,8 @@ import pytest
 
 from tests.support.models.modules import PROFILES
 
+pytestmark = pytest.mark.slow
+
 REPORT = "import json, sys; print(json.dumps(sorted(sys.modules)))"
 
 every_profile = pytest.mark.parametrize("profile", PROFILES)

@@ -25,8 +25,7 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="descriptors and
 
 COMMAND = [sys.executable, "-m", "tests.support.stress.our_agent"]
 OPENING = line({"id": 0, "method": "initialize", "params": INITIALIZE})
-FLOOD = 20_000
-ERRORS = 5000
+FLOOD, ERRORS = 10_000, 3000
 MEBIBYTE = 1024 * 1024
 DEADLINE = 100
 

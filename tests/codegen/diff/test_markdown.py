@@ -60,6 +60,7 @@ def test_git_keeps_every_line_of_it_in_a_commit_message(report: Callable[[], Rep
     assert "---" not in text.splitlines()
 
 
+@pytest.mark.slow
 def test_a_report_that_is_too_long_says_how_much_is_left_out_and_how_to_get_it() -> None:
     report = longer(5)
     text = markdown(report)
@@ -72,6 +73,7 @@ def test_a_report_that_is_too_long_says_how_much_is_left_out_and_how_to_get_it()
     assert text.count("<details>") == text.count("</details>")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [3, 4, 8])
 def test_what_breaks_in_the_stable_profile_is_left_out_last(count: int) -> None:
     report = longer(count)
@@ -134,6 +136,7 @@ def failures(report: Report) -> int:
     return report.user_code.failures
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("beside", "unpredicted"), [(20, 0), (200, 5), (1, 2000), (50, 500)])
 def test_what_breaks_the_stable_profile_is_left_out_after_the_lines_that_fail(beside: int, unpredicted: int) -> None:
     report = failing(beside, unpredicted)

@@ -48,7 +48,7 @@ def is_unchanged(schema: Schema, name: str, same: set[str]) -> bool:
 @pytest.mark.slow
 @pytest.mark.stress
 @pytest.mark.xdist_group("releases")
-@pytest.mark.parametrize("pair", sample(PAIRS, 2), ids="..".join)
+@pytest.mark.parametrize("pair", sample(PAIRS, 1), ids="..".join)
 def test_an_unchanged_definition_has_no_changed_line(pair: tuple[str, str]) -> None:
     old, new = pair
     for profile in snapshots(old).keys() & snapshots(new).keys():

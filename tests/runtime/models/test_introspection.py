@@ -183,6 +183,7 @@ class Ranked(v1.ContentBlockText):
     notes: list[str] = Field(default_factory=list)
 
 
+@pytest.mark.slow
 def test_hypothesis_keeps_to_what_a_type_allows() -> None:
     from hypothesis import HealthCheck, given, settings  # takes a second, which every process of the tests would spend
     from hypothesis import strategies as st

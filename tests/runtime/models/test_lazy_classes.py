@@ -12,6 +12,8 @@ from pydantic import BaseModel, TypeAdapter
 from acp_bindings import v1
 from acp_bindings.v1 import ContentBlock, ContentBlockText
 
+pytestmark = pytest.mark.slow
+
 FRESH = """
 from importlib import import_module
 models = import_module("acp_bindings.v1.models")

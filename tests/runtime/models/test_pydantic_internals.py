@@ -11,6 +11,8 @@ import pytest
 
 from tests.support.paths import ROOT
 
+pytestmark = pytest.mark.slow
+
 RUNTIME = ROOT / "runtime/acp_runtime"
 
 # What programs do with models.

@@ -19,7 +19,10 @@ from acp_runtime import ConnectionClosed, Options
 from tests.support.paths import ROOT
 from tests.support.runtime.processes import opened, script, spawned
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="descriptors of POSIX")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(sys.platform == "win32", reason="descriptors of POSIX"),
+]
 
 SAYS_HELLO = "import sys; sys.stderr.write('hello\\n'); sys.exit(1)"
 

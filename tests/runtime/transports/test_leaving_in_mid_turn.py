@@ -21,7 +21,10 @@ from acp_bindings.v1 import (
 from acp_runtime import ConnectionClosed, Options
 from tests.support.runtime.peer import PlainClient
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="pipes of POSIX")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(sys.platform == "win32", reason="pipes of POSIX"),
+]
 
 # Notes what it is sent, one word a line, and that stdin ended. Then it has more to say than any pipe holds.
 AGENT = """

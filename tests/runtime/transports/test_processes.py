@@ -18,7 +18,10 @@ from tests.support.paths import ROOT
 from tests.support.runtime.peer import PlainClient
 from tests.support.runtime.processes import opened, script, spawned
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="process groups of POSIX")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(sys.platform == "win32", reason="process groups of POSIX"),
+]
 
 SHORT = {"exit_deadline": 0.2, "terminate_deadline": 0.2}
 

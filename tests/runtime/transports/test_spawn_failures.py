@@ -14,7 +14,10 @@ from acp_bindings.v1 import spawn_agent
 from tests.support.paths import ROOT
 from tests.support.runtime.peer import PlainClient
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="files and limits of POSIX")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(sys.platform == "win32", reason="files and limits of POSIX"),
+]
 
 
 async def error_of(command: str, *args: str, **keywords: Any) -> OSError:

@@ -16,7 +16,10 @@ from tests.support.paths import ROOT
 from tests.support.runtime.peer import line, prompt
 from tests.support.runtime.stdio import BUFFERED, OPENING, close, hear, piped, say, start
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="descriptors and signals of POSIX")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(sys.platform == "win32", reason="descriptors and signals of POSIX"),
+]
 
 
 def test_rule_6_stray_output_goes_to_stderr_and_children_read_nothing() -> None:

@@ -19,7 +19,10 @@ from tests.support.paths import ROOT
 from tests.support.runtime.peer import line, prompt
 from tests.support.runtime.stdio import BUFFERED, OPENING, close, hear, piped, say, start
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="descriptors and signals of POSIX")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(sys.platform == "win32", reason="descriptors and signals of POSIX"),
+]
 
 IMPORTS = """
 import asyncio, multiprocessing, os, signal, sys, time

@@ -7,6 +7,9 @@ import pytest
 from tests.support.models.profiles import PROFILES, Profile
 from tests.support.models.shapes import Samples
 
+# The profiles that `make test-quick` tests: what is stable of version 1, and all of version 2.
+QUICK = ("v1", "v2_draft_unstable")
+
 
 @pytest.hookimpl(tryfirst=True)  # pytest-xdist looks at the groups in the same hook
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -16,6 +19,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             profile = item.callspec.params.get("profile")
             if isinstance(profile, Profile) and item.get_closest_marker("xdist_group") is None:
                 item.add_marker(pytest.mark.xdist_group(profile.package))
+                if profile.package not in QUICK:
+                    item.add_marker(pytest.mark.slow)
 
 
 @pytest.fixture(params=PROFILES, ids=lambda profile: profile.package)
