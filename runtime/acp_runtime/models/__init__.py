@@ -1,1 +1,1 @@
-"""What generated models are made of: their base, types of fields, unions, and how they are built, parsed and dumped."""
+"""The base of generated models, and the types of their fields and unions. Builds, parses and dumps instances."""

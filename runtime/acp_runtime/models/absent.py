@@ -1,8 +1,9 @@
-"""`ABSENT`: the value of an argument that isn't given.
+"""`ABSENT`, the value of an argument that is left out.
 
-pydantic stores a default for a field that wasn't given and remembers apart which ones were. A message dumped by
-anything that doesn't ask for that (a type adapter, a framework, a union) would then say null where its sender said
-nothing. Here an optional field's default is an absent value, and a field whose value is absent is not in the instance.
+pydantic stores the default of a field that isn't given, and records separately which fields are set. Unless asked to
+exclude the others, anything that dumps such a model (a type adapter, a framework, a union) would write null for a
+field that the sender left out. So the default of an optional field here is an absent value, and an instance doesn't
+hold fields whose value is absent.
 """
 
 from __future__ import annotations
@@ -25,21 +26,21 @@ class Absent:
 
 
 ABSENT: Final[Any] = Absent()
-"""Passed for a keyword of a proxy or a constructor: the same as leaving it out. `None` is null.
+"""Pass it for a keyword of a proxy or a constructor to leave that keyword out. `None` is null.
 
-There is one such object, it is falsy, and reading a field never gives it. A required field refuses it.
+It is a singleton and falsy. Reading a field never returns it, and a required field refuses it.
 """
 
 
-REQUIRED: Final = "Field required, so it can't be ABSENT"
-"""What is said where it is passed for a required argument."""
+REQUIRED: Final = "Field required: pass a value instead of ABSENT"
+"""The error message for `ABSENT` passed as a required argument."""
 
 
 class AbsentDefault(Absent):
-    """`ABSENT` as the default of a field. It equals what reading the field gives, for callers that exclude defaults.
+    """`ABSENT` as the default of a field. It equals the value that the field reads as, for `exclude_defaults`.
 
     Args:
-        make: makes what reading the field gives.
+        make: returns the value that the field reads as.
     """
 
     def __init__(self, make: Callable[[], Any]) -> None:
@@ -52,7 +53,7 @@ class AbsentDefault(Absent):
         return hash(AbsentDefault)
 
     def __getattr__(self, name: str) -> Any:
-        """Whoever looks for the fields of a model here is not to take them for missing."""
+        """Raise an error other than AttributeError, which pydantic would take for a missing field of a model."""
         if name.startswith("__"):
             raise AttributeError(name)
-        raise LookupError(f"An absent value has no {name!r}")
+        raise LookupError(f"An absent value has no attribute {name!r}")

@@ -1,7 +1,7 @@
-"""What is wrong with the arguments of a constructor, in the words of its caller.
+"""Errors about the arguments of a constructor, in terms of the caller's code.
 
-A constructor is quick because it looks at each argument once and says no more than that it isn't what it wants. What it
-should have been is worked out here.
+The schema of a constructor is made for speed: it only says that a value isn't an instance of the right class. This
+module works out which class or argument the caller probably intended.
 """
 
 from __future__ import annotations
@@ -18,53 +18,63 @@ from acp_runtime.models.validation_errors import OR_ABSENT, OR_VALUE, replace_er
 
 
 def explain_argument_errors(cls: type[BaseModel], error: ValidationError, given: dict[str, Any]) -> ValidationError:
-    """What a constructor of a class says of the arguments that it was given, each mistake once."""
+    """Return the error of a constructor with each mistake reported once, and with what to write instead.
+
+    Args:
+        cls: the class whose constructor was called.
+        error: pydantic's error.
+        given: the arguments of the call.
+    """
     errors = error.errors(include_url=False)
-    meant = {name: _meant(cls, name, given) for name in given if name not in cls.__pydantic_fields__}
-    missing = {(name,) for name in meant.values()}
-    found = [
-        _restated(cls, each, meant)
+    intended = {name: _intended_field(cls, name, given) for name in given if name not in cls.__pydantic_fields__}
+    misspelt = {(name,) for name in intended.values()}  # not reported as missing as well
+    explained = [
+        _explained(cls, each, intended)
         for each in errors
-        if OR_ABSENT not in each["loc"][1:3] and (each["type"] != "missing" or each["loc"] not in missing)
+        if OR_ABSENT not in each["loc"][1:3] and (each["type"] != "missing" or each["loc"] not in misspelt)
     ]
-    return replace_errors(error, found) if found and found != errors else error
+    return replace_errors(error, explained) if explained and explained != errors else error
 
 
-def _restated(cls: type[BaseModel], each: ErrorDetails, meant: dict[str, str]) -> ErrorDetails:
-    """An error without the labels of what was tried, and with what to write instead."""
+def _explained(cls: type[BaseModel], each: ErrorDetails, intended: dict[str, str]) -> ErrorDetails:
+    """Return an error without the labels of alternatives in its path, and with what to write instead."""
     name, *rest = each["loc"] or ("",)
     labels = 0
     while rest[labels : labels + 1] == [OR_VALUE]:
         labels += 1
     each = cast("ErrorDetails", {**each, "loc": (name, *rest[labels:]) if each["loc"] else ()})
     if each["input"] is ABSENT:
-        return _saying(each, "absent", REQUIRED)
+        return _with_message(each, "absent", REQUIRED)
     match each["type"]:
-        case "extra_forbidden" if name in meant:
-            return _saying(each, "unknown_argument", _unknown(cls, meant[str(name)]))
+        case "extra_forbidden" if name in intended:
+            return _with_message(each, "unknown_argument", _unknown_argument(cls, str(name), intended[str(name)]))
         case "is_instance_of":
-            return _no_instance(each, cls.__pydantic_fields__.get(str(name)))
+            return _wrong_instance(each, cls.__pydantic_fields__.get(str(name)))
         case _:
             return each
 
 
-def _no_instance(each: ErrorDetails, field: Any) -> ErrorDetails:
+def _wrong_instance(each: ErrorDetails, field: Any) -> ErrorDetails:
     names = each.get("ctx", {})["class"].split(" or ")
     classes = [model for model in _models_in(field and field.annotation) if model.__name__ in names]
-    return _saying(each, "wrong_model", wrong_instance_message(each["input"], classes)) if classes else each
+    return _with_message(each, "wrong_model", wrong_instance_message(each["input"], classes)) if classes else each
 
 
-def _meant(cls: type[BaseModel], name: str, given: dict[str, Any]) -> str:
-    """The field that an argument was meant for; empty if it isn't clear."""
-    from difflib import get_close_matches  # only here: it is needed for mistakes alone
+def _intended_field(cls: type[BaseModel], name: str, given: dict[str, Any]) -> str:
+    """Return the field that an unknown argument was probably meant for; empty if there is no such field."""
+    from difflib import get_close_matches  # imported on use: only mistakes need it
 
     fields = {key: field for key, field in cls.__pydantic_fields__.items() if key not in given}
     by_alias = [key for key, field in fields.items() if field.alias == name]
     return next(iter(by_alias or get_close_matches(name, fields, n=1)), "")
 
 
-def _unknown(cls: type[BaseModel], meant: str) -> str:
-    return f"Unexpected argument: {f'write `{meant}`' if meant else f'{cls.__name__} has no such field'}"
+def _unknown_argument(cls: type[BaseModel], name: str, intended: str) -> str:
+    if not intended:
+        return f"Unexpected argument: {cls.__name__} has no field `{name}`"
+    if cls.__pydantic_fields__[intended].alias == name:
+        return f"Unexpected argument: `{name}` is a JSON key, write `{intended}`"
+    return f"Unexpected argument: did you mean `{intended}`?"
 
 
 def _models_in(annotation: Any) -> Iterator[type[BaseModel]]:
@@ -74,5 +84,5 @@ def _models_in(annotation: Any) -> Iterator[type[BaseModel]]:
         yield from _models_in(part)
 
 
-def _saying(each: ErrorDetails, kind: str, message: str) -> ErrorDetails:
+def _with_message(each: ErrorDetails, kind: str, message: str) -> ErrorDetails:
     return cast("ErrorDetails", {**each, "type": kind, "msg": message, "ctx": {}})

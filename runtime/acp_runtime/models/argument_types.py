@@ -1,6 +1,7 @@
-"""The types of arguments, as signatures show them.
+"""The types of arguments as signatures show them.
 
-They say nothing of the wire, and tell Hypothesis which values there are: `from_type` and `builds` go by signatures.
+They leave out the markers that are only about JSON, and tell Hypothesis which values are valid: its `from_type` and
+`builds` read signatures.
 """
 
 from __future__ import annotations
@@ -19,8 +20,8 @@ from acp_runtime.models.scalars import Integer, Number
 _UNION: Any = Union
 
 
-class _Values:
-    """Metadata that is as a marker to readers, and a strategy to Hypothesis."""
+class _MarkerWithStrategy:
+    """Metadata that prints as a marker and gives Hypothesis a strategy."""
 
     __is_annotated_types_grouped_metadata__ = True
 
@@ -37,40 +38,40 @@ class _Values:
 
 
 def argument_type(field: FieldInfo) -> Any:
-    """The type of the argument that is a field's value."""
+    """Return the type of the argument for a field."""
     return _annotated(field.annotation, field.metadata)
 
 
 def _annotated(annotation: Any, metadata: Iterable[Any]) -> Any:
     shown = [each for marker in metadata for each in _shown(marker)]
-    values = [each for each in shown if isinstance(each, _Values)]  # the last one is the narrowest
-    kept = [each for each in shown if each not in values[:-1]]
-    return Annotated[(_typed(annotation), *kept)] if kept else _typed(annotation)
+    strategies = [each for each in shown if isinstance(each, _MarkerWithStrategy)]
+    kept = [each for each in shown if each not in strategies[:-1]]  # the last one is the narrowest
+    return Annotated[(_shown_type(annotation), *kept)] if kept else _shown_type(annotation)
 
 
-def _typed(annotation: Any) -> Any:
-    """A type, with the markers in it as they are shown."""
+def _shown_type(annotation: Any) -> Any:
+    """Return a type with the markers inside it replaced by those that are shown."""
     origin, arguments = get_origin(annotation), get_args(annotation)
     if annotation is Any:
         return _JSON
     if origin is Annotated:
         return _annotated(arguments[0], arguments[1:])
     if origin in (Union, UnionType):
-        return _UNION[tuple(map(_typed, arguments))]
-    return GenericAlias(origin, tuple(map(_typed, arguments))) if origin in (list, dict) else annotation
+        return _UNION[tuple(map(_shown_type, arguments))]
+    return GenericAlias(origin, tuple(map(_shown_type, arguments))) if origin in (list, dict) else annotation
 
 
 def _shown(marker: Any) -> Iterable[Any]:
-    """What is shown of a marker in an annotation: nothing of those that are of the wire."""
+    """Return the metadata that is shown for a marker; none for a marker about JSON."""
     if isinstance(marker, FieldInfo):
         return marker.metadata
     if isinstance(marker, Integer):
-        return [_Values(marker, lambda draw: draw.integers(marker.minimum, marker.maximum))]
+        return [_MarkerWithStrategy(marker, lambda draw: draw.integers(marker.minimum, marker.maximum))]
     if isinstance(marker, Number):
         bounds = {"min_value": marker.minimum, "max_value": marker.maximum}
-        return [_Values(marker, lambda draw: draw.floats(**bounds, allow_nan=False, allow_infinity=False))]
+        return [_MarkerWithStrategy(marker, lambda draw: draw.floats(**bounds, allow_nan=False, allow_infinity=False))]
     if isinstance(marker, OtherThan):
-        return [_Values(marker, lambda draw: draw.text().filter(partial(_is_other_than, marker)))]
+        return [_MarkerWithStrategy(marker, lambda draw: draw.text().filter(partial(_is_other_than, marker)))]
     return [] if type(marker).__module__ == "acp_runtime.models.markers" else [marker]
 
 
@@ -91,4 +92,4 @@ class _Json:
         return "JSON"
 
 
-_JSON: Any = Annotated[Any, _Values(_Json(), _json)]
+_JSON: Any = Annotated[Any, _MarkerWithStrategy(_Json(), _json)]

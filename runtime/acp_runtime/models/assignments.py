@@ -1,4 +1,4 @@
-"""Assigning to the fields of a subclass that isn't frozen: what is assigned is what its constructor takes."""
+"""Assignment to the fields of a subclass that isn't frozen. It takes the same values as the constructor."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 from pydantic import ValidationError
 from pydantic_core import SchemaError
 
-from acp_runtime.models.absent import ABSENT, REQUIRED
+from acp_runtime.models.absent import ABSENT
 from acp_runtime.models.argument_errors import explain_argument_errors
 from acp_runtime.models.subclasses import validator_of_arguments
 
@@ -15,7 +15,7 @@ _ASSIGN = "_acp_assign"
 
 
 def is_handled_here(instance: Any, name: str, value: Any) -> bool:
-    """Whether an assignment is not pydantic's business alone."""
+    """Whether `assign` has to make an assignment, because pydantic's own would be wrong."""
     cls = instance.__class__
     field = cls.__pydantic_fields__.get(name)
     if field is None or field.frozen or cls.model_config.get("frozen"):
@@ -24,28 +24,28 @@ def is_handled_here(instance: Any, name: str, value: Any) -> bool:
 
 
 def assign(instance: Any, name: str, value: Any) -> None:
-    """Assign to a field. Assigning `ABSENT` is the same as deleting it.
+    """Assign to a field. Assigning `ABSENT` deletes the field's value.
 
     Raises:
-        ValidationError: if the configuration wants assignments validated, and the constructor doesn't take the value.
+        ValidationError: if the class has `validate_assignment` and its constructor refuses the value.
         ValueError: if the field is required and the value is `ABSENT`.
     """
     cls = instance.__class__
     if not cls.model_config.get("validate_assignment"):
         if cls.__pydantic_fields__[name].is_required():
-            raise ValueError(f"{name}: {REQUIRED}")
+            raise ValueError(f"{cls.__name__}.{name} is required: assign a value instead of ABSENT")
         _remove(instance, name)
         return
     try:
         _validate(cls)(instance, name, value)
     except ValidationError as error:
         raise explain_argument_errors(cls, error, {name: value}) from None
-    except SchemaError:  # how pydantic-core says that a value is to be left out
+    except SchemaError:  # pydantic-core raises it if the value is to be omitted
         _remove(instance, name)
 
 
 def _validate(cls: Any) -> Any:
-    """What validates and assigns: the constructor's, so that nothing is forgiven here. If it has none, pydantic's."""
+    """Return the function that validates and assigns: the constructor's, which is strict, or else pydantic's."""
     if _ASSIGN not in cls.__dict__:
         validator = validator_of_arguments(cls) or cls.__pydantic_validator__
         type.__setattr__(cls, _ASSIGN, staticmethod(validator.validate_assignment))

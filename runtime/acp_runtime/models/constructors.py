@@ -1,8 +1,8 @@
-"""How models are built from Python: by a validator of their own, made when the first instance of a class is built.
+"""Builds instances from Python keywords. Each class gets a validator for its constructor when it is first called.
 
-It takes keywords by the names of attributes: no leniency, nothing unknown, no model but as an instance. What is built
-is dumped by a serializer that is made on the same occasion. Neither looks into the models that a model holds, so that
-building a notification costs nothing for the hundreds of things it could have held.
+The validator takes keywords by the names of attributes: no leniency, no unknown keywords, and models only as
+instances. A serializer for the instances is made along with it. Neither includes the schemas of the models in the
+fields, so building a notification doesn't cost the schemas of everything that it could hold.
 """
 
 from __future__ import annotations
@@ -19,10 +19,11 @@ from pydantic_core.core_schema import CoreSchema
 from acp_runtime.models import older_pydantic
 from acp_runtime.models.absent import ABSENT
 from acp_runtime.models.fail_fast import stop_at_first_error
-from acp_runtime.models.json_values import as_object
+from acp_runtime.models.instances_only import instances_only
 from acp_runtime.models.optional import is_optional, optional_argument, required_argument
 from acp_runtime.models.pydantic_internals import can_build_in_place, is_complete
-from acp_runtime.models.schema_sides import constructor_side, instances_only
+from acp_runtime.models.schema_sides import constructor_side
+from acp_runtime.models.tags import tags_of
 
 # Takes keywords and `self_instance`, the instance to fill in. Raises a `ValidationError`.
 Build: TypeAlias = Callable[..., Any]
@@ -32,7 +33,7 @@ BUILD = "_acp_build"
 
 
 def constructor(cls: Any) -> Build:
-    """What builds instances of a generated class."""
+    """Return the function that builds instances of a generated class, and set the serializer of the class."""
     schema = _schema_of_arguments(cls)
     if not is_complete(cls):
         cls.__pydantic_serializer__ = _serializer(cls, schema)
@@ -44,9 +45,9 @@ def constructor(cls: Any) -> Build:
 
 
 def _marking_as_set(build: Build, tag: str) -> Build:
-    """Have a tag count as set, so that it is dumped where what isn't set is left out."""
+    """Mark a tag as set, so that it is dumped even when unset fields are excluded."""
 
-    def build_and_count(keywords: dict[str, Any], *, self_instance: Any) -> None:
+    def build_and_mark(keywords: dict[str, Any], *, self_instance: Any) -> None:
         try:
             build(keywords, self_instance=self_instance)
         except ValidationError:
@@ -56,7 +57,7 @@ def _marking_as_set(build: Build, tag: str) -> Build:
             build(keywords, self_instance=self_instance)
         self_instance.__pydantic_fields_set__.add(tag)
 
-    return build_and_count
+    return build_and_mark
 
 
 def _schema_of_arguments(cls: Any) -> Any:
@@ -67,7 +68,7 @@ def _schema_of_arguments(cls: Any) -> Any:
 
 
 def shallow_serializer(cls: Any) -> SchemaSerializer:
-    """What dumps the instances of a generated class and leaves what they hold to itself."""
+    """Return a serializer for a generated class that leaves models in its fields to their own serializers."""
     return _serializer(cls, _schema_of_arguments(cls))
 
 
@@ -78,12 +79,12 @@ def _serializer(cls: Any, schema: Any) -> SchemaSerializer:
 
 
 def validator_of(cls: Any, schema: CoreSchema) -> SchemaValidator:
-    """What builds instances of a class."""
+    """Return the validator for the constructor of a class. Its errors are titled with the name of the class."""
     return SchemaValidator(schema, core_schema.CoreConfig(title=cls.__name__))
 
 
 class _Arguments:
-    """The type of what a constructor takes."""
+    """A type whose schema is that of a constructor's arguments."""
 
     def __init__(self, cls: Any) -> None:
         self._cls = cls
@@ -109,24 +110,12 @@ class _Arguments:
 
 
 def argument_schema(schema: CoreSchema) -> CoreSchema:
-    """The schema of an argument that is a field of the protocol's."""
+    """Return the schema of the argument for a generated field."""
     argument = constructor_side(schema)
     stop_at_first_error(argument)
     return optional_argument(argument) if is_optional(argument) else required_argument(argument)
 
 
-def tags_of(cls: Any) -> dict[str, Any]:
-    """The constants of a class that tell it from the other members of its unions."""
-    tags = {name: tag_of(field) for name, field in cls.__pydantic_fields__.items()}
-    return {name: tag for name, tag in tags.items() if tag is not None}
-
-
-def tag_of(field: FieldInfo) -> Any:
-    """The constant of a field that tells the members of a union apart; None if it is another field."""
-    extra = as_object(field.json_schema_extra)
-    return extra["const"] if extra is not None and "x-tag" in extra else None
-
-
 def placeholder(cls: type) -> type:
-    """Stands for a class in the schema of its constructor: pydantic-core takes the validator that a class has."""
+    """Return a placeholder for a class in its constructor's schema, so that pydantic-core can't reuse its validator."""
     return type(cls.__name__, (), {})

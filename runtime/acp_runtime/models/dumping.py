@@ -1,8 +1,9 @@
-"""How a model that something else holds is dumped: as the class that is declared there.
+"""Serializers that dump a model inside something else as the class declared there.
 
-pydantic dumps what a field holds by the field's type: an instance of a subclass goes out without what that adds. So it
-is here, in unions, too. In a union of somebody else's, pydantic tries one member after the other and takes an
-absent field for a sign that the value belongs to another one; what is dumped apart from the rest is not counted.
+pydantic dumps the value of a field by the field's type, so an instance of a subclass is dumped without the fields that
+the subclass adds. The same holds here, including in unions. In a union of a user's model, pydantic tries the members
+in order and takes an absent field as a sign that the value is another member's. A model that is dumped by a function
+isn't judged by its fields.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from pydantic_core.core_schema import SerSchema
 from acp_runtime.models import older_pydantic
 from acp_runtime.models.json_values import as_array
 
-# What a serializer hands on to the model that it meets. Not every version of pydantic has all of them.
+# The options that a serializer passes on to a model inside it. Older versions of pydantic lack some of them.
 _PASSED_ON: Final = (
     "by_alias",
     "context",
@@ -33,40 +34,44 @@ _PASSED_ON: Final = (
 
 
 class AsDeclared:
-    """Makes the instances of classes, and of their subclasses, look like what is declared."""
+    """Converts instances of subclasses to the declared classes.
+
+    Args:
+        classes: the declared classes.
+    """
 
     def __init__(self, classes: tuple[type, ...]) -> None:
         self._classes = frozenset(classes)
-        self.names: str = " or ".join(cls.__name__ for cls in classes)
+        self._names = " or ".join(cls.__name__ for cls in classes)
 
     def __call__(self, value: Any) -> Any:
-        """A value as an instance of one of the classes, and of none of their subclasses.
+        """Return a value as an instance of a declared class itself.
 
         Raises:
-            PydanticSerializationUnexpectedValue: if it is no instance of any. pydantic makes it a warning.
+            PydanticSerializationUnexpectedValue: if it is an instance of none. pydantic turns it into a warning.
         """
         cls = value.__class__
         if cls in self._classes:
             return value
         for base in cls.__mro__:
             if base in self._classes:
-                return _seen_as(base, value)
-        raise older_pydantic.Unexpected(f"Expected an instance of {self.names}, found {cls.__name__}")
+                return _converted(base, value)
+        raise older_pydantic.UnexpectedValue(f"Expected an instance of {self._names}, found {cls.__name__}")
 
-    def within(self, value: Any) -> Any:
-        """The instances in a value that may be anything else, too."""
+    def convert_nested(self, value: Any) -> Any:
+        """Return a value of any type with the instances in it converted, including those in lists."""
         items = as_array(value)
         if items is not None:
-            return [self.within(each) for each in items]
+            return [self.convert_nested(each) for each in items]
         return self(value) if isinstance(value, tuple(self._classes)) else value
 
-    def filtered(self, value: Any, info: Any) -> Any:
-        """The same where a caller may have said which fields of a value to include or to exclude."""
+    def convert_or_dump(self, value: Any, info: Any) -> Any:
+        """Convert a value for pydantic to dump, or dump it if the caller includes or excludes parts of it."""
         declared = self(value)
         return declared if info.include is None and info.exclude is None else _dumped(declared, info)
 
-    def apart(self, value: Any, info: Any) -> Any:
-        """A value as pydantic dumps it by itself."""
+    def dump(self, value: Any, info: Any) -> Any:
+        """Dump a value with its own serializer."""
         try:
             return _dumped(self(value), info)
         except PydanticSerializationError as error:
@@ -74,37 +79,37 @@ class AsDeclared:
 
 
 def declared_serializer(*classes: type, for_user_code: bool) -> SerSchema:
-    """How a value is dumped that is an instance of one of these classes. Anything else is dumped with a warning.
+    """Return a serializer for instances of the declared classes. Anything else is dumped with a warning.
 
     Args:
-        classes: what is declared.
-        for_user_code: whether it is held by somebody else's model.
+        classes: the declared classes.
+        for_user_code: whether a user's model or type adapter contains the value.
     """
     declared = AsDeclared(classes)
-    function = declared.apart if for_user_code else declared.filtered
+    function = declared.dump if for_user_code else declared.convert_or_dump
     return core_schema.plain_serializer_function_ser_schema(function, info_arg=True)
 
 
 def unfiltered_declared_serializer(*classes: type) -> SerSchema:
-    """The same without a look at what is included or excluded, which takes twice as long."""
+    """Return the same, but ignoring `include` and `exclude`, which halves its time."""
     if older_pydantic.keeps_shallow_serializer():
-        return core_schema.plain_serializer_function_ser_schema(AsDeclared(classes).filtered, info_arg=True)
+        return core_schema.plain_serializer_function_ser_schema(AsDeclared(classes).convert_or_dump, info_arg=True)
     declared, known = AsDeclared(classes), frozenset(classes)
 
-    def dump(value: Any) -> Any:
+    def convert(value: Any) -> Any:
         return value if value.__class__ in known else declared(value)
 
-    return core_schema.plain_serializer_function_ser_schema(dump)
+    return core_schema.plain_serializer_function_ser_schema(convert)
 
 
 def nested_declared_serializer(*classes: type) -> SerSchema:
-    """How a value is dumped that may be anything, and hold instances of these classes in lists."""
+    """Return a serializer for any value, which may be or contain in lists instances of the declared classes."""
     if not classes:
         return core_schema.simple_ser_schema("any")
     declared = AsDeclared(classes)
 
-    def dump(value: Any, dump_it: Any) -> Any:
-        return dump_it(declared.within(value))
+    def dump(value: Any, handler: Any) -> Any:
+        return handler(declared.convert_nested(value))
 
     return core_schema.wrap_serializer_function_ser_schema(dump, schema=core_schema.any_schema())
 
@@ -114,10 +119,10 @@ def _dumped(value: BaseModel, info: Any) -> Any:
     return value.model_dump(**options, warnings="error")
 
 
-def _seen_as(cls: Any, value: BaseModel) -> Any:
-    """An instance as one of a base of its class."""
-    fields: dict[str, Any] = cls.__pydantic_fields__
-    seen = object.__new__(cls)
+def _converted(base: Any, value: BaseModel) -> Any:
+    """Return an instance of a subclass as an instance of its base."""
+    fields: dict[str, Any] = base.__pydantic_fields__
+    converted = object.__new__(base)
     state = {
         "__dict__": {name: item for name, item in vars(value).items() if name in fields},
         "__pydantic_extra__": value.__pydantic_extra__,
@@ -125,5 +130,5 @@ def _seen_as(cls: Any, value: BaseModel) -> Any:
         "__pydantic_private__": value.__pydantic_private__,
     }
     for name, item in state.items():
-        object.__setattr__(seen, name, item)
-    return seen
+        object.__setattr__(converted, name, item)
+    return converted

@@ -1,7 +1,7 @@
-"""Lists and mappings stop at their first bad item.
+"""Lists and mappings stop validating at their first invalid item.
 
-pydantic-core collects an error for every bad item, at half a kilobyte each and more in a union. To refuse a line of two
-megabytes that says `[1,1,1,...]` where objects belong would take a gigabyte. The first one says as much.
+pydantic-core collects an error for every invalid item, at half a kilobyte each and more in a union. Refusing a line of
+two megabytes with `[1,1,1,...]` where objects belong would take a gigabyte, and say no more than the first error does.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ _INSIDE = ("schema", "json_schema", "python_schema", "items_schema", "values_sch
 
 
 def stop_at_first_error(schema: Any) -> None:
-    """Change the lists and mappings in a field's schema. Models in it see to their own fields."""
+    """Change the lists and mappings in a field's schema. Fields of models inside it are changed separately."""
     if schema["type"] in ("list", "dict"):
         schema["fail_fast"] = True
     for part in _INSIDE:

@@ -1,4 +1,4 @@
-"""How the first instance of a class is built: what builds the others is made for it."""
+"""Builds the first instance of a class, for which it first makes the function that builds all instances."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from acp_runtime.models.generated import is_generated
 
 
 def build_first_instance(keywords: dict[str, Any], *, self_instance: Any) -> None:
-    """Build the first instance of a class: make what builds the others, and leave it to that."""
+    """Replace itself on the class by the function that builds instances, and call that."""
     cls = self_instance.__class__
     build = constructor(cls) if is_generated(cls) else _constructor_of_subclass(cls)
-    # Looked up on the instance, which is faster: a class asks its metaclass first.
+    # A static method, because models look it up on the instance. On the class, Python would ask the metaclass first.
     type.__setattr__(cls, BUILD, staticmethod(build))
     build(keywords, self_instance=self_instance)
 
 
 def _constructor_of_subclass(cls: Any) -> Build:
-    # Loaded on use: many programs have no subclass of a model, and start a millisecond earlier.
+    # Imported on use: many programs have no subclass of a model, and start a millisecond earlier.
     from acp_runtime.models.subclasses import constructor_of_subclass
 
     return constructor_of_subclass(cls)

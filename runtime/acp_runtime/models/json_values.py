@@ -1,4 +1,4 @@
-"""Decoded JSON whose shape nobody has checked yet, in types that a type checker can follow."""
+"""Decoded JSON of unknown shape, narrowed to types that a type checker understands."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from typing import Any, cast
 
 
 def as_object(value: Any) -> dict[str, Any] | None:
-    """A JSON object, or None if the value is something else."""
+    """Return the value if it is a JSON object; None otherwise."""
     return cast("dict[str, Any]", value) if isinstance(value, dict) else None
 
 
 def as_array(value: Any) -> list[Any] | None:
-    """A JSON array, or None if the value is something else."""
+    """Return the value if it is a JSON array; None otherwise."""
     items: list[Any] = value
     return items if isinstance(value, list) else None

@@ -1,7 +1,7 @@
-"""What generated annotations say beyond their types: leniency, null against absent, and the tags of open variants.
+"""Markers in generated annotations: leniency, null or absent, and the tags of open variants.
 
-Each marker stands in an `Annotated[...]` and builds the pydantic-core schema that does what it says, so that
-parsing never calls back into Python. Leniency is on the JSON side only; Python's side stays strict.
+Each marker is used in an `Annotated[...]` and builds a pydantic-core schema, so that parsing seldom calls back into
+Python. Leniency is on the JSON side only; the Python side is strict.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ def _for_json(lenient: CoreSchema, strict: CoreSchema) -> CoreSchema:
 
 
 class _DefaultOnError:
-    """`x-deserialize-default-on-error`: on the wire an invalid value counts as absent."""
+    """`x-deserialize-default-on-error`: an invalid value in JSON counts as absent."""
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         schema = handler(source)
@@ -31,7 +31,7 @@ class _DefaultOnError:
 
 
 class _SkipInvalidItems:
-    """`x-deserialize-skip-invalid-items`: on the wire an invalid item is left out, the others keep their order."""
+    """`x-deserialize-skip-invalid-items`: invalid items in JSON are left out, the others keep their order."""
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         schema = handler(source)
@@ -42,7 +42,7 @@ class _SkipInvalidItems:
 
 
 class _DefaultOnNull:
-    """`x-deserialize-default-on-null`: on the wire a null counts as absent, any other bad value is an error."""
+    """`x-deserialize-default-on-null`: null in JSON counts as absent. Any other invalid value is an error."""
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         schema = handler(source)
@@ -53,15 +53,15 @@ class _DefaultOnNull:
 
 
 class _NotNull:
-    """An optional field that the wire may leave out but not set to null.
+    """An optional field that may be left out of JSON but not be null.
 
-    `None` is what reading it gives when it is absent; passing `None` to a constructor leaves it out.
+    An absent field reads as `None`, and passing `None` to a constructor leaves it out.
     """
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         schema = handler(source)
         if schema["type"] != "nullable":
-            raise TypeError(f"NotNull stands on an optional type, found {source!r}")
+            raise TypeError(f"NotNull needs an optional type, found {source!r}")
         return _for_json(schema["schema"], null_argument_is_absent(schema["schema"]))
 
     def __repr__(self) -> str:
@@ -69,13 +69,13 @@ class _NotNull:
 
 
 class _NoTag:
-    """The tag of the variant that has none: null or absent; on the wire anything but a string counts as absent."""
+    """The tag of a variant that has none: null or absent. In JSON, any other value but a string counts as absent."""
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         none = core_schema.none_schema()
         none_or_text = core_schema.union_schema([none, core_schema.str_schema(strict=True)])
-        salvaged = core_schema.with_default_schema(none_or_text, on_error="omit")
-        return _for_json(core_schema.chain_schema([salvaged, none]), none)
+        tolerant = core_schema.with_default_schema(none_or_text, on_error="omit")
+        return _for_json(core_schema.chain_schema([tolerant, none]), none)
 
     def __repr__(self) -> str:
         return "NoTag"
@@ -89,7 +89,7 @@ NoTag: Final = _NoTag()
 
 
 class OtherThan:
-    """The tag of a variant that the schema does not name: any string but those of the variants it does name."""
+    """The tag of an unknown variant: any string except the tags that the schema knows."""
 
     def __init__(self, *known: str) -> None:
         self.known: frozenset[str] = frozenset(known)
@@ -102,7 +102,9 @@ class OtherThan:
 
     def _check(self, value: str) -> str:
         if value in self.known:
-            raise PydanticCustomError("known_tag", "Input should not be a tag that has a variant of its own")
+            raise PydanticCustomError(
+                "known_tag", "Input should not be '{tag}', a tag that has its own model", {"tag": value}
+            )
         return value
 
 
@@ -110,6 +112,6 @@ def _skip_items(schema: CoreSchema) -> CoreSchema:
     if schema["type"] == "nullable":
         return {**schema, "schema": _skip_items(schema["schema"])}
     if schema["type"] != "list" or "items_schema" not in schema:
-        raise TypeError(f"SkipInvalidItems stands on a list, found {schema['type']!r}")
+        raise TypeError(f"SkipInvalidItems needs a list, found {schema['type']!r}")
     item = core_schema.with_default_schema(schema["items_schema"], on_error="omit")
     return {**schema, "items_schema": item}

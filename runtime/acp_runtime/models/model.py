@@ -1,14 +1,13 @@
 """The base of every generated model: strict when built, lenient when parsed, lossless in a round trip.
 
-Owns how a model is constructed, parsed and dumped. Knows nothing of ACP: which fields exist, what they are
-called on the wire and how forgiving each one is comes from the generated classes, whose annotations use
+There are two ways to make an instance, with different rules:
+
+* The constructor is for Python code. It takes snake_case keywords with exact types, and refuses unknown ones.
+* `model_validate_json`, and `model_validate` for decoded JSON, take JSON keys and keep unknown ones. Where the schema
+  allows it, an invalid value falls back to the field's default instead of failing the message.
+
+The fields, their JSON keys and their leniency come from the generated classes, whose annotations use
 `acp_runtime.models.markers` and `acp_runtime.models.scalars`.
-
-Two doors lead in, and they differ on purpose:
-
-* the constructor is Python's door: snake_case keywords, exact types, nothing unknown. A mistake raises;
-* `model_validate_json` (and `model_validate` for JSON that is already decoded) is the wire's door: wire names,
-  unknown keys are kept, and a field that the schema calls salvageable gives way instead of failing the message.
 """
 
 from __future__ import annotations
@@ -24,8 +23,9 @@ from pydantic_core.core_schema import CoreSchema
 from acp_runtime.models import older_pydantic
 from acp_runtime.models.absent import ABSENT
 from acp_runtime.models.argument_errors import explain_argument_errors
-from acp_runtime.models.constructors import Build, shallow_serializer, tags_of
+from acp_runtime.models.constructors import Build, shallow_serializer
 from acp_runtime.models.generated import is_generated_field
+from acp_runtime.models.instances_only import instance_schema, is_constructed
 from acp_runtime.models.names import wire_name
 from acp_runtime.models.optional import with_plain_defaults
 from acp_runtime.models.parsing import use_json_side
@@ -36,7 +36,7 @@ from acp_runtime.models.schema_context import (
     is_for_user_code,
     was_made_for_user_code,
 )
-from acp_runtime.models.schema_sides import instance_schema, is_constructed
+from acp_runtime.models.tags import tags_of
 
 T = TypeVar("T", bound=str)
 
@@ -44,9 +44,9 @@ _rebuild = older_pydantic.model_rebuild(shallow_serializer)
 
 
 def tag(value: T) -> T:
-    """Declare the field that tells a union's members apart.
+    """Declare a tag: the field with a constant value that tells the members of a union apart.
 
-    It is constant, required on the wire and filled in by the constructor.
+    JSON must have it. The constructor fills it in.
     """
     return cast("T", Field(default=..., json_schema_extra={"x-tag": True, "const": value}))
 
@@ -56,7 +56,7 @@ if TYPE_CHECKING:
 
     @dataclass_transform(kw_only_default=True, frozen_default=True, field_specifiers=(Field,))
     class _ModelMeta(ModelMetaclass):
-        """Tells type checkers what `frozen` in a configuration doesn't: no field is assigned to, in any subclass."""
+        """Tells type checkers that fields are frozen in all subclasses, which `frozen` in a configuration doesn't."""
 
 else:
     from acp_runtime.models.assignments import assign, is_handled_here
@@ -77,13 +77,13 @@ class Model(
 ):
     """A message or a part of one.
 
-    Instances are values: immutable, equal when they would be the same JSON. An optional field has three states:
-    absent (left alone, not dumped), null (`None` passed explicitly, where the schema allows it) and set.
-    Reading an absent field gives the schema's default, an empty list or mapping, or `None`.
+    Instances are immutable, and equal if their JSON is the same. An optional field is absent (not given, and not
+    dumped), null (given as `None`, where the schema allows null) or set. An absent field reads as the schema's default,
+    an empty list or mapping, or `None`.
     """
 
-    # Whether keywords that are no fields are kept; and what builds an instance, which each class has its own of.
-    # pydantic evaluates annotations that it finds here for each of all classes.
+    # Whether the constructor takes keywords that are no fields; and the function that builds instances of this class.
+    # Hidden from pydantic, which would evaluate these annotations again for each class.
     if TYPE_CHECKING:
         __acp_open__: ClassVar[bool]
         _acp_build: ClassVar[Build]
@@ -91,29 +91,33 @@ class Model(
         __acp_open__ = False
 
     def __init__(self, /, **data: Any) -> None:
-        """Take the fields by the names of attributes.
+        """Build an instance from fields by the names of attributes.
 
         Raises:
-            ValidationError: if one is missing, unknown or of another type.
+            ValidationError: if a field is missing, unknown or of a wrong type.
         """
         try:
             self._acp_build(data, self_instance=self)
         except ValidationError as error:
             raise explain_argument_errors(type(self), error, data) from None
 
-    # Tells pydantic that parsing need not go through `__init__`.
+    # Tells pydantic that parsing needn't call `__init__`.
     __init__.__pydantic_base_init__ = True  # type: ignore[attr-defined]  # pyright: ignore[reportFunctionMemberAccess]
 
     def __hash__(self) -> int:
-        """Raises a `TypeError` for what holds a list or a mapping."""
+        """Return a hash that agrees with equality.
+
+        Raises:
+            TypeError: if a field holds a list or a mapping.
+        """
         fields = type(self).__pydantic_fields__
-        held = self.__dict__
-        if not held.keys() <= fields.keys():  # a cached property is no part of the value
-            held = {name: value for name, value in held.items() if name in fields}
-        return hash((frozenset(held.items()), frozenset((self.__pydantic_extra__ or {}).items())))
+        values = self.__dict__
+        if not values.keys() <= fields.keys():  # it also holds cached properties
+            values = {name: value for name, value in values.items() if name in fields}
+        return hash((frozenset(values.items()), frozenset((self.__pydantic_extra__ or {}).items())))
 
     def __dir__(self) -> Iterable[str]:
-        """Fields that are absent included."""
+        """List the attributes, including absent fields."""
         return sorted({*super().__dir__(), *type(self).__pydantic_fields__})
 
     @classmethod
@@ -142,7 +146,7 @@ class Model(
         @classmethod
         def __pydantic_on_complete__(cls) -> None:
             super().__pydantic_on_complete__()
-            if was_made_for_user_code(cls.__pydantic_core_schema__):  # pydantic has completed it by itself
+            if was_made_for_user_code(cls.__pydantic_core_schema__):  # pydantic completed it without `completing`
                 cls.model_rebuild(force=True)
 
         @classmethod
@@ -154,32 +158,32 @@ class Model(
             made = super().model_construct(_fields_set, **tags, **given)
             for name, field in fields.items():
                 if is_generated_field(cls, name) and not {name, field.alias} & (tags.keys() | given.keys()):
-                    made.__dict__.pop(name, None)  # absent, which is not the same as null
+                    made.__dict__.pop(name, None)  # absent, not null
             return made
 
         @wraps(BaseModel.model_copy)
         def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:  # noqa: D102
             made = super().model_copy(update=update, deep=deep)
             for name in [name for name, value in (update or {}).items() if value is ABSENT]:
-                for held in (made.__dict__, made.__pydantic_extra__ or {}):
-                    held.pop(name, None)
+                for values in (made.__dict__, made.__pydantic_extra__ or {}):
+                    values.pop(name, None)
                 made.__pydantic_fields_set__.discard(name)
             return made
 
         @wraps(BaseModel.model_dump)
         def model_dump(self, **options: Any) -> dict[str, Any]:  # noqa: D102
             if options:
-                _look_within(type(self), options)
+                _complete_for_filtering(type(self), options)
             return super().model_dump(**options)
 
         @wraps(BaseModel.model_dump_json)
         def model_dump_json(self, **options: Any) -> str:  # noqa: D102
             if options:
-                _look_within(type(self), options)
+                _complete_for_filtering(type(self), options)
             return super().model_dump_json(**options)
 
         def __setstate__(self, state: dict[Any, Any]) -> None:
-            build(type(self))  # pickle makes an instance without asking its class anything
+            build(type(self))  # pickle makes an instance without reading an attribute of its class
             super().__setstate__(state)
 
         def __setattr__(self, name: str, value: Any) -> None:
@@ -189,7 +193,7 @@ class Model(
                 super().__setattr__(name, value)
 
         def __getattr__(self, name: str) -> Any:
-            """What isn't in the instance: the fields that are absent, then unknown attributes."""
+            """Return the value that an absent field reads as. Raise an error for an unknown attribute."""
             field = type(self).__pydantic_fields__.get(name)
             if field is None:
                 return super().__getattr__(name)
@@ -198,16 +202,16 @@ class Model(
             return [] if field.is_required() else field.get_default(call_default_factory=True)
 
 
-def _look_within(cls: type[Model], options: dict[str, Any]) -> None:
-    """Have pydantic complete a class if parts of what its instances hold are left out: `constructors` don't do that."""
+def _complete_for_filtering(cls: type[Model], options: dict[str, Any]) -> None:
+    """Complete a class before a dump with `include` or `exclude`, which the serializer of a constructor ignores."""
     if options.get("include") is not None or options.get("exclude") is not None:
         cls.model_rebuild()
 
 
 class OpenModel(Model):
-    """An object with room for keys the schema does not name, such as the variant that a union has no name for.
+    """An object that may have keys unknown to the schema, such as an unknown variant of an open union.
 
-    The payload is in `model_extra` under its wire names; the constructor takes it as further keywords.
+    Unknown keys are in `model_extra`. The constructor takes them as keywords.
     """
 
     __acp_open__ = True

@@ -1,4 +1,4 @@
-"""Names of fields: in Python, and on the wire."""
+"""The names of fields in Python and in JSON."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from pydantic.alias_generators import to_camel
 
 
 def wire_name(name: str) -> str:
-    """The JSON key of a Python attribute: `session_id` is `sessionId`, `meta` is `_meta`, `from_` is `from`.
+    """Return the JSON key of a Python attribute: `session_id` is `sessionId`, `meta` is `_meta`, `from_` is `from`.
 
-    This is the whole rule. The generator refuses a schema key that it can't reach this way.
+    There are no exceptions. The generator refuses a schema key that doesn't result from this rule.
     """
     return "_meta" if name == "meta" else to_camel(name.removesuffix("_"))

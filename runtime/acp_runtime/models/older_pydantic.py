@@ -1,14 +1,14 @@
-"""What pydantic before 2.14.2 needs. Goes away, with all that refers to it, when pyproject.toml allows no such version.
+"""Workarounds for pydantic before 2.14.2. Delete them, with all references, once pyproject.toml requires 2.14.2.
 
-From 2.13.0 to 2.14.1, pydantic-core swallows a key of JSON that is named like a field and not like its alias (`meta`,
-`mime_type`). A field with such an alias catches it, and what it caught is put where unknown keys are.
+From 2.13.0 to 2.14.1, pydantic-core drops a JSON key that equals the name of a field instead of its alias (`meta`,
+`mime_type`). An additional field with that key as its alias catches the value, which then moves to the unknown keys.
 
-Before 2.14, pydantic-core can't dump what a model holds if the class of that isn't complete, and completing a class
-takes its serializer away meanwhile, so that other threads dump instances by that of its base.
+Before 2.14, pydantic-core can't dump a model in a field if the class of that model isn't complete. And while a class is
+being completed, it has no serializer, so that other threads would use the one of its base.
 
-Before 2.13, built instances have no `__pydantic_extra__` where a constructor forbids further keywords, and what is
-wrong deep in a model is dumped without a warning. So the serializer of a generated class stays the one that looks at
-its own fields alone, and raises. That of anybody's subclass is pydantic's.
+Before 2.13, an instance has no `__pydantic_extra__` if its constructor forbids extra keywords, and an invalid value
+deep in a model is dumped without a warning. So a generated class keeps its shallow serializer, which raises. A user's
+subclass has pydantic's serializer.
 """
 
 from __future__ import annotations
@@ -40,56 +40,56 @@ _lock = RLock()
 
 _rebuild_by_pydantic: Any = vars(BaseModel)["model_rebuild"].__func__
 
-# What is raised where a value is dumped that doesn't belong there.
-Unexpected: type[ValueError] = PydanticSerializationError if _BEFORE_2_13 else PydanticSerializationUnexpectedValue
+# The error for dumping a value of a wrong class.
+UnexpectedValue: type[ValueError] = PydanticSerializationError if _BEFORE_2_13 else PydanticSerializationUnexpectedValue
 
 
-_SWALLOWS_KEYS = (2, 13) <= _version < (2, 14, 2)
+_DROPS_KEYS = (2, 13) <= _version < (2, 14, 2)
 _CATCHER = "\0"
-"""How the names of fields begin that catch a key."""
+"""The prefix of the names of fields that catch a dropped key."""
 
 
-class _Nothing:
-    """What no value is."""
+class _NoValue:
+    """A class without instances."""
 
 
-def forbid_extra(fields: Any, *, has_room: bool = False) -> None:
-    """Have the fields of a constructor refuse further keywords, while instances have room for what is parsed.
+def forbid_extra(fields: Any, *, assignable: bool = False) -> None:
+    """Make a constructor refuse extra keywords, although parsed instances keep unknown keys.
 
     Args:
-        fields: their schema, which is changed.
-        has_room: whether an instance that was built has room for what is assigned to it later.
+        fields: the schema of the constructor's fields, which is changed.
+        assignable: whether unknown attributes can be assigned to an instance later.
     """
-    if not _BEFORE_2_13 and not has_room:
+    if not _BEFORE_2_13 and not assignable:
         fields["extra_behavior"] = "forbid"
         return
-    nothing = core_schema.is_instance_schema(_Nothing)
+    no_value = core_schema.is_instance_schema(_NoValue)
     fields["extra_behavior"] = "allow"
-    fields["extras_schema"] = core_schema.custom_error_schema(nothing, custom_error_type="extra_forbidden")
+    fields["extras_schema"] = core_schema.custom_error_schema(no_value, custom_error_type="extra_forbidden")
 
 
 def keep_keys_named_like_fields(fields: Any) -> None:
-    """Have the fields of a class parsed so that a key like the name of a field is an unknown key as any other."""
+    """Make a class keep a JSON key that equals the name of a field as an unknown key."""
     aliases: list[Any] = [field.get("validation_alias", name) for name, field in fields["fields"].items()]
     keys = {_CATCHER + name: name for name in fields["fields"] if name not in aliases}
-    if not _SWALLOWS_KEYS or not keys:
+    if not _DROPS_KEYS or not keys:
         return
     anything = core_schema.with_default_schema(core_schema.any_schema(), default=None)
-    catching = {
+    catchers = {
         name: core_schema.model_field(anything, validation_alias=key, serialization_exclude=True)
         for name, key in keys.items()
     }
-    caught: Any = {**fields, "fields": {**fields["fields"], **catching}}
+    extended: Any = {**fields, "fields": {**fields["fields"], **catchers}}
     fields.clear()
-    fields.update(core_schema.no_info_after_validator_function(partial(_put_with_unknown_keys, keys), caught))
+    fields.update(core_schema.no_info_after_validator_function(partial(_move_to_extra, keys), extended))
 
 
 def is_real_field(name: str) -> bool:
-    """Whether a field in a schema is one that the class has."""
+    """Whether a field in a schema is a field of the class, not one that catches a key."""
     return not name.startswith(_CATCHER)
 
 
-def _put_with_unknown_keys(keys: dict[str, str], parsed: Any) -> Any:
+def _move_to_extra(keys: dict[str, str], parsed: Any) -> Any:
     values, extra, given = parsed
     for name, key in keys.items():
         value = values.pop(name, None)
@@ -102,7 +102,7 @@ def _put_with_unknown_keys(keys: dict[str, str], parsed: Any) -> Any:
 
 
 def set_initial_serializer(cls: Any) -> None:
-    """Give a new class a serializer that completes the class."""
+    """Give a new class a serializer that first completes the class."""
     if _BEFORE_2_14 and not is_complete(cls):
         cls.__pydantic_serializer__ = _COMPLETING_SERIALIZER
 
@@ -141,7 +141,7 @@ def _model_rebuild(
     _parent_namespace_depth: int = 2,
     _types_namespace: Mapping[str, Any] | None = None,
 ) -> Any:
-    """Complete a class, as pydantic does from 2.14 on."""
+    """Complete a class in the way of pydantic 2.14."""
     from pydantic._internal import _config, _model_construction, _namespace_utils, _typing_extra
 
     names = _types_namespace
@@ -165,14 +165,14 @@ def _model_rebuild(
 
 
 def model_rebuild(shallow_serializer: Callable[[Any], SchemaSerializer]) -> Any:
-    """pydantic's, in such a way that other threads may use the class meanwhile.
+    """Return a `model_rebuild` that other threads can use the class during.
 
     Args:
-        shallow_serializer: makes what dumps the instances of a generated class by its own fields alone.
+        shallow_serializer: makes the serializer of a generated class for its own fields alone.
     """
     return partial(_model_rebuild, shallow_serializer) if _BEFORE_2_14 else _rebuild_by_pydantic
 
 
 def keeps_shallow_serializer() -> bool:
-    """Whether the first serializer of a generated class stays its serializer."""
+    """Whether a generated class keeps its shallow serializer when it is complete."""
     return _BEFORE_2_13

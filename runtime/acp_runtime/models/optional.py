@@ -1,4 +1,4 @@
-"""Schemas of fields that may be absent, and of those that may not."""
+"""Schemas of fields that may be absent, and of required fields."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ _OMITTED = core_schema.with_default_schema(core_schema.int_schema(strict=True), 
 _ABSENT_IS_OMITTED = core_schema.chain_schema([core_schema.is_instance_schema(Absent), _OMITTED])
 _NULL_IS_OMITTED = core_schema.chain_schema([core_schema.none_schema(), _OMITTED])
 
-_PLAIN = frozenset({"str", "int", "float", "bool", "none", "list", "dict", "literal"})
+_REFUSE_ABSENT = frozenset({"str", "int", "float", "bool", "none", "list", "dict", "literal"})
 
-_DUMPED_AS_IT_IS = core_schema.simple_ser_schema("any")
+_DUMPED_UNCHANGED = core_schema.simple_ser_schema("any")
 
 
 def is_optional(schema: Any) -> bool:
@@ -26,57 +26,58 @@ def is_optional(schema: Any) -> bool:
 
 
 def optional_argument(schema: Any) -> CoreSchema:
-    """The schema of an argument that is left out if it is absent, of the schema of a field with a default.
+    """Return the schema of an argument that may be `ABSENT`, made from the schema of a field with a default.
 
-    All in pydantic-core, since most arguments are absent. `mistakes` mends what it says of a mistake.
+    It is validated in pydantic-core alone, because most arguments are absent. `argument_errors` removes the labels of
+    alternatives from its errors.
     """
     return _with_default(schema, _or_absent(schema["schema"]))
 
 
-def optional_on_the_wire(schema: Any) -> CoreSchema:
-    """The schema of a field that is left out if a message doesn't have it, of the schema of a field with a default."""
+def optional_json_field(schema: Any) -> CoreSchema:
+    """Return the schema of a field that JSON may leave out, made from the schema of a field with a default."""
     value = schema["schema"]
     if value["type"] != "default" or value.get("on_error") != "omit":
         return _with_default(schema, core_schema.no_info_before_validator_function(_omit_absent, value))
-    if _refuses_absent(value["schema"]):  # what doesn't validate is left out anyway
+    if _refuses_absent(value["schema"]):  # an invalid value is omitted, so an absent value is, too
         return _with_default(schema, value["schema"], on_error="omit")
     return _with_default(schema, _or_absent(value))
 
 
 def required_argument(schema: Any) -> CoreSchema:
-    """The schema of an argument that can't be absent."""
+    """Return the schema of a required argument, which refuses `ABSENT`."""
     return core_schema.no_info_before_validator_function(_require, schema) if _takes_anything(schema) else schema
 
 
-def required_on_the_wire(schema: Any) -> CoreSchema:
-    """The schema of a field that a message must have. A list that gives way is empty, so that it can be passed on."""
+def required_json_field(schema: Any) -> CoreSchema:
+    """Return the schema of a field that JSON must have. An invalid list falls back to an empty one, which is dumped."""
     if schema["type"] == "function-before" and schema["function"]["function"] is _omit_null:
         return core_schema.no_info_before_validator_function(_empty_for_null, schema["schema"])
     if schema["type"] != "default" or schema.get("on_error") != "omit":
         return cast("CoreSchema", schema)
-    salvaged = core_schema.with_default_schema(schema["schema"], default_factory=list, on_error="default")
-    # A default would make the field optional, but for one that pydantic-core doesn't see.
-    return core_schema.json_or_python_schema(salvaged, salvaged)
+    tolerant = core_schema.with_default_schema(schema["schema"], default_factory=list, on_error="default")
+    # Wrapped, because a field whose schema has a default is optional.
+    return core_schema.json_or_python_schema(tolerant, tolerant)
 
 
 def null_is_absent(schema: CoreSchema) -> CoreSchema:
-    """The schema of a value that is left out if it is null."""
+    """Return the schema of a value for which null counts as absent."""
     return core_schema.no_info_before_validator_function(_omit_null, schema)
 
 
 def null_argument_is_absent(schema: CoreSchema) -> CoreSchema:
-    """The same for an argument."""
+    """Return the schema of an argument for which `None` counts as absent."""
     return core_schema.union_schema([(schema, OR_VALUE), (_NULL_IS_OMITTED, OR_ABSENT)], mode="left_to_right")
 
 
 def with_plain_defaults(schema: Any) -> CoreSchema:
-    """A model's schema for describing it: an absent value can't be shown as JSON."""
+    """Return a model's schema for its JSON schema, which can't show an absent value as a default."""
     if schema["type"] == "model-fields":
         fields = {name: field for name, field in schema["fields"].items() if older_pydantic.is_real_field(name)}
         plain = {name: {**field, "schema": _with_plain_default(field["schema"])} for name, field in fields.items()}
         return cast("CoreSchema", {**schema, "fields": plain})
-    within = schema.get("schema")
-    return cast("CoreSchema", {**schema, "schema": with_plain_defaults(within)} if within else schema)
+    inner = schema.get("schema")
+    return cast("CoreSchema", {**schema, "schema": with_plain_defaults(inner)} if inner else schema)
 
 
 def _with_plain_default(schema: Any) -> CoreSchema:
@@ -97,17 +98,17 @@ def _with_default(schema: Any, value: Any, **options: Any) -> CoreSchema:
 
 
 def _or_absent(value: Any) -> Any:
-    # Absent first: a type that admits anything would take it for a value.
+    # Absent first: a type that takes anything would take it as a value.
     either = core_schema.union_schema([(_ABSENT_IS_OMITTED, OR_ABSENT), (value, OR_VALUE)], mode="left_to_right")
     if _takes_anything(value):
-        return {**either, "serialization": _DUMPED_AS_IT_IS}
-    # Unless somebody asks for strict validation, this validates by the first schema and dumps by the second.
+        return {**either, "serialization": _DUMPED_UNCHANGED}
+    # Unless the caller asks for strict validation, this validates by the first schema and dumps by the second.
     return core_schema.lax_or_strict_schema(either, value, strict=False)
 
 
 def _refuses_absent(schema: Any) -> bool:
-    """Whether a schema is sure to refuse an absent value, and quickly."""
-    return schema["type"] in _PLAIN or (schema["type"] == "nullable" and _refuses_absent(schema["schema"]))
+    """Whether a schema certainly refuses an absent value, and does so fast."""
+    return schema["type"] in _REFUSE_ABSENT or (schema["type"] == "nullable" and _refuses_absent(schema["schema"]))
 
 
 def _takes_anything(schema: Any) -> bool:

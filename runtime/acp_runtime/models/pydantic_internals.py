@@ -1,20 +1,21 @@
-"""What is relied on of pydantic's inside. No other module may import a private name of pydantic.
+"""Everything that depends on pydantic's internals. Only this module and `older_pydantic` import private names of it.
 
-Where a reliance doesn't hold, models are ordinary pydantic classes that cost more. A test for each shows that it holds
-on the oldest and the newest pydantic, and that models still work where it doesn't.
+If an assumption doesn't hold, models are ordinary pydantic classes that cost more. Tests show that each one holds on
+the oldest and the newest supported pydantic, and that models work without it.
 
-1. `ModelMetaclass` makes its class by `super().__new__`, so that the next metaclass in line can hand it one. Without
-   that, classes of generated modules are built where they are defined.
+1. `ModelMetaclass` makes its class by `super().__new__`, so that the next metaclass can return an existing class.
+   Otherwise, classes of generated modules are built where they are defined.
 2. `parent_frame_namespace` and `build_lenient_weakvaluedict` find the local names that the annotations of a class in a
-   function refer to, and `__pydantic_parent_namespace__` keeps them. Without them such a class needs `model_rebuild()`.
-3. The schema of a model is a `model` round a `model-fields`, each with nothing but validators and serializers round
-   it. Without that, pydantic parses models by itself, builds those of subclasses, and dumps null for what is absent.
-4. A complete class keeps its schema as `__pydantic_core_schema__`, and another is made where that is missing. Without
-   that, pydantic builds the instances of subclasses by itself. What else a kept schema defines is known to what holds
-   the class; without that, a union of somebody else's warns of absent fields when it is dumped.
+   function refer to, and `__pydantic_parent_namespace__` keeps them. Otherwise, such a class needs `model_rebuild()`.
+3. The schema of a model is a `model` around a `model-fields`, with only validators and serializers around each.
+   Otherwise, pydantic parses models and builds instances of subclasses by its own rules, and dumps null for absent
+   fields.
+4. A complete class keeps its schema as `__pydantic_core_schema__`, and pydantic makes a new one if that is missing.
+   Otherwise, pydantic builds instances of subclasses by its own rules. The definitions in a kept schema are available
+   to models that use the class. Otherwise, dumping a union in a user's model warns of absent fields.
 
-Documented, and relied on as well: `__pydantic_complete__`, `__pydantic_decorators__`, `__pydantic_fields__`,
-`__pydantic_serializer__`, which may be set before a class is complete, and `__pydantic_validator__`.
+Documented attributes that are used as well: `__pydantic_complete__`, `__pydantic_decorators__`, `__pydantic_fields__`,
+`__pydantic_serializer__`, which can be set before a class is complete, and `__pydantic_validator__`.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ else:
 
 
 def _internal(module: str, name: str) -> Any:
-    """A function of pydantic's inside, or None."""
+    """Return an internal function of pydantic; None if there is none."""
     try:
         return getattr(import_module(f"pydantic._internal.{module}"), name, None)
     except ImportError:
@@ -50,7 +51,7 @@ _build_lenient_weakvaluedict = _internal("_model_construction", "build_lenient_w
 Schema: TypeAlias = Any
 
 HIDDEN = "__acp_hidden__"
-"""The key of a class's namespace for what to add to the class after pydantic has looked at that."""
+"""The key in the namespace of a new class for attributes that pydantic must not inspect."""
 
 _EXISTING = "__acp_existing__"
 _LOCAL_NAMES = "__pydantic_parent_namespace__"
@@ -62,7 +63,7 @@ _takes_local_names = _FIND_LOCAL_NAMES in getattr(getattr(ModelMetaclass.__new__
 
 
 class InPlaceMeta(type):
-    """Last in line before `type`: fills in an existing class, and adds what pydantic is not to see."""
+    """The last metaclass before `type`. Fills in an existing class, and adds the attributes hidden from pydantic."""
 
     def __new__(mcs, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **keywords: Any) -> Any:
         """Create a class, or fill in the existing one."""
@@ -76,7 +77,7 @@ class InPlaceMeta(type):
 
 
 def build_in_place(mcs: type, existing: type, namespace: dict[str, Any]) -> Any:
-    """Have pydantic make of an existing, empty class what it makes of a new one with this namespace."""
+    """Let pydantic build an existing, empty class as if it were new and had this namespace."""
     bound: dict[str, Any] = {**namespace, _EXISTING: existing}
     keywords: dict[str, Any] = {_FIND_LOCAL_NAMES: False} if _takes_local_names else {}
     return ModelMetaclass.__new__(mcs, existing.__name__, existing.__bases__, bound, **keywords)
@@ -87,7 +88,7 @@ def can_build_in_place() -> bool:
     """Whether `build_in_place` works."""
 
     class Probe(ModelMetaclass, InPlaceMeta):
-        """What a metaclass of models is."""
+        """A metaclass like that of models."""
 
     empty: Any = type.__new__(Probe, "Empty", (BaseModel,), {})
     namespace: dict[str, Any] = {
@@ -102,9 +103,9 @@ def can_build_in_place() -> bool:
 
 
 def keep_local_names(namespace: dict[str, Any], keywords: dict[str, Any]) -> None:
-    """Keep the names of the function that a class statement stands in. Called by the metaclass's `__new__`.
+    """Keep the local names around a class statement. To be called by the metaclass's `__new__`.
 
-    pydantic looks for them in the caller of its own `__new__`, which is the metaclass here.
+    pydantic looks for them in the caller of its own `__new__`, which would be that metaclass.
     """
     if _FIND_LOCAL_NAMES in keywords or not _takes_local_names:
         return
@@ -114,24 +115,24 @@ def keep_local_names(namespace: dict[str, Any], keywords: dict[str, Any]) -> Non
 
 
 def model_of(schema: Schema) -> Schema | None:
-    """The `model` in a model's schema, within whatever validators and serializers stand round it."""
-    return _first_within(schema, "model")
+    """Return the `model` in a model's schema, inside any validators and serializers."""
+    return _first_inside(schema, "model")
 
 
 def fields_of(schema: Schema) -> Schema | None:
-    """The `model-fields` in a model's schema."""
+    """Return the `model-fields` in a model's schema."""
     model = model_of(schema)
-    return None if model is None else _first_within(model.get("schema"), "model-fields")
+    return None if model is None else _first_inside(model.get("schema"), "model-fields")
 
 
-def _first_within(schema: Schema, kind: str) -> Schema | None:
+def _first_inside(schema: Schema, kind: str) -> Schema | None:
     while schema is not None and schema.get("type") != kind:
         schema = schema.get("schema")
     return schema
 
 
 def kept_definitions(cls: type) -> list[Schema]:
-    """The definitions in the schema that a complete class keeps."""
+    """Return the definitions in the schema that a complete class keeps."""
     schema = as_object(cls.__dict__.get(_SCHEMA)) or {}
     definitions: list[Schema] = schema.get("definitions", [])
     return definitions
@@ -139,7 +140,7 @@ def kept_definitions(cls: type) -> list[Schema]:
 
 @contextmanager
 def without_schema(cls: type) -> Generator[None]:
-    """While this lasts, the schema of a class is made anew when it is asked for."""
+    """Within this context, pydantic makes a new schema for a class instead of using the kept one."""
     with _without_schema:
         schema = cls.__dict__.get(_SCHEMA)
         if schema is not None:

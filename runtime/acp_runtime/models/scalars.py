@@ -1,8 +1,8 @@
-"""The scalar types of the schema: integers of a width, numbers, and strings with a format.
+"""The scalar types of the schema: integers with a range, numbers, and strings with a format.
 
-Type checkers see `int`, `float` and `str`. Integers accept the JSON number `1.0` as the schema does; numbers keep
-an integer an integer, so that nothing is lost in a round trip. String formats are annotations, as JSON Schema
-2020-12 has them by default: they say what the text should be and reject nothing.
+Type checkers see `int`, `float` and `str`. Integers accept the JSON number `1.0`, as the schema does. Numbers keep
+integers as integers, so that a round trip loses nothing. The format of a string is documentation and isn't checked,
+which is the default of JSON Schema 2020-12.
 """
 
 from __future__ import annotations
@@ -32,15 +32,15 @@ class Integer:
 
 
 def _whole(value: float) -> int | float:
-    """The integer that a JSON number like `2.0` is; any other number as it is.
+    """Return a whole number like `2.0` as an integer, and any other number unchanged.
 
-    In Python because pydantic-core's own checks are not exact here: a strict float takes integers and rounds them,
-    `multiple_of` has a tolerance, and the conversion to an integer ends at 64 bits with a sign.
+    pydantic-core's own checks aren't exact: a strict float takes and rounds integers, `multiple_of` has a tolerance,
+    and its conversion to an integer is limited to 64 bits.
     """
     return int(value) if value.is_integer() else value
 
 
-# Refuses nothing, so that what isn't an integer is said once.
+# Takes anything, so that only the schema after it reports a value that isn't an integer.
 _WHOLE_NUMBER_AS_INTEGER = core_schema.union_schema(
     [
         core_schema.int_schema(strict=True),
@@ -77,8 +77,8 @@ class Number:
 
     def _described(self) -> str:
         bounds = {"greater than or equal to": self.minimum, "less than or equal to": self.maximum}
-        wanted = [f"{words} {bound}" for words, bound in bounds.items() if bound is not None]
-        return " ".join(["a number", " and ".join(wanted)]).rstrip()
+        limits = [f"{words} {bound}" for words, bound in bounds.items() if bound is not None]
+        return " ".join(["a number", " and ".join(limits)]).rstrip()
 
 
 Int8: TypeAlias = Annotated[int, Integer(-(2**7), 2**7 - 1)]

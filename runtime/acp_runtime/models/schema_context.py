@@ -1,8 +1,8 @@
-"""What a schema is made for: a connection, a generated class, or anything that somebody else wrote.
+"""What a schema is being made for: a connection, a generated class, or a user's code.
 
-A generated class knows how its fields are validated and dumped. In anybody else's model a model of ours may be the
-member of a union that pydantic makes, so there it brings along how it is dumped. A class that is completed can't: it
-would never end.
+A generated class sets how its fields are validated and dumped. In a user's model, pydantic may put a generated class
+into a union of its own, so the schema of the class there brings its serializer along. The schema for completing a
+class can't: the serializer would call itself.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _holder: ContextVar[type] = ContextVar("acp_runtime.holder", default=object)
 
 @contextmanager
 def completing(cls: type) -> Generator[None]:
-    """While this lasts, schemas are made to complete a class."""
+    """Within this context, schemas are made to complete a class."""
     token = _completed.set(cls)
     try:
         yield
@@ -33,7 +33,7 @@ def completing(cls: type) -> Generator[None]:
 
 @contextmanager
 def held_by(cls: type) -> Generator[None]:
-    """While this lasts, schemas are made for the fields of a class."""
+    """Within this context, schemas are made for the fields of a class."""
     token = _holder.set(cls)
     try:
         yield
@@ -43,7 +43,7 @@ def held_by(cls: type) -> Generator[None]:
 
 @contextmanager
 def receiving() -> Generator[None]:
-    """While this lasts, schemas are made for what a connection receives."""
+    """Within this context, schemas are made for the messages that a connection receives."""
     token = _received.set(True)
     try:
         yield
@@ -52,43 +52,47 @@ def receiving() -> Generator[None]:
 
 
 def is_received() -> bool:
-    """Whether a schema is made for what a connection receives."""
+    """Whether a schema is made for the messages that a connection receives."""
     return _received.get()
 
 
 def is_in_user_code() -> bool:
-    """Whether a schema is made for a field of a class that isn't generated, or for no field at all."""
+    """Whether a schema is made for a field of a user's class, or for no field at all."""
     return not is_generated(_holder.get())
 
 
 def is_for_user_code(cls: type) -> bool:
-    """Whether the schema of a class is made for something that isn't generated."""
+    """Whether the schema of a class is made for a user's model or type adapter."""
     completed = _completed.get()
     return completed is None or (completed is not cls and not is_generated(completed))
 
 
 def for_user_code(cls: type, schema: Schema) -> Schema:
-    """The schema of a class for anything that isn't generated. So are those of what it holds, if it is complete."""
-    held = {each["ref"]: made for each in kept_definitions(cls) if (made := _our_model_for_user_code(each)) is not None}
-    apart = _with_own_serializer(cls, schema)
-    held.pop(schema.get("ref"), None)
-    return {"type": "definitions", "schema": apart, "definitions": list(held.values())} if held else apart
+    """Return the schema of a class with its serializer. If the class is complete, also for the models in its fields."""
+    definitions = {
+        each["ref"]: ours for each in kept_definitions(cls) if (ours := _our_model_for_user_code(each)) is not None
+    }
+    with_serializer = _with_own_serializer(cls, schema)
+    definitions.pop(schema.get("ref"), None)
+    if not definitions:
+        return with_serializer
+    return {"type": "definitions", "schema": with_serializer, "definitions": list(definitions.values())}
 
 
 def was_made_for_user_code(schema: Schema) -> bool:
-    """Whether the schema of a complete class is one that was made for others."""
+    """Whether the schema of a complete class came from `for_user_code`."""
     top = schema["schema"] if schema["type"] == "definitions" else schema
     function = top.get("serialization", {}).get("function")
     return isinstance(getattr(function, "__self__", None), AsDeclared)
 
 
 def _our_model_for_user_code(schema: Schema) -> Schema | None:
-    """The schema of a model of ours for others; None if it is anybody else's."""
+    """Return the schema with its serializer if it is that of a `Model`; None otherwise."""
     model = model_of(schema)
     return _with_own_serializer(model["cls"], schema) if model is not None and hasattr(model["cls"], BUILD) else None
 
 
 def _with_own_serializer(cls: type, schema: Schema) -> Schema:
-    if "serialization" in schema:  # the author of a subclass has said how it is dumped
+    if "serialization" in schema:  # of a subclass with a model_serializer
         return schema
     return {**schema, "serialization": declared_serializer(cls, for_user_code=True)}

@@ -1,69 +1,32 @@
-"""A field's schema as the wire sees it, and as a constructor sees it.
+"""The two sides of a field's schema: for JSON and for the constructor.
 
-The markers of an annotation say both at once, in a schema that has a side for JSON and one for Python. A model is
-parsed by the one and built by the other, so each gets its own: what is parsed is no longer asked for each field where
-it comes from, and a constructor knows no wire names, no leniency, and no model but as an instance.
+The markers of an annotation make a schema with one side for JSON and one for Python. Models are parsed by the first
+and built by the second, so each validator gets a schema of its own side only. Parsing skips the per-field choice
+between the sides; constructors have no JSON keys, no leniency, and take models only as instances.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Callable
 from typing import Any, TypeAlias
 
 from pydantic_core import core_schema
 
-from acp_runtime.models.dumping import unfiltered_declared_serializer
 from acp_runtime.models.json_values import as_object
+from acp_runtime.models.pydantic_internals import Schema
 from acp_runtime.models.words import one_of
 
-Schema: TypeAlias = Any
 Change: TypeAlias = Callable[[Schema], Schema]
 
 _INSIDE = ("schema", "items_schema", "keys_schema", "values_schema")
 
-# pydantic's lists take sets and generators, too, if they take anything but lists.
+# A list that isn't strict would also take sets and generators.
 _LIST_OR_TUPLE = core_schema.custom_error_schema(
     core_schema.is_instance_schema((list, tuple)), custom_error_type="list_type"
 )
 
-_constructed: ContextVar[type | None] = ContextVar("acp_runtime.constructed", default=None)
-
-
-@contextmanager
-def instances_only(constructed: type) -> Generator[None]:
-    """While this lasts, the schema of any model but the one that is constructed is that of an instance."""
-    token = _constructed.set(constructed)
-    try:
-        yield
-    finally:
-        _constructed.reset(token)
-
-
-def instance_schema(*classes: type) -> Schema | None:
-    """The schema of an instance of one of these classes where that is all that counts; None elsewhere."""
-    if not classes or _constructed.get() is None or is_constructed(*classes):
-        return None
-    return is_instance(*classes)
-
-
-def is_constructed(*classes: type) -> bool:
-    """Whether the schema of this class is wanted for its constructor."""
-    return classes == (_constructed.get(),)
-
-
-def is_instance(*classes: type) -> Schema:
-    """The schema of an instance of one of these classes."""
-    allowed: Any = classes[0] if len(classes) == 1 else classes
-    names = " or ".join(cls.__name__ for cls in classes)
-    return core_schema.is_instance_schema(
-        allowed, cls_repr=names, serialization=unfiltered_declared_serializer(*classes)
-    )
-
-
-# What a choice of a union wants, in words.
-_WANTED = {
+# How error messages describe the types of a union.
+_DESCRIPTIONS = {
     "bool": "a boolean",
     "dict": "an object",
     "float": "a number",
@@ -75,36 +38,36 @@ _WANTED = {
 
 
 def json_side(schema: Schema) -> Schema:
-    """What JSON has to be, decoded or not. Of a union of models both sides are kept: one takes instances, too."""
+    """Return the schema for JSON, decoded or not. Unions of models keep both sides: one also takes instances."""
     if schema["type"] != "json-or-python":
-        return _within(schema, json_side)
+        return _changed_inside(schema, json_side)
     wire = json_side(schema["json_schema"])
     if schema["python_schema"]["type"] == "function-wrap":
         return {**schema, "json_schema": wire, "python_schema": {**schema["python_schema"], "schema": wire}}
-    return _dumped_like(schema, wire)
+    return _with_serializer_of(schema, wire)
 
 
 def constructor_side(schema: Schema) -> Schema:
-    """What the argument of a constructor has to be. A tuple becomes a list."""
+    """Return the schema for the argument of a constructor. It turns a tuple into a list."""
     if schema["type"] == "json-or-python":
-        return _dumped_like(schema, constructor_side(schema["python_schema"]))
-    changed = _within(schema, constructor_side)
+        return _with_serializer_of(schema, constructor_side(schema["python_schema"]))
+    changed = _changed_inside(schema, constructor_side)
     if schema["type"] != "list":
         return changed
     changed["strict"] = False
     return core_schema.chain_schema([_LIST_OR_TUPLE, changed])
 
 
-def _dumped_like(schema: Schema, changed: Schema) -> Schema:
+def _with_serializer_of(schema: Schema, changed: Schema) -> Schema:
     return {**changed, "serialization": schema["serialization"]} if "serialization" in schema else changed
 
 
-def _within(schema: Schema, change: Change) -> Schema:
-    """A schema with what it is made of changed."""
+def _changed_inside(schema: Schema, change: Change) -> Schema:
+    """Return a schema with a change applied to the schemas inside it."""
     changed = {key: change(schema[key]) for key in _INSIDE if isinstance(schema.get(key), dict)}
     if schema["type"] in ("union", "tagged-union"):
         changed["choices"] = _choices(schema["choices"], change)
-        changed |= _single_error(changed["choices"]) if _has_an_error_of_each(schema) else {}
+        changed |= _single_error(changed["choices"]) if _reports_each_choice(schema) else {}
     elif schema["type"] == "chain":
         changed["steps"] = [change(step) for step in schema["steps"]]
     return {**schema, **changed}
@@ -117,29 +80,29 @@ def _choices(choices: Any, change: Change) -> Any:
     return [(change(each[0]), *each[1:]) if isinstance(each, tuple) else change(each) for each in choices]
 
 
-def _has_an_error_of_each(union: Schema) -> bool:
+def _reports_each_choice(union: Schema) -> bool:
     return union["type"] == "union" and "custom_error_type" not in union
 
 
 def _single_error(choices: list[Any]) -> dict[str, str]:
-    """One error for a union of scalars, which pydantic-core makes one of each member of."""
-    wanted = [_wanted(each) for each in choices if not isinstance(each, tuple)]
-    if not wanted or None in wanted or len(wanted) != len(choices):
+    """Return the options for a single error of a union of scalars. By default, pydantic-core reports one per member."""
+    descriptions = [_description(each) for each in choices if not isinstance(each, tuple)]
+    if not descriptions or None in descriptions or len(descriptions) != len(choices):
         return {}
-    said = [words for words in wanted if words]
-    return {"custom_error_type": "union", "custom_error_message": f"Input should be {one_of(said)}"}
+    expected = [each for each in descriptions if each]
+    return {"custom_error_type": "union", "custom_error_message": f"Input should be {one_of(expected)}"}
 
 
-def _wanted(schema: Schema) -> str | None:
-    """What a schema wants, in words; None for one that its own error says more of."""
+def _description(schema: Schema) -> str | None:
+    """Return how an error message describes a schema; None if the schema's own error says more."""
     match schema["type"]:
         case "chain":
-            return _wanted(schema["steps"][-1])
+            return _description(schema["steps"][-1])
         case "json-or-python":
-            return _wanted(schema["python_schema"])
+            return _description(schema["python_schema"])
         case "union":
             return schema.get("custom_error_message", "").removeprefix("Input should be ") or None
         case "literal":
             return one_of([repr(value) for value in schema["expected"]])
         case kind:
-            return _WANTED.get(kind)
+            return _DESCRIPTIONS.get(kind)

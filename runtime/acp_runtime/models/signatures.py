@@ -1,6 +1,6 @@
-"""What `inspect.signature` says of a model class: its fields, as keywords by the names of attributes.
+"""The signatures of model classes: a keyword for each field, by the name of its attribute.
 
-pydantic would say nothing before the class is complete, and then name keys of the wire, which constructors don't take.
+pydantic sets a signature only when a class is complete, and uses JSON keys, which constructors don't take.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from pydantic.fields import FieldInfo
 
 from acp_runtime.models.absent import ABSENT
 from acp_runtime.models.argument_types import argument_type
-from acp_runtime.models.constructors import tag_of
+from acp_runtime.models.tags import tag_of
 
 
 class SignatureOfModel:
-    """The attribute `__signature__` of a metaclass. What a class statement says itself comes first."""
+    """The attribute `__signature__` of a metaclass. A class can set a signature of its own in its class statement."""
 
     def __get__(self, cls: type | None, owner: Any = None) -> Signature:
         if cls is None:
@@ -26,22 +26,22 @@ class SignatureOfModel:
         return own if isinstance(own, Signature) else signature_of(cls)
 
     def __set__(self, cls: Any, value: Any) -> None:
-        """Ignore what pydantic sets when the class is complete."""
+        """Ignore the signature that pydantic sets when the class is complete."""
 
 
 def signature_of(cls: Any) -> Signature:
-    """The signature of a class's constructor: what its `__init__` names, and its fields if that takes any keyword."""
-    taken = list(signature(cls.__init__).parameters.values())[1:]
-    named = [each for each in taken if each.kind is not Parameter.VAR_KEYWORD]
-    if len(named) < len(taken):
+    """Return the signature of a constructor: the parameters of `__init__`, with the fields in place of `**keywords`."""
+    parameters = list(signature(cls.__init__).parameters.values())[1:]
+    named = [each for each in parameters if each.kind is not Parameter.VAR_KEYWORD]
+    if len(named) < len(parameters):
         names = {each.name for each in named}
         named += [each for each in _parameters_of_fields(cls) if each.name not in names]
-        named += [_further({each.name for each in named})] if cls.__acp_open__ else []
+        named += [_extra_keywords({each.name for each in named})] if cls.__acp_open__ else []
     return Signature(named, return_annotation=None)
 
 
-def _further(names: set[str]) -> Parameter:
-    """The parameter for further keywords, which no field is named like."""
+def _extra_keywords(names: set[str]) -> Parameter:
+    """Return the parameter for keywords that are no fields. Its name is different from all others."""
     name = "extra_data"
     while name in names:
         name += "_"

@@ -1,8 +1,8 @@
-"""How instances of anybody's own models are built: subclasses of generated models, and models of extensions.
+"""Builds instances of classes that users define: subclasses of generated models, and models for extensions.
 
-Everything that pydantic knows holds for them: validators, serializers, computed fields, private attributes, defaults,
-configuration. So pydantic completes the class and makes the schema of the constructor, too. In that, the fields that
-come from the protocol's schema are arguments as in any generated class.
+They can use all of pydantic's features: validators, serializers, computed fields, private attributes, defaults,
+configuration. So pydantic completes the class and makes the schema of its constructor, in which the arguments for
+generated fields are those of a generated class.
 """
 
 from __future__ import annotations
@@ -19,16 +19,17 @@ from pydantic_core.core_schema import CoreSchema
 
 from acp_runtime.models import older_pydantic
 from acp_runtime.models.absent import ABSENT
-from acp_runtime.models.constructors import Build, argument_schema, placeholder, tag_of, tags_of, validator_of
+from acp_runtime.models.constructors import Build, argument_schema, placeholder, validator_of
 from acp_runtime.models.generated import is_generated_field
+from acp_runtime.models.instances_only import instances_only, is_instance
 from acp_runtime.models.optional import is_optional, optional_argument
 from acp_runtime.models.parsing import defaults_to_none, uses_json_side
 from acp_runtime.models.pydantic_internals import Schema, fields_of, is_complete, model_of, without_schema
-from acp_runtime.models.schema_sides import instances_only, is_instance
+from acp_runtime.models.tags import tag_of, tags_of
 
 
 def constructor_of_subclass(cls: Any) -> Build:
-    """What builds instances of a class that isn't generated."""
+    """Return the function that builds instances of a user's class."""
     _complete(cls)
     validator = validator_of_arguments(cls)
     build = partial(_build_by_pydantic, cls) if validator is None else validator.validate_python
@@ -38,9 +39,9 @@ def constructor_of_subclass(cls: Any) -> Build:
 
 
 def validator_of_arguments(cls: Any) -> SchemaValidator | None:
-    """What validates the arguments of a constructor; None if pydantic's schema isn't as expected."""
+    """Return the validator for a constructor's arguments; None if pydantic's schema isn't as expected."""
     with without_schema(cls), instances_only(cls):
-        schema: Any = TypeAdapter(Annotated[Any, _Itself(cls)]).core_schema
+        schema: Any = TypeAdapter(Annotated[Any, _SchemaOf(cls)]).core_schema
     schema = _with_inlined_class(cls, schema)
     top = schema["schema"] if schema["type"] == "definitions" else schema
     fields = fields_of(top)
@@ -56,8 +57,8 @@ def _build_by_pydantic(cls: Any, data: dict[str, Any], *, self_instance: Any) ->
     return validate(given, self_instance=self_instance, by_alias=False, by_name=True, extra="forbid")
 
 
-class _Itself:
-    """The type of instances of a class."""
+class _SchemaOf:
+    """A type with the schema of a class. Unlike the class, it has no validator that a TypeAdapter would reuse."""
 
     def __init__(self, cls: Any) -> None:
         self._cls = cls
@@ -67,9 +68,9 @@ class _Itself:
 
 
 def _complete(cls: Any) -> None:
-    """Have pydantic complete a class, with the names that its annotations may refer to where an instance is built."""
+    """Let pydantic complete a class. Its annotations may refer to local names of the code that builds the instance."""
     if not is_complete(cls) and cls.model_rebuild(raise_errors=False, _types_namespace=_names_of_caller()) is False:
-        cls.__pydantic_validator__.validate_python({})  # raises an error that says what is not defined
+        cls.__pydantic_validator__.validate_python({})  # raises an error that names the undefined annotation
 
 
 def _names_of_caller() -> Mapping[str, Any]:
@@ -80,7 +81,7 @@ def _names_of_caller() -> Mapping[str, Any]:
 
 
 def _with_inlined_class(cls: Any, schema: Schema) -> Schema:
-    """A schema in which a class that holds itself is instances of itself wherever it is held."""
+    """Return the schema of a class that refers to itself with instance checks in place of these references."""
     if schema["type"] != "definitions" or schema["schema"]["type"] != "definition-ref":
         return schema
     ref = schema["schema"]["schema_ref"]
@@ -91,7 +92,7 @@ def _with_inlined_class(cls: Any, schema: Schema) -> Schema:
 
 
 def _accept_keywords(cls: Any, model: Schema, fields: Schema) -> None:
-    """Change the schema of a class to that of its constructor."""
+    """Change the schema of a class to the schema of its constructor."""
     decorated = {validator.info.mode for validator in cls.__pydantic_decorators__.model_validators.values()}
     sees_raw_input = bool(decorated - {"after"})
     for name, field in fields["fields"].items():
@@ -111,13 +112,13 @@ def _accept_keywords(cls: Any, model: Schema, fields: Schema) -> None:
 def _set_extra_behavior(cls: Any, fields: Schema) -> None:
     configured = cls.model_config.get("extra")
     if configured == "allow" and not cls.__acp_open__:
-        older_pydantic.forbid_extra(fields, has_room=not cls.model_config.get("frozen"))
+        older_pydantic.forbid_extra(fields, assignable=not cls.model_config.get("frozen"))
     else:
         fields["extra_behavior"] = configured
 
 
 def _build_or_parse(cls: Any, build: Build, data: dict[str, Any], *, self_instance: Any) -> Any:
-    """Build an instance of a class with an `__init__` of its own, which pydantic calls with what it parses, too."""
+    """Build an instance of a class with its own `__init__`, which pydantic also calls with parsed JSON."""
     try:
         return build(data, self_instance=self_instance)
     except ValidationError:
@@ -138,6 +139,7 @@ def _build_and_warn(build: Build, tags: Set[str], data: dict[str, Any], *, self_
     self_instance.__pydantic_fields_set__.update(tags)
     if built is not self_instance:
         warnings.warn(
-            "A custom validator is returning a value other than `self`, which a constructor can't return.",
+            f"A validator of {type(self_instance).__name__} is returning a value other than `self`, which a constructor"
+            " can't return. Modify `self` and return it instead.",
             stacklevel=4,
         )

@@ -1,4 +1,4 @@
-"""Words of error messages."""
+"""Lists in error messages."""
 
 from __future__ import annotations
 
@@ -6,6 +6,6 @@ from collections.abc import Sequence
 
 
 def one_of(words: Sequence[str]) -> str:
-    """Words as one says them: `a, b or c`."""
+    """Join words, without duplicates: `a, b or c`."""
     *others, last = dict.fromkeys(words)
     return f"{', '.join(others)} or {last}" if others else last

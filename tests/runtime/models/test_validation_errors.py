@@ -72,10 +72,10 @@ def test_a_wrong_tool_kind_is_one_mistake() -> None:
         ),
         (
             {"sessionUpdate": "plan", "entries": []},
-            "SessionUpdatePlan, not dict: write SessionUpdatePlan(...), or SessionUpdatePlan.model_validate(...)",
+            "not dict: write SessionUpdatePlan(...), or SessionUpdatePlan.model_validate(...) for decoded JSON",
         ),
         ({"session_update": "plan", "entries": []}, "SessionUpdatePlan, not dict: write SessionUpdatePlan(...)"),
-        ({"entries": []}, "not dict: constructors take no JSON"),
+        ({"entries": []}, "not dict: constructors take instances of models, not dicts"),
         ("hello", "not str"),
         (None, "not NoneType"),
     ],
@@ -109,17 +109,19 @@ def test_a_model_of_another_version_is_said_to_come_from_elsewhere() -> None:
 
 def test_an_argument_by_its_name_on_the_wire_is_one_mistake() -> None:
     assert mistakes(v1.PromptRequest, sessionId="1", prompt=[TEXT]) == [
-        (("sessionId",), "Unexpected argument: write `session_id`")
+        (("sessionId",), "Unexpected argument: `sessionId` is a JSON key, write `session_id`")
     ]
 
 
 def test_a_misspelt_argument_is_one_mistake() -> None:
-    assert mistakes(v1.ToolCall, tool_call_id="1", titel="x") == [(("titel",), "Unexpected argument: write `title`")]
+    assert mistakes(v1.ToolCall, tool_call_id="1", titel="x") == [
+        (("titel",), "Unexpected argument: did you mean `title`?")
+    ]
 
 
 def test_an_argument_like_none_is_said_to_be_unknown() -> None:
     assert mistakes(v1.ToolCall, tool_call_id="1", title="x", colour=1) == [
-        (("colour",), "Unexpected argument: ToolCall has no such field")
+        (("colour",), "Unexpected argument: ToolCall has no field `colour`")
     ]
 
 
