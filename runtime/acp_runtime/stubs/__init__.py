@@ -1,1 +1,1 @@
-"""What generated stubs derive from and are described by: methods, roles, sides, exports that are loaded on use."""
+"""The bases of generated stubs, and the classes that describe their methods, roles and sides."""

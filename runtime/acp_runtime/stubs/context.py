@@ -1,4 +1,4 @@
-"""Which message the code that runs is handling, for the base of handlers. The connection sets it."""
+"""The message that the running code handles. The connection sets it, the base of handlers reads it."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ class Handled(Protocol):
     """A message whose handler runs.
 
     Attributes:
-        done: whether its handler has ended; tasks that it started may still run in its context.
+        done: whether its handler has finished. Tasks that the handler started may still run in its context.
     """
 
     done: bool
 
     def default(self, method: AnyMethod, params: Any, /) -> None:
-        """The connection's default handling of a notification."""
+        """Handle a notification as the connection does by default."""
         ...
 
 

@@ -1,4 +1,4 @@
-"""Packages whose names are loaded when they are first used."""
+"""Packages that import each exported name on first use."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from typing import Any
 def lazy_exports(
     package: str, homes: Mapping[str, Sequence[str]], rest: str, names: Sequence[str]
 ) -> Callable[[str], Any]:
-    """A module `__getattr__` (PEP 562) for a package.
+    """Return a module `__getattr__` (PEP 562) for a package.
 
     Args:
-        package: the package's name.
-        homes: submodules and the names they are home to.
-        rest: the submodule of all other names.
-        names: every name the package exports.
+        package: the name of the package.
+        homes: submodules and the names that they define.
+        rest: the submodule that defines all other names.
+        names: all names that the package exports.
     """
     home_of = {name: home for home, own in homes.items() for name in own}
     exported = frozenset(names)

@@ -1,7 +1,7 @@
-"""What a method of the protocol is: its name, its params and result, who handles it, what unlocks it.
+"""Describes methods of the protocol: name, params, result, the side that handles it, the capability that unlocks it.
 
-The tables of methods are generated, one per profile; they name their models instead of holding them, so that
-importing a table builds no model. Nothing here is a dataclass: making one takes half a millisecond of every start.
+The tables of methods are generated, one per profile. They refer to models by name, so that importing a table builds no
+model. No class here is a dataclass, because defining one adds half a millisecond to the start of every program.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Side: TypeAlias = Literal["agent", "client", "both", "protocol", "proxy"]
 
 
 class SchemaSource(NamedTuple):
-    """Where the schema of a profile came from: its source, version and file, and the SHA-256 of that file."""
+    """The origin of a profile's schema: its source, version and file, and the SHA-256 of that file."""
 
     source: str
     version: str
@@ -29,16 +29,16 @@ class SchemaSource(NamedTuple):
 
 
 class Profile:
-    """A version of the protocol as a package of generated code.
+    """One version and stability of ACP, which has a package of generated code.
 
     Args:
-        package: the package's name.
+        package: the name of the package.
         protocol_version: the number that `initialize` negotiates.
         session: the property that names the session of a message.
         version: the property with the version in the messages that open a connection.
-        agent: the properties in which an agent says there what it can do and what it is.
-        client: likewise for a client.
-        refuses_lower: an agent that is asked for a lower version refuses it instead of answering with its own.
+        agent: the properties of these messages with an agent's capabilities and its name and version.
+        client: the same for a client.
+        refuses_lower: whether an agent refuses a lower version instead of answering with its own.
     """
 
     def __init__(
@@ -61,17 +61,17 @@ class Profile:
 
     @cached_property
     def session_attribute(self) -> str:
-        """The attribute of models that holds `session`."""
+        """The attribute of models for the property `session`."""
         return _attribute(self.session)
 
     @cached_property
     def version_attribute(self) -> str:
-        """The attribute of models that holds `version`."""
+        """The attribute of models for the property `version`."""
         return _attribute(self.version)
 
     @cached_property
     def models(self) -> ModuleType:
-        """The module of the models, loaded when the first one is needed."""
+        """The module of the models, imported on first use."""
         return import_module(f"{self.package}.models")
 
     def __repr__(self) -> str:
@@ -85,21 +85,21 @@ def _attribute(wire: str) -> str:
 
 
 class Method:
-    """What requests and notifications have in common. Attributes of models are named as in Python.
+    """The common part of requests and notifications. Fields are given by their names in Python.
 
     Args:
-        profile: the version of the protocol it belongs to.
+        profile: the profile it belongs to.
         wire: its name on the wire, such as `session/new`.
-        name: its name in Python: of the handler, and of the proxy's method.
-        params: the name of the model (or union of models) of its params.
-        side: who handles it, in the schema's words.
-        capability: the path in the peer's `initialize` message that unlocks it; None if nothing does.
-        baseline: every peer implements it.
-        content: what in its params needs a capability of its own: a field, or `<field>.<tag>`, and the path likewise.
-        exempt: the field of its params that names what the peer created for us; for that it needs no capability.
-        ends: the field of its params whose session or terminal is gone once it is answered.
-        cancels: the field of its params that holds the id of the request it cancels.
-        paths: the fields of its params that hold absolute paths.
+        name: its name in Python, as a method of handlers and of proxies.
+        params: the name of the model, or union of models, of its params.
+        side: the side that handles it, as the schema's `x-side` names it.
+        capability: the path of the capability that unlocks it, in the peer's `initialize` message; None if none does.
+        baseline: whether every peer implements it.
+        content: parts of the params that need a capability: a field or `<field>.<tag>`, and the path of the capability.
+        exempt: a field that names a session or terminal; if the peer created that one, no capability is needed.
+        ends: the field with the session or terminal that no longer exists once the method is answered.
+        cancels: the field with the id of the request that the method cancels.
+        paths: the fields that hold absolute paths.
     """
 
     def __init__(
@@ -140,10 +140,10 @@ class Request(Method, Generic[P, R]):
 
     Args:
         result: the name of the model of its result.
-        opens: it begins the connection and negotiates the version.
+        opens: whether it opens the connection and negotiates the version.
         creates: the field of its result that names a new session or terminal.
-        gone: the error code that means that what it ends was not there; callers get an empty result.
-        cancelled: the notification that cancels it, by session, and the JSON of the result it is answered with then.
+        gone: the error code for a session or terminal that no longer exists. The caller gets an empty result instead.
+        cancelled: the notification that cancels it, for a session, and the JSON of the result that then answers it.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""The bases of the generated stubs: what every handler and every proxy has, whatever the version of the protocol."""
+"""The bases of generated handlers and proxies, which are the same in all profiles."""
 
 from __future__ import annotations
 
@@ -17,26 +17,26 @@ R = TypeVar("R")
 
 
 class Channel(Protocol):
-    """What a proxy sends through: a connection, or anything that behaves like one."""
+    """The interface of a connection that a proxy uses."""
 
     async def request(self, method: Request[P, R], params: P) -> R:
         """Send a request and wait for its result."""
         ...
 
     async def notify(self, method: Notification[P], params: P) -> None:
-        """Send a notification; returns when it is on its way."""
+        """Send a notification. Waits while the peer doesn't read."""
         ...
 
     async def ext_request(self, method: str, params: Any) -> Any:
-        """Send a request that the schema doesn't know."""
+        """Send a request for an extension method."""
         ...
 
     async def ext_notification(self, method: str, params: Any) -> None:
-        """Send a notification that the schema doesn't know."""
+        """Send a notification of an extension method."""
         ...
 
     async def wait_closed(self) -> ConnectionClosed:
-        """Wait for the end of the connection. Gives the reason."""
+        """Wait until the connection has ended, and return the reason."""
         ...
 
     def supports(self, method: AnyMethod) -> bool:
@@ -45,22 +45,22 @@ class Channel(Protocol):
 
     @property
     def handler(self) -> Any:
-        """What handles this side's methods."""
+        """The handler of this side's methods."""
         ...
 
     @property
     def peer_capabilities(self) -> Any:
-        """What the peer advertised; None before `initialize` was answered."""
+        """The capabilities that the peer advertised; None before `initialize` was answered."""
         ...
 
     @property
     def peer_info(self) -> Any:
-        """What the peer is called; None before `initialize` was answered, or if it did not say."""
+        """The peer's name and version; None before `initialize` was answered, or if the peer didn't send them."""
         ...
 
     @property
     def process(self) -> ProcessInfo | None:
-        """The subprocess at the other end; None if there is none."""
+        """The peer's subprocess; None if this side started none."""
         ...
 
 
@@ -69,7 +69,7 @@ class ProcessInfo(Protocol):
 
     @property
     def pid(self) -> int:
-        """Its number."""
+        """Its process id."""
         ...
 
     @property
@@ -79,18 +79,18 @@ class ProcessInfo(Protocol):
 
     @property
     def where_to_look(self) -> str:
-        """A sentence that says where its stderr is to be read."""
+        """A sentence that says where to read its stderr."""
         ...
 
 
 class Handler(ABC):  # noqa: B024 - its abstract methods are in the generated subclasses
-    """One side of a connection: a method per method of the protocol that this side handles.
+    """Handles one side of a connection: it has a method for each method of the protocol that this side handles.
 
-    Handlers receive the request object, so that a field added upstream breaks no override.
+    Each method receives the request object, so that a field added upstream breaks no override.
     """
 
     async def ext_request(self, method: str, params: Any) -> Any:
-        """Answer a request that the schema doesn't know; its name begins with an underscore.
+        """Answer a request for an extension method, whose name begins with an underscore.
 
         Raises:
             MethodNotFound: unless overridden.
@@ -98,34 +98,35 @@ class Handler(ABC):  # noqa: B024 - its abstract methods are in the generated su
         raise MethodNotFound(method)
 
     async def ext_notification(self, method: str, params: Any) -> None:  # noqa: B027 - may be left alone
-        """Take a notification that the schema doesn't know; its name begins with an underscore.
+        """Handle a notification of an extension method, whose name begins with an underscore.
 
-        Ignored unless overridden.
+        Ignores it unless overridden.
         """
 
     async def invalid_notification(self, method: str, params: Any, error: InvalidParams) -> None:  # noqa: B027
-        """Take a notification whose params are not valid, such as an update of a kind that the schema doesn't know.
+        """Handle a notification with invalid params, such as an update of a kind that the schema doesn't know.
 
-        Called in the order of its session. Does nothing unless overridden: the connection has logged it already.
+        It is called in order with the other notifications of the session. It does nothing unless overridden, because
+        the connection has logged the notification already.
 
         Args:
             method: its name on the wire.
             params: the decoded JSON.
-            error: what is wrong; its `data` has the paths of the fields and a message for each.
+            error: its `data` has the paths of the invalid fields and a message for each.
         """
 
     async def _unhandled(self, method: Notification[P], params: P) -> None:
-        """What happens to a notification that no override takes: what the connection does by itself, or nothing."""
+        """Handle a notification that isn't overridden as the connection does by default."""
         handled = current.get()
         if handled is not None and not handled.done:
             handled.default(method, params)
 
 
 class Remote:
-    """The other side of a connection: a method per method of the protocol that can be called there.
+    """Calls the peer: it has a method for each method of the protocol that the peer handles.
 
-    Callers pass keywords; leaving an optional one out and passing `None` are different things. A ready-made
-    request object goes through `request` and `notify`.
+    Callers pass keywords. Leaving out an optional keyword is different from passing `None`. `request` and `notify` take
+    a ready-made model instead.
     """
 
     requests: ClassVar[Mapping[str, Request[Any, Any]]]
@@ -135,59 +136,59 @@ class Remote:
         self._channel = channel
 
     async def ext_request(self, method: str, params: Any = None) -> Any:
-        """Call a method that the schema doesn't know. `method` is its name on the wire, with the leading underscore."""
+        """Call an extension method. `method` is its name on the wire, with the leading underscore."""
         return await self._channel.ext_request(method, params)
 
     async def ext_notification(self, method: str, params: Any = None) -> None:
-        """Send a notification that the schema doesn't know, by its name on the wire, with the leading underscore."""
+        """Send a notification of an extension method. `method` is its name on the wire, with the leading underscore."""
         await self._channel.ext_notification(method, params)
 
     @property
     def handler(self) -> Any:
-        """What handles this side of the connection. Raises RuntimeError while the factory is still making it."""
+        """The handler of this side of the connection. Raises RuntimeError while the factory is still making it."""
         return self._channel.handler
 
     @property
     def capabilities(self) -> Any:
-        """What the peer advertised in its `initialize` message; None before `initialize` was answered."""
+        """The capabilities in the peer's `initialize` message; None before `initialize` was answered."""
         return self._channel.peer_capabilities
 
     @property
     def peer_info(self) -> Any:
-        """The peer's name and version; None before `initialize` was answered, and if it did not say."""
+        """The peer's name and version; None before `initialize` was answered, or if the peer didn't send them."""
         return self._channel.peer_info
 
     @property
     def process(self) -> ProcessInfo | None:
-        """The subprocess that the peer runs in (`pid`, `returncode`); None if this side did not start one."""
+        """The peer's subprocess (`pid`, `returncode`); None if this side started none."""
         return self._channel.process
 
     def supports(self, method: str) -> bool:
-        """Whether the peer has advertised what a method needs, so that no guard would stop a call of it.
+        """Return whether the peer has advertised the capability for a method, so that the guards allow a call.
 
-        Always true of the methods that every peer has and of those that no capability unlocks. False before
-        `initialize` was answered, but for `initialize` itself.
+        True for methods that every peer has or that need no capability. Before `initialize` was answered, False for all
+        methods except `initialize` itself.
 
         Args:
             method: its name on the wire, such as `session/load`.
 
         Raises:
-            ValueError: if the peer's side has no such method in this version of the protocol.
+            ValueError: if the peer has no such method in this profile.
         """
         found = self.requests.get(method) or self.notifications.get(method)
         if found is None:
-            raise ValueError(f"{method!r} is not a method that can be called on this peer.")
+            raise ValueError(f"This peer has no method {method!r}. Pass a wire name, such as 'session/load'.")
         return self._channel.supports(found)
 
     async def wait_closed(self) -> ConnectionClosed:
-        """Wait until the connection has ended and everything that was received has been handled.
+        """Wait until the connection has ended and all received messages have been handled.
 
         Returns:
-            Why it ended; of a subprocess with its exit code and the end of its stderr.
+            The reason; for a subprocess also its exit code and the end of its stderr.
         """
         return await self._channel.wait_closed()
 
-    # Not coroutines themselves: every one of them costs each message some time.
+    # Plain functions that return the awaitable, which saves a coroutine frame for each message.
     def _call(self, method: Request[P, R], /, **keywords: Any) -> Awaitable[R]:
         return self._channel.request(method, build_params(method, keywords))
 

@@ -1,4 +1,4 @@
-"""One side of a connection as data: what it handles, and the proxy for the other side. Generated code fills it in."""
+"""One side of a connection as data: the methods it handles, and the proxy for its peer. Generated code creates them."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ RemoteT = TypeVar("RemoteT")
 
 @dataclass(frozen=True, eq=False)
 class Side(Generic[RemoteT]):
-    """A side. There is one instance of each, so it is its own key.
+    """A side. There is one instance for each, so sides are compared by identity.
 
     Attributes:
-        role: who it is.
-        profile: the version of the protocol it speaks.
-        requests: those it handles, by their names on the wire.
-        notifications: those it handles, likewise.
-        remote: makes the proxy for the other side.
-        base: the base class of its handlers, whose methods are the defaults.
+        role: agent or client.
+        profile: the profile it belongs to.
+        requests: the requests it handles, by their names on the wire.
+        notifications: the notifications it handles, by their names on the wire.
+        remote: makes the proxy for the peer.
+        base: the base class of its handlers, which has the default methods.
     """
 
     role: Role
@@ -33,6 +33,6 @@ class Side(Generic[RemoteT]):
     base: type[Handler]
 
     def overrides(self, handler: Handler, method: AnyMethod) -> bool:
-        """Whether a handler implements a method itself."""
+        """Whether a handler overrides the default of a method."""
         default = getattr(self.base, method.name, None)
         return getattr(getattr(handler, method.name, None), "__func__", None) is not default

@@ -105,7 +105,9 @@ def test_the_member_that_has_all_the_keywords_says_what_is_wrong() -> None:
 def test_a_keyword_that_no_member_has_is_said_once() -> None:
     title, mistakes = refused_option(session_id="s", config_id="c", value="v", colour="red")
     assert title == "SetSessionConfigOptionRequestValueId"
-    assert mistakes == [(("colour",), "Unexpected argument: SetSessionConfigOptionRequestValueId has no such field")]
+    assert mistakes == [
+        (("colour",), "Unexpected argument: SetSessionConfigOptionRequestValueId has no field `colour`")
+    ]
 
 
 class Traced(PromptRequest):
