@@ -1,1 +1,1 @@
-"""Where bytes come from and go to: stdio, subprocesses, memory, asyncio streams, descriptors, threads."""
+"""Byte streams for connections: stdio, subprocesses, memory, asyncio streams, descriptors, threads."""

@@ -1,9 +1,9 @@
-"""File descriptors as streams, for event loops that can wait for them (POSIX).
+"""Streams for file descriptors that the event loop can wait for (POSIX).
 
-A description can be shared with other processes (a terminal, a pipe's end that the parent kept), and O_NONBLOCK belongs
-to the description, so it is never set on what this process did not open itself. Waiting until a descriptor is ready
-before each call makes blocking calls that do not block: a read gives what is there, and a write of at most PIPE_BUF
-bytes fits when there is room.
+An open file description can be shared with other processes (a terminal, the end of a pipe that the parent kept), and
+O_NONBLOCK belongs to the description, so it is never set on one that this process did not open itself. Instead, each
+call waits until the descriptor is ready. Then blocking calls don't block: a read returns the available bytes, and a
+write of at most PIPE_BUF bytes fits.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from functools import partial
 from acp_runtime.connection.forks import abandoned_in_children, leave_if_forked
 from acp_runtime.connection.transport import Receiver
 
-# What a pipe holds by default. A larger buffer would be mapped and unmapped by the system for each read.
+# The default capacity of a pipe. A larger buffer would be mapped and unmapped by the system for each read.
 _CHUNK = 64 * 1024
 _HIGH_WATER = 64 * 1024
-# What a pipe holds at most, without privileges.
+# The maximum capacity of a pipe for unprivileged processes.
 _MAX_PIPE = 1024 * 1024
 
 
 def can_wait(fd: int) -> bool:
-    """Whether the loop can wait for this descriptor. Not for regular files, nor for /dev/null."""
+    """Return whether the event loop can wait for a descriptor. It can't for regular files and /dev/null."""
     mode = os.fstat(fd).st_mode
     if stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode):
         return True
@@ -37,11 +37,12 @@ def can_wait(fd: int) -> bool:
 
 
 def reopen_terminal(fd: int) -> tuple[int, bool]:
-    """Open a terminal anew. A terminal that has some room may have less than PIPE_BUF, and only its own description may
-    become non-blocking.
+    """Open a terminal again, to get a description of our own that can be made non-blocking.
+
+    This is necessary because a terminal that is ready for writing may have less room than PIPE_BUF.
 
     Returns:
-        A descriptor, which takes the place of the given one, and whether its description is still shared.
+        A descriptor that replaces the given one, and whether its description is still shared.
     """
     try:
         own = os.open(os.ttyname(fd), os.O_WRONLY | os.O_NOCTTY)
@@ -52,7 +53,7 @@ def reopen_terminal(fd: int) -> tuple[int, bool]:
 
 
 class FdReader:
-    """Reads a descriptor, which it owns."""
+    """Reads from a descriptor, which it owns."""
 
     def __init__(self, fd: int) -> None:
         self._loop = asyncio.get_running_loop()
@@ -63,27 +64,27 @@ class FdReader:
         abandoned_in_children(self)
 
     def start(self, receiver: Receiver, /) -> None:
-        """Begin to read."""
+        """Start reading."""
         self._receiver = receiver
         self.resume()
 
     def pause(self) -> None:
-        """Leave what comes in the descriptor."""
+        """Stop reading for now."""
         if self._open:
             self._loop.remove_reader(self._fd)
 
     def resume(self) -> None:
-        """Read on."""
+        """Continue reading."""
         if self._open:
-            self._loop.add_reader(self._fd, self._ready)
+            self._loop.add_reader(self._fd, self._read)
 
     async def stop(self) -> None:
-        """Read no more."""
+        """Stop reading for good."""
         self._receiver = None
         self.pause()
 
     def discard(self) -> None:
-        """Read on, and drop what comes, so that whoever writes is not held up."""
+        """Continue reading but discard the data, so that the writer is not blocked."""
         self._receiver = None
         self.resume()
 
@@ -92,31 +93,31 @@ class FdReader:
         self._finish(None)
 
     def abandon(self) -> None:
-        """Close the copy that a forked child has of the descriptor, and end the child if it returns to the loop."""
+        """Close a forked child's copy of the descriptor, and end the child if it returns to the event loop."""
         if self._open:
             self._open = False
             os.close(self._fd)
-            # A child of another thread doesn't return to the loop.
+            # A child that another thread forked doesn't return to the loop.
             with suppress(RuntimeError):
                 self._loop.call_soon(leave_if_forked, self._made_in)
 
     def read_now(self) -> bool:
-        """Read what is there, without waiting for more. Whether it can."""
-        there = select.poll()
+        """Read the available bytes without waiting for more. Return True: this reader supports it."""
+        poll = select.poll()
         left = _MAX_PIPE if self._open else 0
         if left:
-            there.register(self._fd, select.POLLIN)
-        while self._open and left > 0 and there.poll(0):
+            poll.register(self._fd, select.POLLIN)
+        while self._open and left > 0 and poll.poll(0):
             left -= _CHUNK
-            self._ready()
+            self._read()
         return True
 
     def end(self) -> None:
-        """Read what is there, then close, though others could still write."""
+        """Read the available bytes, then close, even if other processes could still write."""
         self.read_now()
         self.close()
 
-    def _ready(self) -> None:
+    def _read(self) -> None:
         if not self._open:
             return
         try:
@@ -147,68 +148,68 @@ class FdWriter:
 
     Args:
         fd: the descriptor.
-        shared: whether other processes may share its description. If not, it becomes non-blocking.
+        shared: whether other processes may share its description. If not, it is made non-blocking.
 
     Attributes:
-        error: why nothing can be written anymore, if that is so.
+        error: why nothing can be written anymore; None while writing works.
     """
 
     def __init__(self, fd: int, *, shared: bool) -> None:
         self._loop = asyncio.get_running_loop()
         self._fd = fd
         self._open = True
-        self._put = _writer_of(fd, shared)
-        self._kept: deque[memoryview] = deque()
-        self._size = 0
-        self._waiting: list[asyncio.Future[None]] = []
+        self._write_some = _writer_of(fd, shared)
+        self._buffer: deque[memoryview] = deque()
+        self._buffered = 0
+        self._waiters: list[asyncio.Future[None]] = []
         self._on_failure: Callable[[OSError], None] | None = None
         self.error: OSError | None = None
         abandoned_in_children(self)
 
     @property
     def unwritten(self) -> int:
-        """Bytes that the descriptor did not take yet."""
-        return self._size
+        """The number of buffered bytes."""
+        return self._buffered
 
     def write(self, data: bytes, /) -> None:
-        """Write as much as fits now, and the rest when there is room."""
+        """Write as much as fits now, and the rest when the descriptor is ready."""
         if self.error is not None:
             raise self.error
         if not self._open:
             raise BrokenPipeError("The descriptor is closed.")
-        if self._kept:
-            self._keep(memoryview(data))
+        if self._buffer:
+            self._append(memoryview(data))
             return
         try:
-            written = self._put(data)
+            written = self._write_some(data)
         except OSError as error:
             self.error = error
             raise
         if written < len(data):
-            self._keep(memoryview(data)[written:])
-            self._push()
+            self._append(memoryview(data)[written:])
+            self._flush()
             if self.error is not None:
                 raise self.error
-            if self._kept:
-                self._loop.add_writer(self._fd, self._on_room)
+            if self._buffer:
+                self._loop.add_writer(self._fd, self._on_ready)
 
     def on_failure(self, call: Callable[[OSError], None], /) -> None:
-        """What to call if writing fails later than in `write`."""
+        """Set the function to call if writing buffered bytes fails."""
         self._on_failure = call
 
     async def drain(self) -> None:
-        """Wait while too much is unwritten."""
+        """Wait while more bytes than the high-water mark are buffered. Raise OSError if writing failed."""
         await self._until(_HIGH_WATER)
         if self.error is not None:
             raise self.error
 
     async def close(self) -> None:
-        """Write the rest, then close the descriptor."""
+        """Write the buffered bytes, then close the descriptor."""
         await self._until(0)
         self.abort()
 
     def abort(self) -> None:
-        """Close the descriptor, whatever is left."""
+        """Close the descriptor without writing the buffered bytes."""
         if self._open:
             self._open = False
             self._loop.remove_writer(self._fd)
@@ -217,43 +218,43 @@ class FdWriter:
             self._wake()
 
     def abandon(self) -> None:
-        """Close the copy that a forked child has of the descriptor. Nothing of what is left is written twice."""
+        """Close a forked child's copy of the descriptor. Only the parent writes the buffered bytes."""
         if self._open:
             self._open = False
             os.close(self._fd)
             self._fail(BrokenPipeError("The descriptor belongs to the parent process."))
 
     async def _until(self, size: int) -> None:
-        while self._size > size and self.error is None:
+        while self._buffered > size and self.error is None:
             waiter: asyncio.Future[None] = self._loop.create_future()
-            self._waiting.append(waiter)
+            self._waiters.append(waiter)
             await waiter
 
-    def _keep(self, data: memoryview) -> None:
-        self._kept.append(data)
-        self._size += len(data)
+    def _append(self, data: memoryview) -> None:
+        self._buffer.append(data)
+        self._buffered += len(data)
 
-    def _on_room(self) -> None:
+    def _on_ready(self) -> None:
         if not self._open:
             return
-        self._push()
-        if not self._kept:
+        self._flush()
+        if not self._buffer:
             self._loop.remove_writer(self._fd)
-        if self._size <= _HIGH_WATER:
+        if self._buffered <= _HIGH_WATER:
             self._wake()
 
-    def _push(self) -> None:
+    def _flush(self) -> None:
         try:
-            while self._kept:
-                view = self._kept[0]
-                written = self._put(view)
+            while self._buffer:
+                view = self._buffer[0]
+                written = self._write_some(view)
                 if not written:
                     return
-                self._size -= written
+                self._buffered -= written
                 if written == len(view):
-                    self._kept.popleft()
+                    self._buffer.popleft()
                 else:
-                    self._kept[0] = view[written:]
+                    self._buffer[0] = view[written:]
         except OSError as error:
             self._fail(error)
             if self._on_failure is not None:
@@ -261,27 +262,27 @@ class FdWriter:
 
     def _fail(self, error: OSError) -> None:
         self.error = error
-        self._kept.clear()
-        self._size = 0
+        self._buffer.clear()
+        self._buffered = 0
         self._wake()
 
     def _wake(self) -> None:
-        for waiter in self._waiting:
+        for waiter in self._waiters:
             if not waiter.done():
                 waiter.set_result(None)
-        self._waiting.clear()
+        self._waiters.clear()
 
 
 def _writer_of(fd: int, shared: bool) -> Callable[[bytes | memoryview], int]:
-    """What writes some bytes and gives their number, 0 if there is no room."""
+    """Return a function that writes without blocking and returns the number of bytes written, 0 if none fit."""
     if not shared:
         os.set_blocking(fd, False)
         return partial(_write, fd)
     if stat.S_ISSOCK(os.fstat(fd).st_mode):
         return partial(_send, fd)
-    room = select.poll()
-    room.register(fd, select.POLLOUT)
-    return lambda data: _write(fd, data[: select.PIPE_BUF]) if room.poll(0) else 0
+    poll = select.poll()
+    poll.register(fd, select.POLLOUT)
+    return lambda data: _write(fd, data[: select.PIPE_BUF]) if poll.poll(0) else 0
 
 
 def _write(fd: int, data: bytes | memoryview) -> int:
@@ -292,11 +293,11 @@ def _write(fd: int, data: bytes | memoryview) -> int:
 
 
 def _send(fd: int, data: bytes | memoryview) -> int:
-    """Write to a socket that may be in blocking mode, without blocking and without changing its mode."""
-    end = socket.socket(fileno=fd)
+    """Write to a socket without blocking and without changing its mode."""
+    borrowed = socket.socket(fileno=fd)
     try:
-        return end.send(data, socket.MSG_DONTWAIT)
+        return borrowed.send(data, socket.MSG_DONTWAIT)
     except (BlockingIOError, InterruptedError):
         return 0
     finally:
-        end.detach()
+        borrowed.detach()

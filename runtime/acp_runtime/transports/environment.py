@@ -1,4 +1,4 @@
-"""The environment of a subprocess: this process's by default, a part of it if asked for, and what is added."""
+"""Builds the environment of a subprocess: all or part of this process's environment, plus additional variables."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import sys
 from collections.abc import Collection, Mapping
 from typing import Any, cast
 
-# What a program needs to run and to find its user's files. Nothing that is likely to be a secret.
+# The variables that programs need to run and to find their user's files. None is likely to hold a secret.
 _SAFE = (
     *("PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "TERM", "TMPDIR", "TZ"),
     *("XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME", "XDG_RUNTIME_DIR", "XDG_STATE_HOME"),
@@ -17,36 +17,36 @@ _SAFE = (
 
 
 def environment(extra: Mapping[str, str] | None, inherit: bool | Collection[str]) -> dict[str, str]:
-    """The environment of a subprocess.
+    """Return the environment of a subprocess.
 
     Args:
-        extra: what is added; goes before what is inherited.
-        inherit: everything, the few variables that every program needs, or those of these names.
+        extra: additional variables, which override inherited ones.
+        inherit: True for all variables, False for the few that every program needs, or the names of those to inherit.
 
     Raises:
-        TypeError: if `inherit` is a single name, or a name or a value is no text.
+        TypeError: if `inherit` is a single name, or a name or value in `extra` is not text.
     """
     wanted = cast("object", inherit)
     if isinstance(wanted, str) or not isinstance(wanted, (bool, Collection)):
-        raise TypeError(f"inherit_env is True, False or a list of names, not {wanted!r}.")
+        raise TypeError(f"inherit_env must be True, False or a list of names, not {wanted!r}.")
     _check_texts(extra)
-    return {**{name: value for name, value in os.environ.items() if _is_passed(name, inherit)}, **(extra or {})}
+    return {**{name: value for name, value in os.environ.items() if _is_inherited(name, inherit)}, **(extra or {})}
 
 
 def _check_texts(extra: Mapping[Any, Any] | None) -> None:
-    """Refuse what no environment can hold. Values are secrets: errors name their variables and types only."""
+    """Refuse names and values that are not text. Errors don't quote values, because these may be secrets."""
     given = cast("object", extra)
     if given is not None and not isinstance(given, Mapping):
-        raise TypeError(f"env is a dict of names and values, not a {type(given).__name__}.")
+        raise TypeError(f"env must be a dict of names and values, not a {type(given).__name__}.")
     for name, value in (extra or {}).items():
         if not isinstance(name, (str, bytes)):
-            raise TypeError(f"The names in env are text, not values of type {type(name).__name__}.")
+            raise TypeError(f"The names in env must be text, not of type {type(name).__name__}.")
         if not isinstance(value, (str, bytes, os.PathLike)):
-            raise TypeError(f"The value of {name!r} in env is text, not a value of type {type(value).__name__}.")
+            raise TypeError(f"The value of {name!r} in env must be text, not of type {type(value).__name__}.")
 
 
-def _is_passed(name: str, inherit: bool | Collection[str]) -> bool:
+def _is_inherited(name: str, inherit: bool | Collection[str]) -> bool:
     if isinstance(inherit, bool):
         return inherit or name in _SAFE or name.startswith("LC_")
-    # Windows has its names in upper case, whatever people write.
+    # On Windows, names in os.environ are always upper case.
     return name in inherit or (sys.platform == "win32" and name in {each.upper() for each in inherit})

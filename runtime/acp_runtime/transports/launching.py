@@ -1,7 +1,7 @@
-"""Starting a subprocess in a process group of its own, with pipes. A failure is told in a sentence and leaves nothing.
+"""Starts a subprocess with pipes, in a process group of its own. If it fails, the error says why and nothing is left.
 
-The pipes are made here rather than by asyncio, whose `wait` also waits for pipes that a grandchild holds
-(CPython #119710), and whose readers have a limit of their own.
+asyncio's subprocesses are not used: their `wait` also waits for pipes that a grandchild keeps open (CPython #119710),
+and their readers limit the length of lines.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from acp_runtime.transports.process_group import ProcessGroup
 
 
 class InvalidCommand(OSError, ValueError):
-    """No process can have such a command, argument or environment variable: it holds a NUL character, for one."""
+    """The command, an argument or a variable is impossible for a process, for example because it contains NUL."""
 
 
 @dataclass(frozen=True)
 class Launched:
-    """A running subprocess, and this side's ends of its pipes."""
+    """A running subprocess, and this process's ends of its pipes."""
 
     group: ProcessGroup
     stdin: int
@@ -37,8 +37,8 @@ def launch(command: str, args: tuple[str, ...], cwd: str | Path | None, env: dic
     """Start a subprocess.
 
     Raises:
-        OSError: if it can't start; names the command, and the folder if that is what is wrong.
-        TypeError: if something is neither text nor a path.
+        OSError: if it can't be started; the message names the command and the reason.
+        TypeError: if the command, an argument or `cwd` is neither text nor a path.
     """
     _check_types(command, args, cwd)
     with ExitStack() as ours, ExitStack() as theirs:
@@ -54,7 +54,7 @@ def launch(command: str, args: tuple[str, ...], cwd: str | Path | None, env: dic
             ours.callback(os.close, stderr)
             group = ProcessGroup(_popen(command, args, cwd, env, (child_in, child_out, child_err)))
         except OSError as error:
-            raise _explained(error, command, cwd, env) from error
+            raise _start_error(error, command, cwd, env) from error
         except ValueError as error:
             raise InvalidCommand(EINVAL, f"Can't start the agent {command!r}: {error}") from error
         ours.pop_all()
@@ -78,35 +78,35 @@ def _popen(
 
 
 def _check_types(command: Any, args: tuple[object, ...], cwd: object) -> None:
-    """Say what isn't text, where `subprocess` would say only that something is not."""
-    kind = type(command).__name__
+    """Refuse arguments of the wrong type by name; the error of `subprocess` wouldn't say which one it is."""
     if isinstance(command, (list, tuple)):
-        raise TypeError(f"The command is text, not a {kind}: pass it and its arguments one by one.")
+        kind = type(command).__name__
+        raise TypeError(f"The command must be text, not a {kind}. Pass it and each of its arguments separately.")
     named = [("The command", command), ("cwd", "" if cwd is None else cwd)]
     named += [(f"Argument {number} of the command", value) for number, value in enumerate(args, 1)]
     for name, value in named:
         if not isinstance(value, (str, bytes, os.PathLike)):
-            raise TypeError(f"{name} is text or a path, not a value of type {type(value).__name__}.")
+            raise TypeError(f"{name} must be text or a path, not of type {type(value).__name__}.")
 
 
-def _explained(error: OSError, command: str, cwd: str | Path | None, env: dict[str, str]) -> OSError:
-    """The same error with a sentence that names the command and what is wrong."""
+def _start_error(error: OSError, command: str, cwd: str | Path | None, env: dict[str, str]) -> OSError:
+    """Return the same error with a message that names the command and the reason."""
     command = os.fsdecode(command)
     reason, filename = error.strerror or str(error), error.filename
-    if cwd is not None and (wrong := _wrong_with_folder(os.fsdecode(cwd))):
-        reason, filename = f"its working folder {os.fsdecode(cwd)!r} {wrong}", os.fsdecode(cwd)
+    if cwd is not None and (problem := _problem_with_folder(os.fsdecode(cwd))):
+        reason, filename = f"its working folder {os.fsdecode(cwd)!r} {problem}", os.fsdecode(cwd)
     elif not command:
         reason = "the command is empty"
-    elif file := _file_of(command, cwd, env):
-        reason = _wrong_with_file(file, error) or reason
-    elif (first := command.split()[:1]) != [command] and first and _file_of(first[0], cwd, env):
-        reason = f"{reason}. Pass the command and its arguments one by one, beginning with {first[0]!r}"
+    elif file := _find_file(command, cwd, env):
+        reason = _problem_with_file(file, error) or reason
+    elif (first := command.split()[:1]) != [command] and first and _find_file(first[0], cwd, env):
+        reason = f"{reason}. Pass the command {first[0]!r} and each of its arguments separately"
     return type(error)(error.errno, f"Can't start the agent {command!r}: {reason}", filename)
 
 
-def _wrong_with_folder(cwd: str) -> str:
+def _problem_with_folder(cwd: str) -> str:
     if not cwd:
-        return "has no name"
+        return "is an empty path"
     with suppress(OSError, ValueError):
         folder = Path(cwd)
         if not folder.exists():
@@ -118,8 +118,8 @@ def _wrong_with_folder(cwd: str) -> str:
     return ""
 
 
-def _file_of(command: str, cwd: str | Path | None, env: dict[str, str]) -> Path | None:
-    """The file that a command means, if there is one."""
+def _find_file(command: str, cwd: str | Path | None, env: dict[str, str]) -> Path | None:
+    """Find the file of a command: by its path, or in the folders of PATH."""
     with suppress(OSError, ValueError):
         for folder in [cwd or "."] if os.path.dirname(command) else os.get_exec_path(env):
             if (path := Path(folder, command)).exists():
@@ -127,11 +127,11 @@ def _file_of(command: str, cwd: str | Path | None, env: dict[str, str]) -> Path 
     return None
 
 
-def _wrong_with_file(path: Path, error: OSError) -> str:
+def _problem_with_file(path: Path, error: OSError) -> str:
     if path.is_dir():
         return "it is a folder"
     if error.errno == ENOENT:
-        return "the interpreter that its first line names doesn't exist"
+        return "the interpreter named in its first line doesn't exist"
     if error.errno == EACCES and not os.access(path, os.X_OK):
         return "it is not executable"
     return ""

@@ -1,4 +1,4 @@
-"""An agent as a subprocess: started in a group of its own, always read, and gone with all it started (rule 23)."""
+"""Runs an agent as a subprocess in its own process group, and ends it together with its descendants (rule 23)."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from acp_runtime.transports.stdio import open_reader, open_writer
 if TYPE_CHECKING:
     from acp_runtime.transports.stdio import Reader
 
-# How long to wait for what a process that closed its stdout still has to say: its exit code and its last words.
-_LAST_WORDS = 1.0
-# How long to wait at the end for whoever reads what is handed on of its stderr.
-_FLUSH = 0.5
-# How long to wait for what should come to its end by itself.
+# Seconds to wait for the exit code and the end of stderr when a process has closed its stdout.
+_EXIT_DEADLINE = 1.0
+# Seconds to wait at the end for the reader of the forwarded stderr.
+_FLUSH_DEADLINE = 0.5
+# Seconds to wait at the end for descendants to exit, and for the end of stderr.
 _GRACE = 0.1
 
 _logger = getLogger(__name__)
@@ -44,10 +44,10 @@ async def running_process(
     env: Mapping[str, str] | None,
     options: Options,
 ) -> AsyncGenerator[Process]:
-    """A process while the block lasts; it and all it started are gone afterwards.
+    """Run a process during the `async with` block. It and its descendants are gone afterwards.
 
     Raises:
-        OSError: if the command can't start, or the file for its stderr can't be opened; names it.
+        OSError: if the command can't be started, or the file for its stderr can't be opened; the message names it.
     """
     with ExitStack() as release:
         with deferred_interrupts():
@@ -60,7 +60,7 @@ async def running_process(
         try:
             yield process
         except GeneratorExit:
-            # The event loop has been left (by Ctrl-C pressed again, for one). What is released is ended at once.
+            # The event loop was left, for example by a second Ctrl-C. `release` ends the process without it.
             can_wait = False
             raise
         finally:
@@ -72,15 +72,15 @@ class Process:
     """A running subprocess and its pipes.
 
     Args:
-        launched: the subprocess, and this side's descriptors, which this object owns.
-        stderr: where its stderr goes.
-        options: the deadlines of its end.
-        release: gets what closes the descriptors at once.
+        launched: the subprocess and the descriptors of its pipes, which this object owns.
+        stderr: the receiver of its stderr.
+        options: the deadlines for its end.
+        release: collects the callbacks that close the descriptors.
 
     Attributes:
-        stdin: where the subprocess reads.
-        stdout: where it writes.
-        closing: the waits of the end, of the connection with it first.
+        stdin: writes to the subprocess.
+        stdout: reads from the subprocess.
+        closing: the waits while the connection and then the process end.
     """
 
     def __init__(self, launched: Launched, stderr: Stderr, options: Options, release: ExitStack) -> None:
@@ -98,53 +98,53 @@ class Process:
         self.closing: ShieldedWaits = ShieldedWaits()
         self._exit = ExitWatch(launched.group)
         release.callback(self._exit.close)
-        # What it has started may hold its stdout for ever. All that it wrote itself is read by then.
+        # A descendant may keep stdout open forever, so reading ends with the output of the process itself.
         self._exit.exited.add_done_callback(lambda _: reader.end())
         stderr.start(stderr_reader)
         finalize(self, launched.group.end_now).atexit = False
 
     @property
     def pid(self) -> int:
-        """Its id, which is its process group's, too."""
+        """The id of the process and of its process group."""
         return self._group.pid
 
     @property
     def returncode(self) -> int | None:
-        """Its exit code, negative for a signal; None while it runs."""
+        """The exit code, negative for a signal; None while the process runs."""
         return self._group.returncode
 
     @property
     def stderr(self) -> str:
-        """The last that it wrote to its stderr, at most `Options.stderr_tail` bytes."""
+        """The end of its stderr, at most `Options.stderr_tail` bytes."""
         return self._stderr.tail
 
     @property
     def where_to_look(self) -> str:
-        """A sentence that says where its stderr is to be read."""
+        """A sentence that says where to find its stderr."""
         return self._stderr.where_to_look
 
     async def why_closed(self, reason: ConnectionClosed) -> ConnectionClosed:
-        """Add the exit code and the end of stderr to the reason why a connection ended."""
+        """Add the exit code and the end of stderr to the reason why the connection closed."""
         self._exit.poll_faster()
-        await asyncio.wait({self._exit.exited}, timeout=_LAST_WORDS)
+        await asyncio.wait({self._exit.exited}, timeout=_EXIT_DEADLINE)
         if not self._stderr_reader.read_now() and self._exit.exited.done():
-            await asyncio.wait({self._stderr.finished}, timeout=_LAST_WORDS)
+            await asyncio.wait({self._stderr.finished}, timeout=_EXIT_DEADLINE)
         return type(reason)(reason.reason, self.returncode, self.stderr)
 
     def keep_draining(self) -> None:
-        """Read on when the connection stops listening, so that what the process still writes doesn't hold it up."""
+        """Keep reading stdout after the connection has stopped, so that the process is not blocked by a full pipe."""
         self.stdout.keep_draining()
 
     async def end(self) -> None:
-        """Close stdin, wait, terminate, kill; then the same to what the process left behind."""
+        """Close stdin, wait, terminate and kill; then do the same to the descendants."""
         self.stdin.abort()
         self._reader.discard()
         self._exit.poll_faster()
         await self._end_process()
-        await self._end_what_it_left()
+        await self._end_descendants()
         if not self._stderr_reader.read_now():
             await self.closing.wait(self._stderr.finished, _GRACE)
-        await self.closing.until(self._stderr.is_handed_on, _FLUSH)
+        await self.closing.until(self._stderr.is_forwarded, _FLUSH_DEADLINE)
         self.closing.raise_cancelled()
 
     def _warn(self, message: str) -> None:
@@ -154,53 +154,53 @@ class Process:
         deadline, last_deadline = self._options.exit_deadline, self._options.terminate_deadline
         if await self.closing.wait(self._exit.exited, deadline):
             return
-        self._warn("The agent (pid %s) goes on after its stdin was closed; it gets SIGTERM.")
+        self._warn("The agent (pid %s) is still running after its stdin was closed; sending SIGTERM.")
         self._group.signal("SIGTERM")
         if await self.closing.wait(self._exit.exited, last_deadline):
             return
-        self._warn("The agent (pid %s) goes on after SIGTERM; it is killed.")
+        self._warn("The agent (pid %s) is still running after SIGTERM; killing it.")
         self._group.signal("SIGKILL")
         await self.closing.wait(self._exit.exited, last_deadline)
 
-    async def _end_what_it_left(self) -> None:
+    async def _end_descendants(self) -> None:
         deadline = self._options.terminate_deadline
         if await self.closing.until(self._group.is_gone, _GRACE):
             return
-        self._warn("The agent (pid %s) left processes behind; they get SIGTERM.")
+        self._warn("The agent (pid %s) left processes behind; sending them SIGTERM.")
         self._group.signal("SIGTERM")
         if await self.closing.until(self._group.is_gone, deadline):
             return
-        self._warn("What the agent (pid %s) left behind goes on after SIGTERM; it is killed.")
+        self._warn("Processes that the agent (pid %s) left behind are still running after SIGTERM; killing them.")
         self._group.signal("SIGKILL")
         await self.closing.until(self._group.is_gone, deadline)
 
 
 class _Stdout:
-    """The stdout of a process as a source."""
+    """The stdout of a process, as the source of a connection."""
 
     def __init__(self, reader: Reader) -> None:
         self._reader = reader
         self._keep_draining = False
 
     def start(self, receiver: Receiver, /) -> None:
-        """Begin to read."""
+        """Start reading."""
         self._reader.start(receiver)
 
     def pause(self) -> None:
-        """Leave what comes in the pipe."""
+        """Stop reading for now."""
         self._reader.pause()
 
     def resume(self) -> None:
-        """Read on."""
+        """Continue reading."""
         self._reader.resume()
 
     async def stop(self) -> None:
-        """Hand on nothing more."""
+        """Stop delivering to the receiver for good."""
         if self._keep_draining:
             self._reader.discard()
         else:
             await self._reader.stop()
 
     def keep_draining(self) -> None:
-        """When it is stopped, drop what comes rather than leave it in the pipe."""
+        """After `stop`, read and discard the data instead of leaving it in the pipe."""
         self._keep_draining = True

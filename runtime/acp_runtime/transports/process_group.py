@@ -1,10 +1,11 @@
-"""A subprocess and what it has started, ended as a whole, in the worst case without an event loop.
+"""Ends a subprocess together with its descendants, if necessary without an event loop.
 
-A subprocess leads a session and a process group. What it starts belongs to its group, or to another one of its session
-(what an interactive shell starts, for one). Sessions are seen on Linux alone. What starts a session of its own is left.
+A subprocess leads a session and a process group. Its descendants belong to its group, or to other groups of its session
+(those that an interactive shell starts, for example). Sessions can be inspected only on Linux. Descendants that start a
+session of their own are not ended.
 
-Ctrl-C pressed again leaves the event loop at once, wherever it is. So each group is known until nothing of it is left,
-and ended when this process exits, at the latest.
+A second Ctrl-C leaves the event loop at any point. Therefore each group is registered until none of its processes is
+left, and is ended when this process exits, at the latest.
 """
 
 from __future__ import annotations
@@ -20,12 +21,12 @@ from contextlib import suppress
 from acp_runtime.connection.forks import abandoned_in_children
 from acp_runtime.transports.signals import deferred_interrupts
 
-# How long a process may take to end after SIGTERM, and after SIGKILL, while nothing else can run.
-_LAST_GRACE, _LAST_WAIT, _PAUSE = 0.5, 2.0, 0.002
+# Without an event loop: seconds to wait after SIGTERM, after SIGKILL, and between two checks.
+_TERM_DEADLINE, _KILL_DEADLINE, _INTERVAL = 0.5, 2.0, 0.002
 
 
 class ProcessGroup:
-    """A subprocess and what it has started. On Windows, the subprocess alone.
+    """A subprocess and its descendants. On Windows, only the subprocess.
 
     Args:
         popen: the subprocess. Only this object may wait for it.
@@ -48,20 +49,20 @@ class ProcessGroup:
         return self._popen.returncode
 
     def has_exited(self) -> bool:
-        """Whether the subprocess has exited. It is reaped then; what it has started may still run."""
+        """Return whether the subprocess has exited, and reap it then. Its descendants may still run."""
         if self._popen.returncode is None and self._popen.poll() is not None:
-            # Now or never: once nothing is left of the group, its number may be another's.
+            # Check now: once the group is empty, the system may reuse its id.
             self.is_gone()
         return self._popen.returncode is not None
 
     def is_gone(self) -> bool:
-        """Whether nothing is left of the group."""
+        """Return whether no process of the group is left."""
         if not self._is_gone and self._popen.poll() is not None and not _has_members(self.pid):
             self._forget()
         return self._is_gone
 
     def signal(self, name: str) -> None:
-        """Send a signal to all of the group: "SIGTERM" or "SIGKILL"."""
+        """Send "SIGTERM" or "SIGKILL" to all processes of the group."""
         if self.is_gone():
             return
         if sys.platform != "win32":
@@ -72,11 +73,11 @@ class ProcessGroup:
             self._popen.kill()
 
     def end_now(self) -> None:
-        """End what is left of the group, with little patience, and without an event loop."""
+        """End all processes of the group, with short deadlines and without an event loop."""
         _end_now({self})
 
     def abandon(self) -> None:
-        """Leave the group alone in a forked child."""
+        """Forget the group in a forked child, so that the child doesn't end it."""
         self._forget()
 
     def _forget(self) -> None:
@@ -88,7 +89,7 @@ _groups: set[ProcessGroup] = set()
 
 
 def _end_all() -> None:
-    """Nothing comes after this, so a Ctrl-C that can't be put off any more begins it again."""
+    """End all groups at exit. If a Ctrl-C interrupts it, start again, because nothing runs after it."""
     try:
         _end_now(set(_groups))
     except KeyboardInterrupt:
@@ -101,16 +102,16 @@ atexit.register(_end_all)
 def _end_now(groups: set[ProcessGroup]) -> None:
     with deferred_interrupts() as interrupts:
         _signal(groups, "SIGTERM")
-        end = time.monotonic() + _LAST_GRACE
-        while _left(groups) and time.monotonic() < end and not interrupts:
-            time.sleep(_PAUSE)
+        end = time.monotonic() + _TERM_DEADLINE
+        while _any_left(groups) and time.monotonic() < end and not interrupts:
+            time.sleep(_INTERVAL)
         _signal(groups, "SIGKILL")
-        end = time.monotonic() + _LAST_WAIT
-        while _left(groups) and time.monotonic() < end:
-            time.sleep(_PAUSE)
+        end = time.monotonic() + _KILL_DEADLINE
+        while _any_left(groups) and time.monotonic() < end:
+            time.sleep(_INTERVAL)
 
 
-def _left(groups: set[ProcessGroup]) -> bool:
+def _any_left(groups: set[ProcessGroup]) -> bool:
     return any(not group.is_gone() for group in groups)
 
 
@@ -142,9 +143,9 @@ def _has_members(leader: int) -> bool:
 
 
 def _members(leader: int) -> dict[int, int] | None:
-    """The processes in the session of a process, with their groups; None where that can't be told.
+    """Return the processes of a session and the group of each, or None if the system doesn't provide them.
 
-    Zombies don't count: in a container without an init, nobody waits for them.
+    Zombies are not included: in a container without an init process, they are never reaped.
     """
     if sys.platform != "linux":
         return None
@@ -154,7 +155,7 @@ def _members(leader: int) -> dict[int, int] | None:
         if str(os.getpid()) not in names:
             return None
         for name in filter(str.isdigit, names):
-            # The name of the program stands in brackets, and may hold anything.
+            # The program's name is in parentheses and may contain any characters.
             state, _, group, session = _stat(name).rpartition(b")")[2].split()[:4] or (b"X", b"0", b"0", b"0")
             if int(session) == leader and state not in b"ZX":
                 found[int(name)] = int(group)
@@ -164,7 +165,7 @@ def _members(leader: int) -> dict[int, int] | None:
 
 
 def _stat(pid: str) -> bytes:
-    """What the system says of a process; nothing if it has just ended."""
+    """Read the status of a process; empty if it has just ended."""
     try:
         with open(f"/proc/{pid}/stat", "rb") as file:
             return file.read()

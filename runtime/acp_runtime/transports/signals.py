@@ -1,4 +1,4 @@
-"""SIGINT and SIGTERM: taken over while an agent serves, and kept waiting while a process is being started or ended."""
+"""Handles SIGINT and SIGTERM while an agent serves, and defers SIGINT while a process is started or ended."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ _Handler = Callable[[int, FrameType | None], Any] | int | None
 
 
 class ShutdownSignals:
-    """SIGINT and SIGTERM call a function in the event loop while the block lasts; then whoever had them has them again.
+    """Makes SIGINT and SIGTERM call a function in the event loop during the `with` block, then restores their handlers.
 
-    Handlers of Python are used rather than `loop.add_signal_handler`, for three reasons: what was there before can be
-    put back, a loop that is blocked by a handler can still be interrupted, and a signal that a forked child gets can't
-    be taken for one of this process: on Python 3.11 a child writes its signals into its parent's wake-up descriptor.
+    It uses `signal.signal` rather than `loop.add_signal_handler`, for three reasons: the previous handlers can be
+    restored; a loop that a handler blocks can still be interrupted; and a signal to a forked child isn't mistaken for
+    one to this process (on Python 3.11 a child writes its signals to its parent's wake-up descriptor).
 
     Args:
-        call: called with the signal and how many there have been.
+        call: called with the signal and the number of signals so far.
     """
 
     def __init__(self, call: Callable[[signal.Signals, int], None]) -> None:
         self._call = call
         self._count = 0
         self._loop = asyncio.get_running_loop()
-        self._before: dict[signal.Signals, _Handler] = {}
+        self._previous: dict[signal.Signals, _Handler] = {}
         self._wake_up = _WakeUp(self._loop)
 
     def __enter__(self) -> None:
@@ -42,48 +42,48 @@ class ShutdownSignals:
         abandoned_in_children(self)
         self._wake_up.open()
         for number in (signal.SIGINT, signal.SIGTERM):
-            before = signal.getsignal(number)
-            if before is not None:  # Set by something that isn't Python, which can't be put back.
-                self._before[number] = before
+            previous = signal.getsignal(number)
+            if previous is not None:  # None: a handler that was not set from Python, and can't be restored
+                self._previous[number] = previous
                 signal.signal(number, self._received)
                 if sys.platform != "win32":
                     signal.siginterrupt(number, False)
 
     def __exit__(self, *_: object) -> None:
-        self._put_back()
+        self._restore()
         self._wake_up.close()
 
     def abandon(self) -> None:
-        """Let a forked child have the handlers that this process had before, so that SIGTERM ends the child."""
+        """Restore the previous handlers in a forked child, so that SIGTERM ends the child."""
         signal.set_wakeup_fd(-1)
-        self._put_back()
+        self._restore()
         self._wake_up.abandon()
 
-    def _put_back(self) -> None:
-        for number, before in self._before.items():
-            # Unless the application has set another one meanwhile.
+    def _restore(self) -> None:
+        for number, previous in self._previous.items():
+            # Keep a handler that the application has set in the meantime.
             if signal.getsignal(number) == self._received:
-                signal.signal(number, before)
-        self._before.clear()
+                signal.signal(number, previous)
+        self._previous.clear()
 
     def _received(self, number: int, frame: FrameType | None) -> None:
         self._count += 1
         self._loop.call_soon_threadsafe(self._call, signal.Signals(number), self._count)
-        before = self._before.get(signal.Signals(number))
-        if number == signal.SIGINT and self._count > 2 and callable(before):
-            # The loop is blocked, or closing hangs.
-            before(number, frame)
+        previous = self._previous.get(signal.Signals(number))
+        if number == signal.SIGINT and self._count > 2 and callable(previous):
+            # The event loop is blocked, or closing hangs.
+            previous(number, frame)
 
 
 class _WakeUp:
-    """Ends the loop's wait when a signal comes: the handler might have run just before the wait began."""
+    """Wakes up the event loop on a signal, in case the signal handler ran just before the loop began to wait."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = loop
         self._ends: tuple[socket.socket, socket.socket] | None = None
 
     def open(self) -> None:
-        # Elsewhere the loop has one of its own.
+        # On Windows, asyncio's loop sets a wake-up descriptor itself.
         if sys.platform == "win32":
             return
         with suppress(OSError, NotImplementedError):
@@ -91,18 +91,18 @@ class _WakeUp:
             reader.setblocking(False)
             writer.setblocking(False)
             self._loop.add_reader(reader, self._drain)
-            before = signal.set_wakeup_fd(writer.fileno(), warn_on_full_buffer=False)
-            if before != -1:
-                # The loop's own, since the application handles signals in it. That does as well.
-                signal.set_wakeup_fd(before)
+            previous = signal.set_wakeup_fd(writer.fileno(), warn_on_full_buffer=False)
+            if previous != -1:
+                # The loop has a wake-up descriptor already, because the application uses `add_signal_handler`.
+                signal.set_wakeup_fd(previous)
 
     def close(self) -> None:
         if self._ends is None:
             return
         reader, writer = self._ends
-        now = signal.set_wakeup_fd(-1)
-        if now != writer.fileno():
-            signal.set_wakeup_fd(now)
+        current = signal.set_wakeup_fd(-1)
+        if current != writer.fileno():
+            signal.set_wakeup_fd(current)
         self._loop.remove_reader(reader)
         self.abandon()
 
@@ -120,19 +120,19 @@ class _WakeUp:
 
 @contextmanager
 def deferred_interrupts() -> Generator[Sequence[object]]:
-    """A Ctrl-C that comes while the block lasts is handled after it. Gives the list of those that have come.
+    """Defer SIGINT until the end of the `with` block. Yields the list of deferred signals.
 
-    Without this, KeyboardInterrupt could be raised between the start of a process and the moment that it is known.
+    Without this, KeyboardInterrupt could be raised after a process has started and before it is registered.
     """
-    came: list[tuple[int, FrameType | None]] = []
-    before = signal.getsignal(signal.SIGINT)
-    if current_thread() is not main_thread() or not callable(before):
-        yield came
+    deferred: list[tuple[int, FrameType | None]] = []
+    previous = signal.getsignal(signal.SIGINT)
+    if current_thread() is not main_thread() or not callable(previous):
+        yield deferred
         return
-    signal.signal(signal.SIGINT, lambda number, frame: came.append((number, frame)))
+    signal.signal(signal.SIGINT, lambda number, frame: deferred.append((number, frame)))
     try:
-        yield came
+        yield deferred
     finally:
-        signal.signal(signal.SIGINT, before)
-        for number, frame in came:
-            before(number, frame)
+        signal.signal(signal.SIGINT, previous)
+        for number, frame in deferred:
+            previous(number, frame)

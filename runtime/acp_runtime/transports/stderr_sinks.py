@@ -1,4 +1,4 @@
-"""Where a subprocess's stderr is handed on to: this process's stderr, a file, a function."""
+"""The destinations that the stderr of a subprocess is forwarded to: this process's stderr, a file, a function."""
 
 from __future__ import annotations
 
@@ -16,59 +16,59 @@ from acp_runtime.logs import log
 from acp_runtime.options import Stderr
 from acp_runtime.transports.stdio import open_writer
 
-# More than a pipe holds, so that a reader which is a little behind holds nothing up.
-_MOST_UNWRITTEN = 256 * 1024
+# More than the capacity of a pipe, so that a slightly slow reader doesn't pause reading.
+_MAX_UNWRITTEN = 256 * 1024
 
 _logger = getLogger(__name__)
 
 
 class Sink(Protocol):
-    """Takes what a subprocess writes to its stderr."""
+    """Accepts the output of a subprocess on stderr."""
 
     @property
     def unwritten(self) -> int:
-        """How many bytes it holds back."""
+        """The number of buffered bytes."""
         ...
 
     @property
     def is_full(self) -> bool:
-        """Whether it holds back so much that it should get nothing more for now."""
+        """Whether so much is buffered that reading should pause."""
         ...
 
     def put(self, data: bytes, /) -> None:
-        """Hand on some bytes. Raises whatever went wrong; it is not called again then."""
+        """Write or buffer some bytes. May raise anything; it is not called again then."""
         ...
 
     def close(self) -> None:
-        """That was all."""
+        """Release the destination."""
         ...
 
 
 def sink_of(where: Stderr) -> Sink | None:
-    """The sink that the options ask for, None if stderr is captured alone.
+    """Return the sink for `Options.stderr`, or None if stderr is only captured.
 
     Raises:
-        OSError: if the file can't be opened; names it.
-        ValueError: if there is no such option.
+        OSError: if the file can't be opened; the message names it.
+        ValueError: if the value of the option is invalid.
     """
     if where == "capture":
         return None
     if where == "inherit":
         return _sink_of_this_process()
     if isinstance(where, Path):
-        # A pipe that nobody reads can't be opened without blocking, and is an error then.
+        # O_NONBLOCK makes opening a pipe without a reader an error instead of blocking.
         flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
         return _sink_of_descriptor(os.open(where, flags, 0o666), shared=False)
     if callable(where):
         return _Function(where)
-    raise ValueError(f"Options.stderr is 'inherit', 'capture', a Path or a callable, not {where!r}.")
+    raise ValueError(f"Options.stderr must be 'inherit', 'capture', a Path or a callable, not {where!r}.")
 
 
 def _sink_of_this_process() -> Sink | None:
     stream: Any = sys.stderr
     if stream is None or getattr(stream, "closed", False):
         return None
-    # What replaces it (in a notebook, in a full-screen program) may have a descriptor that leads somewhere else.
+    # The descriptor of a replaced sys.stderr (in a notebook or a full-screen program) may lead somewhere else.
     if not isinstance(stream, io.TextIOWrapper):
         return _Text(stream)
     try:
@@ -78,7 +78,7 @@ def _sink_of_this_process() -> Sink | None:
     try:
         return _sink_of_descriptor(os.dup(fd), shared=True)
     except OSError as error:
-        log(_logger, WARNING, "The agent's stderr can't be passed on to this process's: %s", error)
+        log(_logger, WARNING, "The agent's stderr can't be forwarded to this process's stderr: %s", error)
         return None
 
 
@@ -89,7 +89,7 @@ def _sink_of_descriptor(fd: int, *, shared: bool) -> Sink:
 
 
 class _Pipe:
-    """Anything that a reader can leave full. Owns the descriptor."""
+    """A descriptor with a reader that may be slow: a pipe, a socket or a terminal. Owns the descriptor."""
 
     def __init__(self, fd: int, *, shared: bool) -> None:
         self._writer = open_writer(fd, shared=shared)
@@ -100,7 +100,7 @@ class _Pipe:
 
     @property
     def is_full(self) -> bool:
-        return self._writer.unwritten > _MOST_UNWRITTEN
+        return self._writer.unwritten > _MAX_UNWRITTEN
 
     def put(self, data: bytes, /) -> None:
         self._writer.write(data)
@@ -109,14 +109,14 @@ class _Pipe:
         self._writer.abort()
 
 
-class _AtOnce:
-    """What holds nothing back."""
+class _Unbuffered:
+    """The part of a sink that writes immediately."""
 
     unwritten: int = 0
     is_full: bool = False
 
 
-class _File(_AtOnce):
+class _File(_Unbuffered):
     """A regular file or a device without a reader. Owns the descriptor."""
 
     def __init__(self, fd: int) -> None:
@@ -130,8 +130,8 @@ class _File(_AtOnce):
         os.close(self._fd)
 
 
-class _Text(_AtOnce):
-    """A text stream without a descriptor, which belongs to somebody else."""
+class _Text(_Unbuffered):
+    """A text stream, which the application owns."""
 
     def __init__(self, stream: Any) -> None:
         self._stream = stream
@@ -142,10 +142,10 @@ class _Text(_AtOnce):
         self._stream.flush()
 
     def close(self) -> None:
-        """Nothing."""
+        """Do nothing."""
 
 
-class _Function(_AtOnce):
+class _Function(_Unbuffered):
     """A function of the application."""
 
     def __init__(self, function: Callable[[bytes], object]) -> None:
@@ -155,4 +155,4 @@ class _Function(_AtOnce):
         self._function(data)
 
     def close(self) -> None:
-        """Nothing."""
+        """Do nothing."""

@@ -1,7 +1,7 @@
-"""This process's stdin and stdout as the wire, out of reach of everything else in the process (rule 6).
+"""Uses this process's stdin and stdout for the protocol, and keeps other code in the process away from them (rule 6).
 
-While it serves, fd 1 is stderr (so that a stray `print`, a C library or a child can't write to the wire) and fd 0 is
-empty (so that a child can't eat the client's messages). Both are put back in the end.
+Meanwhile fd 1 leads to stderr, so that a stray `print`, a C library or a child process can't write between messages,
+and fd 0 to /dev/null, so that a child process can't read the client's messages. Both are restored afterwards.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
 @contextmanager
 def take_over_stdio() -> Generator[tuple[Reader, Writer]]:
-    """The streams of stdin and stdout while the block lasts."""
-    with _TakenOver() as (fd_in, fd_out):
+    """Yield a reader of stdin and a writer to stdout, which nothing else can use during the `with` block."""
+    with _Redirection() as (fd_in, fd_out):
         reader, writer = open_reader(fd_in), open_writer(fd_out, shared=True)
         try:
             yield reader, writer
@@ -36,7 +36,7 @@ def take_over_stdio() -> Generator[tuple[Reader, Writer]]:
 
 
 def open_reader(fd: int) -> Reader:
-    """A stream of a descriptor, by the loop if it can wait for it."""
+    """Return a reader of a descriptor: on the event loop if it can wait for the descriptor, else in a thread."""
     if sys.platform != "win32":
         from acp_runtime.transports.descriptors import FdReader, can_wait
 
@@ -46,7 +46,7 @@ def open_reader(fd: int) -> Reader:
 
 
 def open_writer(fd: int, *, shared: bool) -> Writer:
-    """A stream to a descriptor, by the loop if it can wait for it."""
+    """Return a writer to a descriptor: on the event loop if it can wait for the descriptor, else in a thread."""
     if sys.platform != "win32":
         from acp_runtime.transports.descriptors import FdWriter, can_wait, reopen_terminal
 
@@ -58,42 +58,42 @@ def open_writer(fd: int, *, shared: bool) -> Writer:
     return ThreadWriter(fd)
 
 
-class _TakenOver:
-    """Copies of fd 0 and fd 1 to talk through. The originals lead elsewhere while the block lasts."""
+class _Redirection:
+    """Yields copies of fd 0 and fd 1, and redirects the originals during the `with` block."""
 
     def __init__(self) -> None:
         self._saved: list[tuple[int, int]] = []
 
     def __enter__(self) -> tuple[int, int]:
-        # None if it was closed when the process started: its number may belong to the event loop by now, and nobody
-        # else writes to it.
+        # A stream is None if it was closed when the process started. Its descriptor is left alone then: the event loop
+        # may have reused the number.
         has_stdin, has_stdout, has_stderr = (
             each is not None for each in (sys.__stdin__, sys.__stdout__, sys.__stderr__)
         )
         fd_in, fd_out = _copy(0 if has_stdin else None), _copy(1 if has_stdout else None)
         if has_stdin:
-            self._saved.append((0, _lead(0, _copy(None))))
+            self._saved.append((0, _redirect(0, _copy(None))))
         if has_stdout:
-            self._saved.append((1, _lead(1, _copy(2 if has_stderr else None))))
+            self._saved.append((1, _redirect(1, _copy(2 if has_stderr else None))))
         abandoned_in_children(self)
-        # What was printed and not yet flushed goes where fd 1 leads now.
+        # Send buffered output of `print` to stderr, too.
         _flush()
         return fd_in, fd_out
 
     def __exit__(self, *_: object) -> None:
         _flush()
         for fd, original in self._saved:
-            os.close(_lead(fd, original))
+            os.close(_redirect(fd, original))
 
     def abandon(self) -> None:
-        """Close the copies that a forked child has: the client reads EOF when this process ends, not when it does."""
+        """Close a forked child's copies, so that the client reads EOF as soon as this process ends."""
         for _, original in self._saved:
             os.close(original)
         self._saved.clear()
 
 
 def _copy(fd: int | None) -> int:
-    """A descriptor like this one, which no child inherits; of /dev/null for None."""
+    """Return a copy of a descriptor that child processes don't inherit. For None, open /dev/null."""
     copy = os.open(os.devnull, os.O_RDWR) if fd is None else os.dup(fd)
     if sys.platform == "win32":
         import msvcrt
@@ -102,15 +102,15 @@ def _copy(fd: int | None) -> int:
     return copy
 
 
-def _lead(fd: int, to: int) -> int:
-    """Make a standard descriptor lead elsewhere. Takes `to` over, and gives a copy of where it led before."""
-    before = os.dup(fd)
+def _redirect(fd: int, to: int) -> int:
+    """Make a standard descriptor a copy of `to`, and close `to`. Return a copy of the original descriptor."""
+    original = os.dup(fd)
     os.dup2(to, fd)
     os.close(to)
-    return before
+    return original
 
 
 def _flush() -> None:
-    # None where there is no stdout at all, whatever type checkers think.
+    # sys.stdout is None (AttributeError) in a process without stdout.
     with contextlib.suppress(AttributeError, OSError, ValueError):
         sys.stdout.flush()

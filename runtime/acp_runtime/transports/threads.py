@@ -1,5 +1,6 @@
-"""File descriptors as streams by way of threads, for what no event loop can wait for: regular files, /dev/null, and
-everything on Windows. The threads are daemons: one that is stuck in a read does not keep the process alive.
+"""Streams for file descriptors that the event loop can't wait for: regular files, /dev/null, and all on Windows.
+
+A thread reads or writes. The threads are daemons, so one that is stuck in a read doesn't keep the process alive.
 """
 
 from __future__ import annotations
@@ -19,57 +20,57 @@ _HIGH_WATER = 64 * 1024
 
 
 class ThreadReader:
-    """Reads a descriptor, which it owns. The thread reads on when the event loop has taken what it has read."""
+    """Reads from a descriptor, which it owns. The thread waits until the event loop has received each chunk."""
 
     def __init__(self, fd: int) -> None:
         self._loop = asyncio.get_running_loop()
         self._fd = fd
-        self._wanted = Event()
-        self._is_wanted = True
+        self._may_read = Event()
+        self._paused = False
         self._closed = False
         self._receiver: Receiver | None = None
         abandoned_in_children(self)
         Thread(target=self._run, name="acp-read", daemon=True).start()
 
     def start(self, receiver: Receiver, /) -> None:
-        """Begin to read."""
+        """Start reading."""
         self._receiver = receiver
         self.resume()
 
     def pause(self) -> None:
-        """Leave what comes in the descriptor."""
-        self._is_wanted = False
+        """Stop reading for now. One more chunk may be received."""
+        self._paused = True
 
     def resume(self) -> None:
-        """Read on."""
-        self._is_wanted = True
-        self._wanted.set()
+        """Continue reading."""
+        self._paused = False
+        self._may_read.set()
 
     async def stop(self) -> None:
-        """Read no more."""
+        """Stop reading for good."""
         self._receiver = None
         self.pause()
 
     def discard(self) -> None:
-        """Read on, and drop what comes, so that whoever writes is not held up."""
+        """Continue reading but discard the data, so that the writer is not blocked."""
         self._receiver = None
         self.resume()
 
     def close(self) -> None:
-        """Stop reading. The thread closes the descriptor, as soon as it gets out of it."""
+        """Stop reading. The thread closes the descriptor as soon as its current read returns."""
         self._closed = True
-        self._wanted.set()
+        self._may_read.set()
 
     def abandon(self) -> None:
-        """Close the copy that a forked child has of the descriptor. It has no copy of the thread."""
+        """Close a forked child's copy of the descriptor. The child has no copy of the thread."""
         self._close()
 
     def read_now(self) -> bool:
-        """Say that it can't: the thread reads when it gets to."""
+        """Return False: the event loop can't make the thread read now."""
         return False
 
     def end(self) -> None:
-        """Nothing: the thread reads to the end, and can't be told how far that is."""
+        """Do nothing: the thread reads to the end of the stream."""
 
     def _run(self) -> None:
         try:
@@ -82,7 +83,7 @@ class ThreadReader:
             with contextlib.suppress(RuntimeError):
                 self._loop.call_soon_threadsafe(self._ended, error)
         except RuntimeError:
-            pass  # The loop is closed: nobody is interested anymore.
+            pass  # the event loop is closed
         finally:
             self._close()
 
@@ -92,14 +93,14 @@ class ThreadReader:
             os.close(fd)
 
     def _wait(self) -> None:
-        self._wanted.wait()
-        self._wanted.clear()
+        self._may_read.wait()
+        self._may_read.clear()
 
     def _received(self, data: bytes) -> None:
         if self._receiver is not None:
             self._receiver.received(data)
-        if self._is_wanted:
-            self._wanted.set()
+        if not self._paused:
+            self._may_read.set()
 
     def _ended(self, error: OSError | None) -> None:
         receiver, self._receiver = self._receiver, None
@@ -111,15 +112,15 @@ class ThreadWriter:
     """Writes to a descriptor, which it owns.
 
     Attributes:
-        error: why nothing can be written anymore, if that is so.
+        error: why nothing can be written anymore; None while writing works.
     """
 
     def __init__(self, fd: int) -> None:
         self._loop = asyncio.get_running_loop()
         self._fd = fd
         self._queue: SimpleQueue[bytes | None] = SimpleQueue()
-        self._size = 0
-        self._ended = False
+        self._unwritten = 0
+        self._closing = False
         self._changed = asyncio.Event()
         self._on_failure: Callable[[OSError], None] | None = None
         self.error: OSError | None = None
@@ -128,48 +129,48 @@ class ThreadWriter:
 
     @property
     def unwritten(self) -> int:
-        """Bytes that the descriptor did not take yet."""
-        return self._size
+        """The number of bytes in the queue."""
+        return self._unwritten
 
     def write(self, data: bytes, /) -> None:
-        """Write in the background."""
+        """Queue bytes for the thread."""
         if self.error is not None:
             raise self.error
-        if self._ended:
+        if self._closing:
             raise BrokenPipeError("The descriptor is closed.")
-        self._size += len(data)
+        self._unwritten += len(data)
         self._queue.put(data)
 
     def on_failure(self, call: Callable[[OSError], None], /) -> None:
-        """What to call if writing fails."""
+        """Set the function to call if writing fails."""
         self._on_failure = call
 
     async def drain(self) -> None:
-        """Wait while too much is unwritten."""
+        """Wait while more bytes than the high-water mark are queued. Raise OSError if writing failed."""
         await self._until(_HIGH_WATER)
         if self.error is not None:
             raise self.error
 
     async def close(self) -> None:
-        """Write the rest, then close the descriptor."""
+        """Write the queued bytes, then close the descriptor."""
         await self._until(0)
         self.abort()
 
     def abort(self) -> None:
-        """Close the descriptor after what is in the queue."""
-        if not self._ended:
-            self._ended = True
+        """Close the descriptor when the queue is empty, without waiting for it."""
+        if not self._closing:
+            self._closing = True
             self._queue.put(None)
 
     def abandon(self) -> None:
-        """Close the copy that a forked child has of the descriptor. It has no copy of the thread."""
-        self._ended = True
+        """Close a forked child's copy of the descriptor. The child has no copy of the thread."""
+        self._closing = True
         self.error = BrokenPipeError("The descriptor belongs to the parent process.")
         self._changed.set()
         self._close()
 
     async def _until(self, size: int) -> None:
-        while self._size > size and self.error is None:
+        while self._unwritten > size and self.error is None:
             self._changed.clear()
             await self._changed.wait()
 
@@ -185,7 +186,7 @@ class ThreadWriter:
                         error = failed
                 self._loop.call_soon_threadsafe(self._written, len(data), error)
         except RuntimeError:
-            pass  # The loop is closed: nobody is interested anymore.
+            pass  # the event loop is closed
         finally:
             self._close()
 
@@ -195,7 +196,7 @@ class ThreadWriter:
             os.close(fd)
 
     def _written(self, size: int, error: OSError | None) -> None:
-        self._size -= size
+        self._unwritten -= size
         self._changed.set()
         if error is not None and self.error is None:
             self.error = error

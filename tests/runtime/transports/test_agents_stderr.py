@@ -90,7 +90,7 @@ async def test_rule_23_stderr_is_drained_although_the_callable_for_it_raises(
         await opened(agent)
         assert (await agent.session_prompt(session_id="s1", prompt=[])).stop_reason == "end_turn"
     assert [record.message for record in caplog.records if "stderr" in record.message] == [
-        "Handing on the agent's stderr failed; the rest of it is not handed on."
+        "Forwarding the agent's stderr failed; the rest of it is not forwarded."
     ]
 
 

@@ -140,7 +140,7 @@ async def test_rule_23_a_signal_that_was_needed_is_logged(caplog: pytest.LogCapt
             await agent.ext_request("_ready")
     levels = [(record.levelname, "SIGTERM" in record.message) for record in caplog.records if "pid" in record.message]
     assert levels == [("WARNING", True), ("WARNING", True)]
-    assert "it is killed" in caplog.text
+    assert "killing it" in caplog.text
 
 
 async def test_rule_23_a_process_that_was_left_behind_is_logged(caplog: pytest.LogCaptureFixture) -> None:

@@ -1,4 +1,4 @@
-"""Rule 23: a command that can't start is an error that names it, or the folder that is missing, and leaves nothing."""
+"""Rule 23: the error of a command that can't start names the command or the missing folder, and nothing is left."""
 
 from __future__ import annotations
 
@@ -26,21 +26,21 @@ async def error_of(command: str, *args: str, **keywords: Any) -> OSError:
             pass
     except OSError as error:
         return error
-    pytest.fail("it started")
+    pytest.fail("the command started")
 
 
 @pytest.mark.parametrize("command", ["no-such-agent", "/no/such/agent", "./no-such-agent"])
-async def test_rule_23_a_command_that_is_missing_is_named(command: str) -> None:
+async def test_rule_23_a_missing_command_is_named(command: str) -> None:
     error = await error_of(command)
     assert isinstance(error, FileNotFoundError)
     assert f"Can't start the agent {command!r}: No such file" in str(error)
 
 
-async def test_rule_23_an_empty_command_is_said_to_be_empty() -> None:
+async def test_rule_23_an_empty_command_is_reported() -> None:
     assert "Can't start the agent '': the command is empty" in str(await error_of(""))
 
 
-async def test_rule_23_a_command_that_is_a_folder_is_said_to_be_one(tmp_path: Path) -> None:
+async def test_rule_23_a_command_that_is_a_folder_is_reported(tmp_path: Path) -> None:
     error = await error_of(str(tmp_path))
     assert isinstance(error, PermissionError)
     assert f"Can't start the agent {str(tmp_path)!r}: it is a folder" in str(error)
@@ -50,11 +50,11 @@ async def test_rule_23_a_command_that_is_a_folder_is_said_to_be_one(tmp_path: Pa
     ("content", "mode", "reason"),
     [
         ("#!/bin/sh\n", 0o644, "it is not executable"),
-        ("#!/no/such/interpreter\n", 0o755, "the interpreter that its first line names doesn't exist"),
+        ("#!/no/such/interpreter\n", 0o755, "the interpreter named in its first line doesn't exist"),
         ("\x01\x02", 0o755, "Exec format error"),
     ],
 )
-async def test_rule_23_a_file_that_cannot_be_run_is_said_to_be_what_it_is(
+async def test_rule_23_the_reason_why_a_file_cannot_be_run_is_reported(
     content: str, mode: int, reason: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     script = tmp_path / "some-agent"
@@ -67,7 +67,7 @@ async def test_rule_23_a_file_that_cannot_be_run_is_said_to_be_what_it_is(
         assert f"Can't start the agent 'some-agent': {reason}" in str(await error_of("some-agent"))
 
 
-async def test_rule_23_a_working_folder_that_is_missing_is_named_and_not_the_command(tmp_path: Path) -> None:
+async def test_rule_23_a_missing_working_folder_is_named_instead_of_the_command(tmp_path: Path) -> None:
     for cwd in (tmp_path / "gone", str(tmp_path / "gone")):
         error = await error_of(sys.executable, cwd=cwd)
         assert isinstance(error, FileNotFoundError)
@@ -75,7 +75,7 @@ async def test_rule_23_a_working_folder_that_is_missing_is_named_and_not_the_com
         assert f"its working folder {str(cwd)!r} doesn't exist" in str(error)
 
 
-async def test_rule_23_a_working_folder_that_is_a_file_is_said_to_be_one(tmp_path: Path) -> None:
+async def test_rule_23_a_working_folder_that_is_a_file_is_reported(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     error = await error_of(sys.executable, cwd=tmp_path / "file")
     assert isinstance(error, NotADirectoryError)
@@ -83,7 +83,7 @@ async def test_rule_23_a_working_folder_that_is_a_file_is_said_to_be_one(tmp_pat
 
 
 @pytest.mark.skipif(hasattr(os, "geteuid") and os.geteuid() == 0, reason="root may enter any folder")
-async def test_rule_23_a_working_folder_that_cannot_be_entered_is_named(tmp_path: Path) -> None:
+async def test_rule_23_a_working_folder_that_cannot_be_entered_is_reported(tmp_path: Path) -> None:
     (tmp_path / "closed").mkdir(mode=0)
     error = await error_of(sys.executable, cwd=tmp_path / "closed")
     assert isinstance(error, PermissionError)
@@ -100,7 +100,7 @@ async def test_rule_23_a_working_folder_that_cannot_be_entered_is_named(tmp_path
         ("agent", [], {"cwd": "/a\0b"}),
     ],
 )
-async def test_rule_23_what_no_process_can_have_is_an_error_that_names_the_command(
+async def test_rule_23_the_error_for_impossible_arguments_names_the_command(
     command: str, args: list[str], keywords: dict[str, Any]
 ) -> None:
     error = await error_of(command, *args, **keywords)
@@ -108,47 +108,47 @@ async def test_rule_23_what_no_process_can_have_is_an_error_that_names_the_comma
     assert isinstance(error, ValueError)
 
 
-async def test_rule_23_arguments_that_are_too_long_are_an_error_that_names_the_command() -> None:
+async def test_rule_23_the_error_for_arguments_that_are_too_long_names_the_command() -> None:
     assert f"Can't start the agent {sys.executable!r}: Argument list too long" in str(
         await error_of(sys.executable, "-c", "x" * 10_000_000)
     )
 
 
-NO_TEXT = {
-    "The command is text, not a list: pass it and its arguments one by one.": (["agent", "--acp"], [], {}),
-    "The command is text or a path, not a value of type NoneType.": (None, [], {}),
-    "Argument 2 of the command is text or a path, not a value of type int.": ("agent", ["a", 5], {}),
-    "cwd is text or a path, not a value of type int.": ("agent", [], {"cwd": 5}),
-    "env is a dict of names and values, not a list.": ("agent", [], {"env": [("A", "b")]}),
-    "The names in env are text, not values of type int.": ("agent", [], {"env": {1: "secret"}}),
-    "The value of 'KEY' in env is text, not a value of type list.": ("agent", [], {"env": {"KEY": ["secret"]}}),
-    "The value of 'KEY' in env is text, not a value of type NoneType.": ("agent", [], {"env": {"KEY": None}}),
-    "inherit_env is True, False or a list of names, not 5.": ("agent", [], {"inherit_env": 5}),
+WRONG_TYPES = {
+    "The command must be text, not a list. Pass it and each of its arguments separately.": (["agent", "--acp"], [], {}),
+    "The command must be text or a path, not of type NoneType.": (None, [], {}),
+    "Argument 2 of the command must be text or a path, not of type int.": ("agent", ["a", 5], {}),
+    "cwd must be text or a path, not of type int.": ("agent", [], {"cwd": 5}),
+    "env must be a dict of names and values, not a list.": ("agent", [], {"env": [("A", "b")]}),
+    "The names in env must be text, not of type int.": ("agent", [], {"env": {1: "secret"}}),
+    "The value of 'KEY' in env must be text, not of type list.": ("agent", [], {"env": {"KEY": ["secret"]}}),
+    "The value of 'KEY' in env must be text, not of type NoneType.": ("agent", [], {"env": {"KEY": None}}),
+    "inherit_env must be True, False or a list of names, not 5.": ("agent", [], {"inherit_env": 5}),
 }
 
 
-@pytest.mark.parametrize(("said", "call"), NO_TEXT.items(), ids=NO_TEXT)
-async def test_rule_23_what_is_no_text_is_named_with_its_type_and_without_its_value(
-    said: str, call: tuple[Any, list[Any], dict[str, Any]]
+@pytest.mark.parametrize(("message", "call"), WRONG_TYPES.items(), ids=WRONG_TYPES)
+async def test_rule_23_an_argument_of_the_wrong_type_is_named_with_its_type_but_not_its_value(
+    message: str, call: tuple[Any, list[Any], dict[str, Any]]
 ) -> None:
     command, args, keywords = call
     with pytest.raises(TypeError) as caught:
         async with spawn_agent(PlainClient, command, *args, **keywords):
             pass
-    assert str(caught.value) == said
+    assert str(caught.value) == message
 
 
-async def test_rule_23_a_command_with_its_arguments_in_one_text_is_told_how_to_pass_them() -> None:
+async def test_rule_23_the_error_for_a_whole_command_line_says_how_to_pass_arguments() -> None:
     error = await error_of(f"{sys.executable} --acp")
-    assert f"Pass the command and its arguments one by one, beginning with {sys.executable!r}" in str(error)
-    assert "one by one" not in str(await error_of("no-such-agent --acp"))
+    assert f"Pass the command {sys.executable!r} and each of its arguments separately" in str(error)
+    assert "separately" not in str(await error_of("no-such-agent --acp"))
 
 
-async def test_rule_23_a_working_folder_without_a_name_is_said_to_have_none() -> None:
-    assert "its working folder '' has no name" in str(await error_of(sys.executable, cwd=""))
+async def test_rule_23_an_empty_working_folder_is_reported() -> None:
+    assert "its working folder '' is an empty path" in str(await error_of(sys.executable, cwd=""))
 
 
-async def test_rule_23_paths_are_taken_for_the_command_its_arguments_and_the_environment(tmp_path: Path) -> None:
+async def test_rule_23_the_command_its_arguments_and_the_environment_may_be_paths(tmp_path: Path) -> None:
     command: Any = Path(sys.executable)
     code: Any = "import os, pathlib, sys; pathlib.Path(sys.argv[1]).write_text(os.environ['WHERE'])"
     path: Any = tmp_path / "said"
@@ -193,7 +193,7 @@ asyncio.run(main())
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="counts descriptors in /proc")
-def test_rule_23_descriptors_that_run_out_at_any_point_are_an_error_that_leaves_nothing() -> None:
+def test_rule_23_running_out_of_descriptors_at_any_point_is_an_error_and_leaves_nothing() -> None:
     ran = subprocess.run(
         [sys.executable, "-c", FEW_DESCRIPTORS], cwd=ROOT, capture_output=True, text=True, timeout=120, check=False
     )
