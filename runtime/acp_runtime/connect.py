@@ -1,6 +1,6 @@
-"""Connecting a side to the other: over streams, over this process's stdin and stdout, to a subprocess, in memory.
+"""Connects two sides: over asyncio streams, over stdin and stdout, to a subprocess, or in memory.
 
-The generated profiles call these with their sides.
+The generated profiles call these functions with their sides.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ async def connect_streams(
     writer: asyncio.StreamWriter,
     options: Options,
 ) -> AsyncGenerator[RemoteT]:
-    """Be one side on a pair of asyncio streams while the block lasts; gives the proxy for the other side."""
+    """Run one side on a pair of asyncio streams while the block lasts. Yield the proxy for the other side."""
     async with running(side, factory, StreamSource(reader), StreamOutput(writer), options) as remote:
         yield remote
 
@@ -61,7 +61,7 @@ async def connect_in_process(
     client_factory: Callable[[RemoteT], Handler],
     options: Options,
 ) -> AsyncGenerator[RemoteT]:
-    """Join both sides in memory while the block lasts; gives the client's proxy for the agent."""
+    """Connect both sides in memory while the block lasts. Yield the client's proxy for the agent."""
     to_agent, to_client = MemoryPipe(_PIPE_BUFFER), MemoryPipe(_PIPE_BUFFER)
     serving = running(agent, agent_factory, to_agent, to_client, options)
     calling = running(client, client_factory, to_client, to_agent, options)
@@ -80,38 +80,39 @@ async def running(
     closing: ShieldedWaits | None = None,
     process: ProcessInfo | None = None,
 ) -> AsyncGenerator[RemoteT]:
-    """Run a connection while the block lasts; gives the proxy for the other side."""
+    """Run a connection while the block lasts. Yield the proxy for the other side."""
     connection = Connection(side, factory, source, writer, options, why_closed, process)
     task = asyncio.create_task(run(connection), name=f"acp-{side.role}")
-    closing, made_in = closing or ShieldedWaits(), os.getpid()
+    closing, process_id = closing or ShieldedWaits(), os.getpid()
     try:
         yield connection.remote
     except GeneratorExit:
-        # The event loop has been left for good: nothing can be awaited anymore.
+        # The event loop has ended: nothing can be awaited anymore.
         with suppress(RuntimeError):
             task.cancel()
         raise
     except BaseException as error:
-        leave_if_forked(made_in, error)
+        leave_if_forked(process_id, error)
         closing.begin(error)
-        await _stopped(connection, task, closing)
+        await _stop(connection, task, closing)
         raise
     else:
-        await _stopped(connection, task, closing)
+        await _stop(connection, task, closing)
 
 
-async def _stopped(connection: Connection, task: asyncio.Task[ConnectionClosed], closing: ShieldedWaits) -> None:
-    """End a connection from this side, however often that is cancelled meanwhile."""
+async def _stop(connection: Connection, task: asyncio.Task[ConnectionClosed], closing: ShieldedWaits) -> None:
+    """Close a connection from this side to the end, even if this is cancelled repeatedly."""
     connection.stop(ConnectionClosed("The connection was closed by this side."))
     await closing.finish(task)
     closing.raise_cancelled()
 
 
 async def serve_stdio(side: Side[RemoteT], factory: Callable[[RemoteT], Handler], options: Options) -> None:
-    """Serve one side on this process's stdin and stdout until the peer closes them or a signal ends it.
+    """Serve one side on this process's stdin and stdout until the peer closes them or a signal arrives.
 
     Raises:
-        SystemExit: if stdout can't be written, though the peer is there; its message goes to stderr, the code is 1.
+        SystemExit: if writing to stdout fails for another reason than the peer having closed it. Python prints its
+            message to stderr and exits with code 1.
     """
     from acp_runtime.transports.stdio import take_over_stdio
 
@@ -123,7 +124,7 @@ async def serve_stdio(side: Side[RemoteT], factory: Callable[[RemoteT], Handler]
 
 
 async def _until_signalled(connection: Connection) -> None:
-    """Run a connection until it ends. SIGINT and SIGTERM end it, and another one hurries it."""
+    """Run a connection until it ends. SIGINT and SIGTERM end it; a second one cuts short the present wait."""
     from acp_runtime.transports.signals import ShutdownSignals
 
     def signalled(number: Signals, count: int) -> None:
@@ -150,10 +151,10 @@ async def spawn(
     inherit_env: bool | Collection[str] | None,
     options: Options,
 ) -> AsyncGenerator[RemoteT]:
-    """Run a command with the other side in it while the block lasts; gives the proxy for it.
+    """Run a command that is the other side while the block lasts. Yield the proxy for it.
 
     Raises:
-        OSError: if the command can't start; names it.
+        OSError: if the command can't start. Its message names the command.
     """
     from acp_runtime.transports.process import running_process
 

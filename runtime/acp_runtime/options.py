@@ -1,4 +1,4 @@
-"""What can be set on a connection, with units."""
+"""The options of a connection."""
 
 from __future__ import annotations
 
@@ -14,44 +14,45 @@ Stderr: TypeAlias = Literal["capture", "inherit"] | Path | Callable[[bytes], Non
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """How a connection behaves where the protocol leaves a choice. Sizes are bytes, times are seconds.
+    """Options of a connection. Sizes are in bytes, times in seconds.
 
     Attributes:
-        max_message_bytes: a longer incoming line closes the connection with `MessageTooLarge`, before it is all read.
+        max_message_bytes: a longer incoming line closes the connection with `MessageTooLarge`, before all of it is
+            read.
         high_water_messages: how many requests run at a time; further ones wait. Reading pauses while this many
             messages wait.
-        high_water_bytes: reading pauses while the messages that wait take this much memory. Requests wait while those
-            that run take this much; a large one counts for a sixteenth of it.
+        high_water_bytes: reading pauses while the waiting messages take this much memory. Requests wait while the
+            running ones take this much; a large one counts for a sixteenth of it.
         flood_factor: if all handlers await the peer, reading continues; the connection closes when messages take this
             multiple of `high_water_bytes`.
-        max_held_bytes: how much may be held for a session that is being created: updates that arrive before the answer
-            that names it (beyond the limit they are handled early), and notifications sent before that answer (beyond
-            it sending raises `GuardError`).
-        write_high_water_bytes: a send waits while more than this is unwritten.
-        unread_answer_bytes: reading pauses while the peer leaves more than this of its answers unread, unless it owes
-            answers itself; at `flood_factor` times as much the connection closes.
-        eof_grace: how long handlers may go on after the peer closed its side, before they are cancelled.
-        handler_deadline: how long cancelled handlers may take to end before they are abandoned. After the peer closed
-            its side: how long no handler of a notification may finish before the rest is abandoned.
-        late_answer_deadline: how long the next prompt of a session waits for the answer to one that was cancelled.
-        flush_deadline: how long the last messages may take to be written when a connection closes.
-        exit_deadline: `spawn_agent`: how long the agent may take to exit after its stdin closed, before it gets
-            SIGTERM. Cancelling the task that leaves the block again (a second Ctrl-C) shortens this and the next.
-        terminate_deadline: `spawn_agent`: how long it may take after SIGTERM, before it is killed. The same goes for
-            the processes that it leaves behind in its process group.
-        guards: what happens to a call that the protocol forbids (rules 25 to 28): it raises before anything is sent,
-            it is sent with a warning in the log, or nobody looks. An incoming request that comes too early is
-            answered -32600, logged, or handled, respectively.
-        disclose_errors: whether the peer reads the text of an unexpected exception in a handler. It can contain
-            anything, secrets included.
+        max_held_bytes: how much may be held for a session that is being created: updates that arrive before the
+            response that names it (beyond the limit they are handled at once), and notifications sent before that
+            response (beyond the limit sending raises `GuardError`).
+        write_high_water_bytes: sending waits while more than this is unwritten.
+        unread_answer_bytes: reading pauses while the peer has not read more than this of this side's responses, unless
+            the peer owes responses itself. At `flood_factor` times as much the connection closes.
+        eof_grace: how long handlers may continue after either side closed the connection, before they are cancelled.
+        handler_deadline: how long cancelled handlers may take to end before they are abandoned. When the peer has
+            closed its side, the remaining notifications are abandoned if no handler finishes for this long.
+        late_answer_deadline: how long the next prompt of a session waits for the response to a cancelled one.
+        flush_deadline: how long writing the last messages may take when a connection closes.
+        exit_deadline: `spawn_agent`: how long the agent may take to exit after its stdin was closed, before it gets
+            SIGTERM. A second cancellation of the task that leaves the block (Ctrl-C again) shortens this and the next.
+        terminate_deadline: `spawn_agent`: how long the agent may take to exit after SIGTERM, before it is killed. The
+            same holds for processes that it leaves behind in its process group.
+        guards: what happens to a call that the protocol forbids (rules 25 to 28): "raise" raises before anything is
+            sent, "warn" sends it and logs a warning, "off" skips the check. An incoming request that comes too early
+            is answered with -32600, handled with a warning, or just handled.
+        disclose_errors: whether the peer gets the text of an unexpected exception in a handler. It may contain
+            secrets.
         stderr: `spawn_agent`: where the agent's stderr goes. "inherit" passes it on to this process's stderr,
             "capture" does not (for full-screen programs), a path appends it to that file, and a callable gets each
-            chunk of bytes. In each case all of it is read, and the end of it kept.
+            chunk of bytes. In each case all of it is read and its end is kept.
         stderr_tail: `spawn_agent`: how many bytes of the agent's stderr are kept, for `ConnectionClosed`.
-        inherit_env: `spawn_agent`: which of this process's environment variables the agent gets: all of them (True),
-            the few that every program needs, such as PATH and HOME (False), or those of these names.
-        on_frame: called with "in" or "out", the line without its end, and `time.monotonic()`. Lines hold secrets;
-            see `acp_runtime.logs.redact`.
+        inherit_env: `spawn_agent`: the environment variables of this process that the agent gets: all (True), the few
+            that every program needs, such as PATH and HOME (False), or those with the given names.
+        on_frame: called for each message with "in" or "out", the line without its newline, and `time.monotonic()`.
+            Lines may contain secrets; see `acp_runtime.logs.redact`.
     """
 
     max_message_bytes: int = 64 * 1024 * 1024

@@ -1,4 +1,4 @@
-"""One connection: JSON-RPC both ways over a source of bytes and a writer, run on asyncio."""
+"""One connection: JSON-RPC in both directions over a byte source and a byte writer, on asyncio."""
 
 from acp_runtime.connection.connection import Connection, WhyClosed
 from acp_runtime.connection.running import run

@@ -1,26 +1,22 @@
-"""How much is being handled and how much waits: when requests and reading have to wait (rule 18).
+"""Backpressure: counts the messages that are handled and that wait, to pause reading and to put off requests (rule 18).
 
-* What runs never stops the reader, however large it is.
-* Requests beyond the high-water mark wait, unstarted, as the bytes they came in, unless all that run await the peer.
-* Reading pauses while too much *waits*: requests, and notifications behind others of their session. What waits for a
-  handler that awaits the peer doesn't count, since the peer's answer may come behind what is not read.
+* Messages in flight never pause reading, however large they are.
+* Requests beyond the high-water mark wait, unstarted, as lines, unless every running handler awaits the peer.
+* Reading pauses while too much *waits*: requests, and notifications behind others of their session. Messages that wait
+  for a handler which awaits the peer don't count, because the peer's response may come behind unread lines.
 * Far beyond the mark the connection closes.
-
-Knows nothing of what is handled.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from acp_runtime.connection.in_flight import InFlightMessage, QueueLoad, current
+from acp_runtime.connection.in_flight import InFlightMessage, InFlightNotification, QueueLoad, current
 from acp_runtime.options import Options
 
-# What a message of the usual size takes in memory beside its bytes, once it is models: measured with updates.
-_MODEL_BYTES = 2000
-# A large request that runs counts for this part of the mark, so that it doesn't hold up the requests of others.
+# A running request counts for at most this part of the high-water mark, so that a large one doesn't stop the others.
 _REQUEST_PART = 16
-# What waits is kept as models up to this part of the mark: they can take ten times the memory of their lines.
+# Beyond this part of the mark notifications wait as lines: models can take ten times the memory.
 _MODEL_PART = 8
 
 
@@ -28,21 +24,23 @@ class Backpressure:
     """Counts incoming messages from their arrival to the end of their handlers.
 
     Args:
-        options: the marks.
-        on_resume: called when reading may have paused and can go on.
+        options: the high-water marks.
+        on_resume: called when reading was paused and may continue.
+        on_all_blocked: called when requests wait and every running handler awaits the peer: one more may start.
 
     Attributes:
-        is_crowded: whether so much waits that what comes is to be kept as the bytes it came in.
-        on_all_blocked: called when requests wait and all that run await the peer, so that one more may start.
+        is_crowded: whether so much waits that notifications are to be kept as lines.
     """
 
-    def __init__(self, options: Options, on_resume: Callable[[], None]) -> None:
+    def __init__(self, options: Options, on_resume: Callable[[], None], on_all_blocked: Callable[[], None]) -> None:
         self._high_water_messages = options.high_water_messages
         self._high_water_bytes = options.high_water_bytes
         self._max_model_bytes = options.high_water_bytes // _MODEL_PART
         self._max_request_weight = max(1, options.high_water_bytes // _REQUEST_PART)
         self._flood_bytes = options.high_water_bytes * options.flood_factor
         self._on_resume = on_resume
+        self._on_all_blocked = on_all_blocked
+        # All messages; of these, those that wait; and of these, those that don't pause reading.
         self._messages = 0
         self._weight = 0
         self._waiting = 0
@@ -50,56 +48,54 @@ class Backpressure:
         self._exempt = 0
         self._exempt_weight = 0
         self._waiting_requests = QueueLoad()
-        self._requests = 0
-        self._requests_weight = 0
+        self._running_requests = 0
+        self._running_requests_weight = 0
         self._blocked_requests = 0
         self._handlers = 0
         self._blocked = 0
         self._paused = False
         self.is_crowded: bool = False
-        self.on_all_blocked: Callable[[], None] = _nothing
 
     def may_start(self, size: int) -> bool:
         """Whether the handler of a request of `size` bytes may start now."""
-        # If all that run await the peer, it may be for the answer to this one.
-        return self._blocked_requests >= self._requests or (
-            self._requests < self._high_water_messages
-            and self._requests_weight < self._high_water_bytes
+        # If every running handler awaits the peer, it may be for the response to this request.
+        return self._blocked_requests >= self._running_requests or (
+            self._running_requests < self._high_water_messages
+            and self._running_requests_weight < self._high_water_bytes
             and 2 * (self._weight + size) < self._flood_bytes
         )
 
-    def start_request(self, message: InFlightMessage, size: int) -> None:
-        """The handler of a request of `size` bytes starts."""
-        message.weight = weight = size + _MODEL_BYTES
+    def start_request(self, message: InFlightMessage) -> None:
+        """Count a request whose handler starts."""
+        weight = message.weight
         self._messages += 1
         self._weight += weight
-        self._requests += 1
-        self._requests_weight += min(weight, self._max_request_weight)
+        self._running_requests += 1
+        self._running_requests_weight += min(weight, self._max_request_weight)
         self._handlers += 1
         if self._waiting_requests.count:
             self._update_requests()
 
     def end_request(self, message: InFlightMessage) -> None:
-        """The handler of a request has ended."""
-        self._requests -= 1
-        self._requests_weight -= min(message.weight, self._max_request_weight)
+        """Stop counting a request: its handler has ended."""
+        self._running_requests -= 1
+        self._running_requests_weight -= min(message.weight, self._max_request_weight)
         self._handlers -= 1
         self.end(message)
         if self._waiting_requests.count:
             self._update_requests()
 
     def add_waiting(self, size: int) -> None:
-        """A message waits as the `size` bytes it came in."""
+        """Count a line of `size` bytes that waits to be handled."""
         self._change_waiting(1, size)
 
     def remove_waiting(self, size: int) -> None:
-        """A message of `size` bytes that was put off is no longer waiting."""
+        """Stop counting a line that `add_waiting` counted."""
         self._change_waiting(-1, -size)
 
-    def enqueue(self, message: InFlightMessage, size: int, queue: QueueLoad) -> None:
-        """A notification of `size` bytes waits in the queue of its session."""
-        message.queue = queue
-        message.weight = weight = size + _MODEL_BYTES
+    def enqueue(self, message: InFlightNotification) -> None:
+        """Count a notification that waits in its session queue."""
+        queue, weight = message.queue, message.weight
         self._messages += 1
         self._weight += weight
         queue.count += 1
@@ -112,8 +108,8 @@ class Backpressure:
         if self._waiting >= self._high_water_messages or self._waiting_weight >= self._max_model_bytes:
             self.is_crowded = True
 
-    def start(self, message: InFlightMessage) -> None:
-        """The handler of a notification starts."""
+    def start(self, message: InFlightNotification) -> None:
+        """Count a notification as handled, not waiting: its handler starts."""
         queue, weight = message.queue, message.weight
         queue.count -= 1
         queue.weight -= weight
@@ -126,32 +122,35 @@ class Backpressure:
             self._update_crowded()
 
     def end(self, message: InFlightMessage) -> None:
-        """The handler of a message has ended."""
+        """Stop counting a message: its handler has ended."""
         self._messages -= 1
         self._weight -= message.weight
-        if message.waiting:
-            self._unblock(message)  # what the handler left behind no longer counts
+        if message.peer_waits:
+            self._unblock(message)  # tasks that the handler left behind no longer count
         message.done = True
         if self._paused:
             self._maybe_resume()
 
-    def discard(self, message: InFlightMessage) -> None:
-        """A notification will not be handled."""
+    def discard(self, message: InFlightNotification) -> None:
+        """Stop counting a notification that will not be handled."""
         self.start(message)
         self.end(message)
 
     def open_queue(self) -> None:
-        """A task handles the notifications of a session."""
+        """Count the task of a session queue."""
         self._handlers += 1
 
     def close_queue(self) -> None:
-        """It has ended."""
+        """Stop counting the task of a session queue."""
         self._handlers -= 1
         if self._paused:
             self._maybe_resume()
 
     def exempt(self, queue: QueueLoad) -> None:
-        """What waits here may wait for something that is not read yet."""
+        """Don't pause reading for the messages in a queue: they may wait for something unread.
+
+        Each call needs one of `end_exemption`.
+        """
         queue.exemptions += 1
         if queue.exemptions == 1:
             self._exempt += queue.count
@@ -160,21 +159,21 @@ class Backpressure:
                 self._maybe_resume()
 
     def end_exemption(self, queue: QueueLoad) -> None:
-        """One reason for that has gone."""
+        """Undo one call of `exempt`."""
         queue.exemptions -= 1
         if not queue.exemptions:
             self._exempt -= queue.count
             self._exempt_weight -= queue.weight
 
     def begin_wait(self) -> InFlightMessage | None:
-        """Somebody begins to wait for the peer. Gives the message whose handler that is; None outside of handlers."""
+        """Count the current handler as waiting for the peer. Return its message; None outside of handlers."""
         message = current.get()
         if message is None or message.done:
             return None
-        message.waiting += 1
-        if message.waiting == 1:
+        message.peer_waits += 1
+        if message.peer_waits == 1:
             self._blocked += 1
-            if message.ordered:
+            if isinstance(message, InFlightNotification):
                 self.exempt(message.queue)
             else:
                 self._blocked_requests += 1
@@ -183,14 +182,14 @@ class Backpressure:
         return message
 
     def end_wait(self, message: InFlightMessage | None) -> None:
-        """What `wait` gave no longer waits."""
+        """End a wait, given the result of `begin_wait`."""
         if message is not None:
-            message.waiting -= 1
-            if not message.waiting and not message.done:
+            message.peer_waits -= 1
+            if not message.peer_waits and not message.done:
                 self._unblock(message)
 
     def must_pause(self) -> bool:
-        """Whether to stop reading. If so `on_resume` is called when that has changed."""
+        """Whether reading has to pause. If so, `on_resume` is called when it may continue."""
         self._paused = (
             self._waiting - self._exempt >= self._high_water_messages
             or self._waiting_weight - self._exempt_weight >= self._high_water_bytes
@@ -204,11 +203,10 @@ class Backpressure:
 
     @property
     def load(self) -> tuple[int, int, int, int]:
-        """Messages, their weight, handlers, and those of them that await the peer."""
+        """The number of messages, their weight, the number of handlers, and of handlers that await the peer."""
         return self._messages, self._weight, self._handlers, self._blocked
 
     def _change_waiting(self, count: int, size: int) -> None:
-        """So many requests more (or fewer) wait."""
         queue = self._waiting_requests
         self._messages += count
         self._weight += size
@@ -228,18 +226,18 @@ class Backpressure:
             self._maybe_resume()
 
     def _update_requests(self) -> None:
-        """Requests wait for any of those that run: there is no hope if all of these await the peer."""
-        queue, blocked = self._waiting_requests, 0 < self._requests <= self._blocked_requests
-        if blocked and not queue.exemptions:
+        """Exempt the waiting requests while every running handler of a request awaits the peer."""
+        queue, all_blocked = self._waiting_requests, 0 < self._running_requests <= self._blocked_requests
+        if all_blocked and not queue.exemptions:
             self.exempt(queue)
-        elif queue.exemptions and not blocked:
+        elif queue.exemptions and not all_blocked:
             self.end_exemption(queue)
-        if blocked and queue.count:
-            self.on_all_blocked()
+        if all_blocked and queue.count:
+            self._on_all_blocked()
 
     def _unblock(self, message: InFlightMessage) -> None:
         self._blocked -= 1
-        if message.ordered:
+        if isinstance(message, InFlightNotification):
             self.end_exemption(message.queue)
         else:
             self._blocked_requests -= 1
@@ -247,12 +245,8 @@ class Backpressure:
                 self._update_requests()
 
     def _maybe_resume(self) -> None:
-        # Half of the mark, so that reading doesn't stop and start with every message.
+        # At half of the mark, so that reading doesn't stop and start with every message.
         waiting, weight = self._waiting - self._exempt, self._waiting_weight - self._exempt_weight
         if 2 * waiting < self._high_water_messages and 2 * weight < self._high_water_bytes:
             self._paused = False
             self._on_resume()
-
-
-def _nothing() -> None:
-    """Nobody asks yet."""

@@ -1,7 +1,7 @@
-"""How requests of the peer are cancelled: by their id, with their turn, or as the connection ends (rules 20 to 22).
+"""Cancels requests of the peer: by their id, with their turn, or because the connection ends (rules 20 to 22).
 
-One that hasn't begun never does: its answer is ready. A turn that is cancelled both ways, as clients do, is cancelled
-once: a second time would interrupt how its handler cleans up.
+A request whose handler has not begun is answered at once. Clients cancel a turn in both ways; its handler is cancelled
+once, because a second cancellation would interrupt its clean-up.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ class Cancellation:
     """Cancels the requests that one side handles.
 
     Args:
-        side: which side.
-        handler: handles them.
-        running: those whose handlers run.
-        waiting: those that haven't started.
-        early: those that wait for `initialize`.
-        answers: makes their answers.
-        writer: where answers go.
+        side: the side.
+        handler: handles its requests.
+        running: the requests whose handlers run.
+        waiting: the requests beyond the high-water mark.
+        early: the messages that wait for `initialize`.
+        lines: makes response lines.
+        writer: sends responses.
     """
 
     def __init__(
@@ -44,7 +44,7 @@ class Cancellation:
         running: RequestIndex[InFlightRequest],
         waiting: WaitingRequests,
         early: EarlyMessages,
-        answers: ResponseLines,
+        lines: ResponseLines,
         writer: Writer,
     ) -> None:
         self._side = side
@@ -53,25 +53,25 @@ class Cancellation:
         self._running = running
         self._waiting = waiting
         self._early = early
-        self._answers = answers
+        self._lines = lines
         self._writer = writer
 
     def on_arrival(self, method: Notification[Any]) -> Callable[[Any], None] | None:
-        """What is done with a notification before it is its turn to be handled; None if nothing is."""
+        """Return what to call with the params of a notification when it arrives; None if it cancels nothing."""
         if method.cancels is not None:
             return partial(self._cancel_request, method.cancels)
         if any(is_cancelled_by(request, method.wire) for request in self._side.requests.values()):
             return partial(self._cancel_turn, method.wire, self._side.overrides(self._handler, method))
         return None
 
-    def default(self, method: AnyMethod, params: Any) -> None:
-        """What the base class of handlers does with a notification: one that cancels turns cancels them."""
+    def handle_by_default(self, method: AnyMethod, params: Any) -> None:
+        """Handle a notification whose handler calls the base class: cancel the turns that it cancels."""
         for request in self._running.of_turn(method.wire, session_of(self._profile, params)):
             if request.turn_cancelled and not request.turn_stopped:
                 self._stop_turn(request)
 
-    def of_own_turn(self, wire: str, session: str) -> None:
-        """This side sends a notification that cancels its turn: answer the requests that belong to it."""
+    def answer_cancelled_turn(self, wire: str, session: str) -> None:
+        """Answer the peer's requests that belong to a turn which this side cancels with a notification."""
         self._answer_waiting(wire, session)
         for request in self._running.of_turn(wire, session):
             if not request.answered:
@@ -79,8 +79,8 @@ class Cancellation:
                 self._writer.answer(cancelled_line(request.id, request.method))
                 _cancel(request)
 
-    def all(self) -> None:
-        """The connection ends."""
+    def cancel_all(self) -> None:
+        """Cancel all requests, because the connection ends."""
         for waiting in tuple(self._waiting.in_order):
             self._waiting.remove(waiting)
             self._writer.answer(cancelled_line(waiting.id, waiting.method))
@@ -106,7 +106,10 @@ class Cancellation:
                 self._cancel_running(request)
 
     def _cancel_turn(self, wire: str, overridden: bool, params: Any) -> None:
-        """Only what is in flight when the notification arrives is meant by it, not what comes before it is handled."""
+        """Mark the requests that a notification cancels, and cancel them unless its handler is to decide.
+
+        Requests that arrive before that handler runs are not meant.
+        """
         session = session_of(self._profile, params)
         self._answer_waiting(wire, session)
         for request in self._running.of_turn(wire, session):
@@ -115,10 +118,7 @@ class Cancellation:
                 self._stop_turn(request)
 
     def _stop_turn(self, request: InFlightRequest) -> None:
-        """Cancel a request with its turn, unless its id was cancelled before.
-
-        Clients send both for one turn, in either order. The second cancellation would end how the handler cleans up.
-        """
+        """Cancel a request with its turn, unless it was cancelled by its id: clients send both, in either order."""
         is_second = not request.turn_stopped and not request.cancel_awaited
         request.turn_stopped = True
         if not is_second:
@@ -130,10 +130,10 @@ class Cancellation:
             self._writer.answer(cancelled_line(waiting.id, waiting.method))
 
     def _cancel_running(self, request: InFlightRequest) -> None:
-        """A handler that has not begun never does: its answer is ready."""
+        """Cancel a handler. If it has not begun, answer its request at once."""
         if not request.started and not request.answered and request.task is not None:
             request.answered = True
-            self._writer.answer(self._answers.error(request, asyncio.CancelledError()))
+            self._writer.answer(self._lines.error(request, asyncio.CancelledError()))
         _cancel(request)
 
 

@@ -1,8 +1,8 @@
-"""Calls of this side that are cancelled: what the peer is told, and what its late answers hold up (rules 19 and 21)."""
+"""Cancels calls of this side: tells the peer, and delays calls that may not overtake a late response (rules 19, 21)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 from acp_runtime.connection.backpressure import Backpressure
@@ -12,58 +12,57 @@ from acp_runtime.connection.pending_calls import Call, PendingCalls
 from acp_runtime.connection.writer import Writer
 from acp_runtime.jsonrpc.encoding import notification_line
 from acp_runtime.models.names import wire_name
-from acp_runtime.stubs.methods import Notification, Profile, Request
+from acp_runtime.stubs.methods import Notification, Request
+from acp_runtime.stubs.sides import Side
 
 
 class CancelledCalls:
-    """Cancels calls of one side.
+    """Cancels the calls of one side.
 
     Args:
-        profile: the version of the protocol.
-        pending: the calls that have no response yet.
-        late: the calls that were cancelled and have none.
-        backpressure: is told who waits for the peer.
-        writer: where lines go.
-        answer_own_turn: answers the requests of the peer's that belong to a turn, by the notification that cancels it
-            and its session.
+        side: this side.
+        pending: the calls without a response.
+        late: the cancelled calls without a response.
+        backpressure: counts handlers that wait for the peer.
+        writer: sends notifications.
+        answer_cancelled_turn: answers the peer's requests that belong to a turn, given the notification that cancels
+            it and its session.
 
     Attributes:
-        notifications: those of the peer's that cancel requests of a session.
+        notifications: the methods of the peer that cancel requests of a session.
     """
 
     def __init__(
         self,
-        profile: Profile,
+        side: Side[Any],
         pending: PendingCalls,
         late: LateResponses,
         backpressure: Backpressure,
         writer: Writer,
-        answer_own_turn: Callable[[str, str], None],
+        answer_cancelled_turn: Callable[[str, str], None],
     ) -> None:
-        self._profile = profile
+        proxy: Any = side.remote  # a subclass of `Remote`, with the tables of the peer's methods
+        requests: list[Request[Any, Any]] = list(proxy.requests.values())
+        notifications: list[Notification[Any]] = list(proxy.notifications.values())
+        self._profile = side.profile
         self._pending = pending
         self._late = late
         self._backpressure = backpressure
         self._writer = writer
-        self._answer_own_turn = answer_own_turn
-        self._by_id: tuple[Notification[Any], ...] = ()
-        self.notifications: frozenset[str] = frozenset()
-
-    def knows(self, requests: Mapping[str, Request[Any, Any]], notifications: Mapping[str, Notification[Any]]) -> None:
-        """What the peer handles."""
-        self._by_id = tuple(method for method in notifications.values() if method.cancels is not None)
-        cancelling = (method.cancelled[0] for method in requests.values() if method.cancelled is not None)
-        self.notifications = frozenset(cancelling).intersection(notifications)
+        self._answer_cancelled_turn = answer_cancelled_turn
+        self._by_id = tuple(method for method in notifications if method.cancels is not None)
+        cancelling = {method.cancelled[0] for method in requests if method.cancelled is not None}
+        self.notifications: frozenset[str] = frozenset(cancelling & {method.wire for method in notifications})
 
     def abandon(self, call: Call) -> None:
-        """Nobody waits for a call anymore."""
+        """Cancel a call whose caller has stopped waiting."""
         if self._pending.abandon(call):
             self.cancel(call)
             if self._is_turn(call.method) and call.session is not None:
                 self._late.expect(call.id, call.session)
 
     def cancel(self, call: Call) -> None:
-        """Tell the peer that a call is cancelled: what cancels its turn first, which more agents know."""
+        """Tell the peer that a call is cancelled, first by the notification for its turn, which more agents know."""
         method = call.method
         if method is not None and method.cancelled is not None and self._is_turn(method) and call.session is not None:
             wire = method.cancelled[0]
@@ -74,22 +73,22 @@ class CancelledCalls:
             self._writer.send(notification_line(each.wire, {wire_name(each.cancels): call.id}))
 
     def cancel_turns(self) -> None:
-        """Tell the peer that all calls are cancelled which have an answer for that."""
+        """Tell the peer that all calls are cancelled whose methods have a result for that."""
         for call in self._pending:
             if call.method is not None and call.method.cancelled is not None:
                 self.cancel(call)
 
     def turn_cancelled(self, wire: str, session: str | None) -> None:
-        """This side has sent what cancels the turns of a session: what the peer asks in them is answered (rule 21)."""
+        """Note that this side has cancelled the turns of a session, and answer the peer's requests in them."""
         if session is None:
             return
         for call in self._pending:
             if call.session == session and self._is_turn(call.method):
                 call.turn_cancelled = True
-        self._answer_own_turn(wire, session)
+        self._answer_cancelled_turn(wire, session)
 
     def is_turn_cancelled(self, method: Request[Any, Any], session: str | None) -> bool:
-        """Whether a request of the peer's belongs to a turn that this side has cancelled, and is cancelled with it."""
+        """Whether a request of the peer belongs to a turn that this side has cancelled, and is cancelled with it."""
         if session is None or method.cancelled is None or method.cancelled[0] not in self.notifications:
             return False
         return self._late.expects(session) or any(
@@ -97,7 +96,7 @@ class CancelledCalls:
         )
 
     async def wait_for_late_responses(self, method: Request[Any, Any], params: Any) -> None:
-        """Wait for the late answers that a call may not overtake."""
+        """Wait for the late responses that a call may not overtake."""
         session = session_of(self._profile, params)
         if session is None or not self._is_turn(method):
             return
@@ -108,5 +107,5 @@ class CancelledCalls:
             self._backpressure.end_wait(waiting)
 
     def _is_turn(self, method: Request[Any, Any] | None) -> bool:
-        """Whether a request of this side is cancelled by a notification of this side."""
+        """Whether a call of this method is cancelled by a notification of this side."""
         return method is not None and method.cancelled is not None and method.cancelled[0] in self.notifications

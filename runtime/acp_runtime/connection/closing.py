@@ -1,7 +1,7 @@
-"""How a connection ends (rules 21 and 22).
+"""Closes a connection (rules 21 and 22).
 
-The peer closes its side: what was received is handled, in order, then callers are told. This side closes: handlers get
-a short time, and the rest is discarded. A further cancellation ends what is being waited for.
+If the peer closes its side, the received messages are handled in order, then pending calls fail. If this side closes,
+handlers get a short time and the rest is discarded. A further cancellation cuts short the present wait.
 """
 
 from __future__ import annotations
@@ -20,24 +20,24 @@ if TYPE_CHECKING:
 
 _logger = getLogger(__name__)
 
-# Turns of the event loop that cancelled handlers get even in a hurry.
+# Turns of the event loop that cancelled handlers get even if their wait is cut short.
 _LAST_TURNS = 10
 
 
 async def close(connection: Connection) -> ConnectionClosed:
-    """Wait for the end of a connection, from either side, and end everything. Gives the reason.
+    """Wait until either side ends the connection, then close it. Return the reason.
 
-    If it is cancelled, it has to be called again.
+    If this is cancelled, it has to be called again.
     """
-    over, stopped, options = connection.reader.finished, connection.stopped, connection.options
-    await asyncio.wait({over, stopped}, return_when=asyncio.FIRST_COMPLETED)
-    if connection.writer.broken and not over.done():
-        # What the peer sent before it stopped reading still counts.
-        await _wait(connection, over, options.eof_grace)
-    if over.done() and not over.cancelled():
-        reason = await _after_the_peer_left(connection, over.result())
+    finished, stopped, options = connection.reader.finished, connection.stopped, connection.options
+    await asyncio.wait({finished, stopped}, return_when=asyncio.FIRST_COMPLETED)
+    if connection.writer.broken and not finished.done():
+        # Read what the peer sent before it stopped reading.
+        await _wait(connection, finished, options.eof_grace)
+    if finished.done() and not finished.cancelled():
+        reason = await _after_the_peer_closed(connection, finished.result())
     else:
-        reason = connection.explained(stopped.result())
+        reason = connection.dispatch.explain(stopped.result())
         connection.outgoing.cancel_and_close(reason)
     await connection.reader.stop()
     if connection.tasks:
@@ -49,23 +49,23 @@ async def close(connection: Connection) -> ConnectionClosed:
     return reason
 
 
-async def _after_the_peer_left(connection: Connection, reason: ConnectionClosed) -> ConnectionClosed:
-    """Handle what was received. Requests get a short time; notifications as long as they make progress."""
+async def _after_the_peer_closed(connection: Connection, reason: ConnectionClosed) -> ConnectionClosed:
+    """Handle the received messages: requests for a short time, notifications as long as handlers finish in time."""
     if connection.why_closed is not None:
         reason = await connection.why_closed(reason)
-    reason = connection.explained(reason)
+    reason = connection.dispatch.explain(reason)
     connection.outgoing.peer_closed(reason)
     connection.queues.release_all()
     connection.queues.when_idle().add_done_callback(lambda _: connection.outgoing.close(reason))
     await _until_answered(connection)
-    connection.incoming.cancellation.all()
+    connection.incoming.cancel_all()
     await _until_handled(connection)
     connection.outgoing.close(reason)
     return reason
 
 
 async def _until_answered(connection: Connection) -> None:
-    """Give requests `eof_grace` in all. Some start only when others end: what waits for `initialize`, for one."""
+    """Give requests `eof_grace` in total. Some start only when others end, such as those that wait for `initialize`."""
     loop = asyncio.get_running_loop()
     deadline = loop.time() + connection.options.eof_grace
     while (tasks := connection.incoming.tasks) and not connection.stopped.done():
@@ -75,7 +75,7 @@ async def _until_answered(connection: Connection) -> None:
 
 
 async def _until_handled(connection: Connection) -> None:
-    """Wait until all notifications have been handled, for as long as handlers finish in time."""
+    """Wait until all notifications have been handled, or no handler finishes within `handler_deadline`."""
     queues, handled = connection.queues, -1
     idle = queues.when_idle()
     while not idle.done() and handled != queues.handled and not connection.stopped.done():
@@ -84,14 +84,14 @@ async def _until_handled(connection: Connection) -> None:
 
 
 async def _end_handlers(connection: Connection, reason: ConnectionClosed) -> None:
-    """Cancel the handlers that still run, and discard what waits for them."""
-    discarded = connection.queues.waiting + connection.incoming.waiting + connection.reader.unhandled
+    """Cancel the running handlers, and discard the messages that wait."""
+    discarded = connection.queues.waiting + connection.incoming.waiting + connection.reader.undelivered
     if discarded:
         log(_logger, WARNING, "Discarded %s received messages that were not handled: %s", discarded, reason.reason)
     connection.queues.end()
     connection.outgoing.stop_notifications()
     connection.queues.abandon(reason)
-    connection.incoming.cancellation.all()
+    connection.incoming.cancel_all()
     for task in connection.tasks.keys() - set(connection.incoming.tasks):
         task.cancel()
     if not connection.tasks:
@@ -102,13 +102,13 @@ async def _end_handlers(connection: Connection, reason: ConnectionClosed) -> Non
             await asyncio.sleep(0)
     for task in connection.tasks:
         log(_logger, ERROR, "A handler did not end when it was cancelled: %s", repr(task))
-        forget(task)  # or `asyncio.run` would wait for it for ever
+        forget(task)  # otherwise `asyncio.run` would wait for it forever
 
 
 async def _wait(
     connection: Connection, event: asyncio.Future[Any], timeout: float, *others: asyncio.Future[Any]
 ) -> bool:
-    """Wait for one of these, at most `timeout` seconds, or until this side is in a hurry. Whether it is."""
+    """Wait for one of these futures, at most `timeout` seconds. Return whether the wait was cut short."""
     await asyncio.wait({event, connection.interrupted, *others}, timeout=timeout, return_when=asyncio.FIRST_COMPLETED)
     interrupted = connection.interrupted.done()
     if interrupted:
@@ -117,7 +117,7 @@ async def _wait(
 
 
 def _all_of(futures: Iterable[asyncio.Future[Any]]) -> asyncio.Future[None]:
-    """Done when all of these are, whatever became of them."""
+    """Return a future that is done when all of these are, with whatever outcome."""
     left = set(futures)
     ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 

@@ -1,8 +1,8 @@
-"""What a forked child must leave alone: descriptors, signal handlers and processes that its parent uses.
+"""Keeps forked children away from the descriptors, signal handlers and processes of their parent.
 
-A child that is forked while an event loop runs (by `os.fork` or by multiprocessing) has copies of everything. Its epoll
-set even *is* the parent's. Whatever is registered here abandons in the child what it holds, before anything else runs.
-A child that doesn't end by itself ends where it would go on with the parent's work.
+A child that is forked while an event loop runs (by `os.fork` or multiprocessing) has copies of everything, and shares
+its parent's epoll set. Objects registered here abandon their resources in the child before any other code runs. A child
+that returns into the parent's code is ended there.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from weakref import WeakSet
 
 
 class Owner(Protocol):
-    """Something that holds what belongs to this process alone."""
+    """Holds resources of this process alone."""
 
     def abandon(self) -> None:
-        """Give up what it holds in a forked child, without touching the parent's. Does nothing from now on."""
+        """Drop the resources in a forked child without affecting the parent, and do nothing from then on."""
         ...
 
 
@@ -27,18 +27,18 @@ _owners: WeakSet[Owner] = WeakSet()
 
 
 def abandoned_in_children(owner: Owner) -> None:
-    """Call `owner.abandon` in every child that is forked while it exists."""
+    """Call `owner.abandon` in every child that is forked while the owner exists."""
     _owners.add(owner)
 
 
-def leave_if_forked(made_in: int, error: BaseException | None = None) -> None:
-    """End this process at once if it was forked after something was made that only the parent may go on with.
+def leave_if_forked(process_id: int, error: BaseException | None = None) -> None:
+    """End this process at once if it is a forked child that runs the parent's code.
 
     Args:
-        made_in: the id of the process that made it.
-        error: what the child raised, which decides its exit code.
+        process_id: the parent.
+        error: raised in the child, if anything was; decides its exit code.
     """
-    if os.getpid() == made_in:
+    if os.getpid() == process_id:
         return
     code = 1
     if isinstance(error, SystemExit):

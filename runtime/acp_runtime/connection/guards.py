@@ -1,6 +1,7 @@
-"""What the protocol forbids: calls that come too early, lack a capability or have relative paths (rules 25 to 29).
+"""Guards: refuse messages that come too early, lack a capability or have relative paths (rules 25 to 29).
 
-A connection asks before it sends and before it handles. What is forbidden is data in the tables of methods.
+A connection asks before it sends a call and before it handles a message. What is forbidden is data in the tables of
+methods.
 """
 
 from __future__ import annotations
@@ -30,12 +31,12 @@ _logger = getLogger(__name__)
 
 
 class _Missing(NamedTuple):
-    """What the peer did not advertise of what a method needs.
+    """The capabilities that a method needs and the peer did not advertise.
 
     Attributes:
-        capability: for the method itself; None if nothing is missing.
-        content: for what is in its params, by attribute, then by tag (see `Method.content`), which is empty if anything
-            there needs it.
+        capability: the one for the method itself; None if it needs none or has it.
+        content: those for parts of its params, by attribute, then by tag (see `Method.content`); the empty tag stands
+            for any value.
     """
 
     capability: str | None
@@ -43,11 +44,11 @@ class _Missing(NamedTuple):
 
 
 class Guards:
-    """Checks messages of one connection.
+    """Checks the messages of one connection.
 
     Args:
-        initialization: says what the peer can do.
-        options: `guards` decides what happens to what is forbidden.
+        initialization: has the peer's capabilities.
+        options: `guards` decides what happens to forbidden messages.
     """
 
     def __init__(self, initialization: Initialization, options: Options) -> None:
@@ -58,10 +59,10 @@ class Guards:
         self._log = ThrottledLogger(_logger)
 
     def check_call(self, method: AnyMethod, params: Any) -> None:
-        """Stop a message that may not be sent now.
+        """Check a message that is to be sent.
 
         Raises:
-            NotInitialized, CapabilityError, RelativePath: if guards raise.
+            NotInitialized, CapabilityError, RelativePath: if it may not be sent now and `Options.guards` is "raise".
         """
         if self._mode == "off" or method.side == "protocol":
             return
@@ -75,7 +76,7 @@ class Guards:
                 self._forbid(RelativePath(f"{method.wire} needs an absolute path in {field!r}, found {path!r}"))
 
     def refuse(self, method: AnyMethod, params: Any) -> RequestError | None:
-        """The error that an incoming message is answered with instead of being handled; None if it may be handled."""
+        """Return the error that answers a forbidden incoming message; None if it may be handled."""
         if self._initialization.done and not method.paths:
             return None
         early = self.refuse_early(method)
@@ -84,7 +85,7 @@ class Guards:
         return self._refused(method, _invalid_paths(method, params))
 
     def refuse_early(self, method: AnyMethod) -> RequestError | None:
-        """The error for an incoming message that may not come before `initialize` was answered."""
+        """Return the error that answers a message which came before `initialize` was answered; None if it may come."""
         if self._initialization.done or self._mode == "off" or method.side == "protocol" or opens(method):
             return None
         return self._refused(method, InvalidRequest("The first request has to be initialize", {"method": method.wire}))
@@ -96,20 +97,20 @@ class Guards:
         return refused
 
     def supports(self, method: AnyMethod) -> bool:
-        """Whether a call of a method would pass, whatever is in its params."""
+        """Whether a call of a method is allowed, its params aside."""
         if method.side == "protocol" or not self._initialization.done:
             return method.side == "protocol" or opens(method)
         return method.capability is None or self._initialization.has(method.capability)
 
     def record_result(self, method: Request[Any, Any], params: Any, result: Any) -> None:
-        """Take note of what the peer created, and of what is gone."""
+        """Record a session or terminal that the peer created or closed."""
         if method.creates is not None:
             self._created.add((method.creates, getattr(result, method.creates)))
         if method.ends is not None:
             self._created.discard((method.ends, getattr(params, method.ends)))
 
     def capabilities_changed(self) -> None:
-        """The peer has said what it can do."""
+        """Forget what was missing: the peer has advertised its capabilities."""
         self._missing.clear()
 
     def _check_capabilities(self, method: AnyMethod, params: Any) -> None:
@@ -141,12 +142,12 @@ class Guards:
 
 
 def opens(method: AnyMethod) -> bool:
-    """Whether a method begins the connection."""
+    """Whether a method opens the connection."""
     return isinstance(method, Request) and method.opens
 
 
 def _invalid_paths(method: AnyMethod, params: Any) -> InvalidParams | None:
-    """The error for paths that are not absolute."""
+    """Return the error for paths that are not absolute; None if all are."""
     message = "Input should be an absolute path"
     fields = dict.fromkeys(field for field, _ in relative_paths(method, params))
     details = [{"path": wire_name(field), "message": message} for field in fields]
@@ -154,7 +155,7 @@ def _invalid_paths(method: AnyMethod, params: Any) -> InvalidParams | None:
 
 
 def _parts_of(value: Any, tags: dict[str, tuple[str, str]]) -> list[tuple[str, str]]:
-    """What of the values of a field needs a capability; the empty tag stands for anything at all."""
+    """Return the parts of a field's value that need a capability, each with the capability."""
     found = [tags[""]] if "" in tags else []
     for item in value if value.__class__ is list else (value,):
         tag = item if item.__class__ is str else getattr(item, "type", "")

@@ -1,7 +1,7 @@
-"""Notifications to a session that is being created leave right after the answer that names it (rule 17).
+"""Holds notifications to a session that is being created until the response that names it has left (rule 17).
 
-What the handler of a creating request sends waits for that request. What others send, such as tasks that have nothing
-to do with a request, waits for the session to be named, or for all creations to end.
+Notifications from the handler of a creating request wait for its response. Those from elsewhere, such as independent
+tasks, wait until their session is named or all creations have ended.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _logger = getLogger(__name__)
 
 
 class _Held(NamedTuple):
-    """A line that waits, and the creating request whose handler sent it, if it was one."""
+    """A line for a session, and the creating request whose handler sent it, if one did."""
 
     session: str
     sender: InFlightMessage | None
@@ -26,14 +26,14 @@ class _Held(NamedTuple):
 
 
 class HeldNotifications:
-    """What this side sends to sessions that its peer can't know yet.
+    """The held notifications of one side.
 
     Args:
         limit: how many bytes may be held.
 
     Attributes:
-        known_sessions: the sessions whose ids the peer has used or was told.
-        creating: the requests that are being answered whose result names a new session.
+        known_sessions: the sessions whose ids the peer has used or received.
+        creating: the requests in flight whose results name new sessions.
     """
 
     def __init__(self, limit: int) -> None:
@@ -45,20 +45,20 @@ class HeldNotifications:
         self._log = ThrottledLogger(_logger)
 
     def session_known(self, session: str) -> list[bytes]:
-        """The peer has used the id of a session. Gives the lines that are to be sent now."""
+        """Note that the peer has used the id of a session. Return the lines to be sent now."""
         self.known_sessions.add(session)
         return [held.line for held in self._take(lambda held: held.session == session)]
 
     def session_ended(self, session: str) -> None:
-        """A session has ended."""
+        """Forget a session that has ended."""
         self.known_sessions.discard(session)
 
     def begin_creation(self, creation: InFlightMessage) -> None:
-        """A request is being answered whose result names a new session."""
+        """Note that the handler of a request starts whose result names a new session."""
         self.creating.add(creation)
 
     def end_creation(self, creation: InFlightMessage, session: str | None) -> list[bytes]:
-        """It was answered, with the id of a session or without one. Gives the lines that are to be sent now."""
+        """Note that it was answered, with the id of a session or without one. Return the lines to be sent now."""
         self.creating.discard(creation)
         if session is None:
             self._log_dropped(self._take(lambda held: held.sender is creation or not self.creating))
@@ -77,19 +77,19 @@ class HeldNotifications:
         """Hold a line.
 
         Raises:
-            GuardError: if that were too much.
+            GuardError: if more than the limit would be held.
         """
         if self._size + len(line) > self._limit:
             raise GuardError(
-                f"Notifications to session {session!r} are held until the answer that creates it is sent, and they "
-                f"are more than {self._limit} bytes (Options.max_held_bytes). Answer first, then send them."
+                f"Notifications to session {session!r} are held until the response that creates it is sent, and they "
+                f"exceed {self._limit} bytes (Options.max_held_bytes). Return from the handler, then send them."
             )
         sender = current_message()
         self._held.append(_Held(session, sender if sender in self.creating else None, line))
         self._size += len(line)
 
     def _take(self, goes: Callable[[_Held], bool]) -> list[_Held]:
-        """The lines that wait no longer, in order."""
+        """Remove the lines that may be sent, and return them in order."""
         taken = [held for held in self._held if goes(held)]
         if taken:
             self._held = [held for held in self._held if not goes(held)]

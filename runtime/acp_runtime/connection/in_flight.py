@@ -1,28 +1,31 @@
-"""Messages that are being handled: what is known of each while its handler runs, and which one runs this code."""
+"""Messages in flight: the state of each while its handler runs, and the message whose handler runs the current code."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
 from contextvars import ContextVar
-from typing import Any, ClassVar, TypeAlias, cast
+from typing import Any, TypeAlias, cast
 
 from acp_runtime.jsonrpc.messages import RequestId
 from acp_runtime.stubs import context
 from acp_runtime.stubs.methods import AnyMethod, Profile, Request
 
-# What the connection does with a notification that its handler leaves to the base class.
+# The connection's handling of a notification whose handler calls the base class.
 Default: TypeAlias = Callable[[AnyMethod, Any], None]
 Handle: TypeAlias = Callable[[Any], Awaitable[Any]]
 
+# Memory that a message of the usual size takes beside its bytes, once it is models: measured with updates.
+_MODEL_BYTES = 2000
+
 
 class QueueLoad:
-    """What waits in one queue, in numbers.
+    """How much waits in one queue.
 
     Attributes:
-        count: how many messages.
-        weight: what they take in memory, in bytes.
-        exemptions: for how many reasons they may be waiting for something that is not read yet.
+        count: the number of messages.
+        weight: the memory that they take, in bytes.
+        exemptions: the number of reasons not to pause reading because of them.
     """
 
     __slots__ = ("count", "exemptions", "weight")
@@ -34,25 +37,20 @@ class QueueLoad:
 
 
 class InFlightMessage:
-    """An incoming message from its arrival to the end of its handler.
+    """An incoming message from the time it is queued or started to the end of its handler.
 
     Attributes:
-        ordered: whether later messages wait for its end.
         default: the connection's default handling of a notification.
-        weight: what it takes in memory, in bytes.
-        queue: for a notification: those of its session that wait.
-        waiting: how many calls to the peer its handler is waiting for.
-        done: whether its handler has ended; tasks that it started may still run in its context.
+        weight: the memory that it takes, in bytes.
+        peer_waits: how many times its handler is waiting for the peer; it may wait in several tasks.
+        done: whether its handler has ended. Tasks that it started may still run in its context.
     """
 
-    __slots__ = ("default", "done", "queue", "waiting", "weight")
-
-    ordered: ClassVar[bool]
+    __slots__ = ("default", "done", "peer_waits", "weight")
 
     default: Default
     weight: int
-    queue: QueueLoad
-    waiting: int
+    peer_waits: int
     done: bool
 
 
@@ -61,40 +59,40 @@ class InFlightNotification(InFlightMessage):
 
     Attributes:
         wire: its method.
-        params: the params, or the whole line if it is decoded later.
         handle: its handler.
+        argument: what the handler is called with.
+        queue: the load of its session queue.
     """
 
-    __slots__ = ("handle", "params", "wire")
+    __slots__ = ("argument", "handle", "queue", "wire")
 
-    ordered = True
-
-    # Sets what the base class has, too: a second call would cost every update (benchmark row `stream`).
-    def __init__(self, default: Default, wire: str, params: Any, handle: Handle) -> None:
+    # Sets the attributes of the base class as well: a second call would cost every update (benchmark row `stream`).
+    def __init__(self, default: Default, wire: str, handle: Handle, argument: Any, size: int, queue: QueueLoad) -> None:
         self.default = default
-        self.weight = 0
-        self.waiting = 0
+        self.weight = size + _MODEL_BYTES
+        self.peer_waits = 0
         self.done = False
         self.wire: str = wire
-        self.params: Any = params
         self.handle: Handle = handle
+        self.argument: Any = argument
+        self.queue: QueueLoad = queue
 
 
 class InFlightRequest(InFlightMessage):
     """A request whose handler was started.
 
     Attributes:
-        id: as it came.
+        id: as it was received.
         wire: its method.
-        method: None for one that the schema doesn't know.
+        method: None if the schema doesn't have it.
         session: the session that it belongs to, if any.
-        task: runs its handler.
+        task: runs its handler; None before it is created and after it has ended.
         started: whether the handler has begun.
-        turn_cancelled: a notification of the peer's has cancelled it (rule 21).
-        turn_stopped: its task was cancelled for that.
-        closing: its task was cancelled because the connection ends.
-        cancel_awaited: a cancellation by its id has not come yet. Clients send one beside the notification.
-        answered: the answer was sent without waiting for the handler.
+        turn_cancelled: whether the peer cancelled it by a notification for its session (rule 21).
+        turn_stopped: whether its task was cancelled for that reason.
+        closing: whether its task was cancelled because the connection ends.
+        cancel_awaited: whether no cancellation by its id has arrived yet. Clients send one beside the notification.
+        answered: whether the response was sent without waiting for the handler.
         creates_session: whether its result names a new session.
     """
 
@@ -113,14 +111,18 @@ class InFlightRequest(InFlightMessage):
         "wire",
     )
 
-    ordered = False
-
     def __init__(
-        self, default: Default, id: RequestId, wire: str, method: Request[Any, Any] | None, session: str | None
+        self,
+        default: Default,
+        id: RequestId,
+        wire: str,
+        method: Request[Any, Any] | None,
+        session: str | None,
+        size: int,
     ) -> None:
         self.default = default
-        self.weight = 0
-        self.waiting = 0
+        self.weight = size + _MODEL_BYTES
+        self.peer_waits = 0
         self.done = False
         self.id: RequestId = id
         self.wire: str = wire
@@ -136,18 +138,18 @@ class InFlightRequest(InFlightMessage):
         self.creates_session: bool = method is not None and method.creates_session
 
 
-# Set by connections alone, so what is in it is in flight.
+# Only connections set it, so it holds messages in flight.
 current: ContextVar[InFlightMessage | None] = cast("ContextVar[InFlightMessage | None]", context.current)
 
 
 def current_message() -> InFlightMessage | None:
-    """The message whose handler is running this code, unless it has ended."""
+    """Return the message whose handler runs the current code; None if that has ended or there is none."""
     found = current.get()
     return None if found is None or found.done else found
 
 
 def session_of(profile: Profile, params: Any) -> str | None:
-    """The session that params belong to; None if to none."""
+    """Return the session that params belong to; None if they belong to none."""
     if params.__class__ is dict:
         found = params.get(profile.session)
     else:

@@ -1,6 +1,6 @@
-"""Incoming requests and notifications: what is handled, what is refused, and what waits for `initialize`.
+"""Incoming requests and notifications: which are handled, which are refused, and which wait for `initialize`.
 
-A request goes to its handler, a notification to the queue of its session. Knows nothing of responses.
+A request goes to its handler, a notification to its session queue.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from acp_runtime.connection.cancellation import Cancellation
 from acp_runtime.connection.early_messages import EarlyMessages
 from acp_runtime.connection.guards import Guards, opens
 from acp_runtime.connection.held_notifications import HeldNotifications
-from acp_runtime.connection.in_flight import Handle, InFlightNotification, InFlightRequest, session_of
+from acp_runtime.connection.in_flight import Handle, InFlightRequest, session_of
 from acp_runtime.connection.initialization import Initialization
 from acp_runtime.connection.request_handlers import RequestHandlers
 from acp_runtime.connection.request_index import RequestIndex
@@ -45,11 +45,12 @@ _logger = getLogger(__name__)
 
 
 class _Route(NamedTuple):
-    """What is known of a notification's method before one comes.
+    """How the notifications of a method are handled.
 
     Attributes:
+        method: their method.
         handle: the handler.
-        on_arrival: what is done before it is its turn.
+        on_arrival: called with the params when one arrives, before it is queued.
     """
 
     method: Notification[Any]
@@ -58,24 +59,21 @@ class _Route(NamedTuple):
 
 
 class Incoming:
-    """Hands incoming messages to the handler of one side.
+    """Passes incoming messages to the handler of one side.
 
     Args:
-        side: what is handled.
-        handler: by whom.
-        initialization: how the connection begins.
-        guards: say what may be handled.
-        backpressure: says what may start, and is told of it.
+        side: the side that receives them.
+        handler: handles them.
+        initialization: the state of `initialize`.
+        guards: decide which may be handled.
+        backpressure: counts them, and decides which requests may start.
         queues: of notifications.
-        held: notifications of this side that leave after an answer.
-        writer: where answers go.
-        spawn: creates a task that the connection owns, and tells of its end.
-        decode: understands a line.
+        held: notifications of this side that leave after a response.
+        writer: sends responses.
+        spawn: creates a task that the connection owns, and calls a function when it has ended.
+        decode: decodes a line.
         options: of the connection.
         is_turn_cancelled: whether this side has cancelled the turn that a request of a session belongs to.
-
-    Attributes:
-        cancellation: of the requests that are handled here.
     """
 
     def __init__(
@@ -93,8 +91,6 @@ class Incoming:
         options: Options,
         is_turn_cancelled: Callable[[Request[Any, Any], str | None], bool],
     ) -> None:
-        self._is_turn_cancelled = is_turn_cancelled
-        self._decode = decode
         self._side = side
         self._profile = side.profile
         self._handler = handler
@@ -103,18 +99,17 @@ class Incoming:
         self._backpressure = backpressure
         self._queues = queues
         self._writer = writer
+        self._decode = decode
+        self._is_turn_cancelled = is_turn_cancelled
         self._running: RequestIndex[InFlightRequest] = RequestIndex()
         self._waiting = WaitingRequests(backpressure)
         self._early = EarlyMessages(backpressure)
-        answers = ResponseLines(handler, initialization, guards, disclose=options.disclose_errors)
-        self.cancellation: Cancellation = Cancellation(
-            side, handler, self._running, self._waiting, self._early, answers, writer
-        )
-        self._default = self.cancellation.default
+        lines = ResponseLines(handler, initialization, guards, disclose=options.disclose_errors)
+        self._cancellation = Cancellation(side, handler, self._running, self._waiting, self._early, lines, writer)
         self._requests = RequestHandlers(
             side.profile,
             handler,
-            answers,
+            lines,
             self._running,
             self._waiting,
             backpressure,
@@ -122,19 +117,19 @@ class Incoming:
             writer,
             spawn,
             decode,
-            self._default,
+            self._cancellation.handle_by_default,
             self._handle_early,
         )
         self._routes = {wire: self._route(method) for wire, method in side.notifications.items()}
         self._log = ThrottledLogger(_logger)
 
     def request(self, message: IncomingRequest, line: bytes) -> None:
-        """Handle a request, refuse it, or put it off."""
+        """Start the handler of a request, refuse it, or let it wait."""
         method = self._side.requests.get(message.method)
         session = session_of(self._profile, message.params)
         if method is not None:
             if self._requests.opening and self._is_early(method):
-                self._early.put_request(message.id, line)
+                self._early.add_request(message.id, line)
                 return
             refused = self._guards.refuse(method, message.params)
             if refused is None and method.opens:
@@ -151,12 +146,12 @@ class Incoming:
             self._requests.start(message, method, session, len(line))
 
     def notification(self, message: IncomingNotification, line: bytes) -> None:
-        """Put a notification behind those of its session."""
+        """Add a notification to its session queue, after acting on a cancellation."""
         route = self._routes.get(message.method)
         if route is None:
             handle: Handle = partial(self._handler.ext_notification, message.method)
         elif self._requests.opening and self._is_early(route.method):
-            self._early.put_notification(line)
+            self._early.add_notification(line)
             return
         elif self._guards.refuse(route.method, message.params) is not None:
             self._log.log(WARNING, "refused", "Ignored %s: it came before initialize", message.method)
@@ -168,9 +163,9 @@ class Incoming:
         self._enqueue(message.method, message.params, handle, line)
 
     def invalid_notification(self, message: InvalidNotification, line: bytes) -> None:
-        """Log a notification with invalid params, and hand it to the handler in the order of its session."""
+        """Log a notification with invalid params, and add it to its session queue for `invalid_notification`."""
         if self._requests.opening and self._is_early(self._side.notifications.get(message.method)):
-            self._early.put_notification(line)
+            self._early.add_notification(line)
             return
         faults = summary(message.error.data, "params")
         self._log.log(WARNING, message.method, "The peer sent an invalid %s: %s", message.method, faults)
@@ -178,10 +173,10 @@ class Incoming:
         self._enqueue(message.method, message.params, handle, line)
 
     def invalid_request(self, message: Refused, line: bytes) -> None:
-        """Answer a request with invalid params.
+        """Answer a request with invalid params with an error.
 
-        One that opens the connection in another version of the protocol is handled. Of others, coming too early is said
-        first (rule 25).
+        A request that opens the connection in another version of the protocol is handled. For other requests, being
+        too early takes precedence (rule 25).
         """
         frame = as_object(parse(line).value) or {}
         method = self._side.requests.get(str(frame.get("method")))
@@ -193,27 +188,43 @@ class Incoming:
                 return
             error = read
         elif self._requests.opening and self._is_early(method):
-            self._early.put_request(message.id, line)
+            self._early.add_request(message.id, line)
             return
         elif method is not None:
             error = self._guards.refuse_early(method)
         self._writer.answer(safe_error_line(message.id, error or message.error))
 
+    def start_waiting_soon(self) -> None:
+        """Start the handlers of waiting requests in the next turn of the event loop, as far as backpressure allows."""
+        self._requests.start_waiting_soon()
+
+    def handle_by_default(self, method: AnyMethod, params: Any) -> None:
+        """Handle a notification whose handler calls the base class: cancel the turns that it cancels."""
+        self._cancellation.handle_by_default(method, params)
+
+    def answer_cancelled_turn(self, wire: str, session: str) -> None:
+        """Answer the peer's requests that belong to a turn which this side cancels with a notification."""
+        self._cancellation.answer_cancelled_turn(wire, session)
+
+    def cancel_all(self) -> None:
+        """Cancel all requests of the peer, because the connection ends."""
+        self._cancellation.cancel_all()
+
     @property
     def tasks(self) -> list[asyncio.Task[None]]:
-        """Those that run the handlers of requests."""
+        """The tasks of the handlers of requests."""
         return [message.task for message in self._running if message.task is not None]
 
     @property
     def waiting(self) -> int:
-        """How many messages wait, unstarted, for others to end."""
+        """The number of messages whose handling has to wait: requests beyond the high-water mark, early messages."""
         return len(self._waiting.in_order) + len(self._early)
 
     def _route(self, method: Notification[Any]) -> _Route:
-        return _Route(method, getattr(self._handler, method.name), self.cancellation.on_arrival(method))
+        return _Route(method, getattr(self._handler, method.name), self._cancellation.on_arrival(method))
 
     def _is_early(self, method: AnyMethod | None) -> bool:
-        """Whether a message has to wait for the answer to the request that opens the connection (rule 25)."""
+        """Whether a message has to wait until the request that opens the connection is answered (rule 25)."""
         if self._initialization.done or method is None:
             return False
         return not opens(method) and method.side != "protocol"
@@ -221,16 +232,17 @@ class Incoming:
     def _enqueue(self, wire: str, params: Any, handle: Handle, line: bytes) -> None:
         session = session_of(self._profile, params)
         if self._backpressure.is_crowded:
-            # Reading can't always pause: what comes in a flood is kept as it came, which takes a tenth of the memory.
-            handle, params = partial(self._handle_line, handle), line
-        self._queues.put(session, InFlightNotification(self._default, wire, params, handle), len(line))
+            # Reading can't always pause. In a flood notifications wait as lines, which take a tenth of the memory.
+            self._queues.put(session, wire, partial(self._decode_and_handle, handle), line, len(line))
+        else:
+            self._queues.put(session, wire, handle, params, len(line))
 
-    async def _handle_line(self, handle: Handle, line: bytes) -> None:
+    async def _decode_and_handle(self, handle: Handle, line: bytes) -> None:
         message: Any = self._decode(line)
         await handle(message.params)
 
     def _handle_early(self) -> None:
-        """Take what came while `initialize` was being answered; what the guards refuse then came too early."""
+        """Handle the early messages, once no handler of a request that opens the connection runs or one succeeded."""
         if self._requests.opening and not self._initialization.done:
             return
         for line in self._early.take_all():

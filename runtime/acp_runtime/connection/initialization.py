@@ -1,6 +1,6 @@
-"""How a connection begins: whether `initialize` was answered, with which version, and what each side said of itself.
+"""The state of `initialize`: whether it was answered, its versions, and what each side advertised.
 
-The methods that open a connection, and the properties of their messages, are in the tables of the profile.
+The methods that open a connection and the properties of their messages are in the tables of the profile.
 """
 
 from __future__ import annotations
@@ -29,17 +29,17 @@ _HIGHEST_VERSION = 2**16 - 1
 
 
 class Initialization:
-    """What both sides have said in the messages that open the connection.
+    """The messages of both sides that open the connection.
 
     Args:
         side: this side.
-        options: with `guards` off, versions are not looked at.
+        options: with `guards` off, versions are not checked.
 
     Attributes:
-        done: whether it was answered.
-        peer: what the peer said, as JSON.
-        peer_capabilities: what it can do, as a model; None before.
-        peer_info: what it is, as a model; None before, or if it did not say.
+        done: whether `initialize` was answered.
+        peer: the peer's message, as plain JSON; empty before.
+        peer_capabilities: its capabilities, as a model; None before.
+        peer_info: its name and version, as a model; None before, or if it sent none.
     """
 
     def __init__(self, side: Side[Any], options: Options) -> None:
@@ -57,16 +57,16 @@ class Initialization:
         return is_advertised(self.peer, capability)
 
     def refuse(self, params: Any) -> UnsupportedProtocolVersion | None:
-        """The error for a client that wants a version this agent doesn't have; None if it is answered with another."""
+        """Return the error for a client that asks for an unsupported version; None if it is answered with this one."""
         return self._refuse_version(getattr(params, self._profile.version_attribute))
 
     def read_another_version(
         self, method: Request[Any, Any], id: RequestId, params: Any
     ) -> IncomingRequest | UnsupportedProtocolVersion | None:
-        """An opening request with invalid params: of another version of the protocol, they are read as far as needed.
+        """Read the version in an opening request with invalid params, which may be for another version of the protocol.
 
         Returns:
-            The request with its version alone, the error to answer it with, or None if it is just invalid.
+            The request reduced to its version, the error that answers it, or None if it is for this version.
         """
         version = _version(as_object(params) or {}, self._profile.version)
         if not self._checks_versions or version is None or version == self._profile.protocol_version:
@@ -78,22 +78,19 @@ class Initialization:
         return self._refuse_version(version) or IncomingRequest(id, method.wire, known)
 
     def own_result(self, result: Any) -> Any:
-        """The result to send of what a handler has returned.
-
-        An agent of this profile speaks its version alone, so that is what it answers (rule 26).
-        """
+        """Return the handler's result with this profile's version, the only one that this side supports (rule 26)."""
         attribute, own = self._profile.version_attribute, self._profile.protocol_version
         if self._checks_versions and getattr(result, attribute) != own:
             return result.model_copy(update={attribute: own})
         return result
 
     def record_request(self, handler: Handler, params: Any, result: Any) -> None:
-        """Take note of what the peer has asked and a handler has answered."""
+        """Record the peer's opening request and this side's result."""
         self._record(params)
         self.advertise(handler, result)
 
     def check_version(self, result: Any) -> None:
-        """Look at the version in the peer's answer, as plain JSON, before anything else in it.
+        """Check the version in the peer's result, given as plain JSON, before anything else in it.
 
         Raises:
             ProtocolVersionMismatch: if it is not this profile's.
@@ -103,11 +100,11 @@ class Initialization:
             raise ProtocolVersionMismatch(version, self._profile.protocol_version)
 
     def record_result(self, result: Any) -> None:
-        """Take note of what the peer answered."""
+        """Record the peer's result."""
         self._record(result)
 
     def advertise(self, handler: Handler, message: Any) -> None:
-        """This side says what it can do: log at ERROR, once, what of that its handler doesn't implement."""
+        """Record what this side advertises, once. Log at ERROR the methods of it that its handler doesn't implement."""
         if self._advertised is not None:
             return
         self._advertised = said = to_plain_json(message)
@@ -123,7 +120,7 @@ class Initialization:
             log(
                 _logger,
                 ERROR,
-                "%s advertises methods that it does not implement, calls of them are answered with an error: "
+                "%s advertises methods that it does not implement; calls of them are answered with an error: "
                 + ", ".join(missing),
                 type(handler).__name__,
             )
@@ -143,7 +140,7 @@ class Initialization:
 
 
 def is_advertised(message: Mapping[str, Any], capability: str) -> bool:
-    """Whether a message has a capability: true, an object, a list that isn't empty. Omitted means no."""
+    """Whether a message has a capability: true, an object, or a list that isn't empty."""
     value: Any = message
     for step in capability.split("."):
         value = (as_object(value) or {}).get(step)

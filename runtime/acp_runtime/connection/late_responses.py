@@ -1,4 +1,4 @@
-"""Prompts wait for the late answer to one of their session that was cancelled (rule 19)."""
+"""Late responses: a prompt waits until the cancelled prompt before it in its session was answered (rule 19)."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ _logger = getLogger(__name__)
 
 
 class LateResponses:
-    """The cancelled calls of each session that have no answer yet.
+    """The cancelled calls of each session that have no response yet.
 
     Args:
-        deadline: how long to wait for them, in seconds.
+        deadline: how long to wait for their responses, in seconds.
 
     Attributes:
-        expected: the sessions that have some, and what is done when they have come.
+        expected: for each session with such calls, a future that is done when all responses have arrived.
     """
 
     def __init__(self, deadline: float) -> None:
@@ -28,28 +28,28 @@ class LateResponses:
         self._log = ThrottledLogger(_logger)
 
     def expects(self, session: str) -> bool:
-        """Whether one is expected in a session."""
+        """Whether a session has such calls."""
         return session in self.expected
 
     def expect(self, id: int, session: str) -> None:
-        """The call with this id was cancelled."""
+        """Add a cancelled call."""
         self._sessions[id] = session
         if session not in self.expected:
             self.expected[session] = self._loop.create_future()
 
     def arrived(self, id: int) -> None:
-        """The answer to a cancelled call has come."""
+        """Note that the response to a cancelled call has arrived."""
         session = self._sessions.pop(id, None)
         if session is not None and session not in self._sessions.values():
             self._forget(session)
 
     def close(self) -> None:
-        """No answer will come anymore."""
+        """Stop waiting: no response will arrive."""
         for session in list(self.expected):
             self._forget(session)
 
     async def wait(self, wire: str, session: str) -> None:
-        """Wait until a session expects no answer anymore, or until the deadline, with a warning."""
+        """Wait until a session expects no response, at most until the deadline; then log a warning."""
         expected = self.expected.get(session)
         if expected is None:
             return
@@ -58,7 +58,8 @@ class LateResponses:
             self._log.log(
                 WARNING,
                 "late",
-                "%s is sent although the one before it in its session, which was cancelled, has no answer after %s s",
+                "%s is sent although the cancelled one before it in its session was not answered within %s s "
+                "(Options.late_answer_deadline)",
                 wire,
                 self._deadline,
             )
@@ -66,7 +67,7 @@ class LateResponses:
             self._forget(session)
 
     def _forget(self, session: str) -> None:
-        """Nothing is expected in a session anymore."""
+        """Resolve the future of a session and remove it."""
         expected = self.expected.pop(session, None)
         if expected is not None and not expected.done():
             expected.set_result(None)

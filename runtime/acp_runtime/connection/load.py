@@ -1,4 +1,4 @@
-"""What a connection has in hand at a moment, in numbers."""
+"""The load of a connection, in numbers."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from typing import NamedTuple
 
 
 class Load(NamedTuple):
-    """Everything is 0 when a connection has nothing to do.
+    """How much a connection handles at one moment; all 0 when it is idle.
 
     Attributes:
-        calls: calls of this side that have no response yet.
-        tasks: handlers of requests, and queues of sessions.
-        messages: received messages that are being handled or wait.
-        weight: what these messages take in memory, in bytes.
-        handlers: handlers that count for backpressure.
-        blocked: those of them that await the peer.
+        calls: pending calls of this side.
+        tasks: the tasks of request handlers and session queues.
+        messages: received messages that are in flight or wait.
+        weight: the memory that these take, in bytes.
+        handlers: running handlers of requests, and session queues.
+        blocked: the handlers that await the peer.
     """
 
     calls: int = 0

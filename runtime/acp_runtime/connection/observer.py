@@ -1,4 +1,4 @@
-"""Shows frames to the application's `Options.on_frame`, whose mistakes cost a log line and nothing else (rule 30)."""
+"""Calls the application's `Options.on_frame`. An exception in it is logged and has no other effect (rule 30)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _logger = getLogger(__name__)
 
 
 def frame_observer(options: Options) -> Observe | None:
-    """What is called with each line, without its end; None if nobody wants to see them."""
+    """Return what to call with each line, without its newline; None if `on_frame` is not set."""
     on_frame, log = options.on_frame, ThrottledLogger(_logger)
     if on_frame is None:
         return None
@@ -26,7 +26,7 @@ def frame_observer(options: Options) -> Observe | None:
             on_frame(direction, line, monotonic())
         except KeyboardInterrupt:
             raise
-        # What is no Exception, too (SystemExit, pytest's Failed): it would cost the messages behind this one.
+        # SystemExit and pytest's Failed, too: otherwise the messages behind this one would be lost.
         except BaseException as error:
             log.failed("Options.on_frame", error)
 

@@ -1,4 +1,4 @@
-"""What this side sends: calls and notifications. It is the `Channel` that proxies send through."""
+"""Outgoing calls and notifications: the `Channel` that proxies send through."""
 
 from __future__ import annotations
 
@@ -31,25 +31,25 @@ _logger = getLogger(__name__)
 
 
 class Outgoing:
-    """Sends calls and notifications, and gives callers their results.
+    """Sends calls and notifications, and returns the results of calls.
 
     Args:
         profile: the version of the protocol.
-        initialization: how the connection begins.
-        guards: say what may be sent.
-        backpressure: is told who waits for the peer.
-        queues: of the notifications that come before the responses of their sessions.
-        held: what may not be sent yet.
-        writer: where lines go.
-        pending: the calls that have no response yet.
-        late: the calls that were cancelled and have none.
+        initialization: the state of `initialize`.
+        guards: decide what may be sent.
+        backpressure: counts handlers that wait for the peer.
+        queues: keep notifications of sessions that calls create.
+        held: notifications that may not be sent yet.
+        writer: sends lines.
+        pending: the calls without a response.
+        late: the cancelled calls without a response.
         cancelled: cancels calls.
-        responses: hands what the peer answers to those who called.
-        on_call: called after each call that was sent.
+        responses: resolves calls, here with errors.
+        on_call: called when a call was sent while no other was pending.
         process: the subprocess at the other end, if there is one.
 
     Attributes:
-        handler: what handles this side's methods; set when the factory has made it.
+        handler: handles this side's methods; set when the factory has made it.
         closed: done when everything has ended, with the reason.
     """
 
@@ -93,10 +93,10 @@ class Outgoing:
 
         Raises:
             GuardError: if the protocol forbids it now; nothing was sent.
-            RemoteError: if the peer answered with an error.
+            RemoteError: if the response is an error.
             InvalidResponse: if the response is malformed.
             ConnectionClosed: if there will be no response.
-            ProtocolVersionMismatch: if the peer wants another version.
+            ProtocolVersionMismatch: if the peer answered with another version of the protocol.
             RuntimeError: if the connection belongs to another event loop; nothing was sent.
         """
         if get_running_loop() is not self._loop or self._closed is not None:
@@ -111,12 +111,12 @@ class Outgoing:
         return result
 
     async def notify(self, method: Notification[P], params: P) -> None:
-        """Send a notification; waits while the peer doesn't read.
+        """Send a notification. Waits while the peer doesn't read.
 
         Raises:
             GuardError: if the protocol forbids it now; nothing was sent.
             ConnectionClosed: if it can't be sent.
-            PydanticSerializationError: if the params are not what their type says; nothing was sent.
+            PydanticSerializationError: if the params are not JSON of their type; nothing was sent.
             RuntimeError: if the connection belongs to another event loop; nothing was sent.
         """
         if self._closed is not None or get_running_loop() is not self._loop or self._writer.broken:
@@ -141,7 +141,7 @@ class Outgoing:
             await self._drain()
 
     async def wait_closed(self) -> ConnectionClosed:
-        """Wait until the connection has ended. Gives the reason."""
+        """Wait until the connection has ended. Return the reason."""
         self._check_loop()
         return await asyncio.shield(self.closed)
 
@@ -151,13 +151,13 @@ class Outgoing:
 
     @property
     def handler(self) -> Handler:
-        """What handles this side's methods.
+        """The handler of this side's methods.
 
         Raises:
-            RuntimeError: while the factory is still making it.
+            RuntimeError: until the factory has returned it.
         """
         if self._handler is None:
-            raise RuntimeError("The handler is still being made. Keep the proxy, and ask it later.")
+            raise RuntimeError("The factory has not returned the handler yet. Keep the proxy and read `handler` later.")
         return self._handler
 
     @handler.setter
@@ -166,12 +166,12 @@ class Outgoing:
 
     @property
     def peer_capabilities(self) -> Any:
-        """What the peer advertised; None before `initialize` was answered."""
+        """The peer's capabilities; None before `initialize` was answered."""
         return self._initialization.peer_capabilities
 
     @property
     def peer_info(self) -> Any:
-        """What the peer is called; None before `initialize` was answered, or if it did not say."""
+        """The peer's name and version; None before `initialize` was answered, or if it sent none."""
         return self._initialization.peer_info
 
     @property
@@ -180,7 +180,7 @@ class Outgoing:
         return self._process
 
     def peer_closed(self, reason: ConnectionClosed) -> None:
-        """No response will come anymore. Callers are told when what was received before has been handled (rule 22)."""
+        """Fail the pending calls when the notifications that were received have been handled (rule 22)."""
         self._closed = reason
         self._late.close()
         for call in self._pending:
@@ -191,19 +191,19 @@ class Outgoing:
                 self._responses.deliver(Outcome(call, error=_copy(reason)))
 
     def cancel_and_close(self, reason: ConnectionClosed) -> None:
-        """This side ends the connection: cancel the turns that run at the peer, and fail all calls."""
+        """Cancel the turns that run at the peer, and fail all calls: this side ends the connection."""
         self._cancelled.cancel_turns()
         self.close(reason)
 
     def close(self, reason: ConnectionClosed) -> None:
-        """No response will come anymore. Notifications may still be sent."""
+        """Fail all calls, pending and future. Notifications may still be sent."""
         self._closed = reason
         self._late.close()
         for call in self._pending:
             self._fail(call, reason)
 
     def stop_notifications(self) -> None:
-        """Notifications can't be sent anymore, either."""
+        """Refuse notifications as well."""
         self._notifications_stopped = True
 
     def _check_loop(self) -> None:
@@ -240,12 +240,12 @@ class Outgoing:
         finally:
             self._backpressure.end_wait(waiting)
         if self._writer.broken:
-            # What was waited for may not have been written.
+            # The notification may not have been written.
             self._check_notifications()
 
     async def _drain_for(self, call: Call) -> None:
-        """Wait until the pipe has room or the call is answered, which may come first."""
-        # Nobody may be left to look at its error.
+        """Wait until the writer is no longer full or the call has been answered."""
+        # Marks an error as retrieved: if the caller is cancelled here, no code awaits the future.
         call.future.add_done_callback(lambda future: future.cancelled() or future.exception())
         drain = self._loop.create_task(self._writer.drain())
         try:
@@ -272,7 +272,7 @@ class Outgoing:
     def _new_call(
         self, wire: str, method: Request[Any, Any] | None, params: Any, caller: InFlightMessage | None
     ) -> Call:
-        """Be ready for the response to a request that was sent."""
+        """Register a request that was sent as a pending call."""
         session = session_of(self._profile, params)
         creates_session = method is not None and method.creates_session
         future = self._loop.create_future()
@@ -282,18 +282,19 @@ class Outgoing:
             self._queues.creating()
         if session is not None and session not in self._queues.sessions:
             self._queues.used(session)
-        self._on_call()
+        if len(self._pending.by_id) == 1:
+            self._on_call()
         return call
 
     def _created_session(self, call: Call) -> str | None:
-        """The session that a call has created; None if it failed."""
+        """Return the session that a call has created; None if it failed."""
         if not call.future.done() or call.future.cancelled() or call.future.exception() is not None:
             return None
         return str(getattr(call.future.result(), self._profile.session_attribute))
 
     def _fail(self, call: Call, reason: ConnectionClosed) -> None:
         self._pending.pop(call.id)
-        # One instance each: whoever raises it adds to its traceback.
+        # A copy for each call, since raising it adds to its traceback.
         call.fail(_copy(reason))
 
 

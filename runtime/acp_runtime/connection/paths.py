@@ -1,4 +1,4 @@
-"""Paths that the protocol wants absolute (rule 28), in the forms of POSIX and of Windows, whatever this machine is."""
+"""Finds relative paths where the protocol requires absolute ones (rule 28), in POSIX or Windows form on any machine."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def is_absolute(path: str) -> bool:
 
 
 def relative_paths(method: AnyMethod, params: Any) -> Iterator[tuple[str, str]]:
-    """The fields of a method's params that hold a relative path, and the paths."""
+    """Yield the fields of a method's params that hold a relative path, and the paths."""
     for field in method.paths:
         value: Any = getattr(params, field)
         items = as_array(value)

@@ -1,4 +1,4 @@
-"""Calls that wait for their response, by the ids this side gave them (rules 7, 8 and 19)."""
+"""Pending calls: the requests that this side sent, by id, until their responses are here (rules 7, 8 and 19)."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from acp_runtime.connection.in_flight import InFlightMessage
+from acp_runtime.connection.in_flight import InFlightMessage, InFlightNotification
 from acp_runtime.errors import ConnectionClosed
 from acp_runtime.stubs.methods import Request
 
-# How many abandoned calls are remembered, so that their late responses are no surprise.
-_REMEMBERED = 10_000
+# The number of abandoned calls whose ids are remembered, to recognise their late responses.
+_MAX_ABANDONED = 10_000
 
 
 @dataclass(slots=True)
@@ -21,15 +21,15 @@ class Call:
     """A request that was sent.
 
     Attributes:
-        id: small integers counting up from 0.
-        wire: the name of the method.
-        method: None for one that the schema doesn't know.
-        params: what it was called with.
-        session: whose notifications come before the response.
-        future: the result.
+        id: counts up from 0.
+        wire: the method.
+        method: None if the schema doesn't have it.
+        params: its params.
+        session: the session whose notifications are handled before the response.
+        future: resolves to the result.
         caller: the message whose handler made the call.
         creates_session: whether the result names a new session.
-        turn_cancelled: this side has sent the notification that cancels it.
+        turn_cancelled: whether this side has sent the notification that cancels it.
     """
 
     id: int
@@ -43,40 +43,40 @@ class Call:
     turn_cancelled: bool = False
 
     def fail(self, error: BaseException) -> None:
-        """Raise at the caller, if it still waits."""
+        """Raise an error in the caller, if it still waits."""
         if not self.future.done():
             self.future.set_exception(error)
 
     @property
     def is_inside_a_notification(self) -> bool:
-        """Whether the handler of a notification made the call, and goes on only when it returns."""
-        return self.caller is not None and self.caller.ordered and not self.caller.done
+        """Whether the handler of a notification made the call, and waits for it."""
+        return isinstance(self.caller, InFlightNotification) and not self.caller.done
 
 
 class Outcome(NamedTuple):
-    """What a call is to give its caller: a result or an error."""
+    """The result or the error of a call, for its caller."""
 
     call: Call
     result: Any = None
     error: BaseException | None = None
 
     def deliver(self) -> None:
-        """Resolve the caller, if it still waits."""
+        """Resolve the caller's future, if it still waits."""
         if self.error is not None:
             self.call.fail(self.error)
         elif not self.call.future.done():
             self.call.future.set_result(self.result)
 
     def updates_lost(self, error: ConnectionClosed) -> None:
-        """Fail the caller: notifications before the response were not handled."""
+        """Fail the call: notifications before the response were not handled."""
         self.call.fail(error)
 
 
 class PendingCalls:
-    """Every call of a connection that has no response yet.
+    """The calls of a connection that have no response yet.
 
     Attributes:
-        next_id: the id that the next call gets.
+        next_id: the id of the next call.
         by_id: the calls by their ids, oldest first.
     """
 
@@ -86,33 +86,33 @@ class PendingCalls:
         self._abandoned: OrderedDict[int, None] = OrderedDict()
 
     def add(self, call: Call) -> None:
-        """A call with the next id has been sent."""
+        """Add a call that was sent with the next id."""
         self.by_id[call.id] = call
         self.next_id += 1
 
     def __len__(self) -> int:
-        """How many responses the peer owes."""
+        """The number of calls."""
         return len(self.by_id)
 
     def __iter__(self) -> Iterator[Call]:
-        """The calls, oldest first; they may be taken out meanwhile."""
+        """Iterate over a copy, oldest first, so that calls may be removed meanwhile."""
         return iter(tuple(self.by_id.values()))
 
     def pop(self, id: Any) -> Call | None:
-        """The call that an id belongs to; its id is used up by this."""
+        """Remove the call with an id and return it; None if there is none."""
         if type(id) is not int:
             return None
         return self.by_id.pop(id, None)
 
     def abandon(self, call: Call) -> bool:
-        """Nobody waits for this call anymore. Whether it had no response yet."""
+        """Remove a call whose caller has stopped waiting. Return False if it had a response already."""
         if self.by_id.pop(call.id, None) is None:
             return False
         self._abandoned[call.id] = None
-        if len(self._abandoned) > _REMEMBERED:
+        if len(self._abandoned) > _MAX_ABANDONED:
             self._abandoned.popitem(last=False)
         return True
 
     def was_abandoned(self, id: Any) -> bool:
-        """Whether this is the late response to a call that was abandoned."""
+        """Whether an id is that of an abandoned call, whose late response this is. True once for each."""
         return type(id) is int and self._abandoned.pop(id, False) is None

@@ -1,7 +1,7 @@
-"""The reading half of a connection: bytes into lines, and when reading has to pause.
+"""The reading half of a connection: splits bytes into lines and decides when reading pauses.
 
-A line is handed on in the turn of the event loop that read it. While reading is paused, lines that were read wait here
-and further bytes wait in the source.
+Lines are passed on in the turn of the event loop that read them. While reading is paused, lines that were read wait
+here and further bytes wait in the source.
 """
 
 from __future__ import annotations
@@ -19,23 +19,23 @@ from acp_runtime.errors import ConnectionClosed
 from acp_runtime.jsonrpc.framing import LineSplitter
 from acp_runtime.options import Options
 
-# Lines that are handed on before their handlers run. Small batches stay in cache and are freed by reference counting.
+# Lines that are passed on before their handlers run. Small batches stay in cache and are freed by reference counting.
 _BATCH = 32
 
 
 class Reader:
-    """Everything one side receives; the receiver of its source.
+    """Reads what the peer sends; the receiver of its source.
 
     Args:
         source: where the bytes come from.
         options: of the connection.
-        writer: says how much the peer leaves unread.
-        pending: the calls that the peer owes a response to.
-        backpressure: says when too much waits.
-        receive: understands lines and sees to them. It never raises.
+        writer: knows how much the peer has not read.
+        pending: the calls that the peer has not answered.
+        backpressure: decides when too much waits.
+        receive: decodes and dispatches lines. It never raises.
 
     Attributes:
-        finished: why nothing more comes, once everything was handed on.
+        finished: done when no more lines come and all were passed on, with the reason.
     """
 
     def __init__(
@@ -52,8 +52,8 @@ class Reader:
         self._pending = pending
         self._backpressure = backpressure
         self._receive = receive
-        self._limit = options.unread_answer_bytes
-        self._factor = options.flood_factor
+        self._unread_limit = options.unread_answer_bytes
+        self._flood_factor = options.flood_factor
         self._splitter = LineSplitter(options.max_message_bytes)
         self._lines: deque[bytes] = deque()
         self._reason: ConnectionClosed | None = None
@@ -61,12 +61,12 @@ class Reader:
         self._resume_scheduled = False
         self._draining: asyncio.Task[None] | None = None
         self._loop = asyncio.get_running_loop()
-        # Handlers must not inherit the context variables of whoever makes reading go on.
+        # Handlers must not inherit the context variables of the code that resumes reading.
         self._context = copy_context()
         self.finished: asyncio.Future[ConnectionClosed] = self._loop.create_future()
 
     def received(self, data: bytes, /) -> None:
-        """Hand on the lines that end in these bytes."""
+        """Pass on the lines that end in these bytes."""
         self._lines.extend(self._splitter.feed(data))
         if self._splitter.too_large is not None:
             self._reason = self._splitter.too_large
@@ -74,7 +74,7 @@ class Reader:
             self._deliver()
 
     def ended(self, error: OSError | None, /) -> None:
-        """Hand on a last line without a newline; that was all."""
+        """Pass on a last line without a newline, then finish."""
         self._lines.extend(self._splitter.end())
         if error is not None:
             self._reason = self._reason or ConnectionClosed(f"Reading from the peer failed: {error}.")
@@ -85,13 +85,13 @@ class Reader:
             self._deliver()
 
     def resume_soon(self) -> None:
-        """Look soon whether reading can go on."""
+        """If reading is paused, check in a later turn of the event loop whether it can continue."""
         if self._paused and not self._resume_scheduled:
             self._resume_scheduled = True
             self._loop.call_soon(self._resume, context=self._context)
 
     async def stop(self) -> None:
-        """Receive nothing more."""
+        """Stop reading for good."""
         self._pause()
         self.finished.cancel()
         if self._draining is not None:
@@ -99,8 +99,13 @@ class Reader:
             await asyncio.wait({self._draining})
         await self._source.stop()
 
+    @property
+    def undelivered(self) -> int:
+        """The number of lines that were read and not passed on."""
+        return len(self._lines)
+
     def _deliver(self) -> None:
-        """Hand on a batch of what is here, and see how it goes on."""
+        """Pass on a batch of lines, then pause, continue or finish."""
         lines = self._lines
         if lines:
             self._receive([lines.popleft() for _ in range(min(_BATCH, len(lines)))])
@@ -128,11 +133,6 @@ class Reader:
         self._paused = True
         self._source.pause()
 
-    @property
-    def unhandled(self) -> int:
-        """How many lines were read and not handed on."""
-        return len(self._lines)
-
     def _finish(self, reason: ConnectionClosed) -> None:
         self._pause()
         if not self.finished.done():
@@ -140,17 +140,19 @@ class Reader:
 
     def _must_pause(self) -> bool:
         if self._reason is not None:
-            return False  # nothing more comes, and callers may wait for what is here
+            return False  # nothing more is read, and callers may wait for the lines that are here
         return self._backpressure.must_pause() or self._awaits_peer_reading()
 
     def _is_flooded(self) -> bool:
         if self._reason is not None:
             return False
-        return self._backpressure.is_flooded or self._writer.has_unread_responses(self._limit * self._factor)
+        return self._backpressure.is_flooded or self._writer.has_unread_responses(
+            self._unread_limit * self._flood_factor
+        )
 
     def _awaits_peer_reading(self) -> bool:
-        # A peer that owes an answer may be waiting likewise, for this side to read what it has answered.
-        if not self._writer.has_unread_responses(self._limit) or self._pending or self._writer.broken:
+        # A peer that owes a response may itself wait until this side reads.
+        if not self._writer.has_unread_responses(self._unread_limit) or self._pending or self._writer.broken:
             return False
         if self._draining is None:
             self._draining = self._loop.create_task(self._drain(), context=self._context)

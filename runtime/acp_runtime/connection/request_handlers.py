@@ -1,7 +1,7 @@
-"""The handlers of requests: each in a task of its own, and one answer for each, whatever the handler does.
+"""Runs the handlers of requests, each in a task of its own, and answers each request once (rule 13).
 
-The answer is made at the end of the handler's own task. A task that never gets there, because it was cancelled before
-its first step, is answered in its done-callback (rule 13).
+The response is made at the end of the handler's task. A task that was cancelled before its first step never gets there;
+its done-callback answers instead.
 """
 
 from __future__ import annotations
@@ -27,31 +27,31 @@ from acp_runtime.stubs.roles import Handler
 
 
 class RequestHandlers:
-    """Runs the handlers of one side.
+    """Runs the handlers of requests of one side.
 
     Args:
         profile: the version of the protocol.
-        handler: whose methods they are.
-        answers: makes the answers.
-        running: the requests that are being handled.
-        waiting: those that wait for others to end.
-        backpressure: is told of what is handled.
-        held: notifications of this side that leave after an answer.
-        writer: where answers go.
-        spawn: creates a task that the connection owns, and tells of its end.
-        decode: understands a line.
-        default: what the base class of handlers does with a notification.
+        handler: has the methods that handle requests.
+        lines: makes the response lines.
+        running: the requests whose handlers run.
+        waiting: the requests that wait for others to end.
+        backpressure: counts running requests.
+        held: notifications of this side that leave after a response.
+        writer: sends responses.
+        spawn: creates a task that the connection owns, and calls a function when it has ended.
+        decode: decodes a line.
+        default: the connection's default handling of a notification.
         on_opened: called when a request that opens the connection was answered.
 
     Attributes:
-        opening: how many requests that open the connection are being handled.
+        opening: the number of running requests that open the connection.
     """
 
     def __init__(
         self,
         profile: Profile,
         handler: Handler,
-        answers: ResponseLines,
+        lines: ResponseLines,
         running: RequestIndex[InFlightRequest],
         waiting: WaitingRequests,
         backpressure: Backpressure,
@@ -64,7 +64,7 @@ class RequestHandlers:
     ) -> None:
         self._profile = profile
         self._handler = handler
-        self._answers = answers
+        self._lines = lines
         self._running = running
         self._waiting = waiting
         self._backpressure = backpressure
@@ -77,7 +77,6 @@ class RequestHandlers:
         self._process_id = os.getpid()
         self._loop = asyncio.get_running_loop()
         self.opening: int = 0
-        backpressure.on_all_blocked = self._start_waiting_soon
 
     def start(self, message: IncomingRequest, method: Request[Any, Any] | None, session: str | None, size: int) -> None:
         """Start the handler of a request of `size` bytes."""
@@ -90,66 +89,67 @@ class RequestHandlers:
         if session is not None and session not in self._held.known_sessions:
             for line in self._held.session_known(session):
                 self._writer.send(line)
-        running = InFlightRequest(self._default, message.id, message.method, method, session)
-        if running.creates_session:
-            self._held.begin_creation(running)
-        self._running.add(running)
-        self._backpressure.start_request(running, size)
-        running.task = self._spawn(self._handle(running, handle, message.params), partial(self._ended, running))
+        request = InFlightRequest(self._default, message.id, message.method, method, session, size)
+        if request.creates_session:
+            self._held.begin_creation(request)
+        self._running.add(request)
+        self._backpressure.start_request(request)
+        request.task = self._spawn(self._handle(request, handle, message.params), partial(self._ended, request))
+
+    def start_waiting_soon(self) -> None:
+        """Start the handlers of waiting requests in the next turn of the event loop, as far as backpressure allows."""
+        self._loop.call_soon(self._start_waiting)
 
     def _start_waiting(self) -> None:
         for waiting in self._waiting.take_startable():
             message = self._decode(waiting.line)
-            assert isinstance(message, IncomingRequest), "A line means the same when it is read again."
+            assert isinstance(message, IncomingRequest), "Decoding a line again gives the same message."
             self.start(message, waiting.method, waiting.session, len(waiting.line))
 
-    def _start_waiting_soon(self) -> None:
-        self._loop.call_soon(self._start_waiting)
-
-    async def _handle(self, running: InFlightRequest, handle: Handle, params: Any) -> None:
-        current.set(running)
-        running.started = True
+    async def _handle(self, request: InFlightRequest, handle: Handle, params: Any) -> None:
+        current.set(request)
+        request.started = True
         try:
             result = await handle(params)
-            line = self._answers.result(running, params, result)
+            line = self._lines.result(request, params, result)
         except GeneratorExit:
             raise  # the handler was abandoned, and its task is thrown away
         # SystemExit and pytest's Failed, too: asyncio would stop the loop or leave the request unanswered.
         except BaseException as error:
             leave_if_forked(self._process_id, error)
-            self._finish(running, self._answers.error(running, error), None)
+            self._finish(request, self._lines.error(request, error), None)
             if isinstance(error, KeyboardInterrupt):
                 raise
         else:
-            self._finish(running, line, self._new_session(running, result))
+            self._finish(request, line, self._new_session(request, result))
 
-    def _ended(self, running: InFlightRequest, task: asyncio.Task[None]) -> None:
-        """The task has ended; perhaps before it could answer."""
-        if not running.done:
+    def _ended(self, request: InFlightRequest, task: asyncio.Task[None]) -> None:
+        """Answer a request whose task ended before it could answer."""
+        if not request.done:
             error = asyncio.CancelledError() if task.cancelled() else task.exception()
-            self._finish(running, self._answers.error(running, error or asyncio.CancelledError()), None)
+            self._finish(request, self._lines.error(request, error or asyncio.CancelledError()), None)
 
-    def _finish(self, running: InFlightRequest, line: bytes, session: str | None) -> None:
-        # The task's context holds the message: together they would wait for Python's garbage collector.
-        running.task = None
-        self._running.remove(running)
-        self._backpressure.end_request(running)
-        if not running.answered:
+    def _finish(self, request: InFlightRequest, line: bytes, session: str | None) -> None:
+        # The task's context holds the request: only the garbage collector could free them together.
+        request.task = None
+        self._running.remove(request)
+        self._backpressure.end_request(request)
+        if not request.answered:
             self._writer.answer(line, flush=not self._running.by_id)
-        if running.creates_session:
-            for held in self._held.end_creation(running, session):
+        if request.creates_session:
+            for held in self._held.end_creation(request, session):
                 self._writer.send(held)
-        if running.method is not None and running.method.opens:
+        if request.method is not None and request.method.opens:
             self.opening -= 1
             self._on_opened()
         if self._waiting.in_order:
             self._start_waiting()
 
-    def _new_session(self, running: InFlightRequest, result: Any) -> str | None:
-        """The session that a result names. Takes note of one that has ended."""
-        method = running.method
-        if method is not None and method.ends == self._profile.session_attribute and running.session is not None:
-            self._held.session_ended(running.session)
-        if not running.creates_session or running.answered:
+    def _new_session(self, request: InFlightRequest, result: Any) -> str | None:
+        """Return the new session that a result names. Forget a session that the request has ended."""
+        method = request.method
+        if method is not None and method.ends == self._profile.session_attribute and request.session is not None:
+            self._held.session_ended(request.session)
+        if not request.creates_session or request.answered:
             return None
         return str(getattr(result, self._profile.session_attribute))

@@ -1,4 +1,4 @@
-"""What a handler returned or raised, as the line that answers its request (rules 10, 13, 21 and 26)."""
+"""Turns the result or the exception of a handler into the line that answers its request (rules 10, 13, 21 and 26)."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ _logger = getLogger(__name__)
 
 
 class ResponseLines:
-    """Makes the answers of one side.
+    """Makes the response lines of one side.
 
     Args:
-        handler: whose they are.
-        initialization: takes note of the answer that opens the connection.
-        guards: likewise.
-        disclose: whether the texts of exceptions may go to the peer.
+        handler: returns the results.
+        initialization: records the response that opens the connection.
+        guards: depend on the initialization.
+        disclose: whether the texts of exceptions are sent to the peer.
     """
 
     def __init__(self, handler: Handler, initialization: Initialization, guards: Guards, *, disclose: bool) -> None:
@@ -39,10 +39,10 @@ class ResponseLines:
         self._log = ThrottledLogger(_logger)
 
     def result(self, request: InFlightRequest, params: Any, result: Any) -> bytes:
-        """The answer to a request whose handler returned something.
+        """Return the line for a result.
 
         Raises:
-            TypeError: if that is not a result of the method.
+            TypeError: if it has the wrong type.
             PydanticSerializationError: if it is not JSON.
         """
         method = request.method
@@ -53,11 +53,11 @@ class ResponseLines:
                 raise TypeError(f"The handler of {method.wire} returned {type(result).__name__}, not {method.result}.")
             result = as_declared(method, result)
             if method.opens:
-                return self._initialized(request.id, params, result)
+                return self._opening_line(request.id, params, result)
         return result_line(request.id, result)
 
     def error(self, request: InFlightRequest, error: BaseException) -> bytes:
-        """The answer to a request whose handler raised something."""
+        """Return the line for an exception, and log it unless it is the handler's own `RequestError`."""
         is_own = isinstance(error, RequestError) and not isinstance(error, (RemoteError, RequestCancelled))
         if isinstance(error, ConnectionClosed):
             self._log.log(WARNING, "closed", "The handler of %s was ended: %s", request.wire, error.reason)
@@ -67,8 +67,8 @@ class ResponseLines:
             return cancelled_line(request.id, request.method)
         return safe_error_line(request.id, wire_error(error, disclose=self._disclose))
 
-    def _initialized(self, id: RequestId, params: Any, result: Any) -> bytes:
-        """The answer that opens the connection. It does if it can be sent."""
+    def _opening_line(self, id: RequestId, params: Any, result: Any) -> bytes:
+        """Return the line that opens the connection. The initialization is recorded only if the result is JSON."""
         result = self._initialization.own_result(result)
         line = result_line(id, result)
         self._initialization.record_request(self._handler, params, result)
@@ -77,14 +77,14 @@ class ResponseLines:
 
 
 def cancelled_line(id: RequestId, method: Request[Any, Any] | None) -> bytes:
-    """The answer to a request whose turn was cancelled: a result where the method has one for that."""
+    """Return the line that answers a cancelled request: a result if the method has one for that, else an error."""
     if method is None or method.cancelled is None:
         return safe_error_line(id, RequestCancelled())
     return result_line(id, build_result(method, method.cancelled[1].encode()))
 
 
 def _is_cancellation(error: BaseException) -> bool:
-    """Whether a handler was cancelled, not a call of its own by the peer."""
+    """Whether the handler was cancelled. The peer's answer that it cancelled a call of the handler doesn't count."""
     if isinstance(error, RemoteError):
         return False
     return isinstance(error, (asyncio.CancelledError, RequestCancelled))

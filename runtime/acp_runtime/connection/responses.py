@@ -1,4 +1,4 @@
-"""The peer's responses: each gives one call its result or its error (rules 8, 9, 16 and 29)."""
+"""The peer's responses: each resolves one pending call (rules 8, 9, 16 and 29)."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ _logger = getLogger(__name__)
 
 
 class Responses:
-    """Hands responses to those who called.
+    """Passes responses to the callers.
 
     Args:
         profile: the version of the protocol.
-        initialization: looks at the response that opens the connection.
-        guards: take note of what the peer has created.
-        queues: of the notifications that come before the responses of their sessions.
-        pending: the calls that have no response yet.
-        late: the calls that were cancelled and have none.
+        initialization: checks and records the response that opens the connection.
+        guards: record what the peer has created.
+        queues: whose notifications are handled before the responses of their sessions.
+        pending: the calls without a response.
+        late: the cancelled calls without a response.
         process: the subprocess at the other end, if there is one.
-        mismatch: called if the peer speaks another version.
+        mismatch: called if the peer speaks another version of the protocol.
     """
 
     def __init__(
@@ -58,13 +58,13 @@ class Responses:
         self._log = ThrottledLogger(_logger)
 
     def received(self, message: IncomingResponse) -> None:
-        """Give a caller what the peer has answered."""
+        """Parse a response and pass it to its caller."""
         call = self._pending.pop(message.id)
         if call is None:
             if self._pending.was_abandoned(message.id):
                 self._late.arrived(message.id)
             else:
-                self._log.log(WARNING, "answer", "Ignored a response to no call of this side, id %s", message.id)
+                self._log.log(WARNING, "answer", "Ignored a response with an unknown id: %s", message.id)
             return
         try:
             self.deliver(Outcome(call, self._result(call, message)))
@@ -75,7 +75,7 @@ class Responses:
             self._mismatch(error)
 
     def fail_unreadable(self, id: int, about: str) -> None:
-        """Fail a call whose response can't be read (rule 3)."""
+        """Fail a call whose response can't be decoded (rule 3)."""
         call = self._pending.pop(id)
         if call is not None:
             self.deliver(Outcome(call, error=InvalidResponse(call.wire, about)))
@@ -83,7 +83,10 @@ class Responses:
             self._late.arrived(id)
 
     def deliver(self, outcome: Outcome) -> None:
-        """Resolve a caller after the notifications before its response, unless one of them made the call (rule 16)."""
+        """Resolve a call when the notifications before its response have been handled (rule 16).
+
+        A call from the handler of a notification is resolved at once, since that handler waits for it.
+        """
         call = outcome.call
         if call.session is None or call.is_inside_a_notification:
             outcome.deliver()
@@ -119,7 +122,7 @@ class Responses:
                 self._queues.forget(call.session)
 
     def _remote_error(self, wire: str, error: Any) -> RemoteError:
-        """The error in a response. Raises InvalidResponse if it is malformed."""
+        """Return the error in a response. Raises InvalidResponse if it is malformed."""
         body = as_object(error) or {}
         code, message = body.get("code"), body.get("message")
         if not isinstance(code, int) or isinstance(code, bool) or not isinstance(message, str):

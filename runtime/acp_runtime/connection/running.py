@@ -1,4 +1,4 @@
-"""Runs a connection from its start to its end."""
+"""Runs a connection until it is closed."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from acp_runtime.errors import ConnectionClosed
 
 
 async def run(connection: Connection) -> ConnectionClosed:
-    """Run until the peer closes its side or `Connection.stop` is called. Cancelling it closes the connection, too.
+    """Run until the peer closes its side, `Connection.stop` is called or this is cancelled, and close the connection.
 
     Returns:
-        Why it ended.
+        The reason why it ended.
     """
     closing = ShieldedWaits()
     task = asyncio.create_task(close(connection))

@@ -1,7 +1,7 @@
-"""Notifications in order: one queue a session, and the answers that wait behind them (rules 15 and 16).
+"""Session queues: the notifications of each session in order, and the outcomes that wait behind them (rules 15 and 16).
 
-A queue and its task live while there is something in it, so an idle session costs nothing. Notifications for a session
-whose id the caller doesn't have yet are kept until it does. Knows sessions only as keys.
+A queue and its task exist only while it has notifications, so an idle session costs nothing. Notifications for a new
+session are kept until its caller has the session's id.
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ import asyncio
 from collections import deque
 from collections.abc import Callable, Iterable
 from logging import DEBUG, WARNING, getLogger
-from typing import Any, Protocol, TypeAlias
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 from acp_runtime.connection.backpressure import Backpressure
-from acp_runtime.connection.in_flight import InFlightNotification, QueueLoad, current
+from acp_runtime.connection.in_flight import Default, Handle, InFlightNotification, QueueLoad, current
 from acp_runtime.errors import ConnectionClosed
 from acp_runtime.logs import ThrottledLogger
 from acp_runtime.options import Options
@@ -22,7 +22,7 @@ Session: TypeAlias = str | None
 Ended: TypeAlias = Callable[["asyncio.Task[Any]"], None]
 Spawn: TypeAlias = Callable[[Any, Ended], "asyncio.Task[Any]"]
 
-# `asyncio.wait_for`, `gather` and their like pass a result on through tasks of their own, which takes two turns each.
+# `asyncio.wait_for`, `gather` and the like pass a result on through tasks of their own, which takes two turns each.
 _DELIVERY_TURNS = 32
 
 _logger = getLogger(__name__)
@@ -32,16 +32,33 @@ class PendingOutcome(Protocol):
     """The outcome of a call, to be delivered when the notifications before it have been handled."""
 
     def deliver(self) -> None:
-        """Resolve the caller."""
+        """Resolve the caller's future."""
         ...
 
     def updates_lost(self, error: ConnectionClosed) -> None:
-        """Fail the caller: notifications before the answer were not handled."""
+        """Fail the call: notifications before the response were not handled."""
         ...
 
 
+class _Kept(NamedTuple):
+    """A notification of a new session, with the arguments of `SessionQueues.put`."""
+
+    wire: str
+    handle: Handle
+    argument: Any
+    size: int
+
+
 class _Queue:
-    """The notifications of a session that wait, how many came and were handled, and answers with what they wait for."""
+    """A session queue.
+
+    Attributes:
+        waiting: the notifications whose handlers have not started.
+        load: how much these are.
+        arrived: the number of notifications so far.
+        handled: the number of notifications so far whose handlers have ended.
+        outcomes: those that wait, each with the number of notifications to be handled first.
+    """
 
     __slots__ = ("arrived", "handled", "load", "outcomes", "waiting")
 
@@ -54,11 +71,12 @@ class _Queue:
 
 
 class SessionQueues:
-    """The queues of a connection.
+    """The session queues of a connection.
 
     Args:
-        spawn: creates a task that the connection owns, and tells of its end.
-        backpressure: is told of what waits and what is handled.
+        spawn: creates a task that the connection owns, and calls a function when it has ended.
+        backpressure: counts what waits and what is handled.
+        default: the connection's default handling of a notification.
         options: of the connection.
 
     Attributes:
@@ -66,36 +84,46 @@ class SessionQueues:
         handled: how many notifications have been handled so far.
     """
 
-    def __init__(self, spawn: Spawn, backpressure: Backpressure, options: Options) -> None:
+    def __init__(self, spawn: Spawn, backpressure: Backpressure, default: Default, options: Options) -> None:
         self._spawn = spawn
         self._backpressure = backpressure
+        self._default = default
         self._max_kept = options.high_water_messages
         self._max_kept_bytes = options.max_held_bytes
         self._loop = asyncio.get_running_loop()
         self._queues: dict[Session, _Queue] = {}
         self.sessions: set[str] = set()
         self._creations = 0
-        # Sessions whose callers have their results soon, and the calls that created them.
+        # New sessions whose ids are on the way to their callers, and the calls that created them.
         self._being_delivered: dict[str, object] = {}
-        self._kept: dict[str, list[tuple[InFlightNotification, int]]] = {}
+        self._kept: dict[str, list[_Kept]] = {}
         self._kept_count = 0
         self._kept_bytes = 0
+        # Queues of kept notifications that were released at the limits, before their callers had the ids.
         self._overflowed: dict[str, _Queue] = {}
         self._idle: asyncio.Future[None] | None = None
         self._log = ThrottledLogger(_logger)
         self.handled: int = 0
         self._closing = False
 
-    def put(self, session: Session, notification: InFlightNotification, size: int) -> None:
-        """Handle a notification of `size` bytes after those of its session that came before it."""
+    def put(self, session: Session, wire: str, handle: Handle, argument: Any, size: int) -> None:
+        """Handle a notification of `size` bytes after the earlier ones of its session.
+
+        Args:
+            session: the session that it belongs to; None if it belongs to none.
+            wire: its method.
+            handle: its handler.
+            argument: what the handler is called with.
+            size: the length of its line.
+        """
         queue = self._queues.get(session)
         if queue is None and self._creations and session is not None and session not in self.sessions:
-            self._keep(session, notification, size)
+            self._keep(session, _Kept(wire, handle, argument, size))
         else:
-            self._enqueue(session, queue, notification, size)
+            self._enqueue(session, queue, wire, handle, argument, size)
 
     def when_handled(self, session: Session, outcome: PendingOutcome) -> None:
-        """Deliver an answer when the notifications of its session that are here have been handled."""
+        """Deliver an outcome when the present notifications of its session have been handled."""
         queue = self._queues.get(session) if session is not None else None
         if queue is None:
             outcome.deliver()
@@ -103,40 +131,40 @@ class SessionQueues:
             queue.outcomes.append((queue.arrived, outcome))
 
     def used(self, session: str) -> None:
-        """This side has used the id of a session, so its notifications need not be kept."""
+        """Note that this side has used the id of a session: its notifications need not be kept."""
         self.sessions.add(session)
         self._release(session)
         if self._overflowed:
             self._end_overflow(session)
 
     def forget(self, session: str) -> None:
-        """A session has ended."""
+        """Forget a session that has ended."""
         self.sessions.discard(session)
         self._being_delivered.pop(session, None)
 
     def creating(self) -> None:
-        """A call is out whose result names a new session."""
+        """Note that a call was sent whose result names a new session."""
         self._creations += 1
 
     def created(self, session: str | None) -> None:
-        """Such a call returns now, with the id of a session or without one. Its caller gets there some turns later."""
+        """Note that such a call returns, with the id of a session or without. Its caller has it some turns later."""
         call = object()
         if session is not None:
             self._being_delivered[session] = call
         self._delivered(session, call, _DELIVERY_TURNS if session is not None else 0)
 
     def release_all(self) -> None:
-        """Handle what is kept, whoever has which id."""
+        """Handle all kept notifications, whether their callers have the ids or not."""
         for session in list(self._kept):
             self._release(session)
 
     @property
     def waiting(self) -> int:
-        """How many notifications are not handled yet, those aside whose handlers run."""
+        """The number of notifications whose handlers have not started."""
         return self._kept_count + sum(len(queue.waiting) for queue in self._queues.values())
 
     def when_idle(self) -> asyncio.Future[None]:
-        """Done when every queue is empty."""
+        """Return a future that is done when every queue is empty."""
         if self._idle is None:
             self._idle = self._loop.create_future()
         idle = self._idle
@@ -144,7 +172,7 @@ class SessionQueues:
         return idle
 
     def abandon(self, reason: ConnectionClosed) -> None:
-        """Fail the answers that wait for notifications which will not be handled."""
+        """Fail the calls whose outcomes wait for notifications that will not be handled."""
         for session, queue in self._queues.items():
             left = queue.arrived - queue.handled
             text = f"{reason.reason} {left} received notifications of session {session!r} had not been handled."
@@ -153,17 +181,18 @@ class SessionQueues:
             queue.outcomes.clear()
 
     def end(self) -> None:
-        """Handle nothing more. From now on a cancellation stops a whole queue, not one handler."""
+        """Handle nothing more. During shutdown, cancellation stops the whole queue instead of one handler."""
         self._closing = True
         self._kept.clear()
         self._kept_count = self._kept_bytes = 0
 
     def _delivered(self, session: str | None, call: object, turns: int) -> None:
+        """Wait for this many turns, then count the id of a new session as delivered."""
         if turns:
             self._loop.call_soon(self._delivered, session, call, turns - 1)
             return
         self._creations -= 1
-        # Unless it has ended meanwhile, and perhaps another one with its id is on its way.
+        # Unless the session has ended since; another one with the same id may be on its way.
         if session is not None and self._being_delivered.get(session) is call:
             del self._being_delivered[session]
             if session not in self.sessions:
@@ -173,17 +202,17 @@ class SessionQueues:
             for each in list(self._overflowed):
                 self._end_overflow(each)
 
-    def _keep(self, session: str, notification: InFlightNotification, size: int) -> None:
-        self._kept.setdefault(session, []).append((notification, size))
+    def _keep(self, session: str, kept: _Kept) -> None:
+        self._kept.setdefault(session, []).append(kept)
         self._kept_count += 1
-        self._kept_bytes += size
-        # Early is better than never: keeping more would have to stop the reader, which the answer is behind.
+        self._kept_bytes += kept.size
+        # Pausing the reader instead would deadlock: the response with the session's id comes behind these.
         if self._kept_count >= self._max_kept or self._kept_bytes >= self._max_kept_bytes:
             for each in list(self._kept):
                 self._release_overflow(each)
 
     def _release_overflow(self, session: str) -> None:
-        """Handle what is kept, although its session may be the one that is being created and handlers wait for that."""
+        """Handle kept notifications now. Their handlers may wait for the session's id, so reading must not pause."""
         self._release(session)
         queue = self._queues[session]
         if self._overflowed.get(session) is not queue:
@@ -196,16 +225,19 @@ class SessionQueues:
             self._backpressure.end_exemption(queue.load)
 
     def _release(self, session: str) -> None:
-        for notification, size in self._kept.pop(session, ()):
+        for kept in self._kept.pop(session, ()):
             self._kept_count -= 1
-            self._kept_bytes -= size
-            self._enqueue(session, self._queues.get(session), notification, size)
+            self._kept_bytes -= kept.size
+            self._enqueue(session, self._queues.get(session), *kept)
 
-    def _enqueue(self, session: Session, queue: _Queue | None, notification: InFlightNotification, size: int) -> None:
+    def _enqueue(
+        self, session: Session, queue: _Queue | None, wire: str, handle: Handle, argument: Any, size: int
+    ) -> None:
         if queue is None:
             self._queues[session] = queue = _Queue()
             self._open(session, queue)
-        self._backpressure.enqueue(notification, size, queue.load)
+        notification = InFlightNotification(self._default, wire, handle, argument, size, queue.load)
+        self._backpressure.enqueue(notification)
         queue.arrived += 1
         queue.waiting.append(notification)
 
@@ -219,7 +251,7 @@ class SessionQueues:
             self._backpressure.start(notification)
             current.set(notification)
             try:
-                await notification.handle(notification.params)
+                await notification.handle(notification.argument)
             except BaseException as error:
                 self._failed(notification, error)
             finally:
@@ -230,7 +262,7 @@ class SessionQueues:
                 self._deliver(queue)
             if self._closing:
                 return  # although the handler has swallowed its cancellation
-        # Here and not when the task has ended: what arrives in between would be put into a queue that nobody empties.
+        # Here and not when the task has ended: until then, notifications could enter a queue without a task.
         self._close(session)
 
     def _deliver(self, queue: _Queue) -> None:
@@ -238,7 +270,7 @@ class SessionQueues:
             queue.outcomes.popleft()[1].deliver()
 
     def _failed(self, notification: InFlightNotification, error: BaseException) -> None:
-        """Whatever a handler raises, the notifications behind it are handled as well."""
+        """Log the error of a handler, so that the notifications behind it are handled as well."""
         if isinstance(error, (KeyboardInterrupt, GeneratorExit)):
             raise error
         if isinstance(error, ConnectionClosed):
@@ -254,7 +286,7 @@ class SessionQueues:
         self._log.log(DEBUG, "cancelled", "The handler of %s cancelled itself", notification.wire)
 
     def _ended(self, session: Session, queue: _Queue) -> None:
-        """The task has ended; not by itself if the queue is still here."""
+        """Clean up after the task of a queue. If the queue is still open, the task was cut short."""
         self._backpressure.close_queue()
         if self._queues.get(session) is not queue:
             return

@@ -1,6 +1,6 @@
-"""Waits that a cancellation doesn't cut short: what has to be ended is ended first, and the cancellation raised after.
+"""Waits that a cancellation shortens but doesn't end: everything is closed first, then the cancellation is raised.
 
-Each cancellation shortens the deadlines of what follows, so that nobody who presses Ctrl-C again waits for long.
+Each cancellation shortens the deadlines of the waits that follow, so that pressing Ctrl-C again helps.
 """
 
 from __future__ import annotations
@@ -11,25 +11,25 @@ from collections.abc import Callable
 from math import inf
 from typing import Any
 
-# A private name of CPython. Without it `forget` does nothing.
+# A private name of CPython. If it is missing, `forget` does nothing.
 _unregister: Callable[[asyncio.Task[Any]], None] | None = getattr(asyncio.tasks, "_unregister_task", None)
 
-# How long a wait may last after no, one, two, three or more cancellations.
-_LONGEST = (inf, 0.5, 0.1, 0.0)
-_PAUSE_FIRST, _PAUSE_LAST = 0.001, 0.05
+# The most seconds that a wait may take after no, one, two, and three or more cancellations.
+_MAX_SECONDS = (inf, 0.5, 0.1, 0.0)
+_FIRST_PAUSE, _LAST_PAUSE = 0.001, 0.05
 
 
 def forget(task: asyncio.Task[Any]) -> None:
-    """Let `asyncio.run` end although this task, which swallows its cancellations, does not."""
+    """Let `asyncio.run` end although a task ignores its cancellation."""
     if _unregister is not None:
         _unregister(task)
 
 
 class ShieldedWaits:
-    """Waits while something is being closed. A cancellation of the waiting task ends no wait, but shortens it.
+    """Waits while something is closed. Cancelling the waiting task shortens the waits, but ends none.
 
-    Call `raise_cancelled` when everything is closed. A scope that cancels in every turn of the event loop, with the
-    same message each time (as anyio's do), counts as one cancellation and wakes nothing up.
+    Call `raise_cancelled` when everything is closed. A scope that cancels in every turn of the event loop with the same
+    message (as anyio's do) counts as one cancellation and causes no wake-ups.
     """
 
     def __init__(self) -> None:
@@ -39,22 +39,22 @@ class ShieldedWaits:
         self._cancelled: asyncio.CancelledError | None = None
 
     def begin(self, error: BaseException) -> None:
-        """Say what the block was left with. Several cancellations may have come before it could be."""
+        """Count the cancellations that came before closing began, given the error that ended the block."""
         task = asyncio.current_task()
         if isinstance(error, asyncio.CancelledError) and task is not None:
             self._count += max(0, task.cancelling() - 1)
 
     def raise_cancelled(self) -> None:
-        """Raise the last cancellation that came during a wait, if one did."""
+        """Raise the last cancellation that came during a wait, if any."""
         if self._cancelled is not None:
             raise self._cancelled
 
     async def finish(self, task: asyncio.Task[Any], on_cancel: Callable[[], object] | None = None) -> None:
-        """Wait until a task has ended, and raise what it raised.
+        """Wait until a task has ended, and raise its error, if any.
 
         Args:
-            task: what to wait for.
-            on_cancel: called whenever the waiting task is cancelled; cancels the task if left out.
+            task: the task to wait for.
+            on_cancel: called each time the waiting task is cancelled; by default `task.cancel`.
         """
         cancel = on_cancel or task.cancel
         if self._count:
@@ -64,30 +64,30 @@ class ShieldedWaits:
             task.result()
 
     async def wait(self, event: asyncio.Future[Any], deadline: float) -> bool:
-        """Wait for a future, for at most `deadline` seconds. Whether it is done."""
+        """Wait for a future, at most `deadline` seconds. Return whether it is done."""
         alarm = _Alarm(self._loop)
         event.add_done_callback(alarm.ring)
         try:
-            alarm.set(self._longest(deadline))
-            await self._wait(alarm.rung, lambda: alarm.set(self._longest(deadline)))
+            alarm.set(self._limited(deadline))
+            await self._wait(alarm.rung, lambda: alarm.set(self._limited(deadline)))
         finally:
             event.remove_done_callback(alarm.ring)
             alarm.cancel()
         return event.done()
 
     async def until(self, condition: Callable[[], bool], deadline: float) -> bool:
-        """Look until a condition holds, more and more slowly, for at most `deadline` seconds. Whether it holds."""
-        start, pause = self._loop.time(), _PAUSE_FIRST
+        """Poll a condition at growing intervals, for at most `deadline` seconds. Return whether it holds."""
+        start, pause = self._loop.time(), _FIRST_PAUSE
         never: asyncio.Future[None] = self._loop.create_future()
         while not condition():
-            if self._loop.time() >= start + self._longest(deadline):
+            if self._loop.time() >= start + self._limited(deadline):
                 return False
             await self.wait(never, pause)
-            pause = min(2 * pause, _PAUSE_LAST)
+            pause = min(2 * pause, _LAST_PAUSE)
         return True
 
-    def _longest(self, deadline: float) -> float:
-        return min(deadline, _LONGEST[min(self._count, len(_LONGEST) - 1)])
+    def _limited(self, deadline: float) -> float:
+        return min(deadline, _MAX_SECONDS[min(self._count, len(_MAX_SECONDS) - 1)])
 
     async def _wait(self, event: asyncio.Future[Any], on_cancel: Callable[[], object]) -> None:
         if event.done():
@@ -102,7 +102,7 @@ class ShieldedWaits:
             event.remove_done_callback(done.end)
 
     def _counts(self, message: object) -> bool:
-        """Count a cancellation. False if it is the last one again."""
+        """Count a cancellation. Return False if it repeats the last one."""
         if message is not None and message == self._message:
             return False
         self._message = message
@@ -111,25 +111,25 @@ class ShieldedWaits:
 
 
 class _Uncancelled(asyncio.Future[None]):
-    """A future that refuses to be cancelled. Its task gets the cancellation when the future is done."""
+    """A future that refuses to be cancelled. The waiting task is cancelled when the future is done."""
 
     def __init__(self, on_cancel: Callable[[object], object]) -> None:
         super().__init__()
         self._on_cancel = on_cancel
 
     def cancel(self, msg: object = None) -> bool:
-        """Tell that this was tried."""
+        """Call `on_cancel` instead of cancelling."""
         self._on_cancel(msg)
         return False
 
     def end(self, _: object) -> None:
-        """Be done."""
+        """Set the result."""
         if not self.done():
             self.set_result(None)
 
 
 class _Alarm:
-    """A timer that can be brought forward, counted from when it was made."""
+    """A timer whose time, counted from its creation, can be changed."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = loop

@@ -1,6 +1,6 @@
-"""What a connection reads from and writes to: the protocol of transports.
+"""The protocols of transports: what a connection reads from and writes to.
 
-Bytes are pushed: who has some calls the receiver in the very turn of the event loop that read them.
+Bytes are pushed: a source calls its receiver in the same turn of the event loop that read them.
 """
 
 from __future__ import annotations
@@ -10,61 +10,61 @@ from typing import Protocol
 
 
 class Receiver(Protocol):
-    """Where the bytes of a source go."""
+    """Receives the bytes of a source."""
 
     def received(self, data: bytes, /) -> None:
-        """Some bytes have come."""
+        """Take some bytes."""
         ...
 
     def ended(self, error: OSError | None, /) -> None:
-        """No more will come: the peer has closed its side, or reading failed."""
+        """Note that no more bytes come: the peer has closed its side, or reading failed."""
         ...
 
 
 class ByteSource(Protocol):
-    """Where a connection reads."""
+    """What a connection reads from."""
 
     def start(self, receiver: Receiver, /) -> None:
-        """Begin to read. Called once; the receiver is called in later turns of the event loop."""
+        """Start reading. Called once. The receiver is called in later turns of the event loop."""
         ...
 
     def pause(self) -> None:
-        """Leave what comes where it is. What was read already may still be handed on."""
+        """Stop reading for now. Bytes that were read already may still be passed on."""
         ...
 
     def resume(self) -> None:
-        """Read on."""
+        """Continue reading."""
         ...
 
     async def stop(self) -> None:
-        """Read no more, for good. What is read from is left open."""
+        """Stop reading for good. The underlying stream stays open."""
         ...
 
 
 class ByteWriter(Protocol):
-    """Where a connection writes."""
+    """What a connection writes to."""
 
     @property
     def unwritten(self) -> int:
-        """How many bytes it holds back."""
+        """The number of buffered bytes."""
         ...
 
     def write(self, data: bytes, /) -> None:
-        """Write, or keep to write later. Never waits. Raises OSError if nothing can be written anymore."""
+        """Write or buffer bytes, without waiting. Raises OSError if writing has failed."""
         ...
 
     def on_failure(self, call: Callable[[OSError], None], /) -> None:
-        """What to call if writing fails later than in `write`, while nobody waits in `drain` and nothing is read."""
+        """Set what to call if writing fails outside of `write` and `drain`, and reading wouldn't reveal it."""
         ...
 
     async def drain(self) -> None:
-        """Wait while it holds back too much. Raises OSError if nothing can be written anymore."""
+        """Wait while too much is buffered. Raises OSError if writing has failed."""
         ...
 
     async def close(self) -> None:
-        """Write what is held back, then close."""
+        """Write the buffered bytes, then close."""
         ...
 
     def abort(self) -> None:
-        """Close, whatever is held back."""
+        """Close at once and drop the buffered bytes."""
         ...

@@ -1,4 +1,4 @@
-"""Requests that wait, unstarted, as the lines they came in, until there is room to handle them (rule 18)."""
+"""Requests beyond the high-water mark, which wait, unstarted, as lines (rule 18)."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ class WaitingRequest:
     """A request that waits.
 
     Attributes:
-        id: as it came.
-        method: None for one that the schema doesn't know.
+        id: as it was received.
+        method: None if the schema doesn't have it.
         session: the session that it belongs to, if any.
         line: the whole message.
     """
@@ -32,13 +32,13 @@ class WaitingRequest:
 
 
 class WaitingRequests:
-    """Those of a connection, in the order they came.
+    """The waiting requests of a connection, in order of arrival.
 
     Args:
-        backpressure: says what may start, and is told of what waits.
+        backpressure: counts them, and decides which may start.
 
     Attributes:
-        in_order: those that wait, the oldest first.
+        in_order: the requests, oldest first.
         requests: the same, by id and session.
     """
 
@@ -48,19 +48,19 @@ class WaitingRequests:
         self.requests: RequestIndex[WaitingRequest] = RequestIndex()
 
     def add(self, request: WaitingRequest) -> None:
-        """A request has to wait."""
+        """Add a request."""
         self._backpressure.add_waiting(len(request.line))
         self.in_order[request] = None
         self.requests.add(request)
 
     def remove(self, request: WaitingRequest) -> None:
-        """It waits no longer."""
+        """Remove a request."""
         del self.in_order[request]
         self.requests.remove(request)
         self._backpressure.remove_waiting(len(request.line))
 
     def take_startable(self) -> Iterator[WaitingRequest]:
-        """Those that may start now, one after the other."""
+        """Remove the requests that may start now, and yield one after the other."""
         while self.in_order:
             request = next(iter(self.in_order))
             if not self._backpressure.may_start(len(request.line)):

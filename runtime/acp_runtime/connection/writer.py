@@ -1,7 +1,7 @@
-"""The writing half of a connection: lines on their way out, written whole and in order.
+"""The writing half of a connection: writes lines whole and in order.
 
-The first line of a turn of the event loop is written at once, for a short way there and back; the others of that turn
-follow together at its end, for throughput.
+The first line in a turn of the event loop is written at once, for a short round trip; further lines of the turn are
+written together at its end, for throughput.
 """
 
 from __future__ import annotations
@@ -14,20 +14,20 @@ from acp_runtime.connection.observer import frame_observer
 from acp_runtime.connection.transport import ByteWriter
 from acp_runtime.options import Options
 
-# How many answers are remembered before it is looked at which of them have been read.
-_ANSWERS = 256
+# Unread responses beyond this number are checked for those that have been read.
+_MAX_RESPONSES = 256
 
 
 class Writer:
-    """Everything one side sends.
+    """Writes what one side sends.
 
     Args:
-        writer: where it goes.
+        writer: where the bytes go.
         options: a send waits while more bytes than `write_high_water_bytes` are unwritten; `on_frame` sees each line.
-        on_broken: called once if nothing can be written anymore.
+        on_broken: called once, when writing fails.
 
     Attributes:
-        broken: nothing can be written anymore.
+        broken: whether writing has failed; nothing is written anymore.
     """
 
     def __init__(self, writer: ByteWriter, options: Options, on_broken: Callable[[OSError], None]) -> None:
@@ -38,17 +38,18 @@ class Writer:
         self._lines: list[bytes] = []
         self._size = 0
         self._loop = asyncio.get_running_loop()
-        self._turn_has_begun = False
-        # Where each answer ends, counted from the first byte that was ever sent, and its size. Some have been read.
-        self._answers: deque[tuple[int, int]] = deque()
-        self._answer_bytes = 0
+        self._wrote_in_turn = False
+        # For each response that may be unread: where it ends, counted from the first byte of the connection, and its
+        # size.
+        self._responses: deque[tuple[int, int]] = deque()
+        self._response_bytes = 0
         self._total = 0
         self.broken: bool = False
         writer.on_failure(self._break)
 
     @property
     def unwritten(self) -> int:
-        """How many bytes the peer hasn't taken yet."""
+        """The number of bytes that the peer has not taken yet."""
         return self._size + self._writer.unwritten
 
     @property
@@ -57,22 +58,22 @@ class Writer:
         return self._size > self._high_water or self._writer.unwritten > self._high_water
 
     def has_unread_responses(self, limit: int) -> bool:
-        """Whether the peer leaves more bytes than this untaken, and as much of answers, one in part included."""
-        if self._answer_bytes <= limit or self.unwritten <= limit:
+        """Whether both the unwritten bytes and the responses that are not read whole exceed `limit` bytes."""
+        if self._response_bytes <= limit or self.unwritten <= limit:
             return False
         self._forget_read_responses()
-        return self._answer_bytes > limit
+        return self._response_bytes > limit
 
     def answer(self, line: bytes, *, flush: bool = False) -> None:
-        """Put in a line that the peer has asked for."""
+        """Send a line that answers a request of the peer."""
         self.send(line, flush=flush)
-        self._answers.append((self._total, len(line)))
-        self._answer_bytes += len(line)
-        if len(self._answers) > _ANSWERS:
+        self._responses.append((self._total, len(line)))
+        self._response_bytes += len(line)
+        if len(self._responses) > _MAX_RESPONSES:
             self._forget_read_responses()
 
     def send(self, line: bytes, *, flush: bool = False) -> None:
-        """Write a line: at once if it is the first of this turn of the loop, at its end with the others if not.
+        """Write a line: at once if it is the first in this turn of the event loop, otherwise at the end of the turn.
 
         Args:
             line: one message.
@@ -81,33 +82,33 @@ class Writer:
         if self._observe is not None:
             self._observe("out", line[:-1])
         self._total += len(line)
-        if self._turn_has_begun:
+        if self._wrote_in_turn:
             self._lines.append(line)
             self._size += len(line)
             return
         if not flush:
-            self._turn_has_begun = True
+            self._wrote_in_turn = True
             self._loop.call_soon(self._end_turn)
         self._write(line)
 
     def write_all(self) -> None:
-        """Write what is there."""
+        """Write the lines of this turn now."""
         if self._lines:
             lines, self._lines, self._size = self._lines, [], 0
             self._write(lines[0] if len(lines) == 1 else b"".join(lines))
 
     async def drain(self) -> None:
-        """Wait while the peer doesn't take what was sent."""
+        """Wait while too much is unwritten."""
         self.write_all()
         try:
             await self._writer.drain()
         except OSError as error:
             self._break(error)
-        # However fast the peer is: a sender in a loop must let others run.
+        # Even with a fast peer, a sender in a loop must let other tasks run.
         await asyncio.sleep(0)
 
     async def close(self, deadline: float) -> None:
-        """Write what is there and close, within `deadline` seconds."""
+        """Write everything and close, within `deadline` seconds."""
         self.write_all()
         try:
             async with asyncio.timeout(deadline):
@@ -126,13 +127,13 @@ class Writer:
             self._break(error)
 
     def _end_turn(self) -> None:
-        self._turn_has_begun = False
+        self._wrote_in_turn = False
         self.write_all()
 
     def _forget_read_responses(self) -> None:
         written = self._total - self.unwritten
-        while self._answers and self._answers[0][0] <= written:
-            self._answer_bytes -= self._answers.popleft()[1]
+        while self._responses and self._responses[0][0] <= written:
+            self._response_bytes -= self._responses.popleft()[1]
 
     def _break(self, error: OSError) -> None:
         if not self.broken:

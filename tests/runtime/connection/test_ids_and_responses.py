@@ -127,7 +127,7 @@ async def test_rule_8_an_answer_to_no_call_is_logged(link: Link, id: Any, caplog
         await peer.send({"id": id, "result": {}})
         await peer.until_quiet()
     logged = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
-    assert logged == [f"Ignored a response to no call of this side, id {id}"]
+    assert logged == [f"Ignored a response with an unknown id: {id}"]
 
 
 async def test_rule_8_a_second_answer_to_a_call_is_ignored(link: Link) -> None:

@@ -85,7 +85,7 @@ async def test_a_proxy_gives_the_handler_once_the_factory_has_made_it(link: Link
     class Curious(PlainClient):
         def __init__(self, agent: RemoteAgent) -> None:
             super().__init__(agent)
-            with pytest.raises(RuntimeError, match="still being made"):
+            with pytest.raises(RuntimeError, match="has not returned the handler"):
                 _ = agent.handler
 
     async with calling(link, Curious) as (agent, _):
