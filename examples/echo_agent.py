@@ -1,4 +1,4 @@
-"""The smallest agent: it says what it was told. `python examples/echo_agent.py` speaks ACP on stdin and stdout."""
+"""A minimal agent that repeats each prompt. `python examples/echo_agent.py` speaks ACP on stdin and stdout."""
 
 import asyncio
 

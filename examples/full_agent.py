@@ -1,7 +1,7 @@
-"""An agent that does a bit of everything: streaming, a plan, a tool call with permission, files, cancel, sessions.
+"""An agent with streaming, plans, tool calls, permissions, files, cancellation and sessions, but no language model.
 
-There is no language model in it. A prompt is a line of words; `read <path>` and `write <path> <text>` go through the
-client's files after asking, `count <n>` counts slowly enough to be cancelled, everything else is said back.
+A prompt is a line of words. `read <path>` and `write <path> <text>` ask for permission and then use the client's files.
+`count <n>` counts slowly enough to be cancelled. The agent repeats any other prompt.
 """
 
 from __future__ import annotations
@@ -48,21 +48,21 @@ _REJECT = PermissionOption(option_id="reject", name="Reject", kind="reject_once"
 
 @dataclass
 class Session:
-    """What a session remembers: everything its client was shown, for replay."""
+    """A session: the updates sent to the client, for replay, and the numbers of its tool calls."""
 
-    shown: list[SessionUpdate] = field(default_factory=list["SessionUpdate"])
-    calls: itertools.count[int] = field(default_factory=lambda: itertools.count(1))
+    updates: list[SessionUpdate] = field(default_factory=list["SessionUpdate"])
+    call_numbers: itertools.count[int] = field(default_factory=lambda: itertools.count(1))
 
 
 class FullAgent(Agent):
-    """An agent with sessions, of which it keeps the history in memory."""
+    """An agent that keeps the history of its sessions in memory."""
 
     def __init__(self, client: RemoteClient) -> None:
         self.client = client
         self.sessions: dict[str, Session] = {}
 
     async def initialize(self, request: InitializeRequest) -> InitializeResponse:
-        """Say what this agent is and can do."""
+        """Return the name and the capabilities of this agent."""
         return InitializeResponse(
             protocol_version=1,
             agent_info=Implementation(name="full-agent", title="Full example agent", version="1.0.0"),
@@ -76,16 +76,16 @@ class FullAgent(Agent):
         return NewSessionResponse(session_id=session_id)
 
     async def session_load(self, request: LoadSessionRequest) -> LoadSessionResponse:
-        """Show the whole conversation again before answering."""
-        for update in list(self._session(request.session_id).shown):
+        """Send the whole conversation again, then answer."""
+        for update in list(self._session(request.session_id).updates):
             await self.client.session_update(session_id=request.session_id, update=update)
         return LoadSessionResponse()
 
     async def session_prompt(self, request: PromptRequest) -> PromptResponse:
-        """Do what the words of the prompt say. Cancelling needs nothing here: the base class cancels this task."""
+        """Run the command in the prompt. To cancel it, the base class cancels this task."""
         session_id = request.session_id
         session = self._session(session_id)
-        session.shown += [SessionUpdateUserMessageChunk(content=block) for block in request.prompt]
+        session.updates += [SessionUpdateUserMessageChunk(content=block) for block in request.prompt]
         match _text(request.prompt).split(maxsplit=2):
             case ["read", path]:
                 await self._read(session_id, path)
@@ -103,18 +103,18 @@ class FullAgent(Agent):
             raise ResourceNotFound(data={"sessionId": session_id})
         return session
 
-    async def _show(self, session_id: str, update: SessionUpdate) -> None:
-        self._session(session_id).shown.append(update)
+    async def _send(self, session_id: str, update: SessionUpdate) -> None:
+        self._session(session_id).updates.append(update)
         await self.client.session_update(session_id=session_id, update=update)
 
     async def _say(self, session_id: str, text: str) -> None:
-        """Stream a text word by word."""
+        """Send a text word by word."""
         for word in text.split():
-            await self._show(session_id, SessionUpdateAgentMessageChunk(content=ContentBlockText(text=f"{word} ")))
+            await self._send(session_id, SessionUpdateAgentMessageChunk(content=ContentBlockText(text=f"{word} ")))
 
     async def _count(self, session_id: str, number: int) -> None:
-        for each in range(1, number + 1):
-            await self._say(session_id, str(each))
+        for count in range(1, number + 1):
+            await self._say(session_id, str(count))
             await asyncio.sleep(0.01)
 
     async def _read(self, session_id: str, path: str) -> None:
@@ -138,25 +138,25 @@ class FullAgent(Agent):
 
     async def _plan(self, session_id: str, step: str, status: PlanEntryStatus) -> None:
         entry = PlanEntry(content=step, priority="medium", status=status)
-        await self._show(session_id, SessionUpdatePlan(entries=[entry]))
+        await self._send(session_id, SessionUpdatePlan(entries=[entry]))
 
     async def _start_call(self, session_id: str, title: str) -> str:
-        call_id = f"call-{next(self._session(session_id).calls)}"
-        await self._show(session_id, SessionUpdateToolCall(tool_call_id=call_id, title=title, status="pending"))
+        call_id = f"call-{next(self._session(session_id).call_numbers)}"
+        await self._send(session_id, SessionUpdateToolCall(tool_call_id=call_id, title=title, status="pending"))
         return call_id
 
     async def _end_call(self, session_id: str, call_id: str, status: ToolCallStatus, text: str) -> None:
         content = [ToolCallContentContent(content=ContentBlockText(text=text))]
         update = SessionUpdateToolCallUpdate(tool_call_id=call_id, status=status, content=[*content])
-        await self._show(session_id, update)
+        await self._send(session_id, update)
 
     async def _permitted(self, session_id: str, call_id: str, title: str) -> bool:
-        answer = await self.client.session_request_permission(
+        response = await self.client.session_request_permission(
             session_id=session_id,
             tool_call=ToolCallUpdate(tool_call_id=call_id, title=title),
             options=[_ALLOW, _REJECT],
         )
-        return isinstance(answer.outcome, RequestPermissionOutcomeSelected) and answer.outcome.option_id == "allow"
+        return isinstance(response.outcome, RequestPermissionOutcomeSelected) and response.outcome.option_id == "allow"
 
 
 def _text(blocks: list[ContentBlock]) -> str:

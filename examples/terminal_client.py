@@ -1,8 +1,8 @@
-"""A client for the terminal: starts any agent, chats with it, shows what it does and asks before it may.
+"""A client for the terminal that starts an agent, sends it prompts, prints its updates and asks for permission.
 
     python examples/terminal_client.py [--say TEXT]... [--yes] COMMAND [ARGUMENT]...
 
-Without `--say` it reads prompts from the terminal until end of input. `--yes` permits everything.
+Without `--say`, it reads prompts from stdin until an empty line or the end of input. `--yes` grants every permission.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ from acp_runtime import ResourceNotFound
 
 @dataclass
 class Terminal:
-    """A command that runs for the agent, and what it has printed."""
+    """A command that was started for the agent, and its output."""
 
     process: asyncio.subprocess.Process
     output: bytearray
@@ -60,7 +60,7 @@ class Terminal:
 
 
 class TerminalClient(Client):
-    """Prints updates as they stream, asks for permission, serves files and terminals."""
+    """Prints updates, asks the user for permission, and provides files and terminals."""
 
     def __init__(self, agent: RemoteAgent, *, permit_all: bool = False) -> None:
         self.agent = agent
@@ -69,7 +69,7 @@ class TerminalClient(Client):
         self.numbers = itertools.count(1)
 
     async def session_update(self, notification: SessionNotification) -> None:
-        """Show what the agent says and does."""
+        """Print an update."""
         match notification.update:
             case SessionUpdateAgentMessageChunk(content=ContentBlockText(text=text)):
                 print(text, end="", flush=True)
@@ -85,7 +85,7 @@ class TerminalClient(Client):
                 print(f"\n({other.session_update})")
 
     async def session_request_permission(self, request: RequestPermissionRequest) -> RequestPermissionResponse:
-        """Ask on the terminal, without stopping everything else."""
+        """Ask the user in a thread, so that other messages are still handled."""
         print(f"\n? {request.tool_call.title or request.tool_call.tool_call_id}")
         for number, option in enumerate(request.options, 1):
             print(f"  {number}. {option.name}")
@@ -96,14 +96,14 @@ class TerminalClient(Client):
         return RequestPermissionResponse(outcome=RequestPermissionOutcomeSelected(option_id=option_id))
 
     async def fs_read_text_file(self, request: ReadTextFileRequest) -> ReadTextFileResponse:
-        """Read a file, or the lines asked for."""
+        """Return a file, or the requested lines of it."""
         lines = _existing(request.path).read_text("utf-8").splitlines(keepends=True)
         first = max((request.line or 1) - 1, 0)
         last = None if request.limit is None else first + request.limit
         return ReadTextFileResponse(content="".join(lines[first:last]))
 
     async def fs_write_text_file(self, request: WriteTextFileRequest) -> WriteTextFileResponse:
-        """Write a file, its folders included."""
+        """Write a file, and create its folder if needed."""
         path = Path(request.path)
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(request.content, "utf-8")
@@ -126,7 +126,7 @@ class TerminalClient(Client):
         return CreateTerminalResponse(terminal_id=terminal_id)
 
     async def terminal_output(self, request: TerminalOutputRequest) -> TerminalOutputResponse:
-        """Tell what a command has printed so far."""
+        """Return the output of a command so far."""
         terminal = self._terminal(request.terminal_id)
         code = terminal.process.returncode
         text = terminal.output.decode("utf-8", "replace")
@@ -135,19 +135,19 @@ class TerminalClient(Client):
         return TerminalOutputResponse(output=text, truncated=False, exit_status=_exit_status(code))
 
     async def terminal_wait_for_exit(self, request: WaitForTerminalExitRequest) -> WaitForTerminalExitResponse:
-        """Wait for a command to end."""
+        """Wait until a command exits."""
         status = _exit_status(await self._terminal(request.terminal_id).process.wait())
         return WaitForTerminalExitResponse(exit_code=status.exit_code, signal=status.signal)
 
     async def terminal_kill(self, request: KillTerminalRequest) -> KillTerminalResponse:
-        """Stop a command; its output stays."""
+        """Stop a command and keep its output."""
         terminal = self._terminal(request.terminal_id)
         if terminal.process.returncode is None:
             terminal.process.kill()
         return KillTerminalResponse()
 
     async def terminal_release(self, request: ReleaseTerminalRequest) -> ReleaseTerminalResponse:
-        """Forget a command, and stop it if it still runs."""
+        """Stop a command if it still runs, and discard its output."""
         terminal = self._terminal(request.terminal_id)
         del self.terminals[request.terminal_id]
         if terminal.process.returncode is None:
@@ -187,8 +187,8 @@ def _ask(question: str) -> str:
         return ""
 
 
-async def chat(command: list[str], said: list[str], *, permit_all: bool) -> None:
-    """One session with an agent: the prompts given, or those typed."""
+async def chat(command: list[str], prompts: list[str], *, permit_all: bool) -> None:
+    """Run one session with the prompts given, or with those that the user types."""
     capabilities = ClientCapabilities(
         fs=FileSystemCapabilities(read_text_file=True, write_text_file=True), terminal=True
     )
@@ -199,23 +199,24 @@ async def chat(command: list[str], said: list[str], *, permit_all: bool) -> None
             client_info=Implementation(name="terminal-client", version="1.0.0"),
         )
         session = await agent.session_new(cwd=str(Path.cwd()), mcp_servers=[])
-        prompts = iter(said) if said else iter(lambda: _ask("\n> "), "")
-        for text in prompts:
-            if said:
+        for text in prompts or iter(lambda: _ask("\n> "), ""):
+            if prompts:
                 print(f"\n> {text}")
             turn = await agent.session_prompt(session_id=session.session_id, prompt=[ContentBlockText(text=text)])
             print(f"\n[{turn.stop_reason}]")
 
 
 def main() -> None:
-    """Read the command line and chat."""
+    """Parse the command line and run a session."""
     parser = argparse.ArgumentParser(description="Chat with an ACP agent.")
-    parser.add_argument("--say", action="append", default=[], metavar="TEXT", help="a prompt; may be repeated")
-    parser.add_argument("--yes", action="store_true", help="permit everything")
-    parser.add_argument("command", nargs=argparse.REMAINDER, help="the agent and its arguments")
+    parser.add_argument("--say", action="append", default=[], metavar="TEXT", help="a prompt to send; can be repeated")
+    parser.add_argument("--yes", action="store_true", help="grant every permission")
+    parser.add_argument(
+        "command", nargs=argparse.REMAINDER, help="the command that starts the agent, and its arguments"
+    )
     options = parser.parse_args()
     if not options.command:
-        parser.error("which agent? Give the command that starts it.")
+        parser.error("no agent given: add the command that starts it")
     asyncio.run(chat(options.command, options.say, permit_all=options.yes))
 
 

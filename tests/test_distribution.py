@@ -1,4 +1,4 @@
-"""What a package index gets: the metadata, the README's links, and an sdist from which the tests run."""
+"""The distribution: its version, the links that a package index shows, and the files of the sdist."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def tracked() -> set[str]:
     return {name for name in done.stdout.splitlines() if (ROOT / name).exists()}
 
 
-def test_the_version_is_the_one_in_pyproject_toml_everywhere() -> None:
+def test_the_version_is_that_of_pyproject_toml() -> None:
     assert acp_runtime.__version__ == version("acp-bindings") == PROJECT["version"]
 
 
@@ -60,5 +60,5 @@ def test_links_on_the_package_index_lead_to_the_tag_of_the_release(sdist: dict[s
         assert f"]({page})" not in shown
 
 
-def test_every_address_of_the_project_is_in_its_repository() -> None:
+def test_all_project_urls_are_in_the_repository() -> None:
     assert all(url.startswith(ADDRESS) for url in PROJECT["urls"].values())

@@ -1,4 +1,4 @@
-"""Packages and folders import downwards only, and no modules import each other in a circle."""
+"""Packages and folders import only from lower ones, and there are no circular imports."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _PACKAGES = {
     "codegen": _ROOT / "codegen",
 }
 
-# What stands in a line may import that line and those before it.
+# A module may import from its own line and from those above it.
 _LAYERS = {
     "acp_runtime": (
         {"escaping", "errors"},
@@ -28,7 +28,7 @@ _LAYERS = {
         {"connect", "roles"},
     ),
     "codegen": (
-        {"errors", "ir", "names", "nodes", "toml", "system", "stopping"},
+        {"errors", "ir", "names", "nodes", "toml", "console", "signals"},
         {"files"},
         {"pinned"},
         {"read"},
@@ -51,7 +51,7 @@ def _name(package: str, folder: Path, file: Path) -> str:
 
 
 def _imports(file: Path, known: dict[str, Path]) -> set[str]:
-    """The modules that a file imports, anywhere in it."""
+    """The modules that a file imports, on any line."""
     found: set[str] = set()
     for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
@@ -73,31 +73,31 @@ def _layer(module: str) -> int:
 
 
 @pytest.mark.parametrize(("package", "above"), [("acp_runtime", "acp_bindings"), ("acp_runtime", "codegen")])
-def test_a_package_does_not_import_those_above_it(package: str, above: str) -> None:
+def test_a_package_does_not_import_higher_packages(package: str, above: str) -> None:
     imported = {each for file in _modules(package).values() for each in _imports(file, {})}
     assert above not in {name.split(".")[0] for name in imported}
 
 
 @pytest.mark.parametrize("package", _LAYERS)
-def test_folders_import_downwards(package: str) -> None:
-    upwards = [
+def test_folders_import_only_from_lower_folders(package: str) -> None:
+    wrong = [
         f"{name} imports {other}"
         for name, others in _graph(package).items()
         for other in others
         if name != package and (other == package or _layer(other) > _layer(name))
     ]
-    assert not upwards
+    assert not wrong
 
 
 @pytest.mark.parametrize("package", _PACKAGES)
-def test_no_modules_import_each_other_in_a_circle(package: str) -> None:
+def test_there_are_no_circular_imports(package: str) -> None:
     try:
         TopologicalSorter(_graph(package)).prepare()
     except CycleError as error:
         pytest.fail(" -> ".join(error.args[1]))
 
 
-def test_no_test_is_imported_and_helpers_are_in_support() -> None:
+def test_test_files_do_not_import_each_other() -> None:
     wrong = [
         f"{file.relative_to(_ROOT)} imports {name}"
         for file in (_ROOT / "tests").rglob("*.py")
@@ -108,12 +108,12 @@ def test_no_test_is_imported_and_helpers_are_in_support() -> None:
 
 
 def _may_be_imported(name: str, by: Path) -> bool:
-    """Helpers may, and what isn't a test (a table of cases) by what is in its folder."""
+    """Helpers may be imported anywhere, and tables of cases from the folder they are in."""
     folder = ".".join(by.relative_to(_ROOT).parent.parts)
     return f"{name}.".startswith(("tests.support.", f"{folder}.")) and ".test_" not in name
 
 
 @pytest.mark.parametrize(("tests", "package"), [("runtime", "acp_runtime"), ("codegen", "codegen")])
-def test_the_tests_of_a_folder_are_in_one_of_its_name(tests: str, package: str) -> None:
+def test_the_folders_of_tests_have_the_names_of_the_tested_folders(tests: str, package: str) -> None:
     folders = {path.parent.name for path in (_ROOT / "tests" / tests).glob("*/test_*.py")}
     assert folders == {path.parent.name for path in _PACKAGES[package].glob("*/*.py")}

@@ -1,4 +1,4 @@
-"""What pages link to and name is there: files, folders, make targets. So are the pages that code cites."""
+"""The files, folders and make targets that pages name exist, and so do the pages that code cites."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ TARGETS = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text("utf-8"),
 _CODE = re.compile(r"```.*?```|^    .*$", re.DOTALL | re.MULTILINE)
 _LINK = re.compile(r"\]\((?!https?:|#)([^)#]+)")
 _FILE = re.compile(r"`([\w./-]+\.(?:py|toml|jinja2?|md))`")
-# Pages of this repository are written in code as a path below docs/, or as a name in capitals.
+# Code cites a page by its path in docs/, or by its name in capitals.
 _PAGE = re.compile(r"\bdocs/[\w/-]+\.md\b|\b[A-Z]{3,}\.md\b")
 _FOLDER = re.compile(r"`((?:codegen|docs|generated|runtime|schema|tests)/[\w/]*/)`")
-# There only while findings of an upgrade are accepted.
-_AT_TIMES = {"accepted.toml", "schema/accepted.toml"}
+# It exists only while findings of an upgrade are accepted.
+_OPTIONAL = {"accepted.toml", "schema/accepted.toml"}
 
 
 def name(page: Path) -> str:
@@ -34,12 +34,12 @@ def prose(page: Path) -> str:
 
 
 def missing(page: Path) -> Iterator[str]:
-    """What a page names that is not there."""
+    """The links, files and folders of a page that don't exist."""
     text = prose(page)
     yield from (link for link in _LINK.findall(text) if not (page.parent / link).exists())
     for file in _FILE.findall(text):
         if (
-            file not in _AT_TIMES
+            file not in _OPTIONAL
             and not (ROOT / file).exists()
             and not any(each.endswith(f"/{file}") for each in FILES)
         ):
@@ -48,16 +48,16 @@ def missing(page: Path) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name)
-def test_what_a_page_links_to_and_names_is_there(page: Path) -> None:
+def test_the_files_and_folders_that_a_page_names_exist(page: Path) -> None:
     assert list(missing(page)) == []
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name)
-def test_every_make_target_that_a_page_names_exists(page: Path) -> None:
+def test_the_make_targets_that_a_page_names_exist(page: Path) -> None:
     assert set(re.findall(r"`make ([a-z-]+)", page.read_text("utf-8"))) <= TARGETS
 
 
-def test_every_page_that_code_or_configuration_cites_is_there() -> None:
+def test_the_pages_that_code_and_configuration_cite_exist() -> None:
     code = [ROOT / "Makefile", ROOT / "pyproject.toml", ROOT / ".ci" / "run", *(ROOT / ".github").rglob("*.yml")]
     for folder in ("benchmarks", "codegen", "examples", "runtime"):
         code += (ROOT / folder).rglob("*.py")

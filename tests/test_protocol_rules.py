@@ -1,4 +1,4 @@
-"""Every rule of docs/protocol-rules.md links the files that test it, and every test of a rule is of one there."""
+"""Every rule of docs/protocol-rules.md links its tests, and every test that names a rule names one of them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def _tests() -> dict[int, list[str]]:
 
 
 def links(files: list[str]) -> str:
-    """The line that says where a rule is tested."""
+    """The line that links the tests of a rule."""
     return "Tests: " + ", ".join(f"[`{Path(file).stem}`](../{file})" for file in files)
 
 
@@ -30,14 +30,14 @@ RULES = {int(number): text for number, text in _RULE.findall(_PAGE.read_text(enc
 TESTS = _tests()
 
 
-def test_rules_are_numbered_without_a_gap() -> None:
+def test_rules_are_numbered_without_gaps() -> None:
     assert list(RULES) == list(range(1, len(RULES) + 1))
 
 
-def test_no_test_is_of_a_rule_that_does_not_exist() -> None:
+def test_every_rule_has_a_test_and_every_tested_rule_exists() -> None:
     assert sorted(TESTS) == sorted(RULES)
 
 
 @pytest.mark.parametrize("rule", RULES)
-def test_a_rule_links_every_file_that_tests_it(rule: int) -> None:
+def test_a_rule_links_the_files_that_test_it(rule: int) -> None:
     assert RULES[rule].rstrip().splitlines()[-1] == links(TESTS[rule])

@@ -1,4 +1,4 @@
-"""The examples do what their docstrings say: real subprocesses, driven like a user would."""
+"""The examples do what their docstrings say, in subprocesses that are used as a user would."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ EXAMPLES = ROOT / "examples"
 
 
 def _chat(*said: str, agent: str, yes: bool = True, cwd: Path, typed: str = "") -> str:
-    """What the terminal client shows for some prompts."""
+    """Return what the terminal client prints for some prompts."""
     command = [sys.executable, str(EXAMPLES / "terminal_client.py"), *(["--yes"] if yes else [])]
     for text in said:
         command += ["--say", text]
@@ -39,7 +39,7 @@ def _chat(*said: str, agent: str, yes: bool = True, cwd: Path, typed: str = "") 
 
 
 @pytest.mark.parametrize("agent", ["echo_agent.py", "full_agent.py"])
-def test_an_agent_says_what_it_was_told(agent: str, tmp_path: Path) -> None:
+def test_an_agent_repeats_the_prompt(agent: str, tmp_path: Path) -> None:
     shown = _chat("hello there", agent=agent, cwd=tmp_path)
     assert "hello there" in shown
     assert "[end_turn]" in shown
@@ -53,7 +53,7 @@ def test_the_full_agent_reads_a_file_through_the_client_after_asking(tmp_path: P
     assert "3 lines" in shown
 
 
-def test_the_full_agent_writes_a_file_through_the_client_only_if_it_may(tmp_path: Path) -> None:
+def test_the_full_agent_writes_a_file_through_the_client_only_with_permission(tmp_path: Path) -> None:
     path = tmp_path / "new" / "poem.txt"
     said = f"write {path} roses are red"
     refused = _chat(said, agent="full_agent.py", yes=False, cwd=tmp_path, typed="2\n")
@@ -71,16 +71,16 @@ def test_the_terminal_client_reads_prompts_until_the_input_ends(tmp_path: Path) 
 
 
 class Listener(Client):
-    """Keeps the updates it gets, and cancels when it has seen enough."""
+    """Collects updates, and cancels the turn after a number of them."""
 
-    def __init__(self, agent: RemoteAgent, enough: int = 0) -> None:
+    def __init__(self, agent: RemoteAgent, cancel_after: int = 0) -> None:
         self.agent = agent
-        self.enough = enough
+        self.cancel_after = cancel_after
         self.updates: list[SessionUpdate] = []
 
     async def session_update(self, notification: SessionNotification) -> None:
         self.updates.append(notification.update)
-        if self.enough and len(self.updates) == self.enough:
+        if len(self.updates) == self.cancel_after:
             await self.agent.session_cancel(session_id=notification.session_id)
 
     async def session_request_permission(self, request: RequestPermissionRequest) -> RequestPermissionResponse:
@@ -91,7 +91,7 @@ async def test_the_full_agent_stops_counting_when_it_is_cancelled() -> None:
     listeners: list[Listener] = []
 
     def listen(agent: RemoteAgent) -> Listener:
-        listeners.append(Listener(agent, enough=3))
+        listeners.append(Listener(agent, cancel_after=3))
         return listeners[0]
 
     async with connect_in_process(FullAgent, listen) as agent:
@@ -102,7 +102,7 @@ async def test_the_full_agent_stops_counting_when_it_is_cancelled() -> None:
     assert 3 <= len(listeners[0].updates) < 100000
 
 
-async def test_the_full_agent_replays_a_session_before_it_says_that_it_is_loaded() -> None:
+async def test_the_full_agent_replays_a_session_before_it_answers_session_load() -> None:
     listeners: list[Listener] = []
 
     def listen(agent: RemoteAgent) -> Listener:

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.published import PLACEHOLDER
 from tests.support.paths import ROOT
 from tests.support.workflows.hub import lend_environment
 from tests.support.workflows.jobs import Job, run_job
@@ -17,6 +16,8 @@ pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("release")]
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 VERSION, ADDRESS = PROJECT["version"], PROJECT["urls"]["Repository"]
+# tests/published.py looks for it, and nothing else is installed where that runs.
+PLACEHOLDER = "https://repository.invalid/acp-bindings"
 NEEDED = ["generated", "runtime", "Makefile", "README.md", "LICENSE", "pyproject.toml", "requirements.txt"]
 
 
