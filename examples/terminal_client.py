@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import itertools
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -56,7 +57,7 @@ class Terminal:
 
     process: asyncio.subprocess.Process
     output: bytearray
-    reader: asyncio.Task[None]
+    reader: asyncio.Task[int]
 
 
 class TerminalClient(Client):
@@ -115,6 +116,7 @@ class TerminalClient(Client):
             request.command,
             *request.args,
             cwd=request.cwd,
+            env={**os.environ, **{variable.name: variable.value for variable in request.env}},
             stdin=asyncio.subprocess.DEVNULL,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.STDOUT,
@@ -135,8 +137,9 @@ class TerminalClient(Client):
         return TerminalOutputResponse(output=text, truncated=False, exit_status=_exit_status(code))
 
     async def terminal_wait_for_exit(self, request: WaitForTerminalExitRequest) -> WaitForTerminalExitResponse:
-        """Wait until a command exits."""
-        status = _exit_status(await self._terminal(request.terminal_id).process.wait())
+        """Wait until a command has exited and all its output has been read."""
+        terminal = self._terminal(request.terminal_id)
+        status = _exit_status(await asyncio.shield(terminal.reader))
         return WaitForTerminalExitResponse(exit_code=status.exit_code, signal=status.signal)
 
     async def terminal_kill(self, request: KillTerminalRequest) -> KillTerminalResponse:
@@ -162,11 +165,12 @@ class TerminalClient(Client):
         return terminal
 
 
-async def _collect(process: asyncio.subprocess.Process, output: bytearray) -> None:
+async def _collect(process: asyncio.subprocess.Process, output: bytearray) -> int:
+    """Read the output of a command, and return its exit code."""
     assert process.stdout is not None
     while chunk := await process.stdout.read(65536):
         output += chunk
-    await process.wait()
+    return await process.wait()
 
 
 def _exit_status(code: int) -> TerminalExitStatus:

@@ -10,7 +10,11 @@ import pytest
 
 from acp_bindings.v1 import (
     Client,
+    ClientCapabilities,
     ContentBlockText,
+    EnvVariable,
+    PromptRequest,
+    PromptResponse,
     RemoteAgent,
     RequestPermissionOutcomeCancelled,
     RequestPermissionRequest,
@@ -21,6 +25,7 @@ from acp_bindings.v1 import (
     connect_in_process,
 )
 from examples.full_agent import FullAgent
+from examples.terminal_client import TerminalClient
 from tests.support.paths import ROOT
 
 EXAMPLES = ROOT / "examples"
@@ -68,6 +73,33 @@ def test_the_terminal_client_reads_prompts_until_the_input_ends(tmp_path: Path) 
     assert "first" in shown
     assert "second" in shown
     assert shown.count("[end_turn]") == 2
+
+
+class CommandAgent(FullAgent):
+    """Runs a command in the client's terminal, and sends its output and exit code."""
+
+    async def session_prompt(self, request: PromptRequest) -> PromptResponse:
+        session_id = request.session_id
+        created = await self.client.terminal_create(
+            session_id=session_id,
+            command=sys.executable,
+            args=["-c", "import os; print(os.environ['GREETING'])"],
+            env=[EnvVariable(name="GREETING", value="hello from the terminal")],
+        )
+        terminal_id = created.terminal_id
+        ended = await self.client.terminal_wait_for_exit(session_id=session_id, terminal_id=terminal_id)
+        printed = await self.client.terminal_output(session_id=session_id, terminal_id=terminal_id)
+        await self.client.terminal_release(session_id=session_id, terminal_id=terminal_id)
+        await self._say(session_id, f"{printed.output.strip()} {ended.exit_code}")
+        return PromptResponse(stop_reason="end_turn")
+
+
+async def test_the_terminal_client_runs_a_command_with_its_environment(capsys: pytest.CaptureFixture[str]) -> None:
+    async with connect_in_process(CommandAgent, TerminalClient) as agent:
+        await agent.initialize(protocol_version=1, client_capabilities=ClientCapabilities(terminal=True))
+        session = await agent.session_new(cwd="/", mcp_servers=[])
+        await agent.session_prompt(session_id=session.session_id, prompt=[ContentBlockText(text="run")])
+    assert "hello from the terminal 0" in capsys.readouterr().out
 
 
 class Listener(Client):
