@@ -24,8 +24,8 @@ def main(arguments: list[str] | None = None) -> int:
     """Run one command.
 
     Returns:
-        0 if all is well, 1 if `check` found drift, `diff` found what it is to fail on or the schema has something
-        without a rule, 2 for wrong usage or a file or a source that is missing or isn't what it has to be.
+        0 on success; 1 if `check` found a difference, `diff` found what `--fail-on` names, or the schema has something
+        that the generator has no rule for; 2 for wrong usage and for files and sources that are missing or invalid.
     """
     options = _parser().parse_args(arguments)
     try:
@@ -41,9 +41,9 @@ def main(arguments: list[str] | None = None) -> int:
         return _fail(internal_error_message(error), 2)
 
 
-def _fail(sentence: str, code: int) -> int:
-    if sentence:
-        print(f"codegen: {sentence}", file=sys.stderr)
+def _fail(message: str, code: int) -> int:
+    if message:
+        print(f"codegen: {message}", file=sys.stderr)
     return code
 
 
@@ -66,11 +66,11 @@ def _regen(options: argparse.Namespace) -> int:
 def _check(options: argparse.Namespace) -> int:
     from codegen.regen import check
 
-    found = check(options.schema, options.output)
-    write_output(found)
-    if found:
-        print("generated/ is not what the schema and codegen give. Run `make regen`.", file=sys.stderr)
-    return 1 if found else 0
+    difference = check(options.schema, options.output)
+    write_output(difference)
+    if difference:
+        print("generated/ is out of date. Run `make regen` and commit what it writes.", file=sys.stderr)
+    return 1 if difference else 0
 
 
 def _diff(options: argparse.Namespace) -> int:
@@ -80,10 +80,10 @@ def _diff(options: argparse.Namespace) -> int:
 
 
 class _Parser(argparse.ArgumentParser):
-    """Wrong usage is one sentence, as everything else that goes wrong is."""
+    """Reports wrong usage in one sentence, as other errors are reported."""
 
     def error(self, message: str) -> NoReturn:
-        self.exit(2, f"codegen: {message[:1].upper()}{message[1:]}. `{self.prog} --help` says more.\n")
+        self.exit(2, f"codegen: {message[:1].upper()}{message[1:]}. Run `{self.prog} --help` for the options.\n")
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -93,16 +93,16 @@ def _parser() -> argparse.ArgumentParser:
     parser = _Parser(prog="python -m codegen", description="Typed bindings from the ACP schema.")
     commands = parser.add_subparsers(required=True, metavar="command")
     for name, run, text in (
-        ("regen", _regen, "write the packages of a folder of schemas"),
-        ("check", _check, "print how the committed packages differ from what would be generated"),
+        ("regen", _regen, "generate the packages from a folder of schemas"),
+        ("check", _check, "print the difference between the committed packages and newly generated ones"),
     ):
         command = commands.add_parser(name, help=text, description=text)
         command.add_argument("--schema", type=Path, default=SCHEMA, help="folder of schemas (default: schema/)")
         command.add_argument(
-            "--output", type=Path, default=GENERATED, help="where the package goes (default: generated/)"
+            "--output", type=Path, default=GENERATED, help="folder to write the packages to (default: generated/)"
         )
         command.set_defaults(run=run)
-    text = "pin the schemas of another release"
+    text = "replace the pinned schemas with those of another release"
     command = commands.add_parser("fetch", help=text, description=text)
     command.add_argument("source", help=SOURCES)
     command.add_argument("--schema", type=Path, default=SCHEMA, help="folder of schemas (default: schema/)")

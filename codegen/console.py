@@ -1,4 +1,4 @@
-"""Failures that are nobody's fault in the schema, as one sentence: the system's, the output's, and codegen's own."""
+"""Writes to stdout, and words the errors that don't come from the schema: the system's, and bugs in codegen."""
 
 from __future__ import annotations
 
@@ -11,31 +11,31 @@ from pathlib import Path
 _HOME = Path(__file__).parent.parent
 TRACEBACK = "CODEGEN_TRACEBACK"
 
-_NEXT = {
+_NEXT_STEPS = {
     errno.ENOSPC: "Free some space",
     errno.EDQUOT: "Free some space",
-    errno.EFBIG: "Raise the limit for the size of a file (`ulimit -f`)",
-    errno.EMFILE: "Raise the limit for open files (`ulimit -n`)",
+    errno.EFBIG: "Raise the limit on file sizes (`ulimit -f`)",
+    errno.EMFILE: "Raise the limit on open files (`ulimit -n`)",
     errno.ENFILE: "Close some programs",
     errno.EACCES: "Change its permissions, or choose another folder",
     errno.EPERM: "Change its permissions, or choose another folder",
-    errno.EROFS: "Choose a folder that can be written to",
-    errno.ENOENT: "Put it there",
-    errno.ENOTDIR: "Give a folder",
-    errno.EISDIR: "Give a file",
+    errno.EROFS: "Choose a writable folder",
+    errno.ENOENT: "Check the path",
+    errno.ENOTDIR: "Give the path of a folder",
+    errno.EISDIR: "Give the path of a file",
     errno.EEXIST: "Move it out of the way",
 }
 
 
 class OutputError(Exception):
-    """What there is to say can't be written to stdout: a sentence, or nothing if nobody reads it."""
+    """Stdout can't be written. The message is empty if the reader has closed it."""
 
 
 def write_output(text: str) -> None:
-    """Write to stdout, all of it.
+    """Write a text to stdout and flush it.
 
     Raises:
-        OutputError: it can't be written.
+        OutputError: stdout can't be written.
     """
     if sys.stdout is None or not text:
         return
@@ -43,27 +43,32 @@ def write_output(text: str) -> None:
         sys.stdout.write(text)
         sys.stdout.flush()
     except OSError as error:
-        # What is still in the buffer would be tried again when the process ends, and fail without a sentence.
+        # Python would write the buffered rest again at exit, fail, and print a traceback.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        message = "" if isinstance(error, BrokenPipeError) else f"The output can't be written: {error.strerror}."
+        message = "" if isinstance(error, BrokenPipeError) else f"Stdout can't be written: {error.strerror}."
         raise OutputError(message) from error
 
 
 def system_error_message(error: OSError) -> str:
-    """What the system refused, where, and what to do next."""
+    """Return a sentence for an error of the operating system: the path, the reason, and what to do."""
     where = error.filename2 or error.filename
     place = f"{os.fsdecode(where)}: " if isinstance(where, (str, bytes)) else ""
-    what = error.strerror or str(error) or type(error).__name__
-    return f"{place}{what}. Nothing was changed. {_NEXT.get(error.errno or 0, 'See to that')}, then run it again."
+    reason = error.strerror or str(error) or type(error).__name__
+    next_step = _NEXT_STEPS.get(error.errno or 0, "Correct this")
+    return f"{place}{reason}. Nothing was changed. {next_step}, then run the command again."
 
 
 def internal_error_message(error: Exception) -> str:
-    """A mistake in codegen itself, and where it shows."""
+    """Return a sentence for a bug in codegen, with the file and the line that raised it."""
     frames = traceback.extract_tb(error.__traceback__)
     own = [each for each in frames if Path(each.filename).is_relative_to(_HOME / "codegen")] or frames
-    where = f"{Path(own[-1].filename).name}:{own[-1].lineno}" if own else "codegen"
-    what = " ".join(f"{type(error).__name__}: {error}".split())
+    where = f"{_shown(Path(own[-1].filename))}:{own[-1].lineno}" if own else "codegen"
+    reason = " ".join(f"{type(error).__name__}: {error}".split())
     return (
-        f"This is a mistake in codegen ({where}: {what}). Nothing was changed. Please report it, "
-        f"with what it prints when {TRACEBACK}=1 is set."
+        f"This is a bug in codegen ({where}: {reason}). Nothing was changed. "
+        f"Please report it with the output of the same command under {TRACEBACK}=1."
     )
+
+
+def _shown(path: Path) -> str:
+    return path.relative_to(_HOME).as_posix() if path.is_relative_to(_HOME) else path.name

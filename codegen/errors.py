@@ -1,4 +1,4 @@
-"""The errors of the generator: what was found, where, and what to do next."""
+"""The errors of the generator. Each message says what is wrong, where, and what to do next."""
 
 from __future__ import annotations
 
@@ -6,59 +6,58 @@ import traceback
 from pathlib import Path
 
 _CODEGEN = Path(__file__).parent
-# Where a schema is taken apart for all the others, who know what they look for.
-_HELPER = _CODEGEN / "nodes.py"
+# Raises errors for all readers, so it is never the file that lacks a rule.
+_NODES = _CODEGEN / "nodes.py"
 
 
 class SchemaError(Exception):
-    """The schema has something the generator has no rule for. Nothing was written.
+    """The schema has something that the generator has no rule for. Nothing was written.
 
     Args:
-        pointer: JSON pointer of the place, below the file that `source` names.
-        message: a sentence that says what was found there.
+        pointer: JSON pointer to the place, within the file that `source` names.
+        message: a sentence that says what is wrong.
         source: the file.
-        then: a sentence that says what to do next; if left out, to teach the module that found it.
+        next_step: a sentence that says what to do; by default, to add a rule to the module that raised the error.
     """
 
-    def __init__(self, pointer: str, message: str, source: str = "", then: str = "") -> None:
+    def __init__(self, pointer: str, message: str, source: str = "", next_step: str = "") -> None:
         super().__init__(pointer, message, source)
         self.pointer = pointer
         self.message = message
         self.source = source
-        self.then = then
+        self.next_step = next_step
 
     def name_source(self, source: str) -> None:
-        """Say which file it is about, unless it says so already."""
+        """Set the file that the error is about, unless it is known already."""
         self.source = self.source or source
 
     def __str__(self) -> str:
-        return f"{self._place}{self.message} {self.then or self._teach}"
+        return f"{self._place}{self.message} {self.next_step or self._add_a_rule()}"
 
     @property
     def _place(self) -> str:
         return f"{self.source}#{self.pointer}: " if self.source or self.pointer else ""
 
-    @property
-    def _teach(self) -> str:
+    def _add_a_rule(self) -> str:
         files = [Path(frame.filename) for frame in traceback.extract_tb(self.__traceback__)]
-        own = [path.name for path in files if path.parent == _CODEGEN and path != _HELPER]
-        where = f" (codegen/{own[-1]})" if own else ""
-        return f"Teach codegen what it means{where} before regenerating."
+        own = [path for path in files if path.is_relative_to(_CODEGEN) and path != _NODES]
+        where = f"codegen/{own[-1].relative_to(_CODEGEN).as_posix()}" if own else "codegen"
+        return f"Add a rule for it to {where}, then run `make regen` again."
 
 
 class FileError(SchemaError):
-    """A file the generator needs is missing or isn't what it has to be. Nothing was written."""
+    """A file that the generator needs is missing or invalid. Nothing was written."""
 
     def name_source(self, source: str) -> None:
-        """Its sentence names the file."""
+        """Do nothing: the message names the file."""
 
     def __str__(self) -> str:
         return f"{self._place}{self.message}"
 
 
 class FetchError(Exception):
-    """A source that no schema could be fetched from, as one sentence. Nothing was changed."""
+    """No schema could be fetched from a source. Nothing was changed. The message is one sentence or two."""
 
 
 class SourceError(Exception):
-    """A side of a comparison that can't be read: one sentence that says which and why."""
+    """One side of a comparison can't be read. The message says which one and why."""

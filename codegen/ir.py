@@ -1,7 +1,7 @@
-"""The intermediate representation: what a schema says, with every upstream idiom resolved.
+"""The intermediate representation (IR) of a schema, with every upstream idiom resolved.
 
-Plain data. `codegen.read.normalise` makes it from the schema, the templates render it, `codegen.read.methods` adds the
-methods. Types render themselves as Python annotations.
+Plain data. `codegen.read.normalise` makes the definitions, `codegen.read.methods` adds the methods, and the templates
+render both. Types render themselves as Python annotations.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ Json: TypeAlias = Any
 
 @dataclass(frozen=True)
 class Type:
-    """A type as it stands in an annotation, before the field around it says how forgiving it is.
+    """A type as written in an annotation, without the markers for leniency that a field adds.
 
     Attributes:
         text: the Python expression.
-        kind: what JSON it is: `array`, `map`, `scalar`, `ref`, `union`, `any`.
+        kind: its kind of JSON: `array`, `map`, `scalar`, `ref`, `union` or `any`.
         nullable: whether null is one of its values.
-        names: definitions it mentions.
+        names: the definitions it mentions.
         item: the item of an array.
-        explicit_null: whether the null has to be spelled out; the alias behind a reference may already say it.
+        explicit_null: whether `None` has to be written; the alias that a reference names may include it already.
         plain: the expression in signatures where that differs: without constraints, with any sequence for a list.
     """
 
@@ -41,14 +41,14 @@ class Type:
 
     @property
     def parameter(self) -> str:
-        """What a caller may pass: any sequence where a model holds a list."""
+        """The annotation of a keyword: callers may pass any sequence where the model holds a list."""
         text = f"Sequence[{self.item.parameter}]" if self.kind == "array" and self.item else self.plain or self.text
         return f"{text} | None" if self.nullable and self.explicit_null else text
 
 
 @dataclass(frozen=True)
 class Field:
-    """A property of a model. `default` is Python source, or None where the field is required or has none."""
+    """A property of a model. `default` is Python source; None if the field is required or has no default."""
 
     wire: str
     name: str
@@ -63,7 +63,7 @@ class Field:
 
     @property
     def hint(self) -> str:
-        """What reading it gives."""
+        """The type of the attribute."""
         may_be_none = self.default == "None" and not self.type.nullable
         return f"{self.type.annotation} | None" if may_be_none else self.type.annotation
 
@@ -74,7 +74,7 @@ class Field:
 
 @dataclass(frozen=True)
 class Model:
-    """An object: a class with fields of its own and at most one base."""
+    """An object: a class with its own fields and at most one base."""
 
     name: str
     pointer: str
@@ -86,7 +86,7 @@ class Model:
 
 @dataclass(frozen=True)
 class Member:
-    """A member of a union: the class or alias it is, and the part of its name that is its own."""
+    """A member of a union: the name of its class or alias, and the part that this name adds to the union's."""
 
     name: str
     label: str
@@ -95,7 +95,7 @@ class Member:
 
 @dataclass(frozen=True)
 class Union:
-    """One of several objects: an alias. `tag` is the Python name of the field that tells them apart."""
+    """An alias for one of several objects. `tag` is the Python name of the field that tells them apart."""
 
     name: str
     pointer: str
@@ -115,7 +115,7 @@ class Union:
 
 @dataclass(frozen=True)
 class Alias:
-    """A name for anything else: a scalar, an enum, a union of arrays, any JSON."""
+    """A name for any other type: a scalar, an enum, a union of arrays, any JSON."""
 
     name: str
     pointer: str
@@ -132,19 +132,19 @@ class Method:
 
     Attributes:
         wire: its name on the wire.
-        name: its name in Python, that of the handler and of the proxy's method.
+        name: its Python name, which the handler and the proxy's method have.
         constant: its name in the method tables.
         side: upstream's `x-side`, verbatim.
         handled_by: the roles that handle it, `agent` and/or `client`.
         params: the definition of its params.
         result: the definition of its result; None for a notification.
         capability: the path in the peer's `initialize` message that unlocks it; None if nothing does.
-        doc: what upstream says of it.
-        baseline: every peer implements it.
-        content: parts of its params and the capability that unlocks each.
-        offered: when a method that no capability unlocks may be called; empty for others.
-        facts: what else the runtime has to know, as keywords of its `Request` or `Notification`.
-        line: what `methods.toml` says of it, also of properties that this schema doesn't have.
+        doc: upstream's description of it.
+        baseline: whether every peer implements it.
+        content: parts of its params that need a capability of their own, each with the capability's path.
+        offered: when a method that needs no capability may be called; empty for others.
+        facts: other facts for the runtime, as keywords of its `Request` or `Notification`.
+        entry: its whole entry in `methods.toml`, including facts about properties that this schema doesn't have.
     """
 
     wire: str
@@ -168,11 +168,11 @@ class Schema:
     """A whole schema.
 
     Attributes:
-        definitions: in upstream's order, but those of whole messages last.
-        methods: likewise.
-        messages: what upstream says about its messages, by what it is about.
-        envelopes: the definitions of whole messages.
-        properties: what `methods.toml` says that all its methods have in common.
+        definitions: in upstream's order, with the envelopes last.
+        methods: in upstream's order.
+        message_docs: upstream's descriptions of the messages at the schema's root, by subject.
+        envelopes: the names of the definitions of whole messages.
+        properties: the table `[<version>.properties]` of `methods.toml`.
     """
 
     definitions: dict[str, Definition]
@@ -187,20 +187,20 @@ class Schema:
         return found
 
     def fields(self, name: str) -> list[Field]:
-        """All fields of a model, its base's first; a field defined again takes the place of its base's."""
+        """Return all fields of a model, its base's first. A field defined again replaces its base's."""
         model = self.model(name)
         inherited = self.fields(model.base) if model.base else []
         own = {each.name: each for each in model.fields}
         return [own.pop(each.name, each) for each in inherited] + list(own.values())
 
     def bases(self, name: str) -> Iterator[str]:
-        """The models that a model derives from, the nearest first."""
+        """Yield the models that a model derives from, the nearest first."""
         while base := self.model(name).base:
             yield base
             name = base
 
     def concrete_models(self, name: str) -> Iterator[Model]:
-        """The models that a definition can be: itself, or every member of a union, nested ones too."""
+        """Yield the models that a definition stands for: itself, or every member of a union, nested ones included."""
         found = self.definitions[name]
         if isinstance(found, Model):
             yield found
@@ -209,13 +209,12 @@ class Schema:
                 yield from self.concrete_models(member.name)
 
     def parameter_sets(self, method: Method) -> list[list[Field]]:
-        """The fields of a method's params, as its callers pass them; of a union, those of each of its members."""
-        return [
-            [self._passed(field) for field in self.fields(leaf.name)] for leaf in self.concrete_models(method.params)
-        ]
+        """Return the keywords of a method's proxy, as one list of fields for each model that the params can be."""
+        models = self.concrete_models(method.params)
+        return [[self._as_parameter(field) for field in self.fields(model.name)] for model in models]
 
-    def _passed(self, field: Field) -> Field:
-        """A field as a keyword: an alias of an array is spelled out, since a caller may pass any sequence."""
+    def _as_parameter(self, field: Field) -> Field:
+        """Return a field as a keyword. An alias of an array is written out, because a caller may pass any sequence."""
         found = self.definitions[field.type.text] if field.type.kind == "ref" else None
         if not isinstance(found, Alias) or "Sequence[" not in found.type.parameter:
             return field

@@ -1,4 +1,4 @@
-"""Names: from the wire to Python, by rule and never by table, and never by position."""
+"""Makes Python names from names on the wire. One rule each, without tables, and independent of position."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from pydantic import BaseModel
 from acp_runtime.models.names import wire_name
 
 _WORD = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
-# What pydantic uses, and what the generated classes and methods use in the scope where the attribute stands. A field
-# may be called `list`: datamodel-code-generator gives the built-in an alias where it is.
-_TAKEN = frozenset(name for name in dir(BaseModel) if not name.startswith("_")).union(
+# Names that pydantic's base class has, or that generated code uses in the scope of the attribute. `list` is not among
+# them: datamodel-code-generator imports the built-in under another name where a field is called so.
+_RESERVED = frozenset(name for name in dir(BaseModel) if not name.startswith("_")).union(
     ("bool", "dict", "float", "int", "methods", "self", "str", "tag")
 )
 
 
 def words(text: str) -> list[str]:
-    """`resource_link`, `resourceLink` and `resource-link` are `resource`, `link`."""
+    """Split a name into lower-case words: `resource_link`, `resourceLink`, `resource-link` give `resource`, `link`."""
     return [word.lower() for word in _WORD.findall(text)]
 
 
@@ -31,15 +31,15 @@ def pascal(text: str) -> str:
 
 
 def attribute_name(wire: str) -> str | None:
-    """The Python attribute of a JSON key, or None where the rule can't find its way back to the key."""
+    """Return the Python attribute of a JSON key, or None if the key can't be derived from the attribute again."""
     name = "meta" if wire == "_meta" else snake(wire)
-    if keyword.iskeyword(name) or name in _TAKEN:
+    if keyword.iskeyword(name) or name in _RESERVED:
         name += "_"
     return name if name.isidentifier() and wire_name(name) == wire else None
 
 
 def method_name(wire: str) -> str:
-    """`session/new`: `session_new`, `document/didOpen`: `document_did_open`, `$/cancel_request`: `cancel_request`."""
+    """Return the Python name of a method: `session/new` -> `session_new`, `document/didOpen` -> `document_did_open`."""
     return snake(wire)
 
 

@@ -1,8 +1,8 @@
-"""Reading a JSON schema so that nothing in it is overlooked.
+"""Reads a JSON schema without overlooking anything.
 
-A `Node` is a schema object and its JSON pointer. Whoever reads it *takes* its keywords one by one and closes it
-at the end; a keyword that nobody took stops the generator. That is how "never guesses and never drops" is kept:
-a rule that forgets a keyword fails on the first schema that has it.
+A `Node` is a schema object and its JSON pointer. A reader *takes* its keywords one by one and closes it at the end; a
+keyword that was not taken stops the generator. So a rule that forgets a keyword fails on the first schema that has it,
+and nothing is dropped silently.
 """
 
 from __future__ import annotations
@@ -20,29 +20,29 @@ REF_PREFIX = "#/$defs/"
 
 
 def is_object(value: Json) -> TypeGuard[dict[str, Json]]:
-    """Whether a value is a JSON object."""
+    """Return whether a value is a JSON object."""
     return isinstance(value, dict)
 
 
 def is_array(value: Json) -> TypeGuard[list[Json]]:
-    """Whether a value is a JSON array."""
+    """Return whether a value is a JSON array."""
     return isinstance(value, list)
 
 
 def escape(key: str) -> str:
-    """A key as one token of a JSON pointer (RFC 6901)."""
+    """Escape a key as one token of a JSON pointer (RFC 6901)."""
     return key.replace("~", "~0").replace("/", "~1")
 
 
 class Node:
-    """One schema object, the pointer it stands at, and the keywords nobody has taken yet."""
+    """One schema object, its JSON pointer, and the keywords that have not been taken yet."""
 
     def __init__(self, schema: Json, pointer: str) -> None:
         if not is_object(schema):
             raise SchemaError(pointer, f"Expected a schema object, found {type(schema).__name__}.")
         self.schema: Mapping[str, Json] = schema
         self.pointer = pointer
-        self.left = set(schema)
+        self.untaken = set(schema)
 
     def __contains__(self, keyword: str) -> bool:
         return keyword in self.schema
@@ -51,43 +51,43 @@ class Node:
         return SchemaError(f"{self.pointer}/{escape(keyword)}" if keyword else self.pointer, message)
 
     def take(self, keyword: str, kind: type[T] | tuple[type[T], ...], default: T) -> T:
-        """The value of a keyword, which must be of a kind, or the default."""
-        self.left.discard(keyword)
+        """Take a keyword and return its value, which must be of the type `kind`; the default if it is missing."""
+        self.untaken.discard(keyword)
         if keyword not in self.schema:
             return default
         value = self.schema[keyword]
         if not isinstance(value, kind) or (isinstance(value, bool) and kind is int):
-            raise self.error(f"The keyword has a {type(value).__name__}, which it can't have.", keyword)
+            raise self.error(f"The value of {keyword!r} can't be a {type(value).__name__}.", keyword)
         return value
 
     def take_flag(self, keyword: str) -> bool:
-        """A keyword that is either absent or true. `false` has no meaning upstream, so it stops the generator."""
+        """Take a keyword that is true or missing. `false` has no meaning upstream, so it stops the generator."""
         value = self.take(keyword, bool, False)
         if keyword in self.schema and not value:
-            raise self.error("Found false; this keyword is either true or left out.", keyword)
+            raise self.error(f"Expected true or no {keyword!r}, found false.", keyword)
         return value
 
     def take_node(self, keyword: str) -> Node:
-        self.left.discard(keyword)
+        self.untaken.discard(keyword)
         return Node(self.schema[keyword], f"{self.pointer}/{escape(keyword)}")
 
     def take_list(self, keyword: str) -> list[Node]:
-        """The schemas of `anyOf`, `oneOf` or `allOf`."""
+        """Take the schemas of `anyOf`, `oneOf` or `allOf`."""
         items: Sequence[Json] = self.take(keyword, list, [])
         return [Node(item, f"{self.pointer}/{keyword}/{index}") for index, item in enumerate(items)]
 
     def take_map(self, keyword: str) -> dict[str, Node]:
-        """The schemas of `properties` or `$defs`, in upstream's order."""
+        """Take the schemas of `properties` or `$defs`, in upstream's order."""
         items: Mapping[str, Json] = self.take(keyword, dict, {})
         return {key: Node(item, f"{self.pointer}/{keyword}/{escape(key)}") for key, item in items.items()}
 
     def take_ref(self) -> str | None:
-        """The definition this node refers to, if it is nothing but a reference: `$ref`, or `allOf` with one `$ref`."""
+        """Take a reference, `$ref` or `allOf` with one `$ref`, and return the definition's name, or None."""
         if "$ref" in self.schema:
             return self._definition_name(self.take("$ref", str, ""), "$ref")
         only = self.schema.get("allOf")
         if is_array(only) and len(only) == 1 and is_object(only[0]) and set(only[0]) == {"$ref"}:
-            self.left.discard("allOf")
+            self.untaken.discard("allOf")
             return self._definition_name(only[0]["$ref"], "allOf")
         return None
 
@@ -97,13 +97,13 @@ class Node:
         return ref[len(REF_PREFIX) :]
 
     def close(self) -> None:
-        """Nothing may be left that no rule has read."""
-        for keyword in sorted(self.left):
+        """Stop the generator if a keyword was not taken."""
+        for keyword in sorted(self.untaken):
             raise self.error(f"The keyword {keyword!r} has no rule here.", keyword)
 
 
 @contextmanager
 def reading(node: Node) -> Generator[Node]:
-    """Read a node and close it."""
+    """Close a node after the block has read it."""
     yield node
     node.close()

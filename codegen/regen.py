@@ -1,4 +1,4 @@
-"""Regenerating: schemas in, packages out, all or nothing."""
+"""Generates the packages from the schemas: all of them, or none if anything fails."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ PACKAGE = "acp_bindings"
 
 
 @contextmanager
-def _named(profile: Profile) -> Generator[None]:
-    """Errors name the file of the profile's schema."""
+def _naming_file(profile: Profile) -> Generator[None]:
+    """Name the file of the profile's schema in errors."""
     try:
         yield
     except SchemaError as error:
@@ -37,11 +37,11 @@ def _named(profile: Profile) -> Generator[None]:
 
 
 def read_schema(raw: dict[str, Any], version: str | None) -> Schema:
-    """The intermediate representation of a JSON schema.
+    """Return the intermediate representation of a JSON schema.
 
     Args:
         raw: the schema.
-        version: its table in `methods.toml`, such as `v1`; None leaves out what that file adds to its methods.
+        version: its table in `methods.toml`, such as `v1`; None leaves out the facts of that file.
     """
     raw = canonical(raw)
     check_vocabulary(raw)
@@ -57,29 +57,29 @@ def read_schema(raw: dict[str, Any], version: str | None) -> Schema:
 
 
 def render(schema_folder: Path, *, pinned: bool) -> dict[str, str]:
-    """Every file to generate, by its path below the package, formatted."""
+    """Return every file to generate, formatted, by its path in the package."""
     found = load(schema_folder, pinned=pinned)
     files = emit_package([each.profile for each in found])
     schemas: list[tuple[Profile, Schema]] = []
     for each in found:
-        with _named(each.profile):
+        with _naming_file(each.profile):
             schemas.append((each.profile, read_schema(each.schema, each.profile.table)))
     if pinned:
         check_all_used((profile.table, schema) for profile, schema in schemas)
     for profile, schema in schemas:
-        with _named(profile):
+        with _naming_file(profile):
             files |= {f"{profile.name}/{name}": text for name, text in emit_profile(profile, schema).items()}
     return formatted(files)
 
 
 def regenerate(schema_folder: Path, output: Path, *, pinned: bool = True) -> list[str]:
-    """Write the packages of a folder of schemas below `output`. Nothing changes unless everything succeeds.
+    """Write the packages of a folder of schemas to `output`. Nothing changes unless everything succeeds.
 
     Returns:
-        The paths that differ from what was there.
+        The paths of the files that changed.
 
     Raises:
-        SchemaError: if the schema has something there is no rule for.
+        SchemaError: a schema has something that the generator has no rule for.
     """
     files = render(schema_folder, pinned=pinned)
     differing = sorted(path for path, _, _ in _differences(files, output / PACKAGE))
@@ -89,13 +89,13 @@ def regenerate(schema_folder: Path, output: Path, *, pinned: bool = True) -> lis
 
 
 def check(schema_folder: Path, output: Path) -> str:
-    """A unified diff from what is committed to what would be generated; empty if they are the same."""
+    """Return a unified diff from the committed packages to newly generated ones; empty if they are the same."""
     differences = _differences(render(schema_folder, pinned=True), output / PACKAGE)
     return "".join(_diff(path, old, new) for path, old, new in differences)
 
 
 def _diff(path: str, old: str | None, new: str | None) -> str:
-    """One file's part of the diff; of an empty file that is missing or too much there is only the head."""
+    """Return the diff of one file. An empty file that was added or removed gives only the two header lines."""
     before = "/dev/null" if old is None else f"committed/{path}"
     after = "/dev/null" if new is None else f"regenerated/{path}"
     lines = list(difflib.unified_diff((old or "").splitlines(True), (new or "").splitlines(True), before, after))
@@ -104,7 +104,7 @@ def _diff(path: str, old: str | None, new: str | None) -> str:
 
 
 def _differences(files: dict[str, str], package: Path) -> list[tuple[str, str | None, str | None]]:
-    """What is there and what should be, for every path where they are not the same."""
+    """Return the present and the generated text of every path where they differ; None stands for a missing file."""
     present = read_files(package)
     found: list[tuple[str, str | None, str | None]] = []
     for path in sorted(files.keys() | present.keys()):

@@ -1,6 +1,6 @@
-"""Being stopped by a signal: whatever was begun is cleaned up, and a sentence says so.
+"""Stops the generator cleanly on a signal: everything is cleaned up, and one line on stderr says so.
 
-Signals that come during the clean-up, such as a second Ctrl-C, are ignored: it takes no time worth interrupting.
+Further signals during the clean-up, such as a second Ctrl-C, are ignored, because the clean-up is short.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ _DEFAULTS = (signal.SIG_DFL, signal.default_int_handler)
 
 
 class Stopped(BaseException):
-    """A signal came. Not an `Exception`, so that only what cleans up sees it."""
+    """A signal has arrived. Not an `Exception`, so that only clean-up code catches it."""
 
 
 def catch_signals() -> None:
-    """From here on a signal that would end the process raises `Stopped` instead, once.
+    """Raise `Stopped` at the first signal that would end the process.
 
-    Nobody has to catch it: it ends the process as the signal would have, without a traceback.
+    If nothing catches it, the process ends as the signal would have ended it, without a traceback.
     """
     for name in _SIGNALS:
         number = getattr(signal, name, None)
         if number is not None and signal.getsignal(number) in _DEFAULTS:
             signal.signal(number, _stop)
-    sys.excepthook = _ending_with(sys.excepthook)
+    sys.excepthook = _excepthook(sys.excepthook)
 
 
 def _stop(number: int, _: FrameType | None) -> None:
@@ -41,15 +41,15 @@ def _stop(number: int, _: FrameType | None) -> None:
 _Hook = Callable[[type[BaseException], BaseException, TracebackType | None], object]
 
 
-def _ending_with(otherwise: _Hook) -> _Hook:
-    """What to do with an exception that nobody caught."""
+def _excepthook(original: _Hook) -> _Hook:
+    """Return an exception hook that ends the process by the signal, and leaves other exceptions to the original."""
 
     def end(kind: type[BaseException], error: BaseException, traceback: TracebackType | None) -> None:
         if not isinstance(error, Stopped):
-            otherwise(kind, error, traceback)
+            original(kind, error, traceback)
             return
         number = signal.Signals(error.args[0])
-        print(f"codegen: stopped by {number.name}. Everything is as it was, or complete.", file=sys.stderr, flush=True)
+        print(f"codegen: stopped by {number.name}. Each folder is unchanged or complete.", file=sys.stderr, flush=True)
         signal.signal(number, signal.SIG_DFL)
         os.kill(os.getpid(), number)
 

@@ -1,4 +1,4 @@
-"""TOML, with one kind of error for all that can be wrong with it."""
+"""Parses TOML, and reports everything that can be wrong with it as a `FileError`."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from codegen.errors import FileError
 
 
 def parse_toml(content: bytes, name: str) -> dict[str, Any]:
-    """A file's TOML.
+    """Parse the content of a TOML file. `name` is the file's name in the error message.
 
     Raises:
-        FileError: it isn't TOML.
+        FileError: the content is not TOML.
     """
     try:
         return tomllib.loads(content.decode("utf-8"))
     except (ValueError, RecursionError) as error:
-        raise FileError("", f"{name}: Not TOML: {error}. Correct it there.") from error
+        raise FileError("", f"{name}: Not TOML: {error}. Correct the file, or restore it with git.") from error

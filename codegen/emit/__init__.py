@@ -1,1 +1,1 @@
-"""From the intermediate representation to Python."""
+"""Turns the intermediate representation into Python source."""

@@ -1,1 +1,1 @@
-"""Folders that change as a whole or not at all."""
+"""Replaces folders as a whole or not at all."""

@@ -1,1 +1,1 @@
-"""Where the schemas come from, and that they are what was pinned."""
+"""Fetches schemas, pins them, and checks them against their pins."""

@@ -1,1 +1,1 @@
-"""From JSON Schema and `methods.toml` to the intermediate representation."""
+"""Turns JSON Schema and `methods.toml` into the intermediate representation."""

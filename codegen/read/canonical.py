@@ -1,4 +1,4 @@
-"""Schemas without what says nothing, so that what reads or compares them need not know of it."""
+"""Drops parts of a schema that mean nothing, so that no reader or comparison has to handle them."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from typing import Any
 
 from codegen.nodes import is_array, is_object
 
-# Keywords whose values are data, and keywords whose keys are names.
+# Keywords that hold data, and keywords that hold schemas by name.
 _DATA, _MAPS = ("const", "default", "enum"), ("properties", "$defs")
 
 
 def canonical(schema: Any, *, names: bool = False) -> Any:
-    """A schema in which nothing is required by an empty list. `names`: its keys are names, not keywords."""
+    """Return a schema without empty `required` lists. With `names`, its keys are names instead of keywords."""
     if is_array(schema):
         return [canonical(each) for each in schema]
     if not is_object(schema):

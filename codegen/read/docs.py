@@ -1,4 +1,4 @@
-"""Upstream's descriptions as docstrings, each said once."""
+"""Turns upstream's descriptions into docstrings, each written once."""
 
 from __future__ import annotations
 
@@ -6,20 +6,20 @@ from typing import Any
 
 from codegen.ir import Definition, Field, Model, Schema
 
-# Nearly every object has this key, described in words that begin like this. They are said once, at the end of the
-# module; a place that has none says so, so that nothing is lost unseen.
-_SAID_ONCE, _BEGINNING = "_meta", "The _meta property is reserved"
-_NOT_SAID = "Upstream does not describe it here."
+# Nearly every object has this key, with a description that begins like this. It is written once, at the end of the
+# module. A place without a description says so, so that a description that upstream drops changes the output.
+_META, _META_BEGINNING = "_meta", "The _meta property is reserved"
+_UNDESCRIBED = "Upstream does not describe it here."
 
 
 class Docs:
-    """Which description is written where, for one schema. What stands at a definition depends on it alone."""
+    """Decides which description is written where, for one schema. A definition's docstring depends on it alone."""
 
     def __init__(self, schema: Schema) -> None:
         self._schema = schema
 
     def of(self, definition: Definition) -> str:
-        """A definition's own description; none where its base has said the same."""
+        """Return a definition's description; empty if it is the same as its base's."""
         base = definition.base if isinstance(definition, Model) else None
         return "" if base and self._schema.definitions[base].doc == definition.doc else definition.doc
 
@@ -27,28 +27,28 @@ class Docs:
         return docstring(text, indent)
 
     def of_field(self, field: Field) -> str:
-        if field.wire != _SAID_ONCE:
+        if field.wire != _META:
             return field.doc
-        return "" if _is_said_once(field) else field.doc or _NOT_SAID
+        return "" if _is_shared(field) else field.doc or _UNDESCRIBED
 
 
-def _is_said_once(field: Field) -> bool:
-    return field.wire == _SAID_ONCE and field.doc.startswith(_BEGINNING)
+def _is_shared(field: Field) -> bool:
+    return field.wire == _META and field.doc.startswith(_META_BEGINNING)
 
 
 def shared_descriptions(schema: Schema) -> list[str]:
-    """What upstream says of no definition in particular, or of nearly all: each text once, and what it is about."""
+    """Return the descriptions of `_meta` and of the messages at the root: each text once, with its subjects."""
     about: dict[str, list[str]] = {}
     models = [each for each in schema.definitions.values() if isinstance(each, Model)]
-    for text in (field.doc for model in models for field in model.fields if _is_said_once(field)):
-        about[text] = [f"`{_SAID_ONCE}`, which is `meta` here"]
+    for text in (field.doc for model in models for field in model.fields if _is_shared(field)):
+        about[text] = [f"`{_META}`, the attribute `meta`"]
     for subject, text in schema.message_docs.items():
         about.setdefault(text, []).append(subject)
     return [f"{', '.join(subjects)}: {text}".rstrip(": ") for text, subjects in about.items()]
 
 
 def member_docs(schema: Any) -> list[str]:
-    """What upstream says about the members of a union that has no classes of its own, and about items."""
+    """Return the descriptions of a union's members and of items that have no class to carry them."""
     lines: list[str] = []
     for member in (*schema.get("anyOf", ()), *schema.get("oneOf", ())):
         lines += _line(_label(member), member) + member_docs(member)
@@ -69,25 +69,25 @@ def with_member_docs(doc: str, schema: Any) -> str:
 
 
 def _label(member: Any) -> str:
-    """A member by its constant, its title or both; a group of members needs no name."""
+    """Return the constant and the title of a member; empty for a group of members."""
     constant = [f"`{member['const']}`"] if "const" in member else []
     names = " ".join([*constant, *_title(member)])
     return names or ("" if "anyOf" in member else "Other values")
 
 
 def _title(schema: Any) -> list[str]:
-    """A title, unless the description begins with it."""
+    """Return the title as a list; empty if the description begins with it."""
     title = schema.get("title")
     return [f"`{title}`"] if title and not schema.get("description", "").startswith(f"**{title}**") else []
 
 
 def comment(text: str) -> str:
-    """A text as the source of a comment."""
+    """Return a text as the source of a comment."""
     return "\n".join(f"# {line}".rstrip() for line in text.splitlines())
 
 
 def docstring(text: str, indent: int) -> str:
-    """A text as the source of a docstring, at an indentation."""
+    """Return a text as the source of a docstring at an indentation."""
     text = text.strip().replace("\\", "\\\\").replace('"""', '\\"\\"\\"')
     if text.endswith('"'):
         text = text[:-1] + '\\"'

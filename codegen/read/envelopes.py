@@ -1,7 +1,7 @@
-"""The messages of the schema's root: who sends which definition as a request, a notification or a response.
+"""Reads the messages at the schema's root: who sends which definition as a request, a notification or a response.
 
-No code is generated for the messages themselves, the runtime has them. So all there is to read is checked against
-what is known of them, and what upstream says about them is kept as text.
+No code is generated for the messages themselves, because the runtime implements them. So their schemas are checked
+against the expected form, and their descriptions are kept as text.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _TITLE = "Agent Client Protocol"
 _VERSION = {"type": "string", "enum": ["2.0"]}
 _SENDERS = ("Agent", "Client", "ProtocolLevel", "Proxy")
-# The parts of a message by the end of its title, and in which definition each stands.
+# The titles of a message's parts, by the end of the message's title.
 _PARTS = {
     "": ("Request", "Response", "Notification"),
     "BatchCall": ("Request", "Notification", "ProtocolLevelNotification"),
     "BatchResponse": ("Result", "Error"),
 }
-# What an envelope is, by its keys: its kind, the key of its payload, and the keys it may do without.
+# The envelopes by their keys: the kind, the key of the payload, and the optional keys.
 _KINDS = {
     frozenset({"id", "method", "params"}): ("request", "params", {"params"}),
     frozenset({"method", "params"}): ("notification", "params", {"params"}),
@@ -37,9 +37,13 @@ _KINDS = {
 
 @dataclass(frozen=True)
 class Payload:
-    """A definition in the place of params or result, whose message it is in, and what is said of it there.
+    """A definition that is the params or the result of a message.
 
-    Of a request or a notification that is what upstream says of the method.
+    Attributes:
+        sender: the side that sends the message.
+        kind: `request`, `notification` or `response`.
+        definition: the definition's name.
+        doc: the description beside the reference: for a request or a notification, that of the method.
     """
 
     sender: str
@@ -50,14 +54,14 @@ class Payload:
 
 @dataclass
 class Messages:
-    """What the root of a schema says: the payloads, and upstream's words by what they are about."""
+    """The payloads of a schema's messages, and upstream's descriptions of the messages by subject."""
 
     payloads: set[Payload] = field(default_factory=set[Payload])
     texts: dict[str, str] = field(default_factory=dict[str, str])
 
 
 def read_messages(raw: dict[str, Any]) -> Messages:
-    """All messages of a schema. Batches hold what single messages hold and add nothing of their own."""
+    """Read all messages of a schema. Batches hold the same messages, and are checked likewise."""
     reader = _Reader(raw)
     with reading(Node(raw, "")) as root:
         _expect(root, "$schema", _DIALECT)
@@ -69,41 +73,43 @@ def read_messages(raw: dict[str, Any]) -> Messages:
 
 
 class _Reader:
-    """Reads messages one by one and keeps what they say."""
+    """Reads messages one by one and collects their payloads and descriptions."""
 
     def __init__(self, raw: dict[str, Any]) -> None:
         self.definitions: dict[str, Any] = raw["$defs"]
         self.found = Messages()
 
     def read(self, node: Node) -> None:
-        """A message of the root, single or a batch."""
+        """Read a message of the root, a single one or a batch."""
         title = node.take("title", str, "")
         sender, ending = _split(node, title)
-        self._say(f"`{title}`", node)
+        self._describe(f"`{title}`", node)
         if not ending:
             self._message(node, title, sender, ending)
             return
         item = _batch_item(node)
-        self._say(f"each of `{title}`", item)
+        self._describe(f"each of `{title}`", item)
         self._message(item, title, sender, ending)
 
-    def _say(self, subject: str, node: Node) -> None:
+    def _describe(self, subject: str, node: Node) -> None:
         self.found.texts[subject] = node.take("description", str, "")
         if node.take_flag("x-docs-ignore"):
-            self.found.texts[subject] += "\n\nUpstream leaves it out of its documentation."
+            self.found.texts[subject] += "\n\nUpstream's documentation omits it."
 
     def _message(self, node: Node, title: str, sender: str, ending: str) -> None:
-        """A message: `jsonrpc` and the parts that it is one of, or an envelope inline."""
+        """Read a message: `jsonrpc`, and the parts that it is one of or an inline envelope."""
         _expect(node, "type", "object")
         properties = node.take_map("properties")
         version = properties.pop("jsonrpc", None)
         if version is None or version.schema != _VERSION:
-            raise node.error('Every message has `jsonrpc`, a string that is "2.0".')
+            raise node.error('Expected the property `jsonrpc` of a message, a string with the enum ["2.0"].')
         required: list[str] = node.take("required", list, [])
         members = node.take_list("anyOf")
         node.close()
         if "jsonrpc" not in required or (members and (properties or required != ["jsonrpc"])):
-            raise node.error("Every message requires `jsonrpc`; what else it requires say its parts.", "required")
+            raise node.error(
+                "Expected `jsonrpc` to be required; a message with parts requires nothing else.", "required"
+            )
         if properties:
             self._inline(title, properties, set(required))
             self.found.payloads |= _payloads(node, sender, properties, set(required) - {"jsonrpc"})
@@ -114,7 +120,7 @@ class _Reader:
             self._part(each, sender)
 
     def _part(self, node: Node, sender: str) -> None:
-        """One of a message's parts: a definition, or what a member of the response's definition says too."""
+        """Read one part of a message: a definition, or a copy of a member of the response's definition."""
         title = node.take("title", str, "")
         ref = node.take_ref()
         if ref is not None:
@@ -125,16 +131,16 @@ class _Reader:
             node.close()
             self.found.payloads |= self._definition(ref, "ProtocolLevel" if is_shared else sender)
         elif node.schema not in self.definitions.get(f"{sender}Response", {}).get("anyOf", ()):
-            raise node.error(f"Expected what {sender}Response says, word for word.")
+            raise node.error(f"Expected the same schema as one of the members of {sender}Response.")
 
     def _definition(self, name: str, sender: str) -> set[Payload]:
-        """The payloads of an envelope that is a definition: itself, or each of its members."""
+        """Return the payloads of an envelope that is a definition: its own, or those of its members."""
         node = Node(self.definitions[name], f"/$defs/{name}")
         members = node.take_list("anyOf") or [node]
         return {payload for each in members for payload in _envelope(each, sender)}
 
     def _inline(self, title: str, properties: dict[str, Node], required: set[str]) -> None:
-        """An envelope without a definition (or with one that says the same), its properties read like any object's."""
+        """Read the properties of an inline envelope as those of any object, and keep their descriptions."""
         for key, each in properties.items():
             read = read_property(key, Node(each.schema, each.pointer), key in required, self._lookup)
             doc = with_member_docs(
@@ -149,16 +155,16 @@ class _Reader:
 
 
 def _split(message: Node, title: str) -> tuple[str, str]:
-    """The title of a message as its sender and the kind of batch it is."""
+    """Split the title of a message into the sender and the kind of batch."""
     for sender in _SENDERS:
         if title.startswith(sender) and title.removeprefix(sender) in _PARTS:
             return sender, title.removeprefix(sender)
-    raise message.error(f"Messages of {title!r} have no rule.", "title")
+    raise message.error(f"There is no rule for messages of {title!r}.", "title")
 
 
 def _batch_item(node: Node) -> Node:
     if node.take("type", str, "") != "array" or node.take("minItems", int, 0) != 1 or "items" not in node:
-        raise node.error("A batch is an array of at least one message.")
+        raise node.error("Expected a batch to be an array with `items` and `minItems` 1.")
     item = node.take_node("items")
     node.close()
     return item
@@ -170,13 +176,16 @@ def _envelope(node: Node, sender: str) -> set[Payload]:
 
 
 def _payloads(node: Node, sender: str, properties: dict[str, Node], required: set[str]) -> set[Payload]:
-    """What is in an envelope's params or result. An error's data is the runtime's."""
+    """Return the definitions in an envelope's params or result. Errors have none, because the runtime models them."""
     found = _KINDS.get(frozenset(properties))
     if found is None:
-        raise node.error(f"An envelope with {', '.join(properties)} is no JSON-RPC message.")
+        raise node.error(f"An envelope with the keys {', '.join(properties)} is not a JSON-RPC message.")
     kind, key, optional = found
     if required != properties.keys() - optional:
-        raise node.error(f"A JSON-RPC {kind} requires {', '.join(sorted(properties.keys() - optional))}.", "required")
+        raise node.error(
+            f"Expected the keys that a JSON-RPC {kind} requires: {', '.join(sorted(properties.keys() - optional))}.",
+            "required",
+        )
     if kind == "error":
         return set()
     return {Payload(sender, kind, name, doc) for name, doc in _described(properties[key].schema)}
@@ -188,7 +197,7 @@ def _expect(node: Node, keyword: str, value: str) -> None:
 
 
 def _described(schema: Any, doc: str = "") -> Iterator[tuple[str, str]]:
-    """The definitions that a schema refers to, each with what is said beside the reference."""
+    """Yield the definitions that a schema refers to, each with the description beside the reference."""
     if is_array(schema):
         for each in schema:
             yield from _described(each, doc)
@@ -201,9 +210,9 @@ def _described(schema: Any, doc: str = "") -> Iterator[tuple[str, str]]:
 
 
 def without_method_members(schema: Any, definitions: dict[str, Any]) -> Any:
-    """A schema without the members that are the params of a method: what is said there stands on the method's stub.
+    """Return a schema without the members that are a method's params, because the method's stub has their descriptions.
 
-    A member with another title stays, because the stub doesn't have that.
+    A member whose title is not the definition's name stays, because the stub doesn't show the title.
     """
     if is_array(schema):
         return [without_method_members(each, definitions) for each in schema if not _is_of_method(each, definitions)]
@@ -219,18 +228,18 @@ def _is_of_method(schema: Any, definitions: dict[str, Any]) -> bool:
 
 
 def move_envelopes_last(schema: Schema, raw: dict[str, Any]) -> None:
-    """Put the definitions of whole messages last, without the words that stand on the stubs."""
+    """Move the envelopes to the end of the definitions, and drop the descriptions that the stubs have."""
     payloads = {name for method in schema.methods for name in (method.params, method.result)}
     names = {sender + part for sender in _SENDERS for part in _PARTS[""]} - payloads
     found = {name for name in names if name in schema.definitions}
-    schema.envelopes = found | {leaf.name for name in found for leaf in schema.concrete_models(name)}
+    schema.envelopes = found | {model.name for name in found for model in schema.concrete_models(name)}
     own = {name: each for name, each in schema.definitions.items() if name not in schema.envelopes}
     last = {name: _shortened(schema.definitions[name], raw["$defs"]) for name in schema.definitions if name not in own}
     schema.definitions = own | last
 
 
 def _shortened(definition: Definition, definitions: dict[str, Any]) -> Definition:
-    """A message whose params no longer say what the stubs do."""
+    """Return an envelope without the descriptions of methods in its params."""
     if not isinstance(definition, Model) or definition.name not in definitions:
         return definition
     params = definitions[definition.name]["properties"].get("params", {})

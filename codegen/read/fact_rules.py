@@ -1,6 +1,6 @@
-"""What a line of `methods.toml` can say, and what is wrong with one that says something else.
+"""The keys and values that an entry of `methods.toml` may have.
 
-Whether what it names is in the schema is looked at in `codegen.read.facts`.
+Whether the schema has what an entry names is checked in `codegen.read.facts`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from codegen.nodes import is_object
 
 
 class Key(NamedTuple):
-    """What a key of a line can have: whether a value is right, and in words what it has to be."""
+    """What a key of an entry may hold: a check of the value, and its description for the error message."""
 
     is_valid: Callable[[Any], bool]
     words: str
@@ -46,25 +46,25 @@ def _are_texts(value: Any) -> bool:
     return is_object(value) and all(map(_is_text, value.values()))
 
 
-_TRUE, _PROPERTY = Key(_is_true, "true, or left out"), Key(_is_text, "the name of a property")
+_TRUE, _PROPERTY = Key(_is_true, "true, or omitted"), Key(_is_text, "the name of a property")
 KEYS: dict[str, Key] = {
     "baseline": _TRUE,
     "capability": Key(_is_text, "the path of a capability"),
     "offered": Key(_is_text, "a text that says when the method may be called"),
-    "content": Key(_are_texts, "a table of parts of the params and the paths of their capabilities"),
+    "content": Key(_are_texts, "a table from parts of the params to the paths of their capabilities"),
     "opens": _TRUE,
     "creates": _PROPERTY,
     "ends": _PROPERTY,
     "exempt": _PROPERTY,
-    "gone": Key(_is_error_code, "an error code, which is negative"),
+    "gone": Key(_is_error_code, "a negative error code"),
     "cancels": _PROPERTY,
-    "cancelled": Key(_is_cancelled, 'a table { by = "a notification", result = { ... } }'),
-    "paths": Key(_is_texts, "a list of names of properties"),
+    "cancelled": Key(_is_cancelled, 'a table { by = "<notification>", result = { ... } }'),
+    "paths": Key(_is_texts, "a list of the names of properties"),
 }
 _UNLOCKING = ("baseline", "capability", "offered")
 
 
-# What `[<version>.properties]` has.
+# The keys of `[<version>.properties]`.
 PROPERTIES = frozenset(
     {
         "session",
@@ -76,48 +76,48 @@ PROPERTIES = frozenset(
 LOWER = ("own", "refused")
 
 
-def entry_problem(line: Any, side: str, advertising: Collection[str]) -> str:
-    """What is wrong with a line, as a sentence; empty if nothing is.
+def entry_problem(entry: Any, side: str, advertising: Collection[str]) -> str:
+    """Return a sentence about what is wrong with an entry; empty if nothing is.
 
     Args:
-        line: what stands behind the name of a method.
-        side: whose method it is.
-        advertising: the sides that say in a message what they can do.
+        entry: the value of a method.
+        side: the method's side.
+        advertising: the sides that advertise capabilities.
     """
-    if not is_object(line):
-        return f"{line!r} is not a table, such as {{ baseline = true }}."
-    return _key_problem(line) or _unlocking_problem(line, side, advertising)
+    if not is_object(entry):
+        return f"Expected a table such as {{ baseline = true }}, found {entry!r}."
+    return _key_problem(entry) or _unlocking_problem(entry, side, advertising)
 
 
-def _key_problem(line: dict[str, Any]) -> str:
-    for key, value in line.items():
+def _key_problem(entry: dict[str, Any]) -> str:
+    for key, value in entry.items():
         if key not in KEYS:
-            return f"There is no key {key!r}; a line may have {', '.join(KEYS)}."
+            return f"Unknown key {key!r}; the keys are {', '.join(KEYS)}."
         if not KEYS[key].is_valid(value):
-            return f"`{key}` is {value!r}, and has to be {KEYS[key].words}."
+            return f"`{key}` must be {KEYS[key].words}, found {value!r}."
     return ""
 
 
-def _unlocking_problem(line: dict[str, Any], side: str, advertising: Collection[str]) -> str:
-    if not line.keys() & set(_UNLOCKING):
-        return "It doesn't say what unlocks the method; add `baseline`, `capability` or `offered`."
-    if "offered" in line and line.keys() & {"baseline", "capability"}:
-        return "`offered` is for a method that no capability unlocks; take it out, or `baseline` and `capability`."
-    if side not in advertising and (found := sorted(line.keys() & {"content", "capability"})):
-        return f"No message says what the side {side!r} can do; say `offered` instead of `{found[0]}`."
+def _unlocking_problem(entry: dict[str, Any], side: str, advertising: Collection[str]) -> str:
+    if not entry.keys() & set(_UNLOCKING):
+        return "Nothing says when the method may be called; add `baseline`, `capability` or `offered`."
+    if "offered" in entry and entry.keys() & {"baseline", "capability"}:
+        return "`offered` is for methods that need no capability; remove it, or `baseline` and `capability`."
+    if side not in advertising and (found := sorted(entry.keys() & {"content", "capability"})):
+        return f"The side {side!r} advertises no capabilities; use `offered` instead of `{found[0]}`."
     return ""
 
 
 def properties_problem(found: Any) -> str:
-    """What is wrong with what all methods of a version have in common, as a sentence; empty if nothing is."""
+    """Return a sentence about what is wrong with `[<version>.properties]`; empty if nothing is."""
     needed = ", ".join(sorted(PROPERTIES))
     if not is_object(found):
-        return f"The table is missing; it needs {needed}." if found is None else f"{found!r} is not a table."
+        return f"The table is missing; it needs {needed}." if found is None else f"Expected a table, found {found!r}."
     for key in sorted(PROPERTIES ^ found.keys()):
-        return f"There is no {key!r}; it needs {needed}." if key in PROPERTIES else f"{key!r} is none of {needed}."
+        return f"`{key}` is missing." if key in PROPERTIES else f"Unknown key {key!r}; the keys are {needed}."
     for key, value in found.items():
         if key == "lower" and value not in LOWER:
-            return f"`lower` is {value!r}, and has to be {' or '.join(map(repr, LOWER))}."
+            return f"`lower` must be {' or '.join(map(repr, LOWER))}, found {value!r}."
         if not _is_text(value) or attribute_name(value) is None:
-            return f"`{key}` is {value!r}, and has to be {_PROPERTY.words}."
+            return f"`{key}` must be {_PROPERTY.words}, found {value!r}."
     return ""

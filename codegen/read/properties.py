@@ -1,4 +1,4 @@
-"""A property of an object as a field of a model: its name, whether it may be absent or null, how it forgives."""
+"""Reads a property of an object as a field of a model: its name, type, default and leniency."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _EMPTY = {"array": "[]", "map": "{}"}
 
 
 def read_property(wire: str, node: Node, required: bool, lookup: Lookup) -> Field:
-    """One property, every keyword of it."""
+    """Read one property with all its keywords."""
     name = attribute_name(wire)
     if name is None:
-        raise node.error(f"The key {wire!r} has no Python name from which the key follows again.")
+        raise node.error(_no_name("key", wire))
     doc = with_member_docs(node.take("description", str, ""), node.schema)
     on_error = node.take_flag(_DEFAULT_ON_ERROR)
     on_null = node.take_flag(_DEFAULT_ON_NULL)
@@ -31,7 +31,7 @@ def read_property(wire: str, node: Node, required: bool, lookup: Lookup) -> Fiel
     kind = read_type(node, lookup)
     node.close()
     _check_leniency(node, kind, required, on_error, on_null, skip_items, has_default)
-    # What reading it gives when it is absent. A default of the schema's own is written by codegen.read.defaults.
+    # The attribute of an absent field. Defaults of the schema are filled in by codegen.read.defaults.
     empty = "None" if kind.nullable else _EMPTY.get(kind.kind, "None")
     source = None if required else "" if has_default else empty
     markers = (
@@ -47,22 +47,26 @@ def _check_leniency(
     node: Node, kind: Type, required: bool, on_error: bool, on_null: bool, skip_items: bool, has_default: bool
 ) -> None:
     if skip_items and kind.kind != "array":
-        raise node.error("Only an array has items to skip.", _SKIP_INVALID_ITEMS)
+        raise node.error("Only an array can have items to skip.", _SKIP_INVALID_ITEMS)
     if on_null and (kind.nullable or kind.kind not in _EMPTY):
-        raise node.error("There is no rule for what null becomes here.", _DEFAULT_ON_NULL)
+        raise node.error(
+            "There is no rule for what null becomes; it needs an array or a map that can't be null.", _DEFAULT_ON_NULL
+        )
     if has_default and node.schema["default"] is None:
-        raise node.error("There is no rule for a default of null; upstream leaves it out.", "default")
+        raise node.error("There is no rule for a default of null, which upstream omits.", "default")
     if required and has_default:
         raise node.error("There is no rule for a required property with a default.", "default")
     if required and (on_error or on_null) and (kind.kind != "array" or kind.nullable):
-        raise node.error("There is no rule for what a required property that isn't a plain array is salvaged to.")
+        raise node.error(
+            "There is no rule for what a required property falls back to, unless it is an array that can't be null."
+        )
 
 
 def tag_field(wire: str, node: Node, value: str) -> Field:
-    """The constant that tells a union's member from the others."""
+    """Read the tag of a union member, a constant."""
     name = attribute_name(wire)
     if name is None:
-        raise node.error(f"The tag {wire!r} has no Python name from which the key follows again.")
+        raise node.error(_no_name("tag", wire))
     doc = node.take("description", str, "")
     kind = read_type(node, _no_reference)
     node.close()
@@ -70,14 +74,18 @@ def tag_field(wire: str, node: Node, value: str) -> Field:
 
 
 def open_tag(field: Field, known: list[str]) -> Field:
-    """The tag of the variant that the schema does not name."""
+    """Return the tag of the open member, which takes every tag but the known ones."""
     return replace(field, markers=(f"OtherThan({', '.join(quoted(value) for value in known)})",))
 
 
-def no_tag(field: Field, salvaged: bool) -> Field:
-    """The tag of the variant that has none."""
-    return replace(field, markers=("NoTag",) if salvaged else (), default="None")
+def no_tag(field: Field, falls_back: bool) -> Field:
+    """Return the tag of the member without one. With `falls_back`, it also takes messages whose tag is invalid."""
+    return replace(field, markers=("NoTag",) if falls_back else (), default="None")
+
+
+def _no_name(what: str, wire: str) -> str:
+    return f"The {what} {wire!r} has no Python name that it can be derived from again."
 
 
 def _no_reference(name: str, node: Node) -> Type:
-    raise node.error(f"A tag is a constant, found a reference to {name!r}.")
+    raise node.error(f"Expected a constant as the tag, found a reference to {name!r}.")

@@ -1,4 +1,4 @@
-"""Questions about schemas that nobody has read yet, answered from the raw JSON."""
+"""Answers questions about definitions from the raw JSON, before they are read."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ VARIANTS = ("anyOf", "oneOf")
 
 
 def is_class(raw: dict[str, Any], schema: Any, seen: frozenset[str] = frozenset()) -> bool:
-    """Whether a schema describes an object with a class of its own (or a union of such)."""
+    """Return whether a schema describes an object with a class of its own, or a union of such objects."""
     if not is_object(schema):
         return False
     if "properties" in schema or schema.get("type") == "object":
@@ -24,7 +24,7 @@ def is_class(raw: dict[str, Any], schema: Any, seen: frozenset[str] = frozenset(
 
 
 def allows_null(raw: dict[str, Any], name: str, seen: frozenset[str] = frozenset()) -> bool:
-    """Whether null is a value of a definition."""
+    """Return whether null is a value of a definition."""
     return name not in seen and _schema_allows_null(raw, raw.get(name, {}), seen | {name})
 
 
@@ -41,7 +41,7 @@ def _schema_allows_null(raw: dict[str, Any], schema: Any, seen: frozenset[str]) 
 
 
 def references(schema: Any) -> list[str]:
-    """The definitions a schema refers to, as often as it does."""
+    """Return the names of the definitions that a schema refers to, once for each reference."""
     if is_object(schema):
         own = [schema["$ref"].removeprefix(REF_PREFIX)] if isinstance(schema.get("$ref"), str) else []
         return own + [name for value in schema.values() for name in references(value)]

@@ -1,7 +1,7 @@
-"""JSON Schema types as Python annotations.
+"""Turns JSON Schema types into Python annotations.
 
-Reads everything that may stand in a property, an array or an enum: references, scalars with their constraints,
-arrays, maps, enums and inline unions of those. Objects with properties need a name and are `codegen.read.normalise`'s.
+Reads the schemas of properties, items and enums: references, scalars with their constraints, arrays, maps, enums and
+inline unions of those. Objects with properties need a name; `codegen.read.normalise` reads them.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from codegen.errors import SchemaError
 from codegen.ir import Type
 from codegen.nodes import Node, is_array
 
-# What a reference is: its Python name, JSON kind and whether null is one of its values.
+# Returns the type of the definition with a name; the node is for the error if there is none.
 Lookup = Callable[[str, Node], Type]
 
 ANY = Type("Any", "any", nullable=True, explicit_null=False)
@@ -30,7 +30,7 @@ _VARIANTS = ("anyOf", "oneOf")
 
 
 def read_type(node: Node, lookup: Lookup) -> Type:
-    """The type of a node. Takes every keyword that says something about it."""
+    """Read the type of a node, and take every keyword that describes it."""
     ref = node.take_ref()
     if ref is not None:
         return lookup(ref, node)
@@ -73,7 +73,7 @@ def _integer(node: Node, _: Lookup) -> Type:
     if choices:
         return Type(literal(choices), "scalar")
     if low == 0 and "minimum" not in node:
-        raise node.error("Expected a minimum beside an unsigned format.", "format")
+        raise node.error("Expected `minimum` beside an unsigned format.", "format")
     minimum, maximum = node.take("minimum", int, low), node.take("maximum", int, high)
     if width and (minimum, maximum) == (low, high) and ("minimum" in node, "maximum" in node) == (low == 0, False):
         return Type(width, "scalar")
@@ -97,7 +97,7 @@ def _boolean(_: Node, __: Lookup) -> Type:
 
 def _array(node: Node, lookup: Lookup) -> Type:
     if "items" not in node:
-        raise node.error("An array without `items` has no rule.")
+        raise node.error("There is no rule for an array without `items`.")
     item = read_annotated(node.take_node("items"), lookup)
     text = _constrained(node, f"list[{item.annotation}]", minItems="min_length", maxItems="max_length")
     return Type(text, "array", names=item.names, item=item)
@@ -105,9 +105,11 @@ def _array(node: Node, lookup: Lookup) -> Type:
 
 def _object(node: Node, lookup: Lookup) -> Type:
     if "properties" in node:
-        raise node.error("An inline object with properties has no name. Upstream gives such objects a definition.")
+        raise node.error(
+            "There is no rule for an inline object with properties, which has no name; expected a definition."
+        )
     if "additionalProperties" not in node:
-        raise node.error("An object that says nothing of its properties has no rule; `additionalProperties` says it.")
+        raise node.error("There is no rule for an object with neither `properties` nor `additionalProperties`.")
     if node.schema["additionalProperties"] is True:
         node.take_flag("additionalProperties")
         return Type("dict[str, Any]", "map")
@@ -127,7 +129,7 @@ _READERS: dict[str, Callable[[Node, Lookup], Type]] = {
 
 
 def read_annotated(node: Node, lookup: Lookup) -> Type:
-    """The type of a node that may carry a title or a description, which a type has no place for."""
+    """Read the type of a node that may have a title or a description, which a type can't hold."""
     node.take("title", str, "")
     node.take("description", str, "")
     found = read_type(node, lookup)
@@ -136,30 +138,32 @@ def read_annotated(node: Node, lookup: Lookup) -> Type:
 
 
 def _union(node: Node, lookup: Lookup) -> Type:
-    """An inline union of anything but objects without a name. Members keep upstream's order."""
+    """Read an inline union, whose members keep upstream's order. Objects without a name can't be members."""
     nodes = [member for keyword in _VARIANTS for member in node.take_list(keyword)]
     _check_alternatives(node, nodes)
     members = [read_annotated(member, lookup) for member in nodes]
     found = union_of(members)
     if len({member.text for member in members}) < len(members):
-        raise node.error("Two of its members are the same type.")
+        raise node.error("Two members of the union have the same type.")
     return found
 
 
 def _check_alternatives(node: Node, members: list[Node]) -> None:
-    """Upstream's unions without classes: constants alone are a `oneOf`, everything else is an `anyOf`."""
+    """Check the form of upstream's unions without classes: constants alone are a `oneOf`, all others an `anyOf`."""
     constants = [member for member in members if "const" in member]
     if ("oneOf" in node) != (len(constants) == len(members)):
-        raise node.error("Expected `oneOf` where all members are constants, `anyOf` where not all are.")
+        raise node.error("Expected `oneOf` if all members are constants, `anyOf` otherwise.")
     if len({member.schema.get("format") for member in constants}) > 1:
-        raise node.error("Its constants differ in their formats.")
+        raise node.error("There is no rule for constants with different formats.")
     for member in members:
         if isinstance(member.schema.get("type"), list):
-            raise node.error("There is no rule for a member of several types; upstream has null as its own member.")
+            raise node.error(
+                "There is no rule for a union member with several types; expected null as a member of its own."
+            )
 
 
 def union_of(members: Iterable[Type]) -> Type:
-    """One type for several: constants of one kind in one `Literal`, null apart, objects and arrays by first match."""
+    """Merge types into one: constants into one `Literal`, null into `nullable`, objects and arrays by first match."""
     members = list(members)
     concrete = [member for member in members if member.text != "None"]
     if not concrete:
@@ -191,7 +195,7 @@ def literal(values: Iterable[Any]) -> str:
 
 
 def quoted(value: Any) -> str:
-    """A JSON scalar as Python source, strings in double quotes as the formatter has them."""
+    """Return a JSON scalar as Python source, with strings in double quotes as the formatter writes them."""
     return json.dumps(value, ensure_ascii=False) if isinstance(value, str) else repr(value)
 
 
@@ -201,7 +205,7 @@ def _choices(node: Node, kind: type[Any]) -> list[Any]:
         values = [*values, node.take("const", kind, None)]
     for value in values:
         if not isinstance(value, kind) or isinstance(value, bool):
-            raise node.error(f"The constant {value!r} is not of the type that stands beside it.")
+            raise node.error(f"The constant {value!r} is not of the type declared beside it.")
     return values
 
 
@@ -210,7 +214,7 @@ def _lookup_name(node: Node, keyword: str, known: dict[str, str]) -> str | None:
     if keyword not in node:
         return None
     if value not in known:
-        raise node.error(f"{value!r} is not one of {', '.join(sorted(known))}; it needs a type of its own.", keyword)
+        raise node.error(f"{value!r} has no rule; known are {', '.join(sorted(known))}.", keyword)
     return known[value]
 
 

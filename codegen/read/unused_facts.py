@@ -1,7 +1,7 @@
-"""Whether the pinned schemas have all that `methods.toml` names: a property that none of them has is a mistake there.
+"""Checks that the pinned schemas have every property that `methods.toml` names, to find misspelt names.
 
-A single schema may lack some of it, because the file covers every release; and a line whose method none of them has is
-not looked at.
+A single schema may lack some of them, because the file covers every release. Entries of methods that no pinned schema
+has are not checked.
 """
 
 from __future__ import annotations
@@ -14,19 +14,19 @@ from typing import Any
 from codegen.errors import FileError
 from codegen.ir import Method, Schema
 from codegen.names import attribute_name
-from codegen.read.facts import THERE
-from codegen.read.facts_file import SHARED
-from codegen.read.methods import ADVERTISED_IN, FILE, entry_of, shared_properties
+from codegen.read.facts import CORRECT
+from codegen.read.facts_file import FILE, SHARED
+from codegen.read.methods import ADVERTISED_IN, entry_of, shared_properties
 
 
 def check_all_used(schemas: Iterable[tuple[str, Schema]]) -> None:
-    """Look for what the file names and the pinned schemas don't have.
+    """Check that every name in the file is used by a pinned schema.
 
     Args:
-        schemas: the pinned schemas, each with its table in the file.
+        schemas: the pinned schemas, each with its version's table in the file.
 
     Raises:
-        FileError: there is something.
+        FileError: no pinned schema has a property, a part or a tag that the file names.
     """
     versions: dict[str, list[Schema]] = defaultdict(list)
     for version, schema in schemas:
@@ -37,32 +37,33 @@ def check_all_used(schemas: Iterable[tuple[str, Schema]]) -> None:
         for method in (method for schema in found for method in schema.methods):
             used[method.side, method.wire].update(_used(method))
         for (side, wire), names in used.items():
-            _check_line(f"{FILE} [{version}.{side}] {wire!r}", version, entry_of(version, side, wire) or {}, names)
+            _check_entry(f"{FILE} [{version}.{side}] {wire!r}", version, entry_of(version, side, wire) or {}, names)
 
 
-def _check_line(place: str, version: str, line: dict[str, Any], used: set[tuple[str, Any]]) -> None:
-    for key, name, seen in _named(line):
-        if (key, seen) not in used:
-            what = "and no message of the method has such a part" if key == "content" else "and it has no such property"
-            raise FileError("", f"{place}: `{key}` names {name!r}, {what} in any pinned schema of {version}. {THERE}")
+def _check_entry(place: str, version: str, entry: dict[str, Any], used: set[tuple[str, Any]]) -> None:
+    for key, name, value in _named(entry):
+        if (key, value) not in used:
+            what = "part" if key == "content" else "property"
+            missing = f"`{key}` names {name!r}, but the method has no such {what} in any pinned schema of {version}."
+            raise FileError("", f"{place}: {missing} {CORRECT}")
 
 
-def _named(line: dict[str, Any]) -> Iterator[tuple[str, str, Any]]:
-    """What a line names: its key, the name, and how that is seen in a method."""
+def _named(entry: dict[str, Any]) -> Iterator[tuple[str, str, Any]]:
+    """Yield what an entry names: the key, the name, and its value in the facts of a method."""
     for key in ("creates", "ends", "exempt", "cancels"):
-        if key in line:
-            yield key, line[key], attribute_name(line[key])
-    for path in line.get("paths", ()):
+        if key in entry:
+            yield key, entry[key], attribute_name(entry[key])
+    for path in entry.get("paths", ()):
         yield "paths", path, attribute_name(path)
     for key, names in (
-        ("content", line.get("content", {})),
-        ("cancelled", line.get("cancelled", {}).get("result", {})),
+        ("content", entry.get("content", {})),
+        ("cancelled", entry.get("cancelled", {}).get("result", {})),
     ):
         yield from ((key, name, name) for name in names)
 
 
 def _used(method: Method) -> Iterator[tuple[str, Any]]:
-    """What a method has of its line."""
+    """Yield the keys and values of an entry that took effect on a method."""
     for key, value in method.facts:
         names = value if key == "paths" else json.loads(value[1]) if key == "cancelled" else [value]
         yield from ((key, name) for name in names)
@@ -70,7 +71,7 @@ def _used(method: Method) -> Iterator[tuple[str, Any]]:
 
 
 def _check_properties(version: str, schemas: list[Schema]) -> None:
-    """What all methods have in common is in the messages that it is about, if there are such."""
+    """Check that the messages concerned have the properties of `[<version>.properties]`."""
     properties = shared_properties(version)
     params = [_wires(schema, each.params) for schema in schemas for each in schema.methods]
     opening = [
@@ -88,10 +89,10 @@ def _check_properties(version: str, schemas: list[Schema]) -> None:
     for key, messages, enough in wanted:
         name = properties[key]
         if messages and not enough(name in each for each in messages):
-            text = f"`{key}` is {name!r}, which is no property of the messages it is about in the pinned schemas"
-            raise FileError("", f"{FILE} [{version}.{SHARED}]: {text} of {version}. {THERE}")
+            missing = f"`{key}` is {name!r}, a property that the messages concerned don't have in any pinned schema"
+            raise FileError("", f"{FILE} [{version}.{SHARED}]: {missing} of {version}. {CORRECT}")
 
 
 def _wires(schema: Schema, name: str) -> set[str]:
-    """The properties of a definition, of a union those of all its members."""
-    return {field.wire for leaf in schema.concrete_models(name) for field in schema.fields(leaf.name)}
+    """Return the properties of a definition; of a union, those of all its members."""
+    return {field.wire for model in schema.concrete_models(name) for field in schema.fields(model.name)}

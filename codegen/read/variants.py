@@ -1,4 +1,4 @@
-"""Objects and the members of unions, taken apart but not yet understood, and the tags that tell members apart."""
+"""Takes apart objects and the members of unions, and finds the tags that tell members apart."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from codegen.read.types import Lookup, missing_definition
 
 @dataclass
 class Variant:
-    """An object while it is being read: every keyword is taken, the properties are still to be read."""
+    """An object that is being read: its keywords are taken, its properties are not read yet."""
 
     node: Node
     title: str
@@ -31,12 +31,12 @@ class Variant:
 
 @dataclass(frozen=True)
 class Tag:
-    """What tells a union's members apart.
+    """The property that tells a union's members apart.
 
     Attributes:
-        key: the property that is a constant in its members; None if there is none.
-        known: the constants.
-        beside: the property as it is described beside the members, if it is.
+        key: its name; None if the union has no tag.
+        known: the constants that it is in the members.
+        beside: its schema beside the members, if it has one there.
     """
 
     key: str | None
@@ -45,23 +45,25 @@ class Tag:
 
 
 def read_variant(node: Node, definitions: dict[str, Any]) -> Variant:
-    """Take an object apart."""
+    """Take the keywords of an object."""
     title, doc = node.take("title", str, ""), node.take("description", str, "")
     base = node.take_ref()
     if base is not None and base not in definitions:
         raise missing_definition(base, node)
     if node.take("type", str, "object") != "object" or ("properties" in node) > ("type" in node):
-        raise node.error('Expected `"type": "object"` here, as its neighbours have.')
+        raise node.error('Expected `"type": "object"` beside `properties`.')
     properties = node.take_map("properties")
     required: list[Any] = node.take("required", list, [])
     for key in required:
         if key not in properties:
-            raise node.error(f"{key!r} is required but not described.", "required")
+            raise node.error(f"The property {key!r} is required but not described.", "required")
     excluded = node.take_node("not") if "not" in node else None
     nested = tuple(read_variant(each, definitions) for keyword in VARIANTS for each in node.take_list(keyword))
     is_open = node.take_flag("unevaluatedProperties" if nested or base else "additionalProperties")
     if excluded and not is_open:
-        raise node.error("An open member says so: `additionalProperties`, or `unevaluatedProperties` over others.")
+        raise node.error(
+            "Expected an open member with `additionalProperties`, or with `unevaluatedProperties` if it wraps others."
+        )
     discriminator: dict[str, Any] = node.take("discriminator", dict, {})
     node.close()
     return Variant(
@@ -80,7 +82,7 @@ def read_variant(node: Node, definitions: dict[str, Any]) -> Variant:
 
 
 def find_tag(whole: Variant, shared: dict[str, Node]) -> Tag:
-    """The tag of a union, taken out of the properties that its members share."""
+    """Find the tag of a union, and remove it from the properties that its members share."""
     key = _tag_key(whole)
     if key is None:
         return Tag(None, (), None)
@@ -90,34 +92,38 @@ def find_tag(whole: Variant, shared: dict[str, Node]) -> Tag:
             raise whole.node.error(f"Two members have the tag {value!r}.")
     beside = shared.pop(key, None)
     if beside is not None and not any(_is_null(each, key) for each in whole.nested):
-        raise whole.node.error(f"{key!r} is described beside its variants, and none of them goes without it.")
+        raise whole.node.error(f"The tag {key!r} is described beside the members, but no member goes without it.")
     if whole.exclusive != (whole.discriminator is not None):
-        raise whole.node.error("Expected a `discriminator` beside `oneOf` with a tag, and none beside `anyOf`.")
+        raise whole.node.error("Expected a `discriminator` beside a tagged `oneOf`, and none beside `anyOf`.")
     return Tag(key, tuple(known), beside)
 
 
 def _tag_key(whole: Variant) -> str | None:
-    """The property that is a constant in members of a union."""
+    """Return the property that is a constant in the members of a union; None if there is none."""
     keys = dict.fromkeys(key for each in whole.nested for key in each.properties if constant(each, key) is not None)
     if whole.discriminator is not None and whole.discriminator not in keys:
-        raise whole.node.error(f"No member has a constant {whole.discriminator!r}.", "discriminator")
+        raise whole.node.error(
+            f"No member has the constant {whole.discriminator!r} that the discriminator names.", "discriminator"
+        )
     if len(keys) > 1 and whole.discriminator is None:
-        raise whole.node.error(f"Its members have several constants ({', '.join(keys)}); which one is the tag?")
+        raise whole.node.error(
+            f"The members have several constants, {', '.join(keys)}, and no `discriminator` says which is the tag."
+        )
     return whole.discriminator or next(iter(keys), None)
 
 
 def constant(each: Variant, key: str | None) -> str | None:
-    """The constant that a member requires under a key."""
+    """Return the constant that a member requires under a key; None if there is none."""
     node = each.properties.get(key) if key is not None else None
     value = node.schema.get("const") if node is not None else None
     return value if isinstance(value, str) and key in each.required else None
 
 
 def take_tag(each: Variant, tag: Tag, lookup: Lookup) -> tuple[Field, ...]:
-    """The tag field of a member, taken out of its properties; empty if it has none."""
+    """Remove the tag from a member's properties and return its field; empty if the member has none."""
     if tag.key is None or tag.key not in each.properties:
         if each.excluded is not None:
-            raise each.node.error("`not` is only known on the open member of a union with a tag.", "not")
+            raise each.node.error("There is no rule for `not`, except on the open member of a tagged union.", "not")
         return ()
     node, value = each.properties[tag.key], constant(each, tag.key)
     is_null = _is_null(each, tag.key)
@@ -130,27 +136,27 @@ def take_tag(each: Variant, tag: Tag, lookup: Lookup) -> tuple[Field, ...]:
 
 def _constant_field(each: Variant, node: Node, key: str, value: str) -> Field:
     if each.excluded is not None:
-        raise each.node.error("A member with a constant tag excludes nothing.", "not")
+        raise each.node.error("There is no rule for `not` on a member with a constant tag.", "not")
     return tag_field(key, node, value)
 
 
 def _null_field(each: Variant, node: Node, tag: Tag, lookup: Lookup) -> Field:
-    """The tag of the member that goes without one."""
+    """Return the tag field of the member without a tag."""
     assert tag.key is not None
     if tag.key in each.required:
         raise each.node.error(f"There is no rule for a null {tag.key!r} that is required.", "required")
     field = read_property(tag.key, node, required=False, lookup=lookup)
-    return no_tag(field, salvaged=tag.beside is not None and _is_salvaged_string(tag.beside, lookup))
+    return no_tag(field, falls_back=tag.beside is not None and _falls_back(tag.beside, lookup))
 
 
 def _open_field(each: Variant, node: Node, tag: Tag, lookup: Lookup) -> Field:
-    """The tag of the member that stands for all that the schema does not name."""
+    """Return the tag field of the open member, which takes the tags that the schema does not name."""
     assert tag.key is not None
     if tag.key not in each.required:
-        raise each.node.error(f"The open member has to require the tag {tag.key!r}.", "required")
+        raise each.node.error(f"Expected the open member to require the tag {tag.key!r}.", "required")
     if each.excluded is None or set(_excluded(each.excluded, tag.key)) != set(tag.known):
         known = ", ".join(sorted(tag.known))
-        raise each.node.error(f"An open member excludes exactly the known tags: {known}.", "not")
+        raise each.node.error(f"Expected the open member to exclude exactly the known tags: {known}.", "not")
     return open_tag(read_property(tag.key, node, required=True, lookup=lookup), list(tag.known))
 
 
@@ -158,23 +164,23 @@ def _is_null(each: Variant, key: str) -> bool:
     return key in each.properties and bool(each.properties[key].schema.get("type") == "null")
 
 
-def _is_salvaged_string(node: Node, lookup: Lookup) -> bool:
-    """The tag as it is described beside the members: an optional string that gives way when it is malformed."""
+def _falls_back(node: Node, lookup: Lookup) -> bool:
+    """Return whether the tag described beside the members, an optional string, falls back if it is invalid."""
     field = read_property("tag", Node(node.schema, node.pointer), required=False, lookup=lookup)
     if field.type.annotation != "str | None" or field.has_default:
-        raise node.error(f"Expected an optional string, found {field.type.annotation}.")
+        raise node.error(f"Expected an optional string as the tag, found {field.type.annotation}.")
     return "DefaultOnError" in field.markers
 
 
 def _excluded(node: Node, key: str) -> list[str]:
-    """The tags that `not` lists, each as an object of its own."""
+    """Return the tags that `not` lists, each as an object of its own."""
     found: list[str] = []
     for each in node.take_list("anyOf"):
         value = each.schema.get("properties", {}).get(key, {}).get("const")
         described = {key: {"type": "string", "const": value}}
         is_constant = each.schema == {"type": "object", "properties": described, "required": [key]}
         if not is_constant or not isinstance(value, str):
-            raise each.error("Expected one constant tag here and nothing else.")
+            raise each.error("Expected one constant tag and nothing else.")
         found.append(value)
     node.close()
     return found

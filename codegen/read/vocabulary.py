@@ -1,8 +1,7 @@
-"""The keywords the generator knows, and what each may hold.
+"""Checks that the generator knows every keyword of a schema, and that its value is well-formed.
 
-A pass over the whole schema before anything reads it: an unknown keyword or a malformed value stops the generator
-wherever it stands, so that the passes after this one need not guard against either. Whether a keyword has a meaning
-in the place where it stands is for those passes to say.
+This pass runs first and stops the generator at an unknown keyword or a malformed value, so that later passes need not
+check for them. The later passes decide whether a keyword is allowed in its place.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ Check = Callable[[Json], bool]
 
 
 def check_vocabulary(schema: Json, pointer: str = "") -> None:
-    """Every keyword of a schema and of the schemas in it is known and holds what it can hold."""
+    """Check every keyword of a schema and of the schemas in it."""
     if not is_object(schema):
         raise SchemaError(pointer, f"Expected a schema object, found {type(schema).__name__}.")
     for keyword, value in schema.items():
@@ -35,7 +34,7 @@ def check_vocabulary(schema: Json, pointer: str = "") -> None:
 
 
 def _inner(keyword: str, value: Json) -> list[tuple[str, Json]]:
-    """The schemas that a keyword holds, by the rest of their pointers."""
+    """Return the schemas that a keyword holds, each with the rest of its pointer."""
     if keyword in (*_SCHEMA, *_FLAG_OR_SCHEMA) and is_object(value):
         return [("", value)]
     if keyword in _SCHEMAS and is_array(value):
@@ -97,16 +96,16 @@ _RULES: tuple[tuple[tuple[str, ...], str, Check], ...] = (
         "true or no such keyword",
         lambda value: value is True,
     ),
-    (("minLength", "maxLength", "minItems", "maxItems"), "a whole number from 0 on", _is_size),
+    (("minLength", "maxLength", "minItems", "maxItems"), "an integer of at least 0", _is_size),
     (("minimum", "maximum"), "a number", _is_number),
-    (("type",), "the name of a type, or several that differ", lambda value: _is_text(value) or _is_names(value)),
-    (("required",), "names that differ", _is_names),
-    (("enum",), "values that differ", _is_list),
+    (("type",), "the name of a type, or a list of different ones", lambda value: _is_text(value) or _is_names(value)),
+    (("required",), "a list of different names", _is_names),
+    (("enum",), "a list of different values", _is_list),
     (("const", "default"), "a value", lambda value: True),
-    (("discriminator",), "an object with `propertyName` alone", _is_discriminator),
+    (("discriminator",), "an object with only `propertyName`", _is_discriminator),
     (_SCHEMA, "a schema", lambda value: isinstance(value, dict)),
     (_FLAG_OR_SCHEMA, "true or a schema", _is_flag_or_schema),
-    (_SCHEMAS, "schemas that differ", _is_list),
+    (_SCHEMAS, "a list of different schemas", _is_list),
     (_MAP, "schemas by name", lambda value: isinstance(value, dict)),
 )
 _KEYWORDS: dict[str, tuple[str, Check]] = {

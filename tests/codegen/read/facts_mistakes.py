@@ -1,272 +1,287 @@
-"""Mistakes in `methods.toml`: what is written instead of what, where that is found, and words of the sentence."""
+"""Mistakes in `methods.toml`: the correct text, the mistake, the place in the error message, and words of it."""
 
 from __future__ import annotations
 
 from tests.support.codegen.facts_base import FACTS
 
 Mistake = tuple[str, str, str, str]
-PROPERTIES, LINE = "methods.toml [v1.properties]: ", "methods.toml [v1.agent] 'session/{}': "
+PROPERTIES, ENTRY = "methods.toml [v1.properties]: ", "methods.toml [v1.agent] 'session/{}': "
 MISTAKES: dict[str, Mistake] = {
-    "no table": (
+    "a number for an entry": (
         '"session/cancel" = { offered = "a prompt is running" }',
         '"session/cancel" = 5',
-        LINE.format("cancel"),
-        "5 is not a table",
+        ENTRY.format("cancel"),
+        "Expected a table such as { baseline = true }, found 5",
     ),
     "an unknown key": (
         "creates =",
         "creats =",
-        LINE.format("new"),
-        "There is no key 'creats'; a line may have baseline,",
+        ENTRY.format("new"),
+        "Unknown key 'creats'; the keys are baseline,",
     ),
     "a number for a property": (
         'creates = "sessionId"',
         "creates = 5",
-        LINE.format("new"),
-        "`creates` is 5, and has to be the name of a property",
+        ENTRY.format("new"),
+        "`creates` must be the name of a property, found 5",
     ),
     "an empty property": (
         'ends = "sessionId"',
         'ends = ""',
-        LINE.format("close"),
-        "`ends` is '', and has to be the name",
+        ENTRY.format("close"),
+        "`ends` must be the name of a property, found ''",
     ),
     "a list for a property": (
         'exempt = "sessionId"',
         'exempt = ["sessionId"]',
-        LINE.format("close"),
-        "`exempt` is ['sessionId']",
+        ENTRY.format("close"),
+        "`exempt` must be the name of a property, found ['sessionId']",
     ),
     "a text for an error code": (
         "gone = -32002",
         'gone = "-32002"',
-        LINE.format("close"),
-        "`gone` is '-32002', and has to be an error code",
+        ENTRY.format("close"),
+        "`gone` must be a negative error code, found '-32002'",
     ),
-    "an error code without its sign": ("gone = -32002", "gone = 32002", LINE.format("close"), "which is negative"),
-    "true for an error code": ("gone = -32002", "gone = true", LINE.format("close"), "`gone` is True"),
+    "a positive error code": ("gone = -32002", "gone = 32002", ENTRY.format("close"), "found 32002"),
+    "true for an error code": ("gone = -32002", "gone = true", ENTRY.format("close"), "found True"),
     "a text for a list": (
         'paths = ["cwd", "folders"]',
         'paths = "cwd"',
-        LINE.format("new"),
-        "has to be a list of names",
+        ENTRY.format("new"),
+        "must be a list of the names",
     ),
     "a number in a list": (
         'paths = ["cwd", "folders"]',
         "paths = [1]",
-        LINE.format("new"),
-        "has to be a list of names",
+        ENTRY.format("new"),
+        "must be a list of the names",
     ),
-    "an empty list": ('paths = ["cwd", "folders"]', "paths = []", LINE.format("new"), "has to be a list of names"),
-    "false": ("opens = true", "opens = false", "methods.toml [v1.agent] 'initialize': ", "has to be true, or left out"),
-    "a text for true": ("opens = true", 'opens = "yes"', "methods.toml [v1.agent] 'initialize': ", "`opens` is 'yes'"),
+    "an empty list": ('paths = ["cwd", "folders"]', "paths = []", ENTRY.format("new"), "must be a list of the names"),
+    "false for true": (
+        "opens = true",
+        "opens = false",
+        "methods.toml [v1.agent] 'initialize': ",
+        "must be true, or omitted",
+    ),
+    "a text for true": (
+        "opens = true",
+        'opens = "yes"',
+        "methods.toml [v1.agent] 'initialize': ",
+        "`opens` must be true, or omitted, found 'yes'",
+    ),
     "a text for a table": (
         'content = { "folders" = "agentCapabilities.close", "servers.http" = "agentCapabilities.close" }',
         'content = "folders"',
-        LINE.format("new"),
-        "`content` is 'folders'",
+        ENTRY.format("new"),
+        "found 'folders'",
     ),
-    "a cancelled without its result": (
+    "cancelled without its result": (
         ', result = { stopReason = "cancelled" }',
         "",
-        LINE.format("prompt"),
-        "`cancelled` is {'by': 'session/cancel'}",
+        ENTRY.format("prompt"),
+        "found {'by': 'session/cancel'}",
     ),
-    "a cancelled with something else": (
+    "cancelled with another key": (
         'by = "session/cancel",',
         'by = "session/cancel", at = 1,',
-        LINE.format("prompt"),
-        "has to be a table { by = ",
+        ENTRY.format("prompt"),
+        "must be a table { by = ",
     ),
-    "nothing that unlocks it": (
+    "nothing that unlocks the method": (
         'capability = "agentCapabilities.close", ends',
         "ends",
-        LINE.format("close"),
-        "doesn't say what unlocks the method",
+        ENTRY.format("close"),
+        "Nothing says when the method may be called",
     ),
-    "two things that unlock it": (
+    "both offered and a capability": (
         'capability = "agentCapabilities.close", ends',
         'offered = "a", baseline = true, ends',
-        LINE.format("close"),
-        "take it out",
+        ENTRY.format("close"),
+        "remove it, or `baseline` and `capability`",
     ),
-    "a capability where nothing says it": (
+    "a capability of a side that advertises none": (
         'offered = "a request is in flight"',
         'capability = "a"',
         "methods.toml [v1.protocol] '$/cancel_request': ",
-        "say `offered` instead of `capability`",
+        "use `offered` instead of `capability`",
     ),
     "a capability that doesn't exist": (
         'capability = "agentCapabilities.close", ends',
         'capability = "agentCapabilities.clothe", ends',
         "v1/schema.json#/$defs/Capabilities: ",
-        "maps session/close to agentCapabilities.clothe, and there is no 'clothe' here",
+        "says that session/close needs agentCapabilities.clothe, but there is no 'clothe' here",
     ),
     "a capability of a part that doesn't exist": (
         '"folders" = "agentCapabilities.close"',
         '"folders" = "agentCapabilities.clothe"',
         "v1/schema.json#/$defs/Capabilities: ",
-        "maps session/new with folders to",
+        "says that session/new with folders needs",
     ),
-    "a property that its result has not": (
+    "a property that the result doesn't have": (
         'creates = "sessionId"',
         'creates = "sessionID"',
-        LINE.format("new"),
-        "`creates` names 'sessionID', and it has no such property in any pinned schema of v1",
+        ENTRY.format("new"),
+        "`creates` names 'sessionID', but the method has no such property in any pinned schema of v1",
     ),
-    "a property of its params, not of its result": (
+    "a property of the params instead of the result": (
         'creates = "sessionId"',
         'creates = "cwd"',
-        LINE.format("new"),
+        ENTRY.format("new"),
         "`creates` names 'cwd'",
     ),
-    "a property that its params have not": (
+    "a property that the params don't have": (
         'ends = "sessionId"',
         'ends = "session"',
-        LINE.format("close"),
+        ENTRY.format("close"),
         "`ends` names 'session'",
     ),
-    "nothing to be exempt for": (
+    "an exempt property that the params don't have": (
         'exempt = "sessionId"',
         'exempt = "terminalId"',
-        LINE.format("close"),
+        ENTRY.format("close"),
         "`exempt` names 'terminalId'",
     ),
-    "nothing to cancel": (
+    "a request id that the params don't have": (
         'cancels = "requestId"',
         'cancels = "id"',
         "methods.toml [v1.protocol] '$/cancel_request': ",
         "`cancels` names 'id'",
     ),
-    "one path too many": (
+    "a path that the params don't have": (
         'paths = ["cwd", "folders"]',
         'paths = ["cwd", "folder"]',
-        LINE.format("new"),
+        ENTRY.format("new"),
         "`paths` names 'folder'",
     ),
-    "a part that is none": (
+    "a part that doesn't exist": (
         '"folders" = "agent',
         '"folder" = "agent',
-        LINE.format("new"),
-        "`content` names 'folder', and no message of the method has such a part",
+        ENTRY.format("new"),
+        "`content` names 'folder', but the method has no such part",
     ),
-    "a tag that is none": (
+    "a tag that doesn't exist": (
         '"servers.http" =',
         '"servers.https" =',
-        LINE.format("new"),
+        ENTRY.format("new"),
         "`content` names 'servers.https'",
     ),
-    "a result without such a property": (
+    "a result with a property that doesn't exist": (
         "result = { stopReason",
         "result = { reason",
-        LINE.format("prompt"),
+        ENTRY.format("prompt"),
         "`cancelled` names 'reason'",
     ),
-    "a result that is no result": (
+    "a result with an invalid value": (
         'stopReason = "cancelled"',
         'stopReason = "canceled"',
         "v1/schema.json#/$defs/PromptResponse: ",
-        'the result of `cancelled`, {"stopReason": "canceled"}, is not one of these',
+        'the result in `cancelled`, {"stopReason": "canceled"}, is not a PromptResponse',
     ),
-    "a result of another type": (
+    "a result with a value of another type": (
         'stopReason = "cancelled"',
         "stopReason = 5",
         "v1/schema.json#/$defs/PromptResponse: ",
-        "is not one of these",
+        "is not a PromptResponse",
     ),
-    "a notification that is a request": (
+    "a request where a notification belongs": (
         'by = "session/cancel"',
         'by = "session/close"',
         "v1/schema.json#/$defs/PromptResponse: ",
-        "names 'session/close', and the notifications here are $/cancel_request, session/cancel.",
+        "names 'session/close', but the notifications here are $/cancel_request, session/cancel.",
     ),
-    "a notification that is not there": (
+    "a notification that doesn't exist": (
         'by = "session/cancel"',
         'by = "session/stop"',
         "v1/schema.json#/$defs/PromptResponse: ",
         "names 'session/stop'",
     ),
-    "a notification of no session": (
+    "a notification without a session": (
         'by = "session/cancel"',
         'by = "$/cancel_request"',
         "v1/schema.json#/$defs/CancelRequestNotification: ",
-        "which has no 'sessionId' here",
+        "but its params have no 'sessionId'",
     ),
-    "a fact of requests": (
+    "a fact for requests on a notification": (
         '{ offered = "a prompt is running" }',
         '{ offered = "a", opens = true }',
         "v1/schema.json#/$defs/CancelNotification: ",
-        "`opens` is about a request, and session/cancel is a notification",
+        "`opens` is for a request, but session/cancel is a notification",
     ),
-    "a fact of notifications": (
+    "a fact for notifications on a request": (
         "gone = -32002",
         'cancels = "sessionId"',
         "v1/schema.json#/$defs/CloseRequest: ",
-        "`cancels` is about a notification, and session/close is a request",
+        "`cancels` is for a notification, but session/close is a request",
     ),
-    "an empty result that isn't one": (
+    "an empty result that isn't valid": (
         '"session/prompt" = { ',
         '"session/prompt" = { gone = -32002, ',
         "v1/schema.json#/$defs/PromptResponse: ",
         "'stopReason' is required",
     ),
-    "no properties": (
+    "no table of properties": (
         FACTS.partition("[v1.agent]")[0],
         "",
         PROPERTIES,
         "The table is missing; it needs agent_capabilities,",
     ),
-    "properties that are no table": (
+    "a number for the table of properties": (
         FACTS.partition("[v1.agent]")[0],
         "[v1]\nproperties = 5\n",
         PROPERTIES,
-        "5 is not a table",
+        "Expected a table, found 5",
     ),
-    "a property missing": ('session = "sessionId"\n', "", PROPERTIES, "There is no 'session'; it needs"),
-    "a property too many": (
+    "a missing key of the properties": ('session = "sessionId"\n', "", PROPERTIES, "`session` is missing"),
+    "an unknown key of the properties": (
         'session = "sessionId"\n',
         'session = "sessionId"\ntitle = "a"\n',
         PROPERTIES,
-        "'title' is none of agent_capabilities,",
+        "Unknown key 'title'; the keys are agent_capabilities,",
     ),
-    "a property that is a number": (
+    "a number for a shared property": (
         'session = "sessionId"',
         "session = 5",
         PROPERTIES,
-        "`session` is 5, and has to be the name of a property",
+        "`session` must be the name of a property, found 5",
     ),
-    "a property that is empty": ('version = "protocolVersion"', 'version = ""', PROPERTIES, "`version` is ''"),
-    "a name without one in Python": (
+    "an empty shared property": (
+        'version = "protocolVersion"',
+        'version = ""',
+        PROPERTIES,
+        "`version` must be the name of a property, found ''",
+    ),
+    "a property without a Python name": (
         'session = "sessionId"',
         'session = "session id"',
         PROPERTIES,
-        "`session` is 'session id'",
+        "`session` must be the name of a property, found 'session id'",
     ),
-    "another way to answer a lower version": (
+    "an unknown value of lower": (
         'lower = "own"',
         'lower = "none"',
         PROPERTIES,
-        "`lower` is 'none', and has to be 'own' or 'refused'",
+        "`lower` must be 'own' or 'refused', found 'none'",
     ),
-    "a session that nothing belongs to": (
+    "a session id that no message has": (
         'session = "sessionId"',
         'session = "conversationId"',
         "v1/schema.json#/$defs/CancelNotification: ",
-        "which has no 'conversationId' here",
+        "but its params have no 'conversationId'",
     ),
-    "a version that isn't negotiated": (
+    "a version that no message has": (
         'version = "protocolVersion"',
         'version = "version"',
         PROPERTIES,
-        "`version` is 'version', which is no property of the messages it is about",
+        "`version` is 'version', a property that the messages concerned don't have",
     ),
-    "capabilities that aren't there": (
+    "capabilities that no message has": (
         'agent_capabilities = "agentCapabilities"',
         'agent_capabilities = "capabilities"',
         PROPERTIES,
         "`agent_capabilities` is 'capabilities'",
     ),
-    "a name that isn't there": (
+    "a client info that no message has": (
         'client_info = "clientInfo"',
         'client_info = "info"',
         PROPERTIES,

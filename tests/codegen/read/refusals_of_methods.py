@@ -1,4 +1,4 @@
-"""What stops the generator: methods and messages, each with the pointer and words of its error."""
+"""Methods and messages that stop the generator, each with the pointer and words of its error."""
 
 from __future__ import annotations
 
@@ -11,9 +11,21 @@ METHODS: dict[str, Case] = {
         "/$defs/NewRequest/x-side",
         "'server'",
     ),
-    "a method without a side": (without("$defs", "NewRequest", "x-side"), "/$defs/NewRequest", "come together"),
-    "a side without a method": (without("$defs", "NewRequest", "x-method"), "/$defs/NewRequest", "come together"),
-    "a request without a response": (without("$defs", "NewResponse", "x-side"), "/$defs/NewResponse", "come together"),
+    "a method without a side": (
+        without("$defs", "NewRequest", "x-side"),
+        "/$defs/NewRequest",
+        "Expected `x-method` and `x-side` together",
+    ),
+    "a side without a method": (
+        without("$defs", "NewRequest", "x-method"),
+        "/$defs/NewRequest",
+        "Expected `x-method` and `x-side` together",
+    ),
+    "a request without a response": (
+        without("$defs", "NewResponse", "x-side"),
+        "/$defs/NewResponse",
+        "Expected `x-method` and `x-side` together",
+    ),
     "a request whose response has another method": (
         changed(NewResponse=part_of("session/load", "agent", model())),
         "/$defs/NewRequest",
@@ -27,20 +39,20 @@ METHODS: dict[str, Case] = {
     "a method in no message": (
         at("/$defs/Text", **{"x-side": "agent", "x-method": "session/load"}),
         "/$defs/Text",
-        "in none",
+        "found none",
     ),
     "two requests of one method": (
         changed(OtherRequest=part_of("session/new", "agent", model())),
         "/$defs/OtherRequest",
         "already the request",
     ),
-    "a method nobody mapped": (
+    "a method without an entry in methods.toml": (
         changed(
             A1Request=part_of("session/teleport", "agent", model()),
             A1Response=part_of("session/teleport", "agent", model()),
         ),
         "/$defs/A1Request/x-method",
-        "neither baseline nor mapped",
+        "has no entry for the method session/teleport",
     ),
     "a capability that is not in the schema": (
         changed(
@@ -53,11 +65,11 @@ METHODS: dict[str, Case] = {
     ),
     "another dialect": (at("", **{"$schema": "http://json-schema.org/draft-07/schema#"}), "/$schema", "2020-12"),
     "another title": (at("", title="Some Other Protocol"), "/title", "Agent Client Protocol"),
-    "a message of someone else": (at("/anyOf/0", title="Server"), "/anyOf/0/title", "'Server'"),
+    "a message of an unknown sender": (at("/anyOf/0", title="Server"), "/anyOf/0/title", "'Server'"),
     "a message without its version": (without("anyOf", 0, "required"), "/anyOf/0/required", "jsonrpc"),  # type: ignore[arg-type]
-    "an envelope that JSON-RPC does not know": (
+    "an envelope that is not JSON-RPC": (
         at("/$defs/ClientRequest/properties", extra=STRING),
         "/$defs/ClientRequest",
-        "no JSON-RPC message",
+        "not a JSON-RPC message",
     ),
 }

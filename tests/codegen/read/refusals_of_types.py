@@ -1,4 +1,4 @@
-"""What stops the generator: references, properties and types, each with the pointer and words of its error."""
+"""References, properties and types that stop the generator, each with the pointer and words of its error."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from tests.support.codegen.refusal_base import Case, at, changed, without
 
 TYPES: dict[str, Case] = {
     "a reference to nowhere": (changed(Text=model(a=ref("Gone"))), "/$defs/Text/properties/a", "no definition 'Gone'"),
-    "a member that wraps nothing there is": (
+    "a member that wraps a missing definition": (
         changed(Block={"anyOf": [tagged("type", "a", "Gone")]}),
         "/$defs/Block/anyOf/0",
         "'Gone'",
@@ -24,22 +24,22 @@ TYPES: dict[str, Case] = {
     ),
     "an alias of itself": (changed(Kind=ref("Kind")), "/$defs/Kind", "can't be itself"),
     "two aliases of each other": (changed(Kind=ref("Sort"), Sort=ref("Kind")), "/$defs/Kind", "can't be itself"),
-    "a required property that is salvaged to nothing": (
+    "a required property that has nothing to fall back to": (
         changed(Text=model(["a"], a={**STRING, "x-deserialize-default-on-error": True})),
         "/$defs/Text/properties/a",
-        "salvaged",
+        "falls back to",
     ),
     "a required property with a default": (
         changed(Text=model(["a"], a={**STRING, "default": "x"})),
         "/$defs/Text/properties/a/default",
         "required",
     ),
-    "items to skip where there are none": (
+    "items to skip in a string": (
         changed(Text=model(a={**STRING, "x-deserialize-skip-invalid-items": True})),
         "/$defs/Text/properties/a/x-deserialize-skip-invalid-items",
         "Only an array",
     ),
-    "a default for null without a rule": (
+    "a default for null on a string": (
         changed(Text=model(a={**STRING, "x-deserialize-default-on-null": True})),
         "/$defs/Text/properties/a/x-deserialize-default-on-null",
         "what null becomes",
@@ -52,7 +52,7 @@ TYPES: dict[str, Case] = {
     "a default of another type": (
         changed(Text=model(a={"type": "boolean", "default": "x"})),
         "/$defs/Text/properties/a/default",
-        "not a bool",
+        "not of the property's type, bool",
     ),
     "a default with items": (
         changed(Text=model(a={"type": "array", "items": STRING, "default": ["x"]})),
@@ -62,19 +62,23 @@ TYPES: dict[str, Case] = {
     "a default with a key its definition lacks": (
         changed(Holder=model(a={**wraps("Text"), "default": {"new": 1}})),
         "/$defs/Holder/properties/a/default/new",
-        "no 'new'",
+        "the key 'new', which Text doesn't have",
     ),
-    "required and not described": (changed(Text=model(["gone"], a=STRING)), "/$defs/Text/required", "not described"),
+    "a required property that is not described": (
+        changed(Text=model(["gone"], a=STRING)),
+        "/$defs/Text/required",
+        "not described",
+    ),
     "two types": (changed(Text=model(a={"type": ["string", "integer"]})), "/$defs/Text/properties/a/type", "one type"),
     "an unknown type": (changed(Text=model(a={"type": "date"})), "/$defs/Text/properties/a/type", "one type"),
     "an unknown format": (
         changed(Text=model(a={**STRING, "format": "uuid"})),
         "/$defs/Text/properties/a/format",
-        "type of its own",
+        "'uuid' has no rule",
     ),
-    "an array of nothing": (changed(Text=model(a={"type": "array"})), "/$defs/Text/properties/a", "without `items`"),
+    "an array without items": (changed(Text=model(a={"type": "array"})), "/$defs/Text/properties/a", "without `items`"),
     "an object inside a property": (changed(Text=model(a=model(b=STRING))), "/$defs/Text/properties/a", "no name"),
-    "an object that says nothing": (
+    "an object without properties": (
         changed(Text=model(a={"type": "object"})),
         "/$defs/Text/properties/a",
         "additionalProperties",

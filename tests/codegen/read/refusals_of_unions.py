@@ -1,4 +1,4 @@
-"""What stops the generator: unions and names, each with the pointer and words of its error."""
+"""Unions and names that stop the generator, each with the pointer and words of its error."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ UNIONS: dict[str, Case] = {
         "/$defs/Block/anyOf/2/not",
         "exactly the known tags",
     ),
-    "an open member that excludes what is no tag": (
+    "an open member that excludes a constant that is not a string": (
         at("/$defs/Block/anyOf/1/not/anyOf/0/properties/type", const=[]),
         "/$defs/Block/anyOf/1/not/anyOf/0",
         "one constant tag",
     ),
-    "a discriminator that is no name": (
+    "a discriminator without a name": (
         changed(Block={"oneOf": [tagged("type", "a", "Text")], "discriminator": {"propertyName": []}}),
         "/$defs/Block/discriminator",
-        "`propertyName` alone",
+        "only `propertyName`",
     ),
     "a discriminator that no member has": (
         changed(Block={"oneOf": [tagged("type", "a", "Text")], "discriminator": {"propertyName": "kind"}}),
@@ -48,8 +48,8 @@ UNIONS: dict[str, Case] = {
     ),
     "a oneOf of types": (changed(Kind={"oneOf": [STRING, {"type": "integer"}]}), "/$defs/Kind", "constants"),
     "anyOf beside oneOf": (at("/$defs/Kind", anyOf=[STRING]), "/$defs/Kind", "beside"),
-    "a union of nothing": (changed(Kind={"anyOf": []}), "/$defs/Kind/anyOf", "Expected schemas"),
-    "a member in common with the union": (
+    "a union of nothing": (changed(Kind={"anyOf": []}), "/$defs/Kind/anyOf", "Expected a list of different schemas"),
+    "a property of both a member and the union": (
         changed(
             Block={
                 **model(type=STRING, a=STRING),
@@ -62,18 +62,18 @@ UNIONS: dict[str, Case] = {
         "/$defs/Block/anyOf/0/properties/a",
         "whole union",
     ),
-    "a tag that the wrapped definition has too": (
+    "a tag that the wrapped definition has as a property": (
         changed(Block={"anyOf": [tagged("text", "a", "Text")]}),
         "/$defs/Block/anyOf/0",
         "which this wraps",
     ),
-    "two members of one name": (
+    "two members with the same name": (
         changed(Block={"anyOf": [tagged("type", "a_b"), tagged("type", "aB")]}),
         "/$defs/Block/anyOf/1",
         "already the name",
     ),
     "a member with a definition's name": (changed(BlockText=model()), "/$defs/Block/anyOf/0", "already a definition's"),
-    "a tag in place into what is used elsewhere": (
+    "a tag for a definition that is used without it elsewhere": (
         changed(
             BlockText=model(), Also=model(a=ref("BlockText")), Block={"anyOf": [tagged("type", "text", "BlockText")]}
         ),
@@ -82,7 +82,7 @@ UNIONS: dict[str, Case] = {
     ),
 }
 NAMES: dict[str, Case] = {
-    "a key that is not snake case's camel case": (
+    "a key that its attribute doesn't give back": (
         changed(Text=model(fooBar=STRING, foo_bar=STRING)),
         "/$defs/Text/properties/foo_bar",
         "no Python name",

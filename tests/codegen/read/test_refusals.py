@@ -1,4 +1,4 @@
-"""Fail closed: what has no rule stops the generator, with the file, the place and a sentence; nothing is written."""
+"""A schema that the generator has no rule for stops it with a message: file, pointer, reason. Nothing is written."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from codegen.read.methods import METHODS_TOML
 from tests.codegen.read.refusals_of_methods import METHODS
 from tests.codegen.read.refusals_of_types import TYPES
 from tests.codegen.read.refusals_of_unions import NAMES, UNIONS
-from tests.support.codegen.build import STRING, model, part_of, tree, write_schema
+from tests.support.codegen.build import STRING, Schema, model, part_of, tree, write_schema
 from tests.support.codegen.refusal_base import BASE, Case, at, changed
 
 PLACES = {
@@ -34,8 +34,8 @@ PLACES = {
     "a reference": "/$defs/Block/anyOf/0/allOf/0",
     "an open member": "/$defs/Block/anyOf/1",
     "an open tag": "/$defs/Block/anyOf/1/properties/type",
-    "what a member is not": "/$defs/Block/anyOf/1/not",
-    "a tag it is not": "/$defs/Block/anyOf/1/not/anyOf/0/properties/type",
+    "the exclusion of an open member": "/$defs/Block/anyOf/1/not",
+    "an excluded tag": "/$defs/Block/anyOf/1/not/anyOf/0/properties/type",
     "an envelope": "/$defs/ClientRequest",
     "the params of an envelope": "/$defs/ClientRequest/properties/params",
 }
@@ -61,7 +61,7 @@ MALFORMED: dict[str, Any] = {
 
 
 def refused(schema_folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], code: int = 1) -> str:
-    """Regenerate over an existing package; nothing may change. Gives the sentence on stderr."""
+    """Regenerate over an existing package, which must not change, and return the message on stderr."""
     output = tmp_path / "output"
     (output / "acp_bindings/v1").mkdir(parents=True, exist_ok=True)
     (output / "acp_bindings/v1/models.py").write_text("# as it was\n", "utf-8")
@@ -87,10 +87,10 @@ MapMethods = Callable[[dict[str, str]], None]
 
 @pytest.fixture
 def map_methods(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> MapMethods:
-    """Another `methods.toml` in the place of the generator's own: what each of the agent's methods is mapped to."""
+    """Replaces the entries of the agent's methods in `methods.toml`."""
 
-    def write(lines: dict[str, str]) -> None:
-        text = "".join(f'"{wire}" = {line}\n' for wire, line in lines.items())
+    def write(entries: dict[str, str]) -> None:
+        text = "".join(f'"{wire}" = {entry}\n' for wire, entry in entries.items())
         shared = METHODS_TOML.read_text("utf-8").partition("[v1.agent]")[0]
         (tmp_path / "methods.toml").write_text(f"{shared}[v1.agent]\n{text}", "utf-8")
         monkeypatch.setattr("codegen.read.methods.METHODS_TOML", tmp_path / "methods.toml")
@@ -98,7 +98,7 @@ def map_methods(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> MapMethods:
     return write
 
 
-def test_the_base_of_these_tests_is_accepted(tmp_path: Path) -> None:
+def test_the_schema_without_a_change_is_accepted(tmp_path: Path) -> None:
     assert (
         main(["regen", "--schema", str(write_schema(tmp_path / "schema", BASE)), "--output", str(tmp_path / "out")])
         == 0
@@ -107,14 +107,14 @@ def test_the_base_of_these_tests_is_accepted(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("keyword", ["x-new", "maxProperties"])
 @pytest.mark.parametrize("place", PLACES.values(), ids=PLACES)
-def test_an_unknown_keyword_stops_it_wherever_it_stands(refuse: Refuse, place: str, keyword: str) -> None:
+def test_an_unknown_keyword_stops_the_generator_in_any_place(refuse: Refuse, place: str, keyword: str) -> None:
     error = refuse(at(place, **{keyword: True}))
     assert error.startswith(f"codegen: v1/schema.json#{place}/{keyword}: ")
     assert "has no rule" in error
 
 
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
-def test_what_has_no_rule_stops_it(refuse: Refuse, case: Case) -> None:
+def test_a_schema_without_a_rule_stops_the_generator(refuse: Refuse, case: Case) -> None:
     schema, pointer, words = case
     error = refuse(schema)
     assert error.startswith(f"codegen: v1/schema.json#{pointer}: ")
@@ -123,14 +123,14 @@ def test_what_has_no_rule_stops_it(refuse: Refuse, case: Case) -> None:
 
 
 def _names_in_use() -> list[str]:
-    """The names of classes and types that generated modules import beside the models."""
+    """Return the names of the classes and types that generated modules import in addition to the models."""
     trees = [ast.parse(path.read_text("utf-8")) for path in GENERATED.rglob("*.py") if path.name != "connect.py"]
     imports = [node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
     names = {each.name for node in imports if node.module != "models" for each in node.names}
     return sorted(name for name in names if name[0].isupper() and "_" not in name and name != "ABSENT")
 
 
-def test_a_name_that_the_generated_code_uses_stops_it(refuse: Refuse) -> None:
+def test_a_definition_with_a_name_that_generated_code_uses_stops_the_generator(refuse: Refuse) -> None:
     for name in [*_names_in_use(), "BaseModel"]:
         error = refuse(changed(**{name: model()}))
         assert error.startswith(f"codegen: v1/schema.json#/$defs/{name}: ")
@@ -138,7 +138,7 @@ def test_a_name_that_the_generated_code_uses_stops_it(refuse: Refuse) -> None:
 
 
 @pytest.mark.parametrize("pointer", MALFORMED)
-def test_a_malformed_schema_stops_it(refuse: Refuse, pointer: str) -> None:
+def test_a_malformed_schema_stops_the_generator(refuse: Refuse, pointer: str) -> None:
     parent, _, key = pointer.rpartition("/")
     schema = json.loads(json.dumps(BASE))
     node: Any = schema
@@ -149,17 +149,32 @@ def test_a_malformed_schema_stops_it(refuse: Refuse, pointer: str) -> None:
 
 
 METHOD_NAMES = {
-    "the name of another": ("session_new", "gives the name SESSION_NEW, which is that of 'session/new'"),
-    "a name of the tables": ("agent/requests", "gives the name AGENT_REQUESTS"),
+    "the name of another method": ("session_new", "gives the name SESSION_NEW, which 'session/new' has already"),
+    "the name of a table": ("agent/requests", "gives the name AGENT_REQUESTS"),
     "a keyword": ("class", "can't be the name of a method"),
-    "no name": ("$/", "can't be the name of a method"),
+    "an empty name": ("$/", "can't be the name of a method"),
 }
 
 
 @pytest.mark.parametrize(("wire", "words"), METHOD_NAMES.values(), ids=METHOD_NAMES)
-def test_a_method_has_a_name_of_its_own(refuse: Refuse, map_methods: MapMethods, wire: str, words: str) -> None:
+def test_a_method_without_a_name_of_its_own_stops_the_generator(
+    refuse: Refuse, map_methods: MapMethods, wire: str, words: str
+) -> None:
     map_methods(dict.fromkeys((wire, "session/new", "session/cancel"), '{ offered = "always" }'))
     request, response = (part_of(wire, "agent", model()) for _ in range(2))
     error = refuse(changed(OtherRequest=request, OtherResponse=response))
     assert error.startswith("codegen: v1/schema.json#/$defs/OtherRequest/x-method: ")
     assert words in error
+
+
+READERS = {
+    "a keyword that no pass knows": (at("/$defs/Text", **{"x-new": True}), "codegen/read/vocabulary.py"),
+    "a keyword on a property": (at("/$defs/Text/properties/text", minItems=1), "codegen/read/properties.py"),
+    "a keyword on an object": (at("/$defs/Text", pattern="x"), "codegen/read/variants.py"),
+    "a side": (changed(NewRequest=part_of("session/new", "server", model())), "codegen/read/methods.py"),
+}
+
+
+@pytest.mark.parametrize(("schema", "file"), READERS.values(), ids=READERS)
+def test_the_message_names_the_file_that_needs_a_rule(refuse: Refuse, schema: Schema, file: str) -> None:
+    assert refuse(schema).endswith(f"Add a rule for it to {file}, then run `make regen` again.")
