@@ -1,4 +1,4 @@
-"""Generated code in one style: unused imports dropped, the rest sorted. ruff's rules for it are a file of their own."""
+"""Formats generated code with ruff: removes unused imports, sorts the others. `generated_style.toml` has the rules."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from codegen.errors import FileError
 from codegen.files.folders import write_files
 
 _STYLE = Path(__file__).with_name("generated_style.toml")
-_SHOWN = f"{_STYLE.parent.name}/{_STYLE.name}"
+_SHOWN = "codegen/emit/generated_style.toml"
 _FIX, _FORMAT, _CHECK = ["check", "--fix", "--exit-zero"], ["format"], ["check", "--output-format", "concise"]
 
 
 def formatted(files: dict[str, str]) -> dict[str, str]:
-    """The same files, formatted.
+    """Return the same files, formatted.
 
     Raises:
-        FileError: they aren't Python, or ruff can't run.
+        FileError: a file is not Python, or ruff can't run.
     """
     with tempfile.TemporaryDirectory(prefix="acp-codegen-") as folder:
         root = Path(folder)
@@ -36,18 +36,18 @@ def _ruff(arguments: list[str], folder: str) -> None:
     command = [sys.executable, "-m", "ruff", *arguments, "--config", str(_STYLE), "--no-cache", folder]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode < 0:
-        raise FileError("", f"ruff was ended by {signal.Signals(-done.returncode).name}. Run it again.")
+        raise FileError("", f"ruff was killed by {signal.Signals(-done.returncode).name}. Run the command again.")
     if "No module named ruff" in done.stderr:
-        raise FileError("", "ruff isn't installed. `make regen` installs everything that is needed.")
+        raise FileError("", "ruff is not installed. Run `make regen`, which installs it.")
     if done.returncode:
         raise FileError("", _complaint(done.stderr or done.stdout, folder))
 
 
-def _complaint(said: str, folder: str) -> str:
-    """What ruff says, as one line."""
-    lines = [line.strip(" .").removeprefix("Cause: ") for line in said.replace(f"{folder}/", "").splitlines()]
+def _complaint(output: str, folder: str) -> str:
+    """Return the error message of ruff on one line."""
+    lines = [line.strip(" .").removeprefix("Cause: ") for line in output.replace(f"{folder}/", "").splitlines()]
     lines = [line for line in lines if line]
-    if str(_STYLE) in said:
+    if str(_STYLE) in output:
         where = [line for line in lines[:-1] if " at line " in line]
         return f"{_SHOWN}: {', '.join((*where, lines[-1]))}. Correct it, or restore it with git."
-    return f"ruff refuses the generated code: {'; '.join(lines[:3])}. The template that this comes from is wrong."
+    return f"ruff refuses the generated code: {'; '.join(lines[:3])}. Correct the template that it comes from."

@@ -1,4 +1,4 @@
-"""Jinja templates: every name in them has to be known, and what is wrong is a sentence with the file and the line."""
+"""Renders Jinja templates. A mistake in one is reported in one sentence, with the file and the line."""
 
 from __future__ import annotations
 
@@ -21,33 +21,33 @@ class Templates:
     """The templates of a folder.
 
     Args:
-        folder: where they are.
-        filters: functions that they may use.
-        options: more for Jinja's environment.
+        folder: the folder.
+        filters: functions that the templates may use as filters.
+        options: further options of Jinja's environment.
     """
 
     def __init__(self, folder: Path, filters: Mapping[str, Callable[..., Any]] | None = None, **options: Any) -> None:
         self._folder = folder
         self._environment = Environment(loader=FileSystemLoader(folder), undefined=StrictUndefined, **options)
-        known: dict[str, Any] = self._environment.filters  # Jinja's stubs know its own filters alone
+        known: dict[str, Any] = self._environment.filters  # Jinja's type stubs list only its own filters
         known.update(filters or {})
 
     def render(self, name: str, /, **values: Any) -> str:
-        """A template with these values.
+        """Render a template with these values.
 
         Raises:
-            FileError: the template is missing, isn't one, or has a name that nothing is known by.
+            FileError: the template is missing or invalid, or uses an undefined name.
         """
-        with _sentences(self._folder, name):
+        with _reporting(self._folder, name):
             return self._environment.get_template(name).render(**values)
 
     def check(self, name: str, known: set[str]) -> None:
-        """Whether a template that somebody else renders uses nothing but these names.
+        """Check a template that is rendered elsewhere: it may use only these names.
 
         Raises:
-            FileError: it doesn't, is missing, or isn't a template.
+            FileError: the template is missing or invalid, or uses another name.
         """
-        with _sentences(self._folder, name):
+        with _reporting(self._folder, name):
             loader = self._environment.loader
             assert loader is not None
             source = loader.get_source(self._environment, name)[0]
@@ -56,8 +56,8 @@ class Templates:
 
 
 @contextmanager
-def _sentences(folder: Path, name: str) -> Generator[None]:
-    """What goes wrong in a template as a sentence. An error that codegen raises on purpose stays what it is."""
+def _reporting(folder: Path, name: str) -> Generator[None]:
+    """Turn errors in a template into FileErrors. Errors that codegen raises on purpose pass through."""
     try:
         yield
     except TemplateNotFound as error:
@@ -65,16 +65,16 @@ def _sentences(folder: Path, name: str) -> Generator[None]:
     except (SchemaError, OSError):
         raise
     except TemplateSyntaxError as error:
-        # A filter that there isn't is found so late that Jinja no longer knows the file.
+        # Jinja has lost the file's name by the time it finds an unknown filter.
         file = name if error.name in (None, "<introspection>") else error.name
-        raise _error(folder / file, f"{_stop(error.message)} {_RESTORE}", error.lineno) from error
+        raise _error(folder / file, f"{_sentence(error.message)} {_RESTORE}", error.lineno) from error
     except UnicodeDecodeError as error:
         raise _error(folder / name, f"Not UTF-8: {error.reason}. {_RESTORE}") from error
     except Exception as error:
         place = _place(folder, error)
         if place is None:
             raise
-        raise _error(place[0], f"{_stop(str(error))} {_RESTORE}", place[1]) from error
+        raise _error(place[0], f"{_sentence(str(error))} {_RESTORE}", place[1]) from error
 
 
 def _error(path: Path, sentence: str, line: int | None = None) -> FileError:
@@ -83,7 +83,7 @@ def _error(path: Path, sentence: str, line: int | None = None) -> FileError:
 
 
 def _place(folder: Path, error: Exception) -> tuple[Path, int | None] | None:
-    """The file and the line of a template that an error is from; None if it is from the code that a template calls."""
+    """Return the file and the line in a template that raised an error; None if code that a template calls raised it."""
     frames = traceback.extract_tb(error.__traceback__)
     own = [index for index, each in enumerate(frames) if Path(each.filename).is_relative_to(folder)]
     if not own or any(Path(each.filename).is_relative_to(_ROOT / "codegen") for each in frames[own[-1] + 1 :]):
@@ -91,7 +91,7 @@ def _place(folder: Path, error: Exception) -> tuple[Path, int | None] | None:
     return Path(frames[own[-1]].filename), frames[own[-1]].lineno
 
 
-def _stop(text: str | None) -> str:
-    """A text as a sentence on one line."""
+def _sentence(text: str | None) -> str:
+    """Return a text on one line, with a full stop at the end."""
     line = " ".join((text or "").split())
     return line if line.endswith(".") else f"{line}."

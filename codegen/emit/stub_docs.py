@@ -1,8 +1,9 @@
-"""The docstrings of the stubs: upstream's words about a method, what it needs, what its default does, its keywords."""
+"""Writes the docstrings of the stubs: upstream's description of a method, its arguments, needs, default and errors."""
 
 from __future__ import annotations
 
 import json
+import re
 import textwrap
 from collections.abc import Iterator
 
@@ -10,9 +11,10 @@ from codegen.ir import Field, Method, Schema
 from codegen.names import attribute_name
 
 _WIDTH = 92
+_CODE, _NO_BREAK = re.compile("`[^`]*`"), "\0"
 _META = "Data for extensions, `_meta` on the wire."
 _OTHER = {"agent": "client", "client": "agent"}
-# Where each side says what it can do.
+# The message in which an implementation of each role advertises its capabilities.
 _YOURS = {"agent": "your `initialize` response", "client": "your `initialize` request"}
 
 
@@ -23,111 +25,134 @@ class StubDocs:
         self._schema = schema
 
     def handler(self, method: Method, role: str) -> str:
-        """For those who implement a method in a subclass."""
-        needs = [f"Every {role} implements it."] if method.baseline else []
+        """Return the docstring of a handler, for users who implement the method."""
+        needs = [f"Every {role} must implement this method."] if method.baseline else []
         if method.capability:
-            without = f"without it {_OTHER[role]}s don't {_verb(method)} it"
-            needs.append(f"Advertise `{method.capability}` in {_YOURS[role]}: {without}.")
-        if method.content:
-            needs.append(f"Advertise which parts you take: {_parts(method)}.")
+            without = f"without it, {_OTHER[role]}s don't {_verb(method)} {_this(method)}"
+            needs.append(f"Advertise `{method.capability}` in {_YOURS[role]}; {without}.")
         if method.offered:
-            needs.append(f"It needs no capability: {_OTHER[role]}s {_verb(method)} it if {method.offered}.")
+            needs.append(f"Needs no capability; {_OTHER[role]}s {_verb(method)} {_this(method)} if {method.offered}.")
+        parts = self._accepted_parts(method)
         default = "" if method.baseline else self._default(method, role)
-        return _joined(f"Handle `{method.wire}`.", method.doc, " ".join(needs), default)
+        return _joined(f"Handle `{method.wire}`.", method.doc, " ".join(needs), parts, default)
 
     def caller(self, method: Method, role: str) -> str:
-        """For those who call a method of the peer."""
+        """Return the docstring of a proxy's method, for users who call it."""
         first = f"Call `{method.wire}` and wait for its result." if method.result else f"Send `{method.wire}`."
         facts = dict(method.facts)
-        ended = self._ended_by(method, _OTHER[role])
-        also = [f"The session's pending `{each.wire}` is answered with `{result}`." for each, result in ended]
-        if "cancelled" in facts:
-            also.append(f"If the task that awaits it is cancelled, `{facts['cancelled'][0]}` is sent.")
-        if "gone" in facts:
-            also.append(f"The error {facts['gone']} counts as success: there was nothing left to end.")
+        notes: list[str] = []
         if method.offered:
-            also.insert(0, f"It needs no capability: {_verb(method)} it if {method.offered}.")
-        return _joined(first, method.doc, " ".join(also), self._arguments(method), _raises(method, role))
+            notes.append(f"Needs no capability; {_verb(method)} it only if {method.offered}.")
+        for ended, result in self._cancels(method, _OTHER[role]):
+            notes.append(f"The session's pending `{ended.wire}` requests are answered with `{result}`.")
+        if "cancelled" in facts and self._handles(role, facts["cancelled"][0]):
+            notes.append(f"If the task that awaits the result is cancelled, `{facts['cancelled'][0]}` is sent.")
+        if "gone" in facts:
+            notes.append(f"The error {facts['gone']} counts as success, because nothing was left to end.")
+        return _joined(first, method.doc, " ".join(notes), self._arguments(method), self._raises(method, role))
+
+    def _accepted_parts(self, method: Method) -> str:
+        """Return the list of capabilities that a handler may advertise for parts of its params."""
+        if not method.content:
+            return ""
+        lines = [f"- {self._part(method, part)}: `{path}`" for part, path in method.content]
+        return "\n".join(["Advertise a capability for each of these that you accept:", *lines])
 
     def _default(self, method: Method, role: str) -> str:
-        """What the base class does."""
+        """Return what the method of the base class does."""
         if method.result:
-            return "The default answers that there is no such method (-32601)."
+            return "The default raises `MethodNotFound`, which answers with the error -32601."
         if "cancels" in dict(method.facts):
-            return "The default does nothing: the handler of that request has been cancelled already."
-        ended = list(self._ended_by(method, role))
-        if not ended:
-            return "The default ignores it."
-        each, result = ended[0]
-        what = f"cancels the session's `{each.wire}`, which is then answered with `{result}`"
-        return f"The default works without an override: it {what}."
+            return "The default does nothing, because the connection has cancelled the request already."
+        cancelled = list(self._cancels(method, role))
+        if not cancelled:
+            return "The default ignores the notification."
+        prompt, result = cancelled[0]
+        effect = f"it cancels the session's `{prompt.wire}`, which is then answered with `{result}`"
+        return f"You need not override the default: {effect}."
 
-    def _ended_by(self, method: Method, role: str) -> Iterator[tuple[Method, str]]:
-        """The methods of a role that a notification cancels, and the result that is then their answer."""
+    def _cancels(self, notification: Method, role: str) -> Iterator[tuple[Method, str]]:
+        """Yield the methods of a role that a notification cancels, each with the result it is then answered with."""
         for each in self._schema.methods:
             by, result = dict(each.facts).get("cancelled", ("", ""))
-            if by == method.wire and role in each.handled_by:
+            if by == notification.wire and role in each.handled_by:
                 yield each, json.dumps(json.loads(result))
 
+    def _handles(self, role: str, wire: str) -> bool:
+        return any(each.wire == wire and role in each.handled_by for each in self._schema.methods)
+
     def _arguments(self, method: Method) -> str:
-        """The keywords of a proxy's method, those of every kind of params it takes."""
+        """Return the section on the keywords of a proxy's method. A union has the keywords of all its members."""
+        sets = self._schema.parameter_sets(method)
         fields: dict[str, list[Field]] = {}
-        for variant in self._schema.parameter_sets(method):
-            for field in variant:
-                fields.setdefault(field.name, []).append(field)
-        lines = [_entry(name, self._about(found)) for name, found in fields.items()]
+        for field in (field for each in sets for field in each):
+            fields.setdefault(field.name, []).append(field)
+        lines = [_entry(name, self._argument(found, len(sets))) for name, found in fields.items()]
         return "\n".join(["Args:", *lines]) if lines else ""
 
-    def _about(self, fields: list[Field]) -> str:
-        """One keyword, which may mean something else in each kind of params."""
+    def _argument(self, fields: list[Field], sets: int) -> str:
+        """Return the description of a keyword, from its fields in the members of a union with `sets` members."""
         tags = [f"`{each.tag}`" for each in fields if each.tag is not None]
         if tags:
-            return f"Which kind it is: {', '.join(tags)}{', or another' if len(tags) < len(fields) else ''}."
-        said = dict.fromkeys(filter(None, (self._first_words(each) for each in fields)))
-        return " Or: ".join(said) or f"`{fields[0].wire}` on the wire."
+            choices = [*dict.fromkeys(tags)]
+            choices += ["another string"] if len(tags) < len(fields) else []
+            choices += ["left out"] if len(fields) < sets else []
+            return f"Selects the variant: {_alternatives(choices)}."
+        descriptions = dict.fromkeys(filter(None, (self._summary(each) for each in fields)))
+        return " Or: ".join(descriptions) or f"`{fields[0].wire}` on the wire."
 
-    def _first_words(self, field: Field) -> str:
+    def _summary(self, field: Field) -> str:
+        """Return the first paragraph of a field's description, or of its type's, as a sentence on one line."""
         if field.wire == "_meta":
             return _META
         definition = self._schema.definitions.get(field.type.text)
         text = field.doc or (definition.doc if definition else "")
-        return " ".join(text.strip().split("\n\n")[0].split())
+        line = " ".join(text.strip().split("\n\n")[0].split())
+        return f"{line}." if line and line[-1] not in ".!?:" else line
+
+    def _raises(self, method: Method, role: str) -> str:
+        """Return the section on errors of a call, beyond those that every call can raise."""
+        facts = dict(method.facts)
+        lines: list[str] = []
+        if needs := self._needs(method):
+            exempt = f" Not raised for a `{facts['exempt']}` that the {role} created." if "exempt" in facts else ""
+            lines.append(_entry("CapabilityError", f"The {role} did not advertise {needs}.{exempt}"))
+        if paths := facts.get("paths"):
+            fields = _alternatives([f"`{path}`" for path in paths])
+            lines.append(_entry("RelativePath", f"{fields} holds a relative path."))
+        if "opens" in facts:
+            lines.append(_entry("ProtocolVersionMismatch", f"The {role} answered with another protocol version."))
+        return "\n".join(["Raises:", *lines]) if lines else ""
+
+    def _needs(self, method: Method) -> str:
+        own = f"`{method.capability}`" if method.capability else ""
+        parts = ", ".join(f"`{path}` for {self._part(method, part)}" for part, path in method.content)
+        return ", or ".join(filter(None, (own, parts and f"what an argument needs: {parts}")))
+
+    def _part(self, method: Method, part: str) -> str:
+        """Return a part of the params in words: a field, the value of a tag, or items of a type."""
+        key, _, tag = part.partition(".")
+        name = attribute_name(key) or key
+        if not tag:
+            return f"`{name}`"
+        is_tag = any(field.name == name and field.tag for each in self._schema.parameter_sets(method) for field in each)
+        return f'`{name}="{tag}"`' if is_tag else f"items of type `{tag}` in `{name}`"
 
 
 def _verb(method: Method) -> str:
     return "call" if method.result else "send"
 
 
-def _raises(method: Method, role: str) -> str:
-    """The errors of a call that sends nothing."""
-    needed = [f"`{method.capability}`"] if method.capability else []
-    needed += [f"what the arguments need: {_parts(method)}"] if method.content else []
-    if not needed:
-        return ""
-    return "\n".join(["Raises:", _entry("CapabilityError", f"the {role} did not advertise {', or '.join(needed)}.")])
+def _this(method: Method) -> str:
+    return "this method" if method.result else "this notification"
 
 
-def _parts(method: Method) -> str:
-    """The capabilities that parts of the params need."""
-    return ", ".join(f"`{path}` for {_part(part)}" for part, path in method.content)
-
-
-def _part(part: str) -> str:
-    """A part of the params in words: a property, or what in it has a tag."""
-    key, _, tag = part.partition(".")
-    name = attribute_name(key) or key
-    return f"`{tag}` in `{name}`" if tag else f"`{name}`"
+def _alternatives(texts: list[str]) -> str:
+    return " or ".join(filter(None, (", ".join(texts[:-1]), texts[-1])))
 
 
 def _entry(name: str, text: str) -> str:
-    return textwrap.fill(
-        f"{name}: {text}",
-        _WIDTH,
-        initial_indent="    ",
-        subsequent_indent="        ",
-        break_long_words=False,
-        break_on_hyphens=False,
-    )
+    return _filled(f"{name}: {text}", "    ", "        ")
 
 
 def _joined(*parts: str) -> str:
@@ -135,6 +160,19 @@ def _joined(*parts: str) -> str:
 
 
 def _wrapped(part: str) -> str:
-    """Our own sentences on lines that aren't too long. What upstream wrote has its own lines."""
-    is_ours = "\n" not in part and len(part) > _WIDTH
-    return textwrap.fill(part, _WIDTH, break_long_words=False, break_on_hyphens=False) if is_ours else part
+    """Wrap a paragraph of one line. Text with line breaks, such as most of upstream's, keeps them."""
+    return _filled(part) if "\n" not in part and len(part) > _WIDTH else part
+
+
+def _filled(text: str, first: str = "", others: str = "") -> str:
+    """Wrap a text, but not within backticks. `first` and `others` are the indentations of its lines."""
+    unbroken = _CODE.sub(lambda code: code[0].replace(" ", _NO_BREAK), text)
+    lines = textwrap.wrap(
+        unbroken,
+        _WIDTH,
+        initial_indent=first,
+        subsequent_indent=others,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+    return "\n".join(lines).replace(_NO_BREAK, " ")

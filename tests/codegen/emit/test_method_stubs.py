@@ -1,4 +1,4 @@
-"""Methods: which stub each becomes, on which role, what its handler does by default and what its proxy sends."""
+"""The stubs of methods: their roles, the defaults of handlers, and the messages that proxies send."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ NUMBER: Schema = {"type": "integer", "format": "int32"}
 
 
 class Recorder:
-    """A channel that keeps what is sent through it."""
+    """A channel that records the messages sent through it."""
 
     def __init__(self) -> None:
         self.sent: list[tuple[str, Any]] = []
@@ -49,8 +49,8 @@ def test_every_method_is_on_the_role_that_handles_it(package: ModuleType) -> Non
     assert _own(package.Client) == _own(package.RemoteClient) - {"request", "notify"} == client | both
 
 
-def test_the_tables_tell_requests_from_notifications_and_what_unlocks_them(package: ModuleType) -> None:
-    from acp_bindings.v1 import methods  # the one that was just generated
+def test_the_tables_hold_requests_and_notifications_with_their_capabilities(package: ModuleType) -> None:
+    from acp_bindings.v1 import methods  # the generated one, which the fixture imports
 
     assert {"initialize", "session/new", "mcp/message"} < methods.AGENT_REQUESTS.keys()
     assert {"session/cancel", "mcp/message", "$/cancel_request"} == methods.AGENT_NOTIFICATIONS.keys()
@@ -66,7 +66,7 @@ def test_baseline_methods_are_abstract_and_the_others_are_not(package: ModuleTyp
     assert package.Client.__abstractmethods__ == {"session_update"}
 
 
-def test_a_request_that_is_not_overridden_is_not_found_and_a_notification_is_ignored(package: ModuleType) -> None:
+def test_by_default_a_request_is_not_found_and_a_notification_is_ignored(package: ModuleType) -> None:
     class Client(package.Client):  # type: ignore[name-defined, misc]
         async def session_update(self, notification: Any, /) -> None: ...
 
@@ -76,7 +76,7 @@ def test_a_request_that_is_not_overridden_is_not_found_and_a_notification_is_ign
     assert asyncio.run(client.mcp_message_notification(package.MessageNotification())) is None
 
 
-def test_a_proxy_sends_what_the_keywords_say(package: ModuleType) -> None:
+def test_a_proxy_sends_its_keywords_as_params(package: ModuleType) -> None:
     channel = Recorder()
     agent = package.RemoteAgent(channel)
     assert asyncio.run(agent.session_new(cwd="/a")) == "the result of session/new"
@@ -125,7 +125,7 @@ def test_a_request_that_is_a_union_has_an_overload_for_each_member(package: Modu
     assert [params["type"] for _, params in channel.sent] == ["boolean", "new"]
 
 
-def test_a_handler_takes_the_message_and_its_docstring_says_what_it_is_for(package: ModuleType) -> None:
+def test_a_handler_takes_the_message_and_has_its_description(package: ModuleType) -> None:
     assert [*inspect.signature(package.Agent.session_new).parameters] == ["self", "request"]
     assert [*inspect.signature(package.Agent.session_cancel).parameters] == ["self", "notification"]
     assert "Start it." in package.Agent.session_new.__doc__
@@ -133,7 +133,7 @@ def test_a_handler_takes_the_message_and_its_docstring_says_what_it_is_for(packa
 
 
 @pytest.mark.parametrize("name", ["request", "notify", "capabilities", "peer_info", "handler", "process", "supports"])
-def test_a_method_called_like_an_attribute_of_the_bases_gets_an_underscore(
+def test_a_method_named_like_an_attribute_of_the_bases_gets_an_underscore(
     generate: Generate, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     (tmp_path / "methods.toml").write_text(
@@ -166,9 +166,7 @@ def test_a_profile_exports_its_models_roles_version_and_source(package: ModuleTy
         ("v2/schema.unstable.json", "v2_draft_unstable", 2),
     ],
 )
-def test_the_place_of_a_schema_says_which_profile_it_is(
-    generate: Generate, file: str, profile: str, version: int
-) -> None:
+def test_the_path_of_a_schema_decides_its_profile(generate: Generate, file: str, profile: str, version: int) -> None:
     package = generate({"Text": model(["text"], text=STRING)}, profile, file)
     assert version == package.PROTOCOL_VERSION
     assert package.Text(text="x").text == "x"
@@ -190,7 +188,7 @@ def test_a_tagged_union_as_params_takes_the_keywords_of_each_member(generate: Ge
     assert channel.sent == [("session/request_permission", {"mode": "url", "url": "u"})]
 
 
-def test_a_proxy_takes_any_sequence_where_params_hold_a_list_however_deep(generate: Generate) -> None:
+def test_a_proxy_takes_any_sequence_for_a_list_at_any_depth(generate: Generate) -> None:
     texts = {"type": "array", "items": STRING}
     grid = {"type": "array", "items": texts}
     by_key = {"type": "object", "additionalProperties": texts}

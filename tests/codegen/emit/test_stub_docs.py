@@ -1,4 +1,4 @@
-"""The docstrings of the stubs: upstream's words about a method, its keywords, what it needs, what its default does."""
+"""The docstrings of the stubs: upstream's description of a method, its arguments, needs, default and errors."""
 
 from __future__ import annotations
 
@@ -20,25 +20,25 @@ def package(generate: Generate) -> ModuleType:
     return generate(DEFINITIONS)
 
 
-SAID = "Starts a session.\n\nIt is new."
+DESCRIPTION = "Starts a session.\n\nIt is new."
 
 
-def with_words(definitions: Schema) -> Schema:
-    """A schema whose message describes `session/new`, as upstream's do."""
+def described(definitions: Schema) -> Schema:
+    """Return a schema whose message describes `session/new`, as upstream's messages do."""
     schema = acp_schema(definitions)
     (member,) = [
         each
         for each in schema["$defs"]["ClientRequest"]["properties"]["params"]["anyOf"]
         if each["title"] == "NewRequest"
     ]
-    member["description"] = SAID
+    member["description"] = DESCRIPTION
     return schema
 
 
-def test_the_words_about_a_method_stand_on_its_stubs_and_those_about_its_params_on_the_params(
+def test_a_stub_has_the_description_of_the_method_and_the_model_that_of_the_params(
     generate: Generate,
 ) -> None:
-    package = generate(with_words(DEFINITIONS))
+    package = generate(described(DEFINITIONS))
     for stub in (package.Agent.session_new, package.RemoteAgent.session_new):
         assert "Starts a session." in stub.__doc__
         assert "Start it." not in stub.__doc__
@@ -48,28 +48,31 @@ def test_the_words_about_a_method_stand_on_its_stubs_and_those_about_its_params_
 
 
 def test_a_proxy_documents_every_keyword(generate: Generate) -> None:
-    words = {"description": "The folder to work in.\n\nIt has to be absolute.", **STRING}
+    folder = {"description": "The folder to work in.\n\nIt has to be absolute.", **STRING}
     meta = {"type": "object", "additionalProperties": True}
-    changed = {"NewRequest": part_of("session/new", "agent", model(["cwd"], cwd=words, name=ref("Name"), _meta=meta))}
-    package = generate({**DEFINITIONS, **changed, "Name": {"description": "What users see.", **STRING}})
+    changed = {"NewRequest": part_of("session/new", "agent", model(["cwd"], cwd=folder, name=ref("Name"), _meta=meta))}
+    package = generate({**DEFINITIONS, **changed, "Name": {"description": "The name that users see", **STRING}})
     doc = inspect.getdoc(package.RemoteAgent.session_new)
     assert doc is not None
     assert doc.partition("Args:\n")[2].splitlines() == [
         "    cwd: The folder to work in.",
-        "    name: What users see.",
+        "    name: The name that users see.",
         "    meta: Data for extensions, `_meta` on the wire.",
+        "",
+        "Raises:",
+        "    RelativePath: `cwd` holds a relative path.",
     ]
 
 
-def test_a_proxy_whose_params_are_a_union_documents_the_keywords_of_all_members(package: ModuleType) -> None:
+def test_a_proxy_with_a_union_as_params_documents_the_keywords_of_all_members(package: ModuleType) -> None:
     doc = inspect.getdoc(package.RemoteAgent.session_set_config_option)
     assert doc is not None
     arguments = [line.split(":")[0].strip() for line in doc.partition("Args:\n")[2].splitlines()]
     assert set(arguments) == {"session_id", "type", "value"}
-    assert "type: Which kind it is: `boolean`, or another." in doc
+    assert "type: Selects the variant: `boolean` or another string." in doc
 
 
-def test_a_handler_says_what_it_has_to_advertise_and_a_proxy_what_its_peer_has_to(package: ModuleType) -> None:
+def test_a_handler_names_its_own_capability_and_a_proxy_that_of_its_peer(package: ModuleType) -> None:
     capability = "clientCapabilities.fs.readTextFile"
     handler, proxy = (
         inspect.getdoc(package.Client.fs_read_text_file),
@@ -77,27 +80,60 @@ def test_a_handler_says_what_it_has_to_advertise_and_a_proxy_what_its_peer_has_t
     )
     assert handler is not None
     assert proxy is not None
-    advertise = f"Advertise `{capability}` in your `initialize` request: without it agents don't call it."
+    advertise = f"Advertise `{capability}` in your `initialize` request; without it, agents don't call this method."
     assert advertise in " ".join(handler.split())
-    assert f"CapabilityError: the client did not advertise `{capability}`." in " ".join(proxy.split())
+    assert f"CapabilityError: The client did not advertise `{capability}`." in " ".join(proxy.split())
     assert "Raises:" not in handler
 
 
-def test_a_handler_says_what_its_default_does() -> None:
+def test_a_handler_documents_its_default() -> None:
     from acp_bindings.v1 import Agent, Client
 
     cancels = "it cancels the session's `session/prompt`, which is then answered with"
     defaults = {
-        Agent.session_load: "The default answers that there is no such method (-32601).",
-        Agent.session_cancel: f'The default works without an override: {cancels} `{{"stopReason": "cancelled"}}`.',
-        Client.elicitation_complete: "The default ignores it.",
+        Agent.session_load: "The default raises `MethodNotFound`, which answers with the error -32601.",
+        Agent.session_cancel: f'You need not override the default: {cancels} `{{"stopReason": "cancelled"}}`.',
+        Client.elicitation_complete: "The default ignores the notification.",
     }
-    for method, words in defaults.items():
-        assert words in " ".join((method.__doc__ or "").split())
+    for method, text in defaults.items():
+        assert text in one_line(method)
     assert "The default" not in (Agent.session_new.__doc__ or "")
 
 
-def test_whole_messages_are_no_public_names_and_come_last(package: ModuleType) -> None:
+def test_a_keyword_that_selects_a_variant_lists_each_choice_once() -> None:
+    from acp_bindings.v1 import RemoteAgent, RemoteClient
+
+    assert "mode: Selects the variant: `form`, `url` or another string." in one_line(RemoteClient.elicitation_create)
+    assert "type: Selects the variant: `boolean` or left out." in one_line(RemoteAgent.session_set_config_option)
+
+
+def test_only_a_proxy_that_can_send_the_cancellation_says_that_it_is_sent() -> None:
+    from acp_bindings.v1 import RemoteAgent, RemoteClient
+
+    assert "is cancelled, `session/cancel` is sent." in one_line(RemoteAgent.session_prompt)
+    assert "is sent." not in one_line(RemoteClient.session_request_permission)
+
+
+def test_a_proxy_documents_the_errors_that_its_facts_cause() -> None:
+    from acp_bindings.v1 import RemoteAgent, RemoteClient
+
+    errors = {
+        RemoteAgent.initialize: "ProtocolVersionMismatch: The agent answered with another protocol version.",
+        RemoteAgent.session_new: "RelativePath: `cwd` or `additional_directories` holds a relative path.",
+        RemoteClient.terminal_kill: "Not raised for a `terminal_id` that the client created.",
+        RemoteClient.elicitation_create: '`clientCapabilities.elicitation.url` for `mode="url"`.',
+    }
+    for method, text in errors.items():
+        assert text in one_line(method)
+
+
+def test_code_in_a_docstring_stays_on_one_line() -> None:
+    from acp_bindings.v1 import RemoteAgent
+
+    assert '`{"outcome": {"outcome": "cancelled"}}`' in (RemoteAgent.session_cancel.__doc__ or "")
+
+
+def test_envelopes_are_not_public_and_come_last(package: ModuleType) -> None:
     models = importlib.import_module("acp_bindings.v1.models")
     names = [node.name for node in ast.parse(inspect.getsource(models)).body if isinstance(node, ast.ClassDef)]
     envelopes = {"AgentRequest", "ClientRequest", "AgentNotification", "ClientNotification"}
@@ -105,3 +141,7 @@ def test_whole_messages_are_no_public_names_and_come_last(package: ModuleType) -
     assert set(names[:first]) > {"NewRequest", "ReadResponse", "SuccessorRequest"}
     assert not set(names[first:]) & set(package.__all__)
     assert package.AgentRequest is models.AgentRequest
+
+
+def one_line(method: object) -> str:
+    return " ".join((method.__doc__ or "").split())
