@@ -6,5 +6,5 @@
 * `acp_bindings.v2_draft`: the draft of ACP version 2
 * `acp_bindings.v2_draft_unstable`: the draft of ACP version 2 with its unstable methods
 
-Each is loaded only when it is imported.
+A profile is loaded only when it is imported.
 """

@@ -79,7 +79,7 @@ class Agent(Handler):
 
         See protocol docs: [Initialization](https://agentclientprotocol.com/protocol/v1/initialization)
 
-        Every agent implements it.
+        Every agent must implement this method.
         """
 
     async def authenticate(self, request: AuthenticateRequest, /) -> AuthenticateResponse:
@@ -96,9 +96,10 @@ class Agent(Handler):
 
         See protocol docs: [Initialization](https://agentclientprotocol.com/protocol/v1/initialization)
 
-        Advertise `authMethods` in your `initialize` response: without it clients don't call it.
+        Advertise `authMethods` in your `initialize` response; without it, clients don't call this
+        method.
 
-        The default answers that there is no such method (-32601).
+        The default raises `MethodNotFound`, which answers with the error -32601.
         """
         raise MethodNotFound("authenticate")
 
@@ -110,10 +111,10 @@ class Agent(Handler):
         After a successful logout, all new sessions will require authentication.
         There is no guarantee about the behavior of already running sessions.
 
-        Advertise `agentCapabilities.auth.logout` in your `initialize` response: without it clients
-        don't call it.
+        Advertise `agentCapabilities.auth.logout` in your `initialize` response; without it, clients
+        don't call this method.
 
-        The default answers that there is no such method (-32601).
+        The default raises `MethodNotFound`, which answers with the error -32601.
         """
         raise MethodNotFound("logout")
 
@@ -134,10 +135,12 @@ class Agent(Handler):
 
         See protocol docs: [Session Setup](https://agentclientprotocol.com/protocol/v1/session-setup)
 
-        Every agent implements it. Advertise which parts you take:
-        `agentCapabilities.sessionCapabilities.additionalDirectories` for `additional_directories`,
-        `agentCapabilities.mcpCapabilities.http` for `http` in `mcp_servers`,
-        `agentCapabilities.mcpCapabilities.sse` for `sse` in `mcp_servers`.
+        Every agent must implement this method.
+
+        Advertise a capability for each of these that you accept:
+        - `additional_directories`: `agentCapabilities.sessionCapabilities.additionalDirectories`
+        - items of type `http` in `mcp_servers`: `agentCapabilities.mcpCapabilities.http`
+        - items of type `sse` in `mcp_servers`: `agentCapabilities.mcpCapabilities.sse`
         """
 
     async def session_load(self, request: LoadSessionRequest, /) -> LoadSessionResponse:
@@ -154,13 +157,15 @@ class Agent(Handler):
 
         See protocol docs: [Loading Sessions](https://agentclientprotocol.com/protocol/v1/session-setup#loading-sessions)
 
-        Advertise `agentCapabilities.loadSession` in your `initialize` response: without it clients
-        don't call it. Advertise which parts you take:
-        `agentCapabilities.sessionCapabilities.additionalDirectories` for `additional_directories`,
-        `agentCapabilities.mcpCapabilities.http` for `http` in `mcp_servers`,
-        `agentCapabilities.mcpCapabilities.sse` for `sse` in `mcp_servers`.
+        Advertise `agentCapabilities.loadSession` in your `initialize` response; without it, clients
+        don't call this method.
 
-        The default answers that there is no such method (-32601).
+        Advertise a capability for each of these that you accept:
+        - `additional_directories`: `agentCapabilities.sessionCapabilities.additionalDirectories`
+        - items of type `http` in `mcp_servers`: `agentCapabilities.mcpCapabilities.http`
+        - items of type `sse` in `mcp_servers`: `agentCapabilities.mcpCapabilities.sse`
+
+        The default raises `MethodNotFound`, which answers with the error -32601.
         """
         raise MethodNotFound("session/load")
 
@@ -173,10 +178,10 @@ class Agent(Handler):
 
         The agent should return metadata about sessions with optional filtering and pagination support.
 
-        Advertise `agentCapabilities.sessionCapabilities.list` in your `initialize` response:
-        without it clients don't call it.
+        Advertise `agentCapabilities.sessionCapabilities.list` in your `initialize` response;
+        without it, clients don't call this method.
 
-        The default answers that there is no such method (-32601).
+        The default raises `MethodNotFound`, which answers with the error -32601.
         """
         raise MethodNotFound("session/list")
 
@@ -187,10 +192,10 @@ class Agent(Handler):
 
         This method is only available if the agent advertises the `sessionCapabilities.delete` capability.
 
-        Advertise `agentCapabilities.sessionCapabilities.delete` in your `initialize` response:
-        without it clients don't call it.
+        Advertise `agentCapabilities.sessionCapabilities.delete` in your `initialize` response;
+        without it, clients don't call this method.
 
-        The default answers that there is no such method (-32601).
+        The default raises `MethodNotFound`, which answers with the error -32601.
         """
         raise MethodNotFound("session/delete")
 
@@ -204,13 +209,15 @@ class Agent(Handler):
         The agent should resume the session context, allowing the conversation to continue
         without replaying the message history (unlike `session/load`).
 
-        Advertise `agentCapabilities.sessionCapabilities.resume` in your `initialize` response:
-        without it clients don't call it. Advertise which parts you take:
-        `agentCapabilities.sessionCapabilities.additionalDirectories` for `additional_directories`,
-        `agentCapabilities.mcpCapabilities.http` for `http` in `mcp_servers`,
-        `agentCapabilities.mcpCapabilities.sse` for `sse` in `mcp_servers`.
+        Advertise `agentCapabilities.sessionCapabilities.resume` in your `initialize` response;
+        without it, clients don't call this method.
 
-        The default answers that there is no such method (-32601).
+        Advertise a capability for each of these that you accept:
+        - `additional_directories`: `agentCapabilities.sessionCapabilities.additionalDirectories`
+        - items of type `http` in `mcp_servers`: `agentCapabilities.mcpCapabilities.http`
+        - items of type `sse` in `mcp_servers`: `agentCapabilities.mcpCapabilities.sse`
+
+        The default raises `MethodNotFound`, which answers with the error -32601.
         """
         raise MethodNotFound("session/resume")
 
@@ -224,10 +231,10 @@ class Agent(Handler):
         The agent must cancel any ongoing work (as if `session/cancel` was called)
         and then free up any resources associated with the session.
 
-        Advertise `agentCapabilities.sessionCapabilities.close` in your `initialize` response:
-        without it clients don't call it.
+        Advertise `agentCapabilities.sessionCapabilities.close` in your `initialize` response;
+        without it, clients don't call this method.
 
-        The default answers that there is no such method (-32601).
+        The default raises `MethodNotFound`, which answers with the error -32601.
         """
         raise MethodNotFound("session/close")
 
@@ -248,9 +255,9 @@ class Agent(Handler):
 
         See protocol docs: [Session Modes](https://agentclientprotocol.com/protocol/v1/session-modes)
 
-        It needs no capability: clients call it if the session came with modes.
+        Needs no capability; clients call this method if the session came with modes.
 
-        The default answers that there is no such method (-32601).
+        The default raises `MethodNotFound`, which answers with the error -32601.
         """
         raise MethodNotFound("session/set_mode")
 
@@ -261,9 +268,9 @@ class Agent(Handler):
 
         Sets the current value for a session configuration option.
 
-        It needs no capability: clients call it if the session came with config options.
+        Needs no capability; clients call this method if the session came with config options.
 
-        The default answers that there is no such method (-32601).
+        The default raises `MethodNotFound`, which answers with the error -32601.
         """
         raise MethodNotFound("session/set_config_option")
 
@@ -283,10 +290,12 @@ class Agent(Handler):
 
         See protocol docs: [Prompt Turn](https://agentclientprotocol.com/protocol/v1/prompt-turn)
 
-        Every agent implements it. Advertise which parts you take:
-        `agentCapabilities.promptCapabilities.image` for `image` in `prompt`,
-        `agentCapabilities.promptCapabilities.audio` for `audio` in `prompt`,
-        `agentCapabilities.promptCapabilities.embeddedContext` for `resource` in `prompt`.
+        Every agent must implement this method.
+
+        Advertise a capability for each of these that you accept:
+        - items of type `image` in `prompt`: `agentCapabilities.promptCapabilities.image`
+        - items of type `audio` in `prompt`: `agentCapabilities.promptCapabilities.audio`
+        - items of type `resource` in `prompt`: `agentCapabilities.promptCapabilities.embeddedContext`
         """
 
     async def session_cancel(self, notification: CancelNotification, /) -> None:
@@ -304,10 +313,10 @@ class Agent(Handler):
 
         See protocol docs: [Cancellation](https://agentclientprotocol.com/protocol/v1/prompt-turn#cancellation)
 
-        It needs no capability: clients send it if a prompt is running.
+        Needs no capability; clients send this notification if a prompt is running.
 
-        The default works without an override: it cancels the session's `session/prompt`, which is
-        then answered with `{"stopReason": "cancelled"}`.
+        You need not override the default: it cancels the session's `session/prompt`, which is then
+        answered with `{"stopReason": "cancelled"}`.
         """
         await self._unhandled(methods.SESSION_CANCEL, notification)
 
@@ -328,34 +337,38 @@ class Agent(Handler):
 
         See protocol docs: [Cancellation](https://agentclientprotocol.com/protocol/v1/cancellation)
 
-        It needs no capability: clients send it if a request is in flight.
+        Needs no capability; clients send this notification if a request is in flight.
 
-        The default does nothing: the handler of that request has been cancelled already.
+        The default does nothing, because the connection has cancelled the request already.
         """
         await self._unhandled(methods.CANCEL_REQUEST, notification)
 
 
 class RemoteAgent(Remote):
-    """An agent at the other end of a connection."""
+    """The proxy for an agent at the other end of a connection."""
 
     requests: ClassVar[Mapping[str, Request[Any, Any]]] = methods.AGENT_REQUESTS
     notifications: ClassVar[Mapping[str, Notification[Any]]] = methods.AGENT_NOTIFICATIONS
 
     @property
     def handler(self) -> Client:
-        """What handles this side of the connection. Raises RuntimeError while the factory is still making it."""
+        """The `Client` that handles this side of the connection.
+
+        Raises:
+            RuntimeError: The factory has not returned it yet.
+        """
         handler: Client = self._channel.handler
         return handler
 
     @property
     def capabilities(self) -> AgentCapabilities | None:
-        """What the agent advertised in its `initialize` message; None before `initialize` was answered."""
+        """The capabilities that the agent advertised; None until `initialize` is answered."""
         found: AgentCapabilities | None = self._channel.peer_capabilities
         return found
 
     @property
     def peer_info(self) -> Implementation | None:
-        """The agent's name and version; None before `initialize` was answered, and if it did not say."""
+        """The agent's name and version; None until `initialize` is answered, or if it gave none."""
         found: Implementation | None = self._channel.peer_info
         return found
 
@@ -390,7 +403,7 @@ class RemoteAgent(Remote):
     @overload
     async def request(self, request: PromptRequest, /) -> PromptResponse: ...
     async def request(self, request: Any, /) -> Any:
-        """Send a ready-made request and wait for its result."""
+        """Send a ready-made request object and wait for its result."""
         return await self._request_with(request)
 
     @overload
@@ -398,7 +411,7 @@ class RemoteAgent(Remote):
     @overload
     async def notify(self, notification: CancelRequestNotification, /) -> None: ...
     async def notify(self, notification: Any, /) -> None:
-        """Send a ready-made notification."""
+        """Send a ready-made notification object."""
         await self._notify_with(notification)
 
     async def initialize(
@@ -427,6 +440,9 @@ class RemoteAgent(Remote):
             client_capabilities: Capabilities supported by the client.
             client_info: Information about the Client name and version sent to the Agent.
             meta: Data for extensions, `_meta` on the wire.
+
+        Raises:
+            ProtocolVersionMismatch: The agent answered with another protocol version.
         """
         return await self._call(
             methods.INITIALIZE,
@@ -461,7 +477,7 @@ class RemoteAgent(Remote):
             meta: Data for extensions, `_meta` on the wire.
 
         Raises:
-            CapabilityError: the agent did not advertise `authMethods`.
+            CapabilityError: The agent did not advertise `authMethods`.
         """
         return await self._call(methods.AUTHENTICATE, method_id=method_id, meta=meta)
 
@@ -481,7 +497,7 @@ class RemoteAgent(Remote):
             meta: Data for extensions, `_meta` on the wire.
 
         Raises:
-            CapabilityError: the agent did not advertise `agentCapabilities.auth.logout`.
+            CapabilityError: The agent did not advertise `agentCapabilities.auth.logout`.
         """
         return await self._call(methods.LOGOUT, meta=meta)
 
@@ -516,10 +532,12 @@ class RemoteAgent(Remote):
             meta: Data for extensions, `_meta` on the wire.
 
         Raises:
-            CapabilityError: the agent did not advertise what the arguments need:
+            CapabilityError: The agent did not advertise what an argument needs:
                 `agentCapabilities.sessionCapabilities.additionalDirectories` for
-                `additional_directories`, `agentCapabilities.mcpCapabilities.http` for `http` in
-                `mcp_servers`, `agentCapabilities.mcpCapabilities.sse` for `sse` in `mcp_servers`.
+                `additional_directories`, `agentCapabilities.mcpCapabilities.http` for items of type
+                `http` in `mcp_servers`, `agentCapabilities.mcpCapabilities.sse` for items of type
+                `sse` in `mcp_servers`.
+            RelativePath: `cwd` or `additional_directories` holds a relative path.
         """
         return await self._call(
             methods.SESSION_NEW,
@@ -560,10 +578,12 @@ class RemoteAgent(Remote):
             meta: Data for extensions, `_meta` on the wire.
 
         Raises:
-            CapabilityError: the agent did not advertise `agentCapabilities.loadSession`, or what
-                the arguments need: `agentCapabilities.sessionCapabilities.additionalDirectories`
-                for `additional_directories`, `agentCapabilities.mcpCapabilities.http` for `http` in
-                `mcp_servers`, `agentCapabilities.mcpCapabilities.sse` for `sse` in `mcp_servers`.
+            CapabilityError: The agent did not advertise `agentCapabilities.loadSession`, or what an
+                argument needs: `agentCapabilities.sessionCapabilities.additionalDirectories` for
+                `additional_directories`, `agentCapabilities.mcpCapabilities.http` for items of type
+                `http` in `mcp_servers`, `agentCapabilities.mcpCapabilities.sse` for items of type
+                `sse` in `mcp_servers`.
+            RelativePath: `cwd` or `additional_directories` holds a relative path.
         """
         return await self._call(
             methods.SESSION_LOAD,
@@ -592,12 +612,13 @@ class RemoteAgent(Remote):
         Args:
             cwd: Filter sessions by working directory. Must be an absolute path.
             cursor: Opaque cursor token from a previous response's nextCursor field for cursor-based
-                pagination
+                pagination.
             meta: Data for extensions, `_meta` on the wire.
 
         Raises:
-            CapabilityError: the agent did not advertise
+            CapabilityError: The agent did not advertise
                 `agentCapabilities.sessionCapabilities.list`.
+            RelativePath: `cwd` holds a relative path.
         """
         return await self._call(methods.SESSION_LIST, cwd=cwd, cursor=cursor, meta=meta)
 
@@ -613,14 +634,14 @@ class RemoteAgent(Remote):
 
         This method is only available if the agent advertises the `sessionCapabilities.delete` capability.
 
-        The error -32002 counts as success: there was nothing left to end.
+        The error -32002 counts as success, because nothing was left to end.
 
         Args:
             session_id: The ID of the session to delete.
             meta: Data for extensions, `_meta` on the wire.
 
         Raises:
-            CapabilityError: the agent did not advertise
+            CapabilityError: The agent did not advertise
                 `agentCapabilities.sessionCapabilities.delete`.
         """
         return await self._call(methods.SESSION_DELETE, session_id=session_id, meta=meta)
@@ -652,11 +673,13 @@ class RemoteAgent(Remote):
             meta: Data for extensions, `_meta` on the wire.
 
         Raises:
-            CapabilityError: the agent did not advertise
-                `agentCapabilities.sessionCapabilities.resume`, or what the arguments need:
+            CapabilityError: The agent did not advertise
+                `agentCapabilities.sessionCapabilities.resume`, or what an argument needs:
                 `agentCapabilities.sessionCapabilities.additionalDirectories` for
-                `additional_directories`, `agentCapabilities.mcpCapabilities.http` for `http` in
-                `mcp_servers`, `agentCapabilities.mcpCapabilities.sse` for `sse` in `mcp_servers`.
+                `additional_directories`, `agentCapabilities.mcpCapabilities.http` for items of type
+                `http` in `mcp_servers`, `agentCapabilities.mcpCapabilities.sse` for items of type
+                `sse` in `mcp_servers`.
+            RelativePath: `cwd` or `additional_directories` holds a relative path.
         """
         return await self._call(
             methods.SESSION_RESUME,
@@ -682,14 +705,14 @@ class RemoteAgent(Remote):
         The agent must cancel any ongoing work (as if `session/cancel` was called)
         and then free up any resources associated with the session.
 
-        The error -32002 counts as success: there was nothing left to end.
+        The error -32002 counts as success, because nothing was left to end.
 
         Args:
             session_id: The ID of the session to close.
             meta: Data for extensions, `_meta` on the wire.
 
         Raises:
-            CapabilityError: the agent did not advertise
+            CapabilityError: The agent did not advertise
                 `agentCapabilities.sessionCapabilities.close`.
         """
         return await self._call(methods.SESSION_CLOSE, session_id=session_id, meta=meta)
@@ -717,7 +740,7 @@ class RemoteAgent(Remote):
 
         See protocol docs: [Session Modes](https://agentclientprotocol.com/protocol/v1/session-modes)
 
-        It needs no capability: call it if the session came with modes.
+        Needs no capability; call it only if the session came with modes.
 
         Args:
             session_id: The ID of the session to set the mode for.
@@ -752,10 +775,10 @@ class RemoteAgent(Remote):
 
         Sets the current value for a session configuration option.
 
-        It needs no capability: call it if the session came with config options.
+        Needs no capability; call it only if the session came with config options.
 
         Args:
-            type: Which kind it is: `boolean`.
+            type: Selects the variant: `boolean` or left out.
             session_id: The ID of the session to set the configuration option for.
             config_id: The ID of the configuration option to set.
             meta: Data for extensions, `_meta` on the wire.
@@ -784,18 +807,19 @@ class RemoteAgent(Remote):
 
         See protocol docs: [Prompt Turn](https://agentclientprotocol.com/protocol/v1/prompt-turn)
 
-        If the task that awaits it is cancelled, `session/cancel` is sent.
+        If the task that awaits the result is cancelled, `session/cancel` is sent.
 
         Args:
-            session_id: The ID of the session to send this user message to
+            session_id: The ID of the session to send this user message to.
             prompt: The blocks of content that compose the user's message.
             meta: Data for extensions, `_meta` on the wire.
 
         Raises:
-            CapabilityError: the agent did not advertise what the arguments need:
-                `agentCapabilities.promptCapabilities.image` for `image` in `prompt`,
-                `agentCapabilities.promptCapabilities.audio` for `audio` in `prompt`,
-                `agentCapabilities.promptCapabilities.embeddedContext` for `resource` in `prompt`.
+            CapabilityError: The agent did not advertise what an argument needs:
+                `agentCapabilities.promptCapabilities.image` for items of type `image` in `prompt`,
+                `agentCapabilities.promptCapabilities.audio` for items of type `audio` in `prompt`,
+                `agentCapabilities.promptCapabilities.embeddedContext` for items of type `resource`
+                in `prompt`.
         """
         return await self._call(
             methods.SESSION_PROMPT, session_id=session_id, prompt=prompt, meta=meta
@@ -821,8 +845,9 @@ class RemoteAgent(Remote):
 
         See protocol docs: [Cancellation](https://agentclientprotocol.com/protocol/v1/prompt-turn#cancellation)
 
-        It needs no capability: send it if a prompt is running. The session's pending
-        `session/request_permission` is answered with `{"outcome": {"outcome": "cancelled"}}`.
+        Needs no capability; send it only if a prompt is running. The session's pending
+        `session/request_permission` requests are answered with
+        `{"outcome": {"outcome": "cancelled"}}`.
 
         Args:
             session_id: The ID of the session to cancel operations for.
@@ -852,7 +877,7 @@ class RemoteAgent(Remote):
 
         See protocol docs: [Cancellation](https://agentclientprotocol.com/protocol/v1/cancellation)
 
-        It needs no capability: send it if a request is in flight.
+        Needs no capability; send it only if a request is in flight.
 
         Args:
             request_id: The ID of the request to cancel.

@@ -78,10 +78,10 @@ class Client(Handler):
 
         See protocol docs: [Client](https://agentclientprotocol.com/protocol/v1/overview#client)
 
-        Advertise `clientCapabilities.fs.writeTextFile` in your `initialize` request: without it
-        agents don't call it.
+        Advertise `clientCapabilities.fs.writeTextFile` in your `initialize` request; without it,
+        agents don't call this method.
 
-        The default answers that there is no such method (-32601).
+        The default raises `MethodNotFound`, which answers with the error -32601.
         """
         raise MethodNotFound("fs/write_text_file")
 
@@ -95,10 +95,10 @@ class Client(Handler):
 
         See protocol docs: [Client](https://agentclientprotocol.com/protocol/v1/overview#client)
 
-        Advertise `clientCapabilities.fs.readTextFile` in your `initialize` request: without it
-        agents don't call it.
+        Advertise `clientCapabilities.fs.readTextFile` in your `initialize` request; without it,
+        agents don't call this method.
 
-        The default answers that there is no such method (-32601).
+        The default raises `MethodNotFound`, which answers with the error -32601.
         """
         raise MethodNotFound("fs/read_text_file")
 
@@ -119,7 +119,7 @@ class Client(Handler):
 
         See protocol docs: [Requesting Permission](https://agentclientprotocol.com/protocol/v1/tool-calls#requesting-permission)
 
-        Every client implements it.
+        Every client must implement this method.
         """
 
     async def terminal_create(self, request: CreateTerminalRequest, /) -> CreateTerminalResponse:
@@ -140,10 +140,10 @@ class Client(Handler):
 
         See protocol docs: [Terminals](https://agentclientprotocol.com/protocol/v1/terminals)
 
-        Advertise `clientCapabilities.terminal` in your `initialize` request: without it agents
-        don't call it.
+        Advertise `clientCapabilities.terminal` in your `initialize` request; without it, agents
+        don't call this method.
 
-        The default answers that there is no such method (-32601).
+        The default raises `MethodNotFound`, which answers with the error -32601.
         """
         raise MethodNotFound("terminal/create")
 
@@ -157,10 +157,10 @@ class Client(Handler):
 
         See protocol docs: [Terminals](https://agentclientprotocol.com/protocol/v1/terminals)
 
-        Advertise `clientCapabilities.terminal` in your `initialize` request: without it agents
-        don't call it.
+        Advertise `clientCapabilities.terminal` in your `initialize` request; without it, agents
+        don't call this method.
 
-        The default answers that there is no such method (-32601).
+        The default raises `MethodNotFound`, which answers with the error -32601.
         """
         raise MethodNotFound("terminal/output")
 
@@ -180,10 +180,10 @@ class Client(Handler):
 
         See protocol docs: [Terminals](https://agentclientprotocol.com/protocol/v1/terminals)
 
-        Advertise `clientCapabilities.terminal` in your `initialize` request: without it agents
-        don't call it.
+        Advertise `clientCapabilities.terminal` in your `initialize` request; without it, agents
+        don't call this method.
 
-        The default answers that there is no such method (-32601).
+        The default raises `MethodNotFound`, which answers with the error -32601.
         """
         raise MethodNotFound("terminal/release")
 
@@ -196,10 +196,10 @@ class Client(Handler):
 
         See protocol docs: [Terminals](https://agentclientprotocol.com/protocol/v1/terminals)
 
-        Advertise `clientCapabilities.terminal` in your `initialize` request: without it agents
-        don't call it.
+        Advertise `clientCapabilities.terminal` in your `initialize` request; without it, agents
+        don't call this method.
 
-        The default answers that there is no such method (-32601).
+        The default raises `MethodNotFound`, which answers with the error -32601.
         """
         raise MethodNotFound("terminal/wait_for_exit")
 
@@ -219,10 +219,10 @@ class Client(Handler):
 
         See protocol docs: [Terminals](https://agentclientprotocol.com/protocol/v1/terminals)
 
-        Advertise `clientCapabilities.terminal` in your `initialize` request: without it agents
-        don't call it.
+        Advertise `clientCapabilities.terminal` in your `initialize` request; without it, agents
+        don't call this method.
 
-        The default answers that there is no such method (-32601).
+        The default raises `MethodNotFound`, which answers with the error -32601.
         """
         raise MethodNotFound("terminal/kill")
 
@@ -235,11 +235,14 @@ class Client(Handler):
 
         See protocol docs: [Elicitation](https://agentclientprotocol.com/protocol/v1/elicitation)
 
-        Advertise `clientCapabilities.elicitation` in your `initialize` request: without it agents
-        don't call it. Advertise which parts you take: `clientCapabilities.elicitation.form` for
-        `form` in `mode`, `clientCapabilities.elicitation.url` for `url` in `mode`.
+        Advertise `clientCapabilities.elicitation` in your `initialize` request; without it, agents
+        don't call this method.
 
-        The default answers that there is no such method (-32601).
+        Advertise a capability for each of these that you accept:
+        - `mode="form"`: `clientCapabilities.elicitation.form`
+        - `mode="url"`: `clientCapabilities.elicitation.url`
+
+        The default raises `MethodNotFound`, which answers with the error -32601.
         """
         raise MethodNotFound("elicitation/create")
 
@@ -259,7 +262,7 @@ class Client(Handler):
 
         See protocol docs: [Agent Reports Output](https://agentclientprotocol.com/protocol/v1/prompt-turn#3-agent-reports-output)
 
-        Every client implements it.
+        Every client must implement this method.
         """
 
     async def elicitation_complete(self, notification: CompleteElicitationNotification, /) -> None:
@@ -269,10 +272,10 @@ class Client(Handler):
 
         See protocol docs: [Elicitation](https://agentclientprotocol.com/protocol/v1/elicitation#url-completion)
 
-        Advertise `clientCapabilities.elicitation.url` in your `initialize` request: without it
-        agents don't send it.
+        Advertise `clientCapabilities.elicitation.url` in your `initialize` request; without it,
+        agents don't send this notification.
 
-        The default ignores it.
+        The default ignores the notification.
         """
         await self._unhandled(methods.ELICITATION_COMPLETE, notification)
 
@@ -293,34 +296,38 @@ class Client(Handler):
 
         See protocol docs: [Cancellation](https://agentclientprotocol.com/protocol/v1/cancellation)
 
-        It needs no capability: agents send it if a request is in flight.
+        Needs no capability; agents send this notification if a request is in flight.
 
-        The default does nothing: the handler of that request has been cancelled already.
+        The default does nothing, because the connection has cancelled the request already.
         """
         await self._unhandled(methods.CANCEL_REQUEST, notification)
 
 
 class RemoteClient(Remote):
-    """A client at the other end of a connection."""
+    """The proxy for a client at the other end of a connection."""
 
     requests: ClassVar[Mapping[str, Request[Any, Any]]] = methods.CLIENT_REQUESTS
     notifications: ClassVar[Mapping[str, Notification[Any]]] = methods.CLIENT_NOTIFICATIONS
 
     @property
     def handler(self) -> Agent:
-        """What handles this side of the connection. Raises RuntimeError while the factory is still making it."""
+        """The `Agent` that handles this side of the connection.
+
+        Raises:
+            RuntimeError: The factory has not returned it yet.
+        """
         handler: Agent = self._channel.handler
         return handler
 
     @property
     def capabilities(self) -> ClientCapabilities | None:
-        """What the client advertised in its `initialize` message; None before `initialize` was answered."""
+        """The capabilities that the client advertised; None until `initialize` is answered."""
         found: ClientCapabilities | None = self._channel.peer_capabilities
         return found
 
     @property
     def peer_info(self) -> Implementation | None:
-        """The client's name and version; None before `initialize` was answered, and if it did not say."""
+        """The client's name and version; None until `initialize` is answered, or if it gave none."""
         found: Implementation | None = self._channel.peer_info
         return found
 
@@ -367,7 +374,7 @@ class RemoteClient(Remote):
         self, request: CreateElicitationRequestOtherRequest, /
     ) -> CreateElicitationResponse: ...
     async def request(self, request: Any, /) -> Any:
-        """Send a ready-made request and wait for its result."""
+        """Send a ready-made request object and wait for its result."""
         return await self._request_with(request)
 
     @overload
@@ -377,7 +384,7 @@ class RemoteClient(Remote):
     @overload
     async def notify(self, notification: CancelRequestNotification, /) -> None: ...
     async def notify(self, notification: Any, /) -> None:
-        """Send a ready-made notification."""
+        """Send a ready-made notification object."""
         await self._notify_with(notification)
 
     async def fs_write_text_file(
@@ -404,7 +411,8 @@ class RemoteClient(Remote):
             meta: Data for extensions, `_meta` on the wire.
 
         Raises:
-            CapabilityError: the client did not advertise `clientCapabilities.fs.writeTextFile`.
+            CapabilityError: The client did not advertise `clientCapabilities.fs.writeTextFile`.
+            RelativePath: `path` holds a relative path.
         """
         return await self._call(
             methods.FS_WRITE_TEXT_FILE, session_id=session_id, path=path, content=content, meta=meta
@@ -436,7 +444,8 @@ class RemoteClient(Remote):
             meta: Data for extensions, `_meta` on the wire.
 
         Raises:
-            CapabilityError: the client did not advertise `clientCapabilities.fs.readTextFile`.
+            CapabilityError: The client did not advertise `clientCapabilities.fs.readTextFile`.
+            RelativePath: `path` holds a relative path.
         """
         return await self._call(
             methods.FS_READ_TEXT_FILE,
@@ -467,8 +476,6 @@ class RemoteClient(Remote):
         respond to this request with the `cancelled` outcome.
 
         See protocol docs: [Requesting Permission](https://agentclientprotocol.com/protocol/v1/tool-calls#requesting-permission)
-
-        If the task that awaits it is cancelled, `session/cancel` is sent.
 
         Args:
             session_id: The session ID for this request.
@@ -522,7 +529,8 @@ class RemoteClient(Remote):
             meta: Data for extensions, `_meta` on the wire.
 
         Raises:
-            CapabilityError: the client did not advertise `clientCapabilities.terminal`.
+            CapabilityError: The client did not advertise `clientCapabilities.terminal`.
+            RelativePath: `cwd` holds a relative path.
         """
         return await self._call(
             methods.TERMINAL_CREATE,
@@ -557,7 +565,7 @@ class RemoteClient(Remote):
             meta: Data for extensions, `_meta` on the wire.
 
         Raises:
-            CapabilityError: the client did not advertise `clientCapabilities.terminal`.
+            CapabilityError: The client did not advertise `clientCapabilities.terminal`.
         """
         return await self._call(
             methods.TERMINAL_OUTPUT, session_id=session_id, terminal_id=terminal_id, meta=meta
@@ -591,7 +599,8 @@ class RemoteClient(Remote):
             meta: Data for extensions, `_meta` on the wire.
 
         Raises:
-            CapabilityError: the client did not advertise `clientCapabilities.terminal`.
+            CapabilityError: The client did not advertise `clientCapabilities.terminal`. Not raised
+                for a `terminal_id` that the client created.
         """
         return await self._call(
             methods.TERMINAL_RELEASE, session_id=session_id, terminal_id=terminal_id, meta=meta
@@ -616,7 +625,7 @@ class RemoteClient(Remote):
             meta: Data for extensions, `_meta` on the wire.
 
         Raises:
-            CapabilityError: the client did not advertise `clientCapabilities.terminal`.
+            CapabilityError: The client did not advertise `clientCapabilities.terminal`.
         """
         return await self._call(
             methods.TERMINAL_WAIT_FOR_EXIT,
@@ -653,7 +662,8 @@ class RemoteClient(Remote):
             meta: Data for extensions, `_meta` on the wire.
 
         Raises:
-            CapabilityError: the client did not advertise `clientCapabilities.terminal`.
+            CapabilityError: The client did not advertise `clientCapabilities.terminal`. Not raised
+                for a `terminal_id` that the client created.
         """
         return await self._call(
             methods.TERMINAL_KILL, session_id=session_id, terminal_id=terminal_id, meta=meta
@@ -733,7 +743,7 @@ class RemoteClient(Remote):
             session_id: The session this elicitation is tied to.
             tool_call_id: Optional tool call within the session.
             requested_schema: A JSON Schema describing the form fields to present to the user.
-            mode: Which kind it is: `form`, `form`, `url`, `url`, or another.
+            mode: Selects the variant: `form`, `url` or another string.
             message: A human-readable message describing what input is needed.
             meta: Data for extensions, `_meta` on the wire.
             request_id: The request this elicitation is tied to.
@@ -741,9 +751,9 @@ class RemoteClient(Remote):
             url: The URL to direct the user to.
 
         Raises:
-            CapabilityError: the client did not advertise `clientCapabilities.elicitation`, or what
-                the arguments need: `clientCapabilities.elicitation.form` for `form` in `mode`,
-                `clientCapabilities.elicitation.url` for `url` in `mode`.
+            CapabilityError: The client did not advertise `clientCapabilities.elicitation`, or what
+                an argument needs: `clientCapabilities.elicitation.form` for `mode="form"`,
+                `clientCapabilities.elicitation.url` for `mode="url"`.
         """
         return await self._call(methods.ELICITATION_CREATE, **keywords)
 
@@ -792,7 +802,7 @@ class RemoteClient(Remote):
             meta: Data for extensions, `_meta` on the wire.
 
         Raises:
-            CapabilityError: the client did not advertise `clientCapabilities.elicitation.url`.
+            CapabilityError: The client did not advertise `clientCapabilities.elicitation.url`.
         """
         await self._notify(methods.ELICITATION_COMPLETE, elicitation_id=elicitation_id, meta=meta)
 
@@ -818,7 +828,7 @@ class RemoteClient(Remote):
 
         See protocol docs: [Cancellation](https://agentclientprotocol.com/protocol/v1/cancellation)
 
-        It needs no capability: send it if a request is in flight.
+        Needs no capability; send it only if a request is in flight.
 
         Args:
             request_id: The ID of the request to cancel.

@@ -715,7 +715,7 @@ if not TYPE_CHECKING:
             ),
         },
         "models",
-        # Whole messages are no public names; they can be loaded as before.
+        # Message envelopes are not public, but can still be imported.
         [
             *__all__,
             "AgentNotification",

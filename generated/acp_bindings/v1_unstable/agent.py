@@ -109,7 +109,7 @@ class Agent(Handler):
 
         See protocol docs: [Initialization](https://agentclientprotocol.com/protocol/v1/draft/initialization)
 
-        Every agent implements it.
+        Every agent must implement this method.
         """
 
     async def authenticate(self, request: AuthenticateRequest, /) -> AuthenticateResponse:
@@ -126,9 +126,10 @@ class Agent(Handler):
 
         See protocol docs: [Initialization](https://agentclientprotocol.com/protocol/v1/draft/initialization)
 
-        Advertise `authMethods` in your `initialize` response: without it clients don't call it.
+        Advertise `authMethods` in your `initialize` response; without it, clients don't call this
+        method.
 
-        The default answers that there is no such method (-32601).
+        The default raises `MethodNotFound`, which answers with the error -32601.
         """
         raise MethodNotFound("authenticate")
 
@@ -141,10 +142,10 @@ class Agent(Handler):
 
         Lists providers that can be configured by the client.
 
-        Advertise `agentCapabilities.providers` in your `initialize` response: without it clients
-        don't call it.
+        Advertise `agentCapabilities.providers` in your `initialize` response; without it, clients
+        don't call this method.
 
-        The default answers that there is no such method (-32601).
+        The default raises `MethodNotFound`, which answers with the error -32601.
         """
         raise MethodNotFound("providers/list")
 
@@ -157,10 +158,10 @@ class Agent(Handler):
 
         Replaces the configuration for a provider.
 
-        Advertise `agentCapabilities.providers` in your `initialize` response: without it clients
-        don't call it.
+        Advertise `agentCapabilities.providers` in your `initialize` response; without it, clients
+        don't call this method.
 
-        The default answers that there is no such method (-32601).
+        The default raises `MethodNotFound`, which answers with the error -32601.
         """
         raise MethodNotFound("providers/set")
 
@@ -175,10 +176,10 @@ class Agent(Handler):
 
         Disables a provider.
 
-        Advertise `agentCapabilities.providers` in your `initialize` response: without it clients
-        don't call it.
+        Advertise `agentCapabilities.providers` in your `initialize` response; without it, clients
+        don't call this method.
 
-        The default answers that there is no such method (-32601).
+        The default raises `MethodNotFound`, which answers with the error -32601.
         """
         raise MethodNotFound("providers/disable")
 
@@ -190,10 +191,10 @@ class Agent(Handler):
         After a successful logout, all new sessions will require authentication.
         There is no guarantee about the behavior of already running sessions.
 
-        Advertise `agentCapabilities.auth.logout` in your `initialize` response: without it clients
-        don't call it.
+        Advertise `agentCapabilities.auth.logout` in your `initialize` response; without it, clients
+        don't call this method.
 
-        The default answers that there is no such method (-32601).
+        The default raises `MethodNotFound`, which answers with the error -32601.
         """
         raise MethodNotFound("logout")
 
@@ -209,10 +210,10 @@ class Agent(Handler):
         This method is only available if the agent advertises the `auth.status` capability.
         It MUST NOT change any agent state, and agents MUST NOT reject it with `auth_required`.
 
-        Advertise `agentCapabilities.auth.status` in your `initialize` response: without it clients
-        don't call it.
+        Advertise `agentCapabilities.auth.status` in your `initialize` response; without it, clients
+        don't call this method.
 
-        The default answers that there is no such method (-32601).
+        The default raises `MethodNotFound`, which answers with the error -32601.
         """
         raise MethodNotFound("auth/status")
 
@@ -233,10 +234,12 @@ class Agent(Handler):
 
         See protocol docs: [Session Setup](https://agentclientprotocol.com/protocol/v1/draft/session-setup)
 
-        Every agent implements it. Advertise which parts you take:
-        `agentCapabilities.sessionCapabilities.additionalDirectories` for `additional_directories`,
-        `agentCapabilities.mcpCapabilities.http` for `http` in `mcp_servers`,
-        `agentCapabilities.mcpCapabilities.sse` for `sse` in `mcp_servers`.
+        Every agent must implement this method.
+
+        Advertise a capability for each of these that you accept:
+        - `additional_directories`: `agentCapabilities.sessionCapabilities.additionalDirectories`
+        - items of type `http` in `mcp_servers`: `agentCapabilities.mcpCapabilities.http`
+        - items of type `sse` in `mcp_servers`: `agentCapabilities.mcpCapabilities.sse`
         """
 
     async def session_load(self, request: LoadSessionRequest, /) -> LoadSessionResponse:
@@ -253,13 +256,15 @@ class Agent(Handler):
 
         See protocol docs: [Loading Sessions](https://agentclientprotocol.com/protocol/v1/draft/session-setup#loading-sessions)
 
-        Advertise `agentCapabilities.loadSession` in your `initialize` response: without it clients
-        don't call it. Advertise which parts you take:
-        `agentCapabilities.sessionCapabilities.additionalDirectories` for `additional_directories`,
-        `agentCapabilities.mcpCapabilities.http` for `http` in `mcp_servers`,
-        `agentCapabilities.mcpCapabilities.sse` for `sse` in `mcp_servers`.
+        Advertise `agentCapabilities.loadSession` in your `initialize` response; without it, clients
+        don't call this method.
 
-        The default answers that there is no such method (-32601).
+        Advertise a capability for each of these that you accept:
+        - `additional_directories`: `agentCapabilities.sessionCapabilities.additionalDirectories`
+        - items of type `http` in `mcp_servers`: `agentCapabilities.mcpCapabilities.http`
+        - items of type `sse` in `mcp_servers`: `agentCapabilities.mcpCapabilities.sse`
+
+        The default raises `MethodNotFound`, which answers with the error -32601.
         """
         raise MethodNotFound("session/load")
 
@@ -272,10 +277,10 @@ class Agent(Handler):
 
         The agent should return metadata about sessions with optional filtering and pagination support.
 
-        Advertise `agentCapabilities.sessionCapabilities.list` in your `initialize` response:
-        without it clients don't call it.
+        Advertise `agentCapabilities.sessionCapabilities.list` in your `initialize` response;
+        without it, clients don't call this method.
 
-        The default answers that there is no such method (-32601).
+        The default raises `MethodNotFound`, which answers with the error -32601.
         """
         raise MethodNotFound("session/list")
 
@@ -286,10 +291,10 @@ class Agent(Handler):
 
         This method is only available if the agent advertises the `sessionCapabilities.delete` capability.
 
-        Advertise `agentCapabilities.sessionCapabilities.delete` in your `initialize` response:
-        without it clients don't call it.
+        Advertise `agentCapabilities.sessionCapabilities.delete` in your `initialize` response;
+        without it, clients don't call this method.
 
-        The default answers that there is no such method (-32601).
+        The default raises `MethodNotFound`, which answers with the error -32601.
         """
         raise MethodNotFound("session/delete")
 
@@ -312,13 +317,15 @@ class Agent(Handler):
         set up with the request's `cwd`, `additionalDirectories`, and `mcpServers`.
         The client can prompt it without calling `session/load` or `session/resume` first.
 
-        Advertise `agentCapabilities.sessionCapabilities.fork` in your `initialize` response:
-        without it clients don't call it. Advertise which parts you take:
-        `agentCapabilities.sessionCapabilities.additionalDirectories` for `additional_directories`,
-        `agentCapabilities.mcpCapabilities.http` for `http` in `mcp_servers`,
-        `agentCapabilities.mcpCapabilities.sse` for `sse` in `mcp_servers`.
+        Advertise `agentCapabilities.sessionCapabilities.fork` in your `initialize` response;
+        without it, clients don't call this method.
 
-        The default answers that there is no such method (-32601).
+        Advertise a capability for each of these that you accept:
+        - `additional_directories`: `agentCapabilities.sessionCapabilities.additionalDirectories`
+        - items of type `http` in `mcp_servers`: `agentCapabilities.mcpCapabilities.http`
+        - items of type `sse` in `mcp_servers`: `agentCapabilities.mcpCapabilities.sse`
+
+        The default raises `MethodNotFound`, which answers with the error -32601.
         """
         raise MethodNotFound("session/fork")
 
@@ -333,10 +340,10 @@ class Agent(Handler):
 
         This method is only available if the agent advertises the `sessionCapabilities.archive` capability.
 
-        Advertise `agentCapabilities.sessionCapabilities.archive` in your `initialize` response:
-        without it clients don't call it.
+        Advertise `agentCapabilities.sessionCapabilities.archive` in your `initialize` response;
+        without it, clients don't call this method.
 
-        The default answers that there is no such method (-32601).
+        The default raises `MethodNotFound`, which answers with the error -32601.
         """
         raise MethodNotFound("session/archive")
 
@@ -353,10 +360,10 @@ class Agent(Handler):
 
         This method is only available if the agent advertises the `sessionCapabilities.archive` capability.
 
-        Advertise `agentCapabilities.sessionCapabilities.archive` in your `initialize` response:
-        without it clients don't call it.
+        Advertise `agentCapabilities.sessionCapabilities.archive` in your `initialize` response;
+        without it, clients don't call this method.
 
-        The default answers that there is no such method (-32601).
+        The default raises `MethodNotFound`, which answers with the error -32601.
         """
         raise MethodNotFound("session/unarchive")
 
@@ -371,10 +378,10 @@ class Agent(Handler):
 
         This method is only available if the agent advertises the `sessionCapabilities.status` capability.
 
-        Advertise `agentCapabilities.sessionCapabilities.status` in your `initialize` response:
-        without it clients don't call it.
+        Advertise `agentCapabilities.sessionCapabilities.status` in your `initialize` response;
+        without it, clients don't call this method.
 
-        The default answers that there is no such method (-32601).
+        The default raises `MethodNotFound`, which answers with the error -32601.
         """
         raise MethodNotFound("session/status")
 
@@ -394,10 +401,10 @@ class Agent(Handler):
         The session does not need to be active on the connection. The agent stores the
         title and returns the stored title, which may be normalized.
 
-        Advertise `agentCapabilities.sessionCapabilities.title` in your `initialize` response:
-        without it clients don't call it.
+        Advertise `agentCapabilities.sessionCapabilities.title` in your `initialize` response;
+        without it, clients don't call this method.
 
-        The default answers that there is no such method (-32601).
+        The default raises `MethodNotFound`, which answers with the error -32601.
         """
         raise MethodNotFound("session/set_title")
 
@@ -411,13 +418,15 @@ class Agent(Handler):
         The agent should resume the session context, allowing the conversation to continue
         without replaying the message history (unlike `session/load`).
 
-        Advertise `agentCapabilities.sessionCapabilities.resume` in your `initialize` response:
-        without it clients don't call it. Advertise which parts you take:
-        `agentCapabilities.sessionCapabilities.additionalDirectories` for `additional_directories`,
-        `agentCapabilities.mcpCapabilities.http` for `http` in `mcp_servers`,
-        `agentCapabilities.mcpCapabilities.sse` for `sse` in `mcp_servers`.
+        Advertise `agentCapabilities.sessionCapabilities.resume` in your `initialize` response;
+        without it, clients don't call this method.
 
-        The default answers that there is no such method (-32601).
+        Advertise a capability for each of these that you accept:
+        - `additional_directories`: `agentCapabilities.sessionCapabilities.additionalDirectories`
+        - items of type `http` in `mcp_servers`: `agentCapabilities.mcpCapabilities.http`
+        - items of type `sse` in `mcp_servers`: `agentCapabilities.mcpCapabilities.sse`
+
+        The default raises `MethodNotFound`, which answers with the error -32601.
         """
         raise MethodNotFound("session/resume")
 
@@ -431,10 +440,10 @@ class Agent(Handler):
         The agent must cancel any ongoing work (as if `session/cancel` was called)
         and then free up any resources associated with the session.
 
-        Advertise `agentCapabilities.sessionCapabilities.close` in your `initialize` response:
-        without it clients don't call it.
+        Advertise `agentCapabilities.sessionCapabilities.close` in your `initialize` response;
+        without it, clients don't call this method.
 
-        The default answers that there is no such method (-32601).
+        The default raises `MethodNotFound`, which answers with the error -32601.
         """
         raise MethodNotFound("session/close")
 
@@ -455,9 +464,9 @@ class Agent(Handler):
 
         See protocol docs: [Session Modes](https://agentclientprotocol.com/protocol/v1/draft/session-modes)
 
-        It needs no capability: clients call it if the session came with modes.
+        Needs no capability; clients call this method if the session came with modes.
 
-        The default answers that there is no such method (-32601).
+        The default raises `MethodNotFound`, which answers with the error -32601.
         """
         raise MethodNotFound("session/set_mode")
 
@@ -468,9 +477,9 @@ class Agent(Handler):
 
         Sets the current value for a session configuration option.
 
-        It needs no capability: clients call it if the session came with config options.
+        Needs no capability; clients call this method if the session came with config options.
 
-        The default answers that there is no such method (-32601).
+        The default raises `MethodNotFound`, which answers with the error -32601.
         """
         raise MethodNotFound("session/set_config_option")
 
@@ -490,10 +499,12 @@ class Agent(Handler):
 
         See protocol docs: [Prompt Turn](https://agentclientprotocol.com/protocol/v1/draft/prompt-turn)
 
-        Every agent implements it. Advertise which parts you take:
-        `agentCapabilities.promptCapabilities.image` for `image` in `prompt`,
-        `agentCapabilities.promptCapabilities.audio` for `audio` in `prompt`,
-        `agentCapabilities.promptCapabilities.embeddedContext` for `resource` in `prompt`.
+        Every agent must implement this method.
+
+        Advertise a capability for each of these that you accept:
+        - items of type `image` in `prompt`: `agentCapabilities.promptCapabilities.image`
+        - items of type `audio` in `prompt`: `agentCapabilities.promptCapabilities.audio`
+        - items of type `resource` in `prompt`: `agentCapabilities.promptCapabilities.embeddedContext`
         """
 
     async def session_cancel(self, notification: CancelNotification, /) -> None:
@@ -511,10 +522,10 @@ class Agent(Handler):
 
         See protocol docs: [Cancellation](https://agentclientprotocol.com/protocol/v1/draft/prompt-turn#cancellation)
 
-        It needs no capability: clients send it if a prompt is running.
+        Needs no capability; clients send this notification if a prompt is running.
 
-        The default works without an override: it cancels the session's `session/prompt`, which is
-        then answered with `{"stopReason": "cancelled"}`.
+        You need not override the default: it cancels the session's `session/prompt`, which is then
+        answered with `{"stopReason": "cancelled"}`.
         """
         await self._unhandled(methods.SESSION_CANCEL, notification)
 
@@ -527,10 +538,10 @@ class Agent(Handler):
 
         Sends an MCP-over-ACP notification.
 
-        Advertise `agentCapabilities.mcpCapabilities.acp` in your `initialize` response: without it
-        clients don't send it.
+        Advertise `agentCapabilities.mcpCapabilities.acp` in your `initialize` response; without it,
+        clients don't send this notification.
 
-        The default ignores it.
+        The default ignores the notification.
         """
         await self._unhandled(methods.MCP_MESSAGE_NOTIFICATION, notification)
 
@@ -551,9 +562,9 @@ class Agent(Handler):
 
         See protocol docs: [Cancellation](https://agentclientprotocol.com/protocol/v1/draft/cancellation)
 
-        It needs no capability: clients send it if a request is in flight.
+        Needs no capability; clients send this notification if a request is in flight.
 
-        The default does nothing: the handler of that request has been cancelled already.
+        The default does nothing, because the connection has cancelled the request already.
         """
         await self._unhandled(methods.CANCEL_REQUEST, notification)
 
@@ -565,9 +576,9 @@ class Agent(Handler):
         Sent by a conductor to each component that has a successor, instead of `initialize`.
         The params and response are the same as for `initialize`.
 
-        It needs no capability: clients call it if the component runs in a proxy chain.
+        Needs no capability; clients call this method if the component runs in a proxy chain.
 
-        The default answers that there is no such method (-32601).
+        The default raises `MethodNotFound`, which answers with the error -32601.
         """
         raise MethodNotFound("proxy/initialize")
 
@@ -580,9 +591,9 @@ class Agent(Handler):
         it to the proxy to deliver a request from the successor. The wrapped request's result
         or error is returned unchanged.
 
-        It needs no capability: clients call it if the component runs in a proxy chain.
+        Needs no capability; clients call this method if the component runs in a proxy chain.
 
-        The default answers that there is no such method (-32601).
+        The default raises `MethodNotFound`, which answers with the error -32601.
         """
         raise MethodNotFound("proxy/successor")
 
@@ -596,34 +607,38 @@ class Agent(Handler):
         A proxy sends it to its conductor to forward a notification downstream. The conductor
         sends it to the proxy to deliver a notification from the successor.
 
-        It needs no capability: clients send it if the component runs in a proxy chain.
+        Needs no capability; clients send this notification if the component runs in a proxy chain.
 
-        The default ignores it.
+        The default ignores the notification.
         """
         await self._unhandled(methods.PROXY_SUCCESSOR_NOTIFICATION, notification)
 
 
 class RemoteAgent(Remote):
-    """An agent at the other end of a connection."""
+    """The proxy for an agent at the other end of a connection."""
 
     requests: ClassVar[Mapping[str, Request[Any, Any]]] = methods.AGENT_REQUESTS
     notifications: ClassVar[Mapping[str, Notification[Any]]] = methods.AGENT_NOTIFICATIONS
 
     @property
     def handler(self) -> Client:
-        """What handles this side of the connection. Raises RuntimeError while the factory is still making it."""
+        """The `Client` that handles this side of the connection.
+
+        Raises:
+            RuntimeError: The factory has not returned it yet.
+        """
         handler: Client = self._channel.handler
         return handler
 
     @property
     def capabilities(self) -> AgentCapabilities | None:
-        """What the agent advertised in its `initialize` message; None before `initialize` was answered."""
+        """The capabilities that the agent advertised; None until `initialize` is answered."""
         found: AgentCapabilities | None = self._channel.peer_capabilities
         return found
 
     @property
     def peer_info(self) -> Implementation | None:
-        """The agent's name and version; None before `initialize` was answered, and if it did not say."""
+        """The agent's name and version; None until `initialize` is answered, or if it gave none."""
         found: Implementation | None = self._channel.peer_info
         return found
 
@@ -680,7 +695,7 @@ class RemoteAgent(Remote):
     @overload
     async def request(self, request: ProxySuccessorRequest, /) -> ProxySuccessorResponse: ...
     async def request(self, request: Any, /) -> Any:
-        """Send a ready-made request and wait for its result."""
+        """Send a ready-made request object and wait for its result."""
         return await self._request_with(request)
 
     @overload
@@ -692,7 +707,7 @@ class RemoteAgent(Remote):
     @overload
     async def notify(self, notification: ProxySuccessorNotification, /) -> None: ...
     async def notify(self, notification: Any, /) -> None:
-        """Send a ready-made notification."""
+        """Send a ready-made notification object."""
         await self._notify_with(notification)
 
     async def initialize(
@@ -721,6 +736,9 @@ class RemoteAgent(Remote):
             client_capabilities: Capabilities supported by the client.
             client_info: Information about the Client name and version sent to the Agent.
             meta: Data for extensions, `_meta` on the wire.
+
+        Raises:
+            ProtocolVersionMismatch: The agent answered with another protocol version.
         """
         return await self._call(
             methods.INITIALIZE,
@@ -755,7 +773,7 @@ class RemoteAgent(Remote):
             meta: Data for extensions, `_meta` on the wire.
 
         Raises:
-            CapabilityError: the agent did not advertise `authMethods`.
+            CapabilityError: The agent did not advertise `authMethods`.
         """
         return await self._call(methods.AUTHENTICATE, method_id=method_id, meta=meta)
 
@@ -776,7 +794,7 @@ class RemoteAgent(Remote):
             meta: Data for extensions, `_meta` on the wire.
 
         Raises:
-            CapabilityError: the agent did not advertise `agentCapabilities.providers`.
+            CapabilityError: The agent did not advertise `agentCapabilities.providers`.
         """
         return await self._call(methods.PROVIDERS_LIST, meta=meta)
 
@@ -806,7 +824,7 @@ class RemoteAgent(Remote):
             meta: Data for extensions, `_meta` on the wire.
 
         Raises:
-            CapabilityError: the agent did not advertise `agentCapabilities.providers`.
+            CapabilityError: The agent did not advertise `agentCapabilities.providers`.
         """
         return await self._call(
             methods.PROVIDERS_SET,
@@ -836,7 +854,7 @@ class RemoteAgent(Remote):
             meta: Data for extensions, `_meta` on the wire.
 
         Raises:
-            CapabilityError: the agent did not advertise `agentCapabilities.providers`.
+            CapabilityError: The agent did not advertise `agentCapabilities.providers`.
         """
         return await self._call(methods.PROVIDERS_DISABLE, provider_id=provider_id, meta=meta)
 
@@ -856,7 +874,7 @@ class RemoteAgent(Remote):
             meta: Data for extensions, `_meta` on the wire.
 
         Raises:
-            CapabilityError: the agent did not advertise `agentCapabilities.auth.logout`.
+            CapabilityError: The agent did not advertise `agentCapabilities.auth.logout`.
         """
         return await self._call(methods.LOGOUT, meta=meta)
 
@@ -880,7 +898,7 @@ class RemoteAgent(Remote):
             meta: Data for extensions, `_meta` on the wire.
 
         Raises:
-            CapabilityError: the agent did not advertise `agentCapabilities.auth.status`.
+            CapabilityError: The agent did not advertise `agentCapabilities.auth.status`.
         """
         return await self._call(methods.AUTH_STATUS, meta=meta)
 
@@ -913,14 +931,16 @@ class RemoteAgent(Remote):
             additional_directories: Additional workspace roots for this session. Each path must be
                 absolute.
             mcp_servers: List of MCP (Model Context Protocol) servers the agent should connect to.
-            system_prompt: **UNSTABLE**
+            system_prompt: **UNSTABLE**.
             meta: Data for extensions, `_meta` on the wire.
 
         Raises:
-            CapabilityError: the agent did not advertise what the arguments need:
+            CapabilityError: The agent did not advertise what an argument needs:
                 `agentCapabilities.sessionCapabilities.additionalDirectories` for
-                `additional_directories`, `agentCapabilities.mcpCapabilities.http` for `http` in
-                `mcp_servers`, `agentCapabilities.mcpCapabilities.sse` for `sse` in `mcp_servers`.
+                `additional_directories`, `agentCapabilities.mcpCapabilities.http` for items of type
+                `http` in `mcp_servers`, `agentCapabilities.mcpCapabilities.sse` for items of type
+                `sse` in `mcp_servers`.
+            RelativePath: `cwd` or `additional_directories` holds a relative path.
         """
         return await self._call(
             methods.SESSION_NEW,
@@ -960,14 +980,16 @@ class RemoteAgent(Remote):
             additional_directories: Additional workspace roots to activate for this session. Each
                 path must be absolute.
             session_id: The ID of the session to load.
-            system_prompt: **UNSTABLE**
+            system_prompt: **UNSTABLE**.
             meta: Data for extensions, `_meta` on the wire.
 
         Raises:
-            CapabilityError: the agent did not advertise `agentCapabilities.loadSession`, or what
-                the arguments need: `agentCapabilities.sessionCapabilities.additionalDirectories`
-                for `additional_directories`, `agentCapabilities.mcpCapabilities.http` for `http` in
-                `mcp_servers`, `agentCapabilities.mcpCapabilities.sse` for `sse` in `mcp_servers`.
+            CapabilityError: The agent did not advertise `agentCapabilities.loadSession`, or what an
+                argument needs: `agentCapabilities.sessionCapabilities.additionalDirectories` for
+                `additional_directories`, `agentCapabilities.mcpCapabilities.http` for items of type
+                `http` in `mcp_servers`, `agentCapabilities.mcpCapabilities.sse` for items of type
+                `sse` in `mcp_servers`.
+            RelativePath: `cwd` or `additional_directories` holds a relative path.
         """
         return await self._call(
             methods.SESSION_LOAD,
@@ -998,13 +1020,14 @@ class RemoteAgent(Remote):
         Args:
             cwd: Filter sessions by working directory. Must be an absolute path.
             cursor: Opaque cursor token from a previous response's nextCursor field for cursor-based
-                pagination
-            archived: **UNSTABLE**
+                pagination.
+            archived: **UNSTABLE**.
             meta: Data for extensions, `_meta` on the wire.
 
         Raises:
-            CapabilityError: the agent did not advertise
+            CapabilityError: The agent did not advertise
                 `agentCapabilities.sessionCapabilities.list`.
+            RelativePath: `cwd` holds a relative path.
         """
         return await self._call(
             methods.SESSION_LIST, cwd=cwd, cursor=cursor, archived=archived, meta=meta
@@ -1022,14 +1045,14 @@ class RemoteAgent(Remote):
 
         This method is only available if the agent advertises the `sessionCapabilities.delete` capability.
 
-        The error -32002 counts as success: there was nothing left to end.
+        The error -32002 counts as success, because nothing was left to end.
 
         Args:
             session_id: The ID of the session to delete.
             meta: Data for extensions, `_meta` on the wire.
 
         Raises:
-            CapabilityError: the agent did not advertise
+            CapabilityError: The agent did not advertise
                 `agentCapabilities.sessionCapabilities.delete`.
         """
         return await self._call(methods.SESSION_DELETE, session_id=session_id, meta=meta)
@@ -1068,15 +1091,17 @@ class RemoteAgent(Remote):
             additional_directories: Additional workspace roots to activate for this session. Each
                 path must be absolute.
             mcp_servers: List of MCP servers to connect to for this session.
-            system_prompt: **UNSTABLE**
+            system_prompt: **UNSTABLE**.
             meta: Data for extensions, `_meta` on the wire.
 
         Raises:
-            CapabilityError: the agent did not advertise
-                `agentCapabilities.sessionCapabilities.fork`, or what the arguments need:
+            CapabilityError: The agent did not advertise
+                `agentCapabilities.sessionCapabilities.fork`, or what an argument needs:
                 `agentCapabilities.sessionCapabilities.additionalDirectories` for
-                `additional_directories`, `agentCapabilities.mcpCapabilities.http` for `http` in
-                `mcp_servers`, `agentCapabilities.mcpCapabilities.sse` for `sse` in `mcp_servers`.
+                `additional_directories`, `agentCapabilities.mcpCapabilities.http` for items of type
+                `http` in `mcp_servers`, `agentCapabilities.mcpCapabilities.sse` for items of type
+                `sse` in `mcp_servers`.
+            RelativePath: `cwd` or `additional_directories` holds a relative path.
         """
         return await self._call(
             methods.SESSION_FORK,
@@ -1109,7 +1134,7 @@ class RemoteAgent(Remote):
             meta: Data for extensions, `_meta` on the wire.
 
         Raises:
-            CapabilityError: the agent did not advertise
+            CapabilityError: The agent did not advertise
                 `agentCapabilities.sessionCapabilities.archive`.
         """
         return await self._call(methods.SESSION_ARCHIVE, session_id=session_id, meta=meta)
@@ -1135,7 +1160,7 @@ class RemoteAgent(Remote):
             meta: Data for extensions, `_meta` on the wire.
 
         Raises:
-            CapabilityError: the agent did not advertise
+            CapabilityError: The agent did not advertise
                 `agentCapabilities.sessionCapabilities.archive`.
         """
         return await self._call(methods.SESSION_UNARCHIVE, session_id=session_id, meta=meta)
@@ -1161,7 +1186,7 @@ class RemoteAgent(Remote):
             meta: Data for extensions, `_meta` on the wire.
 
         Raises:
-            CapabilityError: the agent did not advertise
+            CapabilityError: The agent did not advertise
                 `agentCapabilities.sessionCapabilities.status`.
         """
         return await self._call(methods.SESSION_STATUS, session_id=session_id, meta=meta)
@@ -1192,7 +1217,7 @@ class RemoteAgent(Remote):
             meta: Data for extensions, `_meta` on the wire.
 
         Raises:
-            CapabilityError: the agent did not advertise
+            CapabilityError: The agent did not advertise
                 `agentCapabilities.sessionCapabilities.title`.
         """
         return await self._call(
@@ -1224,15 +1249,17 @@ class RemoteAgent(Remote):
             additional_directories: Additional workspace roots to activate for this session. Each
                 path must be absolute.
             mcp_servers: List of MCP servers to connect to for this session.
-            system_prompt: **UNSTABLE**
+            system_prompt: **UNSTABLE**.
             meta: Data for extensions, `_meta` on the wire.
 
         Raises:
-            CapabilityError: the agent did not advertise
-                `agentCapabilities.sessionCapabilities.resume`, or what the arguments need:
+            CapabilityError: The agent did not advertise
+                `agentCapabilities.sessionCapabilities.resume`, or what an argument needs:
                 `agentCapabilities.sessionCapabilities.additionalDirectories` for
-                `additional_directories`, `agentCapabilities.mcpCapabilities.http` for `http` in
-                `mcp_servers`, `agentCapabilities.mcpCapabilities.sse` for `sse` in `mcp_servers`.
+                `additional_directories`, `agentCapabilities.mcpCapabilities.http` for items of type
+                `http` in `mcp_servers`, `agentCapabilities.mcpCapabilities.sse` for items of type
+                `sse` in `mcp_servers`.
+            RelativePath: `cwd` or `additional_directories` holds a relative path.
         """
         return await self._call(
             methods.SESSION_RESUME,
@@ -1259,14 +1286,14 @@ class RemoteAgent(Remote):
         The agent must cancel any ongoing work (as if `session/cancel` was called)
         and then free up any resources associated with the session.
 
-        The error -32002 counts as success: there was nothing left to end.
+        The error -32002 counts as success, because nothing was left to end.
 
         Args:
             session_id: The ID of the session to close.
             meta: Data for extensions, `_meta` on the wire.
 
         Raises:
-            CapabilityError: the agent did not advertise
+            CapabilityError: The agent did not advertise
                 `agentCapabilities.sessionCapabilities.close`.
         """
         return await self._call(methods.SESSION_CLOSE, session_id=session_id, meta=meta)
@@ -1294,7 +1321,7 @@ class RemoteAgent(Remote):
 
         See protocol docs: [Session Modes](https://agentclientprotocol.com/protocol/v1/draft/session-modes)
 
-        It needs no capability: call it if the session came with modes.
+        Needs no capability; call it only if the session came with modes.
 
         Args:
             session_id: The ID of the session to set the mode for.
@@ -1329,10 +1356,10 @@ class RemoteAgent(Remote):
 
         Sets the current value for a session configuration option.
 
-        It needs no capability: call it if the session came with config options.
+        Needs no capability; call it only if the session came with config options.
 
         Args:
-            type: Which kind it is: `boolean`.
+            type: Selects the variant: `boolean` or left out.
             session_id: The ID of the session to set the configuration option for.
             config_id: The ID of the configuration option to set.
             meta: Data for extensions, `_meta` on the wire.
@@ -1361,18 +1388,19 @@ class RemoteAgent(Remote):
 
         See protocol docs: [Prompt Turn](https://agentclientprotocol.com/protocol/v1/draft/prompt-turn)
 
-        If the task that awaits it is cancelled, `session/cancel` is sent.
+        If the task that awaits the result is cancelled, `session/cancel` is sent.
 
         Args:
-            session_id: The ID of the session to send this user message to
+            session_id: The ID of the session to send this user message to.
             prompt: The blocks of content that compose the user's message.
             meta: Data for extensions, `_meta` on the wire.
 
         Raises:
-            CapabilityError: the agent did not advertise what the arguments need:
-                `agentCapabilities.promptCapabilities.image` for `image` in `prompt`,
-                `agentCapabilities.promptCapabilities.audio` for `audio` in `prompt`,
-                `agentCapabilities.promptCapabilities.embeddedContext` for `resource` in `prompt`.
+            CapabilityError: The agent did not advertise what an argument needs:
+                `agentCapabilities.promptCapabilities.image` for items of type `image` in `prompt`,
+                `agentCapabilities.promptCapabilities.audio` for items of type `audio` in `prompt`,
+                `agentCapabilities.promptCapabilities.embeddedContext` for items of type `resource`
+                in `prompt`.
         """
         return await self._call(
             methods.SESSION_PROMPT, session_id=session_id, prompt=prompt, meta=meta
@@ -1398,8 +1426,9 @@ class RemoteAgent(Remote):
 
         See protocol docs: [Cancellation](https://agentclientprotocol.com/protocol/v1/draft/prompt-turn#cancellation)
 
-        It needs no capability: send it if a prompt is running. The session's pending
-        `session/request_permission` is answered with `{"outcome": {"outcome": "cancelled"}}`.
+        Needs no capability; send it only if a prompt is running. The session's pending
+        `session/request_permission` requests are answered with
+        `{"outcome": {"outcome": "cancelled"}}`.
 
         Args:
             session_id: The ID of the session to cancel operations for.
@@ -1432,7 +1461,7 @@ class RemoteAgent(Remote):
             meta: Data for extensions, `_meta` on the wire.
 
         Raises:
-            CapabilityError: the agent did not advertise `agentCapabilities.mcpCapabilities.acp`.
+            CapabilityError: The agent did not advertise `agentCapabilities.mcpCapabilities.acp`.
         """
         await self._notify(
             methods.MCP_MESSAGE_NOTIFICATION,
@@ -1465,7 +1494,7 @@ class RemoteAgent(Remote):
 
         See protocol docs: [Cancellation](https://agentclientprotocol.com/protocol/v1/draft/cancellation)
 
-        It needs no capability: send it if a request is in flight.
+        Needs no capability; send it only if a request is in flight.
 
         Args:
             request_id: The ID of the request to cancel.
@@ -1488,13 +1517,16 @@ class RemoteAgent(Remote):
         Sent by a conductor to each component that has a successor, instead of `initialize`.
         The params and response are the same as for `initialize`.
 
-        It needs no capability: call it if the component runs in a proxy chain.
+        Needs no capability; call it only if the component runs in a proxy chain.
 
         Args:
             protocol_version: The latest protocol version supported by the client.
             client_capabilities: Capabilities supported by the client.
             client_info: Information about the Client name and version sent to the Agent.
             meta: Data for extensions, `_meta` on the wire.
+
+        Raises:
+            ProtocolVersionMismatch: The agent answered with another protocol version.
         """
         return await self._call(
             methods.PROXY_INITIALIZE,
@@ -1519,7 +1551,7 @@ class RemoteAgent(Remote):
         it to the proxy to deliver a request from the successor. The wrapped request's result
         or error is returned unchanged.
 
-        It needs no capability: call it if the component runs in a proxy chain.
+        Needs no capability; call it only if the component runs in a proxy chain.
 
         Args:
             method: Method name of the wrapped request.
@@ -1542,7 +1574,7 @@ class RemoteAgent(Remote):
         A proxy sends it to its conductor to forward a notification downstream. The conductor
         sends it to the proxy to deliver a notification from the successor.
 
-        It needs no capability: send it if the component runs in a proxy chain.
+        Needs no capability; send it only if the component runs in a proxy chain.
 
         Args:
             method: Method name of the wrapped notification.

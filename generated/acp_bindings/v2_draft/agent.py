@@ -87,7 +87,7 @@ class Agent(Handler):
 
         See protocol docs: [Initialization](https://agentclientprotocol.com/protocol/v2/initialization)
 
-        Every agent implements it.
+        Every agent must implement this method.
         """
 
     async def auth_login(self, request: LoginAuthRequest, /) -> LoginAuthResponse:
@@ -108,9 +108,10 @@ class Agent(Handler):
 
         See protocol docs: [Initialization](https://agentclientprotocol.com/protocol/v2/initialization)
 
-        Advertise `authMethods` in your `initialize` response: without it clients don't call it.
+        Advertise `authMethods` in your `initialize` response; without it, clients don't call this
+        method.
 
-        The default answers that there is no such method (-32601).
+        The default raises `MethodNotFound`, which answers with the error -32601.
         """
         raise MethodNotFound("auth/login")
 
@@ -127,9 +128,10 @@ class Agent(Handler):
         client to complete an advertised authentication flow again. There is no
         guarantee about the behavior of already running sessions.
 
-        Advertise `authMethods` in your `initialize` response: without it clients don't call it.
+        Advertise `authMethods` in your `initialize` response; without it, clients don't call this
+        method.
 
-        The default answers that there is no such method (-32601).
+        The default raises `MethodNotFound`, which answers with the error -32601.
         """
         raise MethodNotFound("auth/logout")
 
@@ -150,11 +152,13 @@ class Agent(Handler):
 
         See protocol docs: [Session Setup](https://agentclientprotocol.com/protocol/v2/session-setup)
 
-        Every agent implements it. Advertise `capabilities.session` in your `initialize` response:
-        without it clients don't call it. Advertise which parts you take:
-        `capabilities.session.additionalDirectories` for `additional_directories`,
-        `capabilities.session.mcp.stdio` for `stdio` in `mcp_servers`,
-        `capabilities.session.mcp.http` for `http` in `mcp_servers`.
+        Every agent must implement this method. Advertise `capabilities.session` in your
+        `initialize` response; without it, clients don't call this method.
+
+        Advertise a capability for each of these that you accept:
+        - `additional_directories`: `capabilities.session.additionalDirectories`
+        - items of type `stdio` in `mcp_servers`: `capabilities.session.mcp.stdio`
+        - items of type `http` in `mcp_servers`: `capabilities.session.mcp.http`
         """
 
     async def session_list(self, request: ListSessionsRequest, /) -> ListSessionsResponse:
@@ -164,10 +168,10 @@ class Agent(Handler):
 
         The agent should return metadata about sessions with optional filtering and pagination support.
 
-        Advertise `capabilities.session` in your `initialize` response: without it clients don't
-        call it.
+        Advertise `capabilities.session` in your `initialize` response; without it, clients don't
+        call this method.
 
-        The default answers that there is no such method (-32601).
+        The default raises `MethodNotFound`, which answers with the error -32601.
         """
         raise MethodNotFound("session/list")
 
@@ -178,10 +182,10 @@ class Agent(Handler):
 
         This method is only available if the agent advertises the `session.delete` capability.
 
-        Advertise `capabilities.session.delete` in your `initialize` response: without it clients
-        don't call it.
+        Advertise `capabilities.session.delete` in your `initialize` response; without it, clients
+        don't call this method.
 
-        The default answers that there is no such method (-32601).
+        The default raises `MethodNotFound`, which answers with the error -32601.
         """
         raise MethodNotFound("session/delete")
 
@@ -194,12 +198,15 @@ class Agent(Handler):
         to continue. If `replayFrom` is set, the agent should replay
         retained conversation history before responding.
 
-        Advertise `capabilities.session` in your `initialize` response: without it clients don't
-        call it. Advertise which parts you take: `capabilities.session.additionalDirectories` for
-        `additional_directories`, `capabilities.session.mcp.stdio` for `stdio` in `mcp_servers`,
-        `capabilities.session.mcp.http` for `http` in `mcp_servers`.
+        Advertise `capabilities.session` in your `initialize` response; without it, clients don't
+        call this method.
 
-        The default answers that there is no such method (-32601).
+        Advertise a capability for each of these that you accept:
+        - `additional_directories`: `capabilities.session.additionalDirectories`
+        - items of type `stdio` in `mcp_servers`: `capabilities.session.mcp.stdio`
+        - items of type `http` in `mcp_servers`: `capabilities.session.mcp.http`
+
+        The default raises `MethodNotFound`, which answers with the error -32601.
         """
         raise MethodNotFound("session/resume")
 
@@ -211,10 +218,10 @@ class Agent(Handler):
         The Agent MUST cancel any ongoing work as if `session/cancel` was called, stop the
         session's background work, and then free the resources associated with the session.
 
-        Advertise `capabilities.session` in your `initialize` response: without it clients don't
-        call it.
+        Advertise `capabilities.session` in your `initialize` response; without it, clients don't
+        call this method.
 
-        The default answers that there is no such method (-32601).
+        The default raises `MethodNotFound`, which answers with the error -32601.
         """
         raise MethodNotFound("session/close")
 
@@ -227,9 +234,10 @@ class Agent(Handler):
         The response means the Agent accepted the cancellation. A final `tool_call_update`
         confirms it.
 
-        It needs no capability: clients call it if the tool call advertises `capabilities.cancel`.
+        Needs no capability; clients call this method if the tool call advertises
+        `capabilities.cancel`.
 
-        The default answers that there is no such method (-32601).
+        The default raises `MethodNotFound`, which answers with the error -32601.
         """
         raise MethodNotFound("tool_call/cancel")
 
@@ -242,9 +250,10 @@ class Agent(Handler):
         The response means the Agent accepted the cancellation. A `terminal_update` with
         `exitStatus` confirms it.
 
-        It needs no capability: clients call it if the terminal advertises `capabilities.cancel`.
+        Needs no capability; clients call this method if the terminal advertises
+        `capabilities.cancel`.
 
-        The default answers that there is no such method (-32601).
+        The default raises `MethodNotFound`, which answers with the error -32601.
         """
         raise MethodNotFound("terminal/cancel")
 
@@ -255,9 +264,9 @@ class Agent(Handler):
 
         Sets the current value for a session configuration option.
 
-        It needs no capability: clients call it if the session came with config options.
+        Needs no capability; clients call this method if the session came with config options.
 
-        The default answers that there is no such method (-32601).
+        The default raises `MethodNotFound`, which answers with the error -32601.
         """
         raise MethodNotFound("session/set_config_option")
 
@@ -287,11 +296,13 @@ class Agent(Handler):
 
         See protocol docs: [Prompt Lifecycle](https://agentclientprotocol.com/protocol/v2/prompt-lifecycle)
 
-        Every agent implements it. Advertise `capabilities.session` in your `initialize` response:
-        without it clients don't call it. Advertise which parts you take:
-        `capabilities.session.prompt.image` for `image` in `prompt`,
-        `capabilities.session.prompt.audio` for `audio` in `prompt`,
-        `capabilities.session.prompt.embeddedContext` for `resource` in `prompt`.
+        Every agent must implement this method. Advertise `capabilities.session` in your
+        `initialize` response; without it, clients don't call this method.
+
+        Advertise a capability for each of these that you accept:
+        - items of type `image` in `prompt`: `capabilities.session.prompt.image`
+        - items of type `audio` in `prompt`: `capabilities.session.prompt.audio`
+        - items of type `resource` in `prompt`: `capabilities.session.prompt.embeddedContext`
         """
 
     async def session_cancel(self, notification: CancelSessionNotification, /) -> None:
@@ -328,10 +339,10 @@ class Agent(Handler):
 
         See protocol docs: [Cancellation](https://agentclientprotocol.com/protocol/v2/prompt-lifecycle#cancellation)
 
-        Advertise `capabilities.session` in your `initialize` response: without it clients don't
-        send it.
+        Advertise `capabilities.session` in your `initialize` response; without it, clients don't
+        send this notification.
 
-        The default ignores it.
+        The default ignores the notification.
         """
         await self._unhandled(methods.SESSION_CANCEL, notification)
 
@@ -356,34 +367,38 @@ class Agent(Handler):
 
         See protocol docs: [Cancellation](https://agentclientprotocol.com/protocol/v2/cancellation)
 
-        It needs no capability: clients send it if a request is in flight.
+        Needs no capability; clients send this notification if a request is in flight.
 
-        The default does nothing: the handler of that request has been cancelled already.
+        The default does nothing, because the connection has cancelled the request already.
         """
         await self._unhandled(methods.CANCEL_REQUEST, notification)
 
 
 class RemoteAgent(Remote):
-    """An agent at the other end of a connection."""
+    """The proxy for an agent at the other end of a connection."""
 
     requests: ClassVar[Mapping[str, Request[Any, Any]]] = methods.AGENT_REQUESTS
     notifications: ClassVar[Mapping[str, Notification[Any]]] = methods.AGENT_NOTIFICATIONS
 
     @property
     def handler(self) -> Client:
-        """What handles this side of the connection. Raises RuntimeError while the factory is still making it."""
+        """The `Client` that handles this side of the connection.
+
+        Raises:
+            RuntimeError: The factory has not returned it yet.
+        """
         handler: Client = self._channel.handler
         return handler
 
     @property
     def capabilities(self) -> AgentCapabilities | None:
-        """What the agent advertised in its `initialize` message; None before `initialize` was answered."""
+        """The capabilities that the agent advertised; None until `initialize` is answered."""
         found: AgentCapabilities | None = self._channel.peer_capabilities
         return found
 
     @property
     def peer_info(self) -> Implementation | None:
-        """The agent's name and version; None before `initialize` was answered, and if it did not say."""
+        """The agent's name and version; None until `initialize` is answered, or if it gave none."""
         found: Implementation | None = self._channel.peer_info
         return found
 
@@ -422,7 +437,7 @@ class RemoteAgent(Remote):
     @overload
     async def request(self, request: PromptRequest, /) -> PromptResponse: ...
     async def request(self, request: Any, /) -> Any:
-        """Send a ready-made request and wait for its result."""
+        """Send a ready-made request object and wait for its result."""
         return await self._request_with(request)
 
     @overload
@@ -430,7 +445,7 @@ class RemoteAgent(Remote):
     @overload
     async def notify(self, notification: CancelRequestNotification, /) -> None: ...
     async def notify(self, notification: Any, /) -> None:
-        """Send a ready-made notification."""
+        """Send a ready-made notification object."""
         await self._notify_with(notification)
 
     async def initialize(
@@ -462,6 +477,9 @@ class RemoteAgent(Remote):
             info: Information about the implementation sending this initialize request.
             capabilities: Capabilities supported by the client.
             meta: Data for extensions, `_meta` on the wire.
+
+        Raises:
+            ProtocolVersionMismatch: The agent answered with another protocol version.
         """
         return await self._call(
             methods.INITIALIZE,
@@ -500,7 +518,7 @@ class RemoteAgent(Remote):
             meta: Data for extensions, `_meta` on the wire.
 
         Raises:
-            CapabilityError: the agent did not advertise `authMethods`.
+            CapabilityError: The agent did not advertise `authMethods`.
         """
         return await self._call(methods.AUTH_LOGIN, method_id=method_id, meta=meta)
 
@@ -525,7 +543,7 @@ class RemoteAgent(Remote):
             meta: Data for extensions, `_meta` on the wire.
 
         Raises:
-            CapabilityError: the agent did not advertise `authMethods`.
+            CapabilityError: The agent did not advertise `authMethods`.
         """
         return await self._call(methods.AUTH_LOGOUT, meta=meta)
 
@@ -560,10 +578,11 @@ class RemoteAgent(Remote):
             meta: Data for extensions, `_meta` on the wire.
 
         Raises:
-            CapabilityError: the agent did not advertise `capabilities.session`, or what the
-                arguments need: `capabilities.session.additionalDirectories` for
-                `additional_directories`, `capabilities.session.mcp.stdio` for `stdio` in
-                `mcp_servers`, `capabilities.session.mcp.http` for `http` in `mcp_servers`.
+            CapabilityError: The agent did not advertise `capabilities.session`, or what an argument
+                needs: `capabilities.session.additionalDirectories` for `additional_directories`,
+                `capabilities.session.mcp.stdio` for items of type `stdio` in `mcp_servers`,
+                `capabilities.session.mcp.http` for items of type `http` in `mcp_servers`.
+            RelativePath: `cwd` or `additional_directories` holds a relative path.
         """
         return await self._call(
             methods.SESSION_NEW,
@@ -589,11 +608,12 @@ class RemoteAgent(Remote):
         Args:
             cwd: Filter sessions by working directory. Must be an absolute path.
             cursor: Opaque cursor token from a previous response's nextCursor field for cursor-based
-                pagination
+                pagination.
             meta: Data for extensions, `_meta` on the wire.
 
         Raises:
-            CapabilityError: the agent did not advertise `capabilities.session`.
+            CapabilityError: The agent did not advertise `capabilities.session`.
+            RelativePath: `cwd` holds a relative path.
         """
         return await self._call(methods.SESSION_LIST, cwd=cwd, cursor=cursor, meta=meta)
 
@@ -609,14 +629,14 @@ class RemoteAgent(Remote):
 
         This method is only available if the agent advertises the `session.delete` capability.
 
-        The error -32002 counts as success: there was nothing left to end.
+        The error -32002 counts as success, because nothing was left to end.
 
         Args:
             session_id: The ID of the session to delete.
             meta: Data for extensions, `_meta` on the wire.
 
         Raises:
-            CapabilityError: the agent did not advertise `capabilities.session.delete`.
+            CapabilityError: The agent did not advertise `capabilities.session.delete`.
         """
         return await self._call(methods.SESSION_DELETE, session_id=session_id, meta=meta)
 
@@ -648,10 +668,11 @@ class RemoteAgent(Remote):
             meta: Data for extensions, `_meta` on the wire.
 
         Raises:
-            CapabilityError: the agent did not advertise `capabilities.session`, or what the
-                arguments need: `capabilities.session.additionalDirectories` for
-                `additional_directories`, `capabilities.session.mcp.stdio` for `stdio` in
-                `mcp_servers`, `capabilities.session.mcp.http` for `http` in `mcp_servers`.
+            CapabilityError: The agent did not advertise `capabilities.session`, or what an argument
+                needs: `capabilities.session.additionalDirectories` for `additional_directories`,
+                `capabilities.session.mcp.stdio` for items of type `stdio` in `mcp_servers`,
+                `capabilities.session.mcp.http` for items of type `http` in `mcp_servers`.
+            RelativePath: `cwd` or `additional_directories` holds a relative path.
         """
         return await self._call(
             methods.SESSION_RESUME,
@@ -676,14 +697,14 @@ class RemoteAgent(Remote):
         The Agent MUST cancel any ongoing work as if `session/cancel` was called, stop the
         session's background work, and then free the resources associated with the session.
 
-        The error -32002 counts as success: there was nothing left to end.
+        The error -32002 counts as success, because nothing was left to end.
 
         Args:
             session_id: The ID of the session to close.
             meta: Data for extensions, `_meta` on the wire.
 
         Raises:
-            CapabilityError: the agent did not advertise `capabilities.session`.
+            CapabilityError: The agent did not advertise `capabilities.session`.
         """
         return await self._call(methods.SESSION_CLOSE, session_id=session_id, meta=meta)
 
@@ -702,7 +723,7 @@ class RemoteAgent(Remote):
         The response means the Agent accepted the cancellation. A final `tool_call_update`
         confirms it.
 
-        It needs no capability: call it if the tool call advertises `capabilities.cancel`.
+        Needs no capability; call it only if the tool call advertises `capabilities.cancel`.
 
         Args:
             session_id: The ID of the session that owns the tool call.
@@ -728,7 +749,7 @@ class RemoteAgent(Remote):
         The response means the Agent accepted the cancellation. A `terminal_update` with
         `exitStatus` confirms it.
 
-        It needs no capability: call it if the terminal advertises `capabilities.cancel`.
+        Needs no capability; call it only if the terminal advertises `capabilities.cancel`.
 
         Args:
             session_id: The ID of the session that owns the terminal.
@@ -774,10 +795,10 @@ class RemoteAgent(Remote):
 
         Sets the current value for a session configuration option.
 
-        It needs no capability: call it if the session came with config options.
+        Needs no capability; call it only if the session came with config options.
 
         Args:
-            type: Which kind it is: `id`, `boolean`, or another.
+            type: Selects the variant: `id`, `boolean` or another string.
             session_id: The ID of the session to set the configuration option for.
             config_id: The ID of the configuration option to set.
             meta: Data for extensions, `_meta` on the wire.
@@ -818,15 +839,16 @@ class RemoteAgent(Remote):
         See protocol docs: [Prompt Lifecycle](https://agentclientprotocol.com/protocol/v2/prompt-lifecycle)
 
         Args:
-            session_id: The ID of the session to send this user message to
+            session_id: The ID of the session to send this user message to.
             prompt: The blocks of content that compose the user's message.
             meta: Data for extensions, `_meta` on the wire.
 
         Raises:
-            CapabilityError: the agent did not advertise `capabilities.session`, or what the
-                arguments need: `capabilities.session.prompt.image` for `image` in `prompt`,
-                `capabilities.session.prompt.audio` for `audio` in `prompt`,
-                `capabilities.session.prompt.embeddedContext` for `resource` in `prompt`.
+            CapabilityError: The agent did not advertise `capabilities.session`, or what an argument
+                needs: `capabilities.session.prompt.image` for items of type `image` in `prompt`,
+                `capabilities.session.prompt.audio` for items of type `audio` in `prompt`,
+                `capabilities.session.prompt.embeddedContext` for items of type `resource` in
+                `prompt`.
         """
         return await self._call(
             methods.SESSION_PROMPT, session_id=session_id, prompt=prompt, meta=meta
@@ -871,15 +893,15 @@ class RemoteAgent(Remote):
 
         See protocol docs: [Cancellation](https://agentclientprotocol.com/protocol/v2/prompt-lifecycle#cancellation)
 
-        The session's pending `session/request_permission` is answered with `{"outcome": {"outcome":
-        "cancelled"}}`.
+        The session's pending `session/request_permission` requests are answered with
+        `{"outcome": {"outcome": "cancelled"}}`.
 
         Args:
             session_id: The ID of the session to cancel operations for.
             meta: Data for extensions, `_meta` on the wire.
 
         Raises:
-            CapabilityError: the agent did not advertise `capabilities.session`.
+            CapabilityError: The agent did not advertise `capabilities.session`.
         """
         await self._notify(methods.SESSION_CANCEL, session_id=session_id, meta=meta)
 
@@ -909,7 +931,7 @@ class RemoteAgent(Remote):
 
         See protocol docs: [Cancellation](https://agentclientprotocol.com/protocol/v2/cancellation)
 
-        It needs no capability: send it if a request is in flight.
+        Needs no capability; send it only if a request is in flight.
 
         Args:
             request_id: The ID of the request to cancel: a request that the sender of this

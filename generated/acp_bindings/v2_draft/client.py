@@ -68,7 +68,7 @@ class Client(Handler):
 
         See protocol docs: [Requesting Permission](https://agentclientprotocol.com/protocol/v2/tool-calls#requesting-permission)
 
-        Every client implements it.
+        Every client must implement this method.
         """
 
     async def elicitation_create(
@@ -80,11 +80,14 @@ class Client(Handler):
 
         See protocol docs: [Elicitation](https://agentclientprotocol.com/protocol/v2/elicitation)
 
-        Advertise `capabilities.elicitation` in your `initialize` request: without it agents don't
-        call it. Advertise which parts you take: `capabilities.elicitation.form` for `form` in
-        `mode`, `capabilities.elicitation.url` for `url` in `mode`.
+        Advertise `capabilities.elicitation` in your `initialize` request; without it, agents don't
+        call this method.
 
-        The default answers that there is no such method (-32601).
+        Advertise a capability for each of these that you accept:
+        - `mode="form"`: `capabilities.elicitation.form`
+        - `mode="url"`: `capabilities.elicitation.url`
+
+        The default raises `MethodNotFound`, which answers with the error -32601.
         """
         raise MethodNotFound("elicitation/create")
 
@@ -105,7 +108,7 @@ class Client(Handler):
 
         See protocol docs: [Agent Reports Output](https://agentclientprotocol.com/protocol/v2/prompt-lifecycle#3-agent-reports-output)
 
-        Every client implements it.
+        Every client must implement this method.
         """
 
     async def elicitation_complete(self, notification: CompleteElicitationNotification, /) -> None:
@@ -115,10 +118,10 @@ class Client(Handler):
 
         See protocol docs: [Elicitation](https://agentclientprotocol.com/protocol/v2/elicitation#url-completion)
 
-        Advertise `capabilities.elicitation.url` in your `initialize` request: without it agents
-        don't send it.
+        Advertise `capabilities.elicitation.url` in your `initialize` request; without it, agents
+        don't send this notification.
 
-        The default ignores it.
+        The default ignores the notification.
         """
         await self._unhandled(methods.ELICITATION_COMPLETE, notification)
 
@@ -143,34 +146,38 @@ class Client(Handler):
 
         See protocol docs: [Cancellation](https://agentclientprotocol.com/protocol/v2/cancellation)
 
-        It needs no capability: agents send it if a request is in flight.
+        Needs no capability; agents send this notification if a request is in flight.
 
-        The default does nothing: the handler of that request has been cancelled already.
+        The default does nothing, because the connection has cancelled the request already.
         """
         await self._unhandled(methods.CANCEL_REQUEST, notification)
 
 
 class RemoteClient(Remote):
-    """A client at the other end of a connection."""
+    """The proxy for a client at the other end of a connection."""
 
     requests: ClassVar[Mapping[str, Request[Any, Any]]] = methods.CLIENT_REQUESTS
     notifications: ClassVar[Mapping[str, Notification[Any]]] = methods.CLIENT_NOTIFICATIONS
 
     @property
     def handler(self) -> Agent:
-        """What handles this side of the connection. Raises RuntimeError while the factory is still making it."""
+        """The `Agent` that handles this side of the connection.
+
+        Raises:
+            RuntimeError: The factory has not returned it yet.
+        """
         handler: Agent = self._channel.handler
         return handler
 
     @property
     def capabilities(self) -> ClientCapabilities | None:
-        """What the client advertised in its `initialize` message; None before `initialize` was answered."""
+        """The capabilities that the client advertised; None until `initialize` is answered."""
         found: ClientCapabilities | None = self._channel.peer_capabilities
         return found
 
     @property
     def peer_info(self) -> Implementation | None:
-        """The client's name and version; None before `initialize` was answered, and if it did not say."""
+        """The client's name and version; None until `initialize` is answered, or if it gave none."""
         found: Implementation | None = self._channel.peer_info
         return found
 
@@ -201,7 +208,7 @@ class RemoteClient(Remote):
         self, request: CreateElicitationRequestOtherRequest, /
     ) -> CreateElicitationResponse: ...
     async def request(self, request: Any, /) -> Any:
-        """Send a ready-made request and wait for its result."""
+        """Send a ready-made request object and wait for its result."""
         return await self._request_with(request)
 
     @overload
@@ -211,7 +218,7 @@ class RemoteClient(Remote):
     @overload
     async def notify(self, notification: CancelRequestNotification, /) -> None: ...
     async def notify(self, notification: Any, /) -> None:
-        """Send a ready-made notification."""
+        """Send a ready-made notification object."""
         await self._notify_with(notification)
 
     async def session_request_permission(
@@ -237,8 +244,6 @@ class RemoteClient(Remote):
         answers a cancelled request with the `cancelled` outcome.
 
         See protocol docs: [Requesting Permission](https://agentclientprotocol.com/protocol/v2/tool-calls#requesting-permission)
-
-        If the task that awaits it is cancelled, `session/cancel` is sent.
 
         Args:
             session_id: The session ID for this request.
@@ -333,7 +338,7 @@ class RemoteClient(Remote):
             session_id: The session this elicitation is tied to.
             tool_call_id: Optional tool call within the session.
             requested_schema: A JSON Schema describing the form fields to present to the user.
-            mode: Which kind it is: `form`, `form`, `url`, `url`, or another.
+            mode: Selects the variant: `form`, `url` or another string.
             message: A human-readable message describing what input is needed.
             meta: Data for extensions, `_meta` on the wire.
             request_id: The pending Client-to-Agent request this elicitation is tied to.
@@ -341,9 +346,9 @@ class RemoteClient(Remote):
             url: The URL to direct the user to.
 
         Raises:
-            CapabilityError: the client did not advertise `capabilities.elicitation`, or what the
-                arguments need: `capabilities.elicitation.form` for `form` in `mode`,
-                `capabilities.elicitation.url` for `url` in `mode`.
+            CapabilityError: The client did not advertise `capabilities.elicitation`, or what an
+                argument needs: `capabilities.elicitation.form` for `mode="form"`,
+                `capabilities.elicitation.url` for `mode="url"`.
         """
         return await self._call(methods.ELICITATION_CREATE, **keywords)
 
@@ -393,7 +398,7 @@ class RemoteClient(Remote):
             meta: Data for extensions, `_meta` on the wire.
 
         Raises:
-            CapabilityError: the client did not advertise `capabilities.elicitation.url`.
+            CapabilityError: The client did not advertise `capabilities.elicitation.url`.
         """
         await self._notify(methods.ELICITATION_COMPLETE, elicitation_id=elicitation_id, meta=meta)
 
@@ -423,7 +428,7 @@ class RemoteClient(Remote):
 
         See protocol docs: [Cancellation](https://agentclientprotocol.com/protocol/v2/cancellation)
 
-        It needs no capability: send it if a request is in flight.
+        Needs no capability; send it only if a request is in flight.
 
         Args:
             request_id: The ID of the request to cancel: a request that the sender of this

@@ -120,7 +120,7 @@ class Agent(Handler):
 
         See protocol docs: [Initialization](https://agentclientprotocol.com/protocol/v2/draft/initialization)
 
-        Every agent implements it.
+        Every agent must implement this method.
         """
 
     async def auth_login(self, request: LoginAuthRequest, /) -> LoginAuthResponse:
@@ -141,9 +141,10 @@ class Agent(Handler):
 
         See protocol docs: [Initialization](https://agentclientprotocol.com/protocol/v2/draft/initialization)
 
-        Advertise `authMethods` in your `initialize` response: without it clients don't call it.
+        Advertise `authMethods` in your `initialize` response; without it, clients don't call this
+        method.
 
-        The default answers that there is no such method (-32601).
+        The default raises `MethodNotFound`, which answers with the error -32601.
         """
         raise MethodNotFound("auth/login")
 
@@ -156,10 +157,10 @@ class Agent(Handler):
 
         Lists providers that can be configured by the client.
 
-        Advertise `capabilities.providers` in your `initialize` response: without it clients don't
-        call it.
+        Advertise `capabilities.providers` in your `initialize` response; without it, clients don't
+        call this method.
 
-        The default answers that there is no such method (-32601).
+        The default raises `MethodNotFound`, which answers with the error -32601.
         """
         raise MethodNotFound("providers/list")
 
@@ -172,10 +173,10 @@ class Agent(Handler):
 
         Replaces the configuration for a provider.
 
-        Advertise `capabilities.providers` in your `initialize` response: without it clients don't
-        call it.
+        Advertise `capabilities.providers` in your `initialize` response; without it, clients don't
+        call this method.
 
-        The default answers that there is no such method (-32601).
+        The default raises `MethodNotFound`, which answers with the error -32601.
         """
         raise MethodNotFound("providers/set")
 
@@ -190,10 +191,10 @@ class Agent(Handler):
 
         Disables a provider.
 
-        Advertise `capabilities.providers` in your `initialize` response: without it clients don't
-        call it.
+        Advertise `capabilities.providers` in your `initialize` response; without it, clients don't
+        call this method.
 
-        The default answers that there is no such method (-32601).
+        The default raises `MethodNotFound`, which answers with the error -32601.
         """
         raise MethodNotFound("providers/disable")
 
@@ -210,9 +211,10 @@ class Agent(Handler):
         client to complete an advertised authentication flow again. There is no
         guarantee about the behavior of already running sessions.
 
-        Advertise `authMethods` in your `initialize` response: without it clients don't call it.
+        Advertise `authMethods` in your `initialize` response; without it, clients don't call this
+        method.
 
-        The default answers that there is no such method (-32601).
+        The default raises `MethodNotFound`, which answers with the error -32601.
         """
         raise MethodNotFound("auth/logout")
 
@@ -228,10 +230,10 @@ class Agent(Handler):
         This method is only available if the agent advertises the `auth.status` capability.
         It MUST NOT change any agent state, and agents MUST NOT reject it with `auth_required`.
 
-        Advertise `capabilities.auth.status` in your `initialize` response: without it clients don't
-        call it.
+        Advertise `capabilities.auth.status` in your `initialize` response; without it, clients
+        don't call this method.
 
-        The default answers that there is no such method (-32601).
+        The default raises `MethodNotFound`, which answers with the error -32601.
         """
         raise MethodNotFound("auth/status")
 
@@ -252,11 +254,13 @@ class Agent(Handler):
 
         See protocol docs: [Session Setup](https://agentclientprotocol.com/protocol/v2/draft/session-setup)
 
-        Every agent implements it. Advertise `capabilities.session` in your `initialize` response:
-        without it clients don't call it. Advertise which parts you take:
-        `capabilities.session.additionalDirectories` for `additional_directories`,
-        `capabilities.session.mcp.stdio` for `stdio` in `mcp_servers`,
-        `capabilities.session.mcp.http` for `http` in `mcp_servers`.
+        Every agent must implement this method. Advertise `capabilities.session` in your
+        `initialize` response; without it, clients don't call this method.
+
+        Advertise a capability for each of these that you accept:
+        - `additional_directories`: `capabilities.session.additionalDirectories`
+        - items of type `stdio` in `mcp_servers`: `capabilities.session.mcp.stdio`
+        - items of type `http` in `mcp_servers`: `capabilities.session.mcp.http`
         """
 
     async def session_list(self, request: ListSessionsRequest, /) -> ListSessionsResponse:
@@ -266,10 +270,10 @@ class Agent(Handler):
 
         The agent should return metadata about sessions with optional filtering and pagination support.
 
-        Advertise `capabilities.session` in your `initialize` response: without it clients don't
-        call it.
+        Advertise `capabilities.session` in your `initialize` response; without it, clients don't
+        call this method.
 
-        The default answers that there is no such method (-32601).
+        The default raises `MethodNotFound`, which answers with the error -32601.
         """
         raise MethodNotFound("session/list")
 
@@ -280,10 +284,10 @@ class Agent(Handler):
 
         This method is only available if the agent advertises the `session.delete` capability.
 
-        Advertise `capabilities.session.delete` in your `initialize` response: without it clients
-        don't call it.
+        Advertise `capabilities.session.delete` in your `initialize` response; without it, clients
+        don't call this method.
 
-        The default answers that there is no such method (-32601).
+        The default raises `MethodNotFound`, which answers with the error -32601.
         """
         raise MethodNotFound("session/delete")
 
@@ -306,12 +310,15 @@ class Agent(Handler):
         set up with the request's `cwd`, `additionalDirectories`, and `mcpServers`.
         The client can prompt it without calling `session/resume` first.
 
-        Advertise `capabilities.session.fork` in your `initialize` response: without it clients
-        don't call it. Advertise which parts you take: `capabilities.session.additionalDirectories`
-        for `additional_directories`, `capabilities.session.mcp.stdio` for `stdio` in `mcp_servers`,
-        `capabilities.session.mcp.http` for `http` in `mcp_servers`.
+        Advertise `capabilities.session.fork` in your `initialize` response; without it, clients
+        don't call this method.
 
-        The default answers that there is no such method (-32601).
+        Advertise a capability for each of these that you accept:
+        - `additional_directories`: `capabilities.session.additionalDirectories`
+        - items of type `stdio` in `mcp_servers`: `capabilities.session.mcp.stdio`
+        - items of type `http` in `mcp_servers`: `capabilities.session.mcp.http`
+
+        The default raises `MethodNotFound`, which answers with the error -32601.
         """
         raise MethodNotFound("session/fork")
 
@@ -326,10 +333,10 @@ class Agent(Handler):
 
         This method is only available if the agent advertises the `session.archive` capability.
 
-        Advertise `capabilities.session.archive` in your `initialize` response: without it clients
-        don't call it.
+        Advertise `capabilities.session.archive` in your `initialize` response; without it, clients
+        don't call this method.
 
-        The default answers that there is no such method (-32601).
+        The default raises `MethodNotFound`, which answers with the error -32601.
         """
         raise MethodNotFound("session/archive")
 
@@ -346,10 +353,10 @@ class Agent(Handler):
 
         This method is only available if the agent advertises the `session.archive` capability.
 
-        Advertise `capabilities.session.archive` in your `initialize` response: without it clients
-        don't call it.
+        Advertise `capabilities.session.archive` in your `initialize` response; without it, clients
+        don't call this method.
 
-        The default answers that there is no such method (-32601).
+        The default raises `MethodNotFound`, which answers with the error -32601.
         """
         raise MethodNotFound("session/unarchive")
 
@@ -364,10 +371,10 @@ class Agent(Handler):
 
         This method is only available if the agent advertises the `session.status` capability.
 
-        Advertise `capabilities.session.status` in your `initialize` response: without it clients
-        don't call it.
+        Advertise `capabilities.session.status` in your `initialize` response; without it, clients
+        don't call this method.
 
-        The default answers that there is no such method (-32601).
+        The default raises `MethodNotFound`, which answers with the error -32601.
         """
         raise MethodNotFound("session/status")
 
@@ -387,10 +394,10 @@ class Agent(Handler):
         The session does not need to be active on the connection. The agent stores the
         title and returns the stored title, which may be normalized.
 
-        Advertise `capabilities.session.title` in your `initialize` response: without it clients
-        don't call it.
+        Advertise `capabilities.session.title` in your `initialize` response; without it, clients
+        don't call this method.
 
-        The default answers that there is no such method (-32601).
+        The default raises `MethodNotFound`, which answers with the error -32601.
         """
         raise MethodNotFound("session/set_title")
 
@@ -403,12 +410,15 @@ class Agent(Handler):
         to continue. If `replayFrom` is set, the agent should replay
         retained conversation history before responding.
 
-        Advertise `capabilities.session` in your `initialize` response: without it clients don't
-        call it. Advertise which parts you take: `capabilities.session.additionalDirectories` for
-        `additional_directories`, `capabilities.session.mcp.stdio` for `stdio` in `mcp_servers`,
-        `capabilities.session.mcp.http` for `http` in `mcp_servers`.
+        Advertise `capabilities.session` in your `initialize` response; without it, clients don't
+        call this method.
 
-        The default answers that there is no such method (-32601).
+        Advertise a capability for each of these that you accept:
+        - `additional_directories`: `capabilities.session.additionalDirectories`
+        - items of type `stdio` in `mcp_servers`: `capabilities.session.mcp.stdio`
+        - items of type `http` in `mcp_servers`: `capabilities.session.mcp.http`
+
+        The default raises `MethodNotFound`, which answers with the error -32601.
         """
         raise MethodNotFound("session/resume")
 
@@ -420,10 +430,10 @@ class Agent(Handler):
         The Agent MUST cancel any ongoing work as if `session/cancel` was called, stop the
         session's background work, and then free the resources associated with the session.
 
-        Advertise `capabilities.session` in your `initialize` response: without it clients don't
-        call it.
+        Advertise `capabilities.session` in your `initialize` response; without it, clients don't
+        call this method.
 
-        The default answers that there is no such method (-32601).
+        The default raises `MethodNotFound`, which answers with the error -32601.
         """
         raise MethodNotFound("session/close")
 
@@ -436,9 +446,10 @@ class Agent(Handler):
         The response means the Agent accepted the cancellation. A final `tool_call_update`
         confirms it.
 
-        It needs no capability: clients call it if the tool call advertises `capabilities.cancel`.
+        Needs no capability; clients call this method if the tool call advertises
+        `capabilities.cancel`.
 
-        The default answers that there is no such method (-32601).
+        The default raises `MethodNotFound`, which answers with the error -32601.
         """
         raise MethodNotFound("tool_call/cancel")
 
@@ -451,9 +462,10 @@ class Agent(Handler):
         The response means the Agent accepted the cancellation. A `terminal_update` with
         `exitStatus` confirms it.
 
-        It needs no capability: clients call it if the terminal advertises `capabilities.cancel`.
+        Needs no capability; clients call this method if the terminal advertises
+        `capabilities.cancel`.
 
-        The default answers that there is no such method (-32601).
+        The default raises `MethodNotFound`, which answers with the error -32601.
         """
         raise MethodNotFound("terminal/cancel")
 
@@ -464,9 +476,9 @@ class Agent(Handler):
 
         Sets the current value for a session configuration option.
 
-        It needs no capability: clients call it if the session came with config options.
+        Needs no capability; clients call this method if the session came with config options.
 
-        The default answers that there is no such method (-32601).
+        The default raises `MethodNotFound`, which answers with the error -32601.
         """
         raise MethodNotFound("session/set_config_option")
 
@@ -496,11 +508,13 @@ class Agent(Handler):
 
         See protocol docs: [Prompt Lifecycle](https://agentclientprotocol.com/protocol/v2/draft/prompt-lifecycle)
 
-        Every agent implements it. Advertise `capabilities.session` in your `initialize` response:
-        without it clients don't call it. Advertise which parts you take:
-        `capabilities.session.prompt.image` for `image` in `prompt`,
-        `capabilities.session.prompt.audio` for `audio` in `prompt`,
-        `capabilities.session.prompt.embeddedContext` for `resource` in `prompt`.
+        Every agent must implement this method. Advertise `capabilities.session` in your
+        `initialize` response; without it, clients don't call this method.
+
+        Advertise a capability for each of these that you accept:
+        - items of type `image` in `prompt`: `capabilities.session.prompt.image`
+        - items of type `audio` in `prompt`: `capabilities.session.prompt.audio`
+        - items of type `resource` in `prompt`: `capabilities.session.prompt.embeddedContext`
         """
 
     async def session_cancel(self, notification: CancelSessionNotification, /) -> None:
@@ -537,10 +551,10 @@ class Agent(Handler):
 
         See protocol docs: [Cancellation](https://agentclientprotocol.com/protocol/v2/draft/prompt-lifecycle#cancellation)
 
-        Advertise `capabilities.session` in your `initialize` response: without it clients don't
-        send it.
+        Advertise `capabilities.session` in your `initialize` response; without it, clients don't
+        send this notification.
 
-        The default ignores it.
+        The default ignores the notification.
         """
         await self._unhandled(methods.SESSION_CANCEL, notification)
 
@@ -553,10 +567,10 @@ class Agent(Handler):
 
         Sends an MCP-over-ACP notification.
 
-        Advertise `capabilities.session.mcp.acp` in your `initialize` response: without it clients
-        don't send it.
+        Advertise `capabilities.session.mcp.acp` in your `initialize` response; without it, clients
+        don't send this notification.
 
-        The default ignores it.
+        The default ignores the notification.
         """
         await self._unhandled(methods.MCP_MESSAGE_NOTIFICATION, notification)
 
@@ -581,9 +595,9 @@ class Agent(Handler):
 
         See protocol docs: [Cancellation](https://agentclientprotocol.com/protocol/v2/draft/cancellation)
 
-        It needs no capability: clients send it if a request is in flight.
+        Needs no capability; clients send this notification if a request is in flight.
 
-        The default does nothing: the handler of that request has been cancelled already.
+        The default does nothing, because the connection has cancelled the request already.
         """
         await self._unhandled(methods.CANCEL_REQUEST, notification)
 
@@ -595,9 +609,9 @@ class Agent(Handler):
         Sent by a conductor to each component that has a successor, instead of `initialize`.
         The params and response are the same as for `initialize`.
 
-        It needs no capability: clients call it if the component runs in a proxy chain.
+        Needs no capability; clients call this method if the component runs in a proxy chain.
 
-        The default answers that there is no such method (-32601).
+        The default raises `MethodNotFound`, which answers with the error -32601.
         """
         raise MethodNotFound("proxy/initialize")
 
@@ -610,9 +624,9 @@ class Agent(Handler):
         it to the proxy to deliver a request from the successor. The wrapped request's result
         or error is returned unchanged.
 
-        It needs no capability: clients call it if the component runs in a proxy chain.
+        Needs no capability; clients call this method if the component runs in a proxy chain.
 
-        The default answers that there is no such method (-32601).
+        The default raises `MethodNotFound`, which answers with the error -32601.
         """
         raise MethodNotFound("proxy/successor")
 
@@ -626,34 +640,38 @@ class Agent(Handler):
         A proxy sends it to its conductor to forward a notification downstream. The conductor
         sends it to the proxy to deliver a notification from the successor.
 
-        It needs no capability: clients send it if the component runs in a proxy chain.
+        Needs no capability; clients send this notification if the component runs in a proxy chain.
 
-        The default ignores it.
+        The default ignores the notification.
         """
         await self._unhandled(methods.PROXY_SUCCESSOR_NOTIFICATION, notification)
 
 
 class RemoteAgent(Remote):
-    """An agent at the other end of a connection."""
+    """The proxy for an agent at the other end of a connection."""
 
     requests: ClassVar[Mapping[str, Request[Any, Any]]] = methods.AGENT_REQUESTS
     notifications: ClassVar[Mapping[str, Notification[Any]]] = methods.AGENT_NOTIFICATIONS
 
     @property
     def handler(self) -> Client:
-        """What handles this side of the connection. Raises RuntimeError while the factory is still making it."""
+        """The `Client` that handles this side of the connection.
+
+        Raises:
+            RuntimeError: The factory has not returned it yet.
+        """
         handler: Client = self._channel.handler
         return handler
 
     @property
     def capabilities(self) -> AgentCapabilities | None:
-        """What the agent advertised in its `initialize` message; None before `initialize` was answered."""
+        """The capabilities that the agent advertised; None until `initialize` is answered."""
         found: AgentCapabilities | None = self._channel.peer_capabilities
         return found
 
     @property
     def peer_info(self) -> Implementation | None:
-        """The agent's name and version; None before `initialize` was answered, and if it did not say."""
+        """The agent's name and version; None until `initialize` is answered, or if it gave none."""
         found: Implementation | None = self._channel.peer_info
         return found
 
@@ -714,7 +732,7 @@ class RemoteAgent(Remote):
     @overload
     async def request(self, request: ProxySuccessorRequest, /) -> ProxySuccessorResponse: ...
     async def request(self, request: Any, /) -> Any:
-        """Send a ready-made request and wait for its result."""
+        """Send a ready-made request object and wait for its result."""
         return await self._request_with(request)
 
     @overload
@@ -726,7 +744,7 @@ class RemoteAgent(Remote):
     @overload
     async def notify(self, notification: ProxySuccessorNotification, /) -> None: ...
     async def notify(self, notification: Any, /) -> None:
-        """Send a ready-made notification."""
+        """Send a ready-made notification object."""
         await self._notify_with(notification)
 
     async def initialize(
@@ -758,6 +776,9 @@ class RemoteAgent(Remote):
             info: Information about the implementation sending this initialize request.
             capabilities: Capabilities supported by the client.
             meta: Data for extensions, `_meta` on the wire.
+
+        Raises:
+            ProtocolVersionMismatch: The agent answered with another protocol version.
         """
         return await self._call(
             methods.INITIALIZE,
@@ -796,7 +817,7 @@ class RemoteAgent(Remote):
             meta: Data for extensions, `_meta` on the wire.
 
         Raises:
-            CapabilityError: the agent did not advertise `authMethods`.
+            CapabilityError: The agent did not advertise `authMethods`.
         """
         return await self._call(methods.AUTH_LOGIN, method_id=method_id, meta=meta)
 
@@ -817,7 +838,7 @@ class RemoteAgent(Remote):
             meta: Data for extensions, `_meta` on the wire.
 
         Raises:
-            CapabilityError: the agent did not advertise `capabilities.providers`.
+            CapabilityError: The agent did not advertise `capabilities.providers`.
         """
         return await self._call(methods.PROVIDERS_LIST, meta=meta)
 
@@ -847,7 +868,7 @@ class RemoteAgent(Remote):
             meta: Data for extensions, `_meta` on the wire.
 
         Raises:
-            CapabilityError: the agent did not advertise `capabilities.providers`.
+            CapabilityError: The agent did not advertise `capabilities.providers`.
         """
         return await self._call(
             methods.PROVIDERS_SET,
@@ -877,7 +898,7 @@ class RemoteAgent(Remote):
             meta: Data for extensions, `_meta` on the wire.
 
         Raises:
-            CapabilityError: the agent did not advertise `capabilities.providers`.
+            CapabilityError: The agent did not advertise `capabilities.providers`.
         """
         return await self._call(methods.PROVIDERS_DISABLE, provider_id=provider_id, meta=meta)
 
@@ -902,7 +923,7 @@ class RemoteAgent(Remote):
             meta: Data for extensions, `_meta` on the wire.
 
         Raises:
-            CapabilityError: the agent did not advertise `authMethods`.
+            CapabilityError: The agent did not advertise `authMethods`.
         """
         return await self._call(methods.AUTH_LOGOUT, meta=meta)
 
@@ -926,7 +947,7 @@ class RemoteAgent(Remote):
             meta: Data for extensions, `_meta` on the wire.
 
         Raises:
-            CapabilityError: the agent did not advertise `capabilities.auth.status`.
+            CapabilityError: The agent did not advertise `capabilities.auth.status`.
         """
         return await self._call(methods.AUTH_STATUS, meta=meta)
 
@@ -959,14 +980,15 @@ class RemoteAgent(Remote):
             additional_directories: Additional workspace roots for this session. Each path must be
                 absolute.
             mcp_servers: List of MCP (Model Context Protocol) servers the agent should connect to.
-            system_prompt: **UNSTABLE**
+            system_prompt: **UNSTABLE**.
             meta: Data for extensions, `_meta` on the wire.
 
         Raises:
-            CapabilityError: the agent did not advertise `capabilities.session`, or what the
-                arguments need: `capabilities.session.additionalDirectories` for
-                `additional_directories`, `capabilities.session.mcp.stdio` for `stdio` in
-                `mcp_servers`, `capabilities.session.mcp.http` for `http` in `mcp_servers`.
+            CapabilityError: The agent did not advertise `capabilities.session`, or what an argument
+                needs: `capabilities.session.additionalDirectories` for `additional_directories`,
+                `capabilities.session.mcp.stdio` for items of type `stdio` in `mcp_servers`,
+                `capabilities.session.mcp.http` for items of type `http` in `mcp_servers`.
+            RelativePath: `cwd` or `additional_directories` holds a relative path.
         """
         return await self._call(
             methods.SESSION_NEW,
@@ -994,12 +1016,13 @@ class RemoteAgent(Remote):
         Args:
             cwd: Filter sessions by working directory. Must be an absolute path.
             cursor: Opaque cursor token from a previous response's nextCursor field for cursor-based
-                pagination
-            archived: **UNSTABLE**
+                pagination.
+            archived: **UNSTABLE**.
             meta: Data for extensions, `_meta` on the wire.
 
         Raises:
-            CapabilityError: the agent did not advertise `capabilities.session`.
+            CapabilityError: The agent did not advertise `capabilities.session`.
+            RelativePath: `cwd` holds a relative path.
         """
         return await self._call(
             methods.SESSION_LIST, cwd=cwd, cursor=cursor, archived=archived, meta=meta
@@ -1017,14 +1040,14 @@ class RemoteAgent(Remote):
 
         This method is only available if the agent advertises the `session.delete` capability.
 
-        The error -32002 counts as success: there was nothing left to end.
+        The error -32002 counts as success, because nothing was left to end.
 
         Args:
             session_id: The ID of the session to delete.
             meta: Data for extensions, `_meta` on the wire.
 
         Raises:
-            CapabilityError: the agent did not advertise `capabilities.session.delete`.
+            CapabilityError: The agent did not advertise `capabilities.session.delete`.
         """
         return await self._call(methods.SESSION_DELETE, session_id=session_id, meta=meta)
 
@@ -1062,14 +1085,16 @@ class RemoteAgent(Remote):
             additional_directories: Additional workspace roots to activate for this session. Each
                 path must be absolute.
             mcp_servers: List of MCP servers to connect to for this session.
-            system_prompt: **UNSTABLE**
+            system_prompt: **UNSTABLE**.
             meta: Data for extensions, `_meta` on the wire.
 
         Raises:
-            CapabilityError: the agent did not advertise `capabilities.session.fork`, or what the
-                arguments need: `capabilities.session.additionalDirectories` for
-                `additional_directories`, `capabilities.session.mcp.stdio` for `stdio` in
-                `mcp_servers`, `capabilities.session.mcp.http` for `http` in `mcp_servers`.
+            CapabilityError: The agent did not advertise `capabilities.session.fork`, or what an
+                argument needs: `capabilities.session.additionalDirectories` for
+                `additional_directories`, `capabilities.session.mcp.stdio` for items of type `stdio`
+                in `mcp_servers`, `capabilities.session.mcp.http` for items of type `http` in
+                `mcp_servers`.
+            RelativePath: `cwd` or `additional_directories` holds a relative path.
         """
         return await self._call(
             methods.SESSION_FORK,
@@ -1102,7 +1127,7 @@ class RemoteAgent(Remote):
             meta: Data for extensions, `_meta` on the wire.
 
         Raises:
-            CapabilityError: the agent did not advertise `capabilities.session.archive`.
+            CapabilityError: The agent did not advertise `capabilities.session.archive`.
         """
         return await self._call(methods.SESSION_ARCHIVE, session_id=session_id, meta=meta)
 
@@ -1127,7 +1152,7 @@ class RemoteAgent(Remote):
             meta: Data for extensions, `_meta` on the wire.
 
         Raises:
-            CapabilityError: the agent did not advertise `capabilities.session.archive`.
+            CapabilityError: The agent did not advertise `capabilities.session.archive`.
         """
         return await self._call(methods.SESSION_UNARCHIVE, session_id=session_id, meta=meta)
 
@@ -1152,7 +1177,7 @@ class RemoteAgent(Remote):
             meta: Data for extensions, `_meta` on the wire.
 
         Raises:
-            CapabilityError: the agent did not advertise `capabilities.session.status`.
+            CapabilityError: The agent did not advertise `capabilities.session.status`.
         """
         return await self._call(methods.SESSION_STATUS, session_id=session_id, meta=meta)
 
@@ -1182,7 +1207,7 @@ class RemoteAgent(Remote):
             meta: Data for extensions, `_meta` on the wire.
 
         Raises:
-            CapabilityError: the agent did not advertise `capabilities.session.title`.
+            CapabilityError: The agent did not advertise `capabilities.session.title`.
         """
         return await self._call(
             methods.SESSION_SET_TITLE, session_id=session_id, title=title, meta=meta
@@ -1214,14 +1239,15 @@ class RemoteAgent(Remote):
                 path must be absolute.
             mcp_servers: List of MCP servers to connect to for this session.
             replay_from: Inclusive cursor describing where conversation replay should begin.
-            system_prompt: **UNSTABLE**
+            system_prompt: **UNSTABLE**.
             meta: Data for extensions, `_meta` on the wire.
 
         Raises:
-            CapabilityError: the agent did not advertise `capabilities.session`, or what the
-                arguments need: `capabilities.session.additionalDirectories` for
-                `additional_directories`, `capabilities.session.mcp.stdio` for `stdio` in
-                `mcp_servers`, `capabilities.session.mcp.http` for `http` in `mcp_servers`.
+            CapabilityError: The agent did not advertise `capabilities.session`, or what an argument
+                needs: `capabilities.session.additionalDirectories` for `additional_directories`,
+                `capabilities.session.mcp.stdio` for items of type `stdio` in `mcp_servers`,
+                `capabilities.session.mcp.http` for items of type `http` in `mcp_servers`.
+            RelativePath: `cwd` or `additional_directories` holds a relative path.
         """
         return await self._call(
             methods.SESSION_RESUME,
@@ -1247,14 +1273,14 @@ class RemoteAgent(Remote):
         The Agent MUST cancel any ongoing work as if `session/cancel` was called, stop the
         session's background work, and then free the resources associated with the session.
 
-        The error -32002 counts as success: there was nothing left to end.
+        The error -32002 counts as success, because nothing was left to end.
 
         Args:
             session_id: The ID of the session to close.
             meta: Data for extensions, `_meta` on the wire.
 
         Raises:
-            CapabilityError: the agent did not advertise `capabilities.session`.
+            CapabilityError: The agent did not advertise `capabilities.session`.
         """
         return await self._call(methods.SESSION_CLOSE, session_id=session_id, meta=meta)
 
@@ -1273,7 +1299,7 @@ class RemoteAgent(Remote):
         The response means the Agent accepted the cancellation. A final `tool_call_update`
         confirms it.
 
-        It needs no capability: call it if the tool call advertises `capabilities.cancel`.
+        Needs no capability; call it only if the tool call advertises `capabilities.cancel`.
 
         Args:
             session_id: The ID of the session that owns the tool call.
@@ -1299,7 +1325,7 @@ class RemoteAgent(Remote):
         The response means the Agent accepted the cancellation. A `terminal_update` with
         `exitStatus` confirms it.
 
-        It needs no capability: call it if the terminal advertises `capabilities.cancel`.
+        Needs no capability; call it only if the terminal advertises `capabilities.cancel`.
 
         Args:
             session_id: The ID of the session that owns the terminal.
@@ -1345,10 +1371,10 @@ class RemoteAgent(Remote):
 
         Sets the current value for a session configuration option.
 
-        It needs no capability: call it if the session came with config options.
+        Needs no capability; call it only if the session came with config options.
 
         Args:
-            type: Which kind it is: `id`, `boolean`, or another.
+            type: Selects the variant: `id`, `boolean` or another string.
             session_id: The ID of the session to set the configuration option for.
             config_id: The ID of the configuration option to set.
             meta: Data for extensions, `_meta` on the wire.
@@ -1389,15 +1415,16 @@ class RemoteAgent(Remote):
         See protocol docs: [Prompt Lifecycle](https://agentclientprotocol.com/protocol/v2/draft/prompt-lifecycle)
 
         Args:
-            session_id: The ID of the session to send this user message to
+            session_id: The ID of the session to send this user message to.
             prompt: The blocks of content that compose the user's message.
             meta: Data for extensions, `_meta` on the wire.
 
         Raises:
-            CapabilityError: the agent did not advertise `capabilities.session`, or what the
-                arguments need: `capabilities.session.prompt.image` for `image` in `prompt`,
-                `capabilities.session.prompt.audio` for `audio` in `prompt`,
-                `capabilities.session.prompt.embeddedContext` for `resource` in `prompt`.
+            CapabilityError: The agent did not advertise `capabilities.session`, or what an argument
+                needs: `capabilities.session.prompt.image` for items of type `image` in `prompt`,
+                `capabilities.session.prompt.audio` for items of type `audio` in `prompt`,
+                `capabilities.session.prompt.embeddedContext` for items of type `resource` in
+                `prompt`.
         """
         return await self._call(
             methods.SESSION_PROMPT, session_id=session_id, prompt=prompt, meta=meta
@@ -1442,15 +1469,15 @@ class RemoteAgent(Remote):
 
         See protocol docs: [Cancellation](https://agentclientprotocol.com/protocol/v2/draft/prompt-lifecycle#cancellation)
 
-        The session's pending `session/request_permission` is answered with `{"outcome": {"outcome":
-        "cancelled"}}`.
+        The session's pending `session/request_permission` requests are answered with
+        `{"outcome": {"outcome": "cancelled"}}`.
 
         Args:
             session_id: The ID of the session to cancel operations for.
             meta: Data for extensions, `_meta` on the wire.
 
         Raises:
-            CapabilityError: the agent did not advertise `capabilities.session`.
+            CapabilityError: The agent did not advertise `capabilities.session`.
         """
         await self._notify(methods.SESSION_CANCEL, session_id=session_id, meta=meta)
 
@@ -1479,7 +1506,7 @@ class RemoteAgent(Remote):
             meta: Data for extensions, `_meta` on the wire.
 
         Raises:
-            CapabilityError: the agent did not advertise `capabilities.session.mcp.acp`.
+            CapabilityError: The agent did not advertise `capabilities.session.mcp.acp`.
         """
         await self._notify(
             methods.MCP_MESSAGE_NOTIFICATION,
@@ -1516,7 +1543,7 @@ class RemoteAgent(Remote):
 
         See protocol docs: [Cancellation](https://agentclientprotocol.com/protocol/v2/draft/cancellation)
 
-        It needs no capability: send it if a request is in flight.
+        Needs no capability; send it only if a request is in flight.
 
         Args:
             request_id: The ID of the request to cancel: a request that the sender of this
@@ -1541,13 +1568,16 @@ class RemoteAgent(Remote):
         Sent by a conductor to each component that has a successor, instead of `initialize`.
         The params and response are the same as for `initialize`.
 
-        It needs no capability: call it if the component runs in a proxy chain.
+        Needs no capability; call it only if the component runs in a proxy chain.
 
         Args:
             protocol_version: The latest protocol version supported by the client.
             info: Information about the implementation sending this initialize request.
             capabilities: Capabilities supported by the client.
             meta: Data for extensions, `_meta` on the wire.
+
+        Raises:
+            ProtocolVersionMismatch: The agent answered with another protocol version.
         """
         return await self._call(
             methods.PROXY_INITIALIZE,
@@ -1572,7 +1602,7 @@ class RemoteAgent(Remote):
         it to the proxy to deliver a request from the successor. The wrapped request's result
         or error is returned unchanged.
 
-        It needs no capability: call it if the component runs in a proxy chain.
+        Needs no capability; call it only if the component runs in a proxy chain.
 
         Args:
             method: Method name of the wrapped request.
@@ -1595,7 +1625,7 @@ class RemoteAgent(Remote):
         A proxy sends it to its conductor to forward a notification downstream. The conductor
         sends it to the proxy to deliver a notification from the successor.
 
-        It needs no capability: send it if the component runs in a proxy chain.
+        Needs no capability; send it only if the component runs in a proxy chain.
 
         Args:
             method: Method name of the wrapped notification.
