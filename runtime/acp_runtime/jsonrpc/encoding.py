@@ -9,7 +9,7 @@ import re
 from functools import lru_cache
 from typing import Any
 
-from pydantic_core import PydanticSerializationError, to_json
+from pydantic_core import PydanticSerializationError, from_json, to_json
 
 from acp_runtime.errors import RequestError
 from acp_runtime.jsonrpc import placeholders
@@ -82,7 +82,11 @@ def dump(value: Any) -> bytes:
 
 def to_plain_json(value: Any) -> Any:
     """Return the plain JSON of a received value, with infinite numbers as null."""
-    return parse(_dump_again(value)).value
+    line = _dump_again(value)
+    try:
+        return from_json(line)
+    except ValueError:  # a lone surrogate, or deep nesting
+        return parse(line).value
 
 
 def _dump_again(value: Any) -> bytes:
