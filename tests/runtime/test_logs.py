@@ -1,4 +1,4 @@
-"""Rule 30: what goes to the log."""
+"""Rule 30: the log is escaped, limited, and free of payload."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tests.support.runtime.odd_json import CERTAIN, DAMAGE, FAR_TOO_DEEP, messag
 from tests.support.runtime.peer import INITIALIZE, Link, PlainAgent, calling, chunk, serving, update
 
 
-async def test_rule_30_20000_unknown_notifications_stay_under_a_mebibyte_of_log(
+async def test_rule_30_20000_unknown_notifications_log_less_than_100_kb(
     link: Link, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.DEBUG, "acp_runtime")
@@ -32,7 +32,7 @@ async def test_rule_30_20000_unknown_notifications_stay_under_a_mebibyte_of_log(
     assert 0 < len(caplog.text) < 100_000
 
 
-async def test_rule_30_garbage_is_escaped_and_summarised(link: Link, caplog: pytest.LogCaptureFixture) -> None:
+async def test_rule_30_garbage_is_escaped_and_truncated(link: Link, caplog: pytest.LogCaptureFixture) -> None:
     async with serving(link) as peer:
         await peer.send(b"\x1b[31mred\x07" + b"x" * 100_000 + b"\n")
         await peer.receive()
@@ -41,9 +41,7 @@ async def test_rule_30_garbage_is_escaped_and_summarised(link: Link, caplog: pyt
     assert len(caplog.text) < 1000
 
 
-async def test_rule_30_no_secret_of_params_is_in_the_log_at_any_level(
-    link: Link, caplog: pytest.LogCaptureFixture
-) -> None:
+async def test_rule_30_params_are_not_logged_at_any_level(link: Link, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
     env = [{"name": "KEY", "value": "hunter2"}]
     good: dict[str, Any] = {"name": "x", "command": "/x", "args": [], "env": env}
@@ -84,7 +82,7 @@ def test_rule_30_frames_can_be_logged_without_the_values_of_env_and_headers(key:
     assert redacted.count(b"KEY") == 2
 
 
-def test_rule_30_a_line_that_is_not_json_is_logged_as_its_size() -> None:
+def test_rule_30_a_line_that_is_not_json_is_redacted_to_its_size() -> None:
     assert redact(b"hunter2") == b'"7 bytes that are not JSON"'
 
 
@@ -99,7 +97,7 @@ def test_rule_30_any_json_can_be_redacted() -> None:
 
 ENV = {"name": "KEY", "value": "hunter2"}
 NEW_SESSION = {"cwd": "/", "mcpServers": [{"name": "x", "command": "/x", "args": [], "env": [ENV]}]}
-# Messages, pieces of them, and what programs print of them.
+# Messages, fragments of them, and printed forms of them.
 PAYLOADS = {
     **{name: damage(message(id=1, method="session/new", params=NEW_SESSION)) for name, damage in DAMAGE.items()},
     **{name: message(id=1, method="x", params=b'{"a":["hunter2"],"b":%b}' % odd) for name, odd in CERTAIN.items()},
@@ -109,14 +107,14 @@ PAYLOADS = {
     "a name and a value": b'"KEY": "hunter2"',
     "a number first": b"-1, hunter2",
     "a word of JSON first": b"null, hunter2\n[true, hunter2",
-    "of another language": b"{'env': 'hunter2'}\n{ env: 'hunter2' }\n['hunter2']",
+    "in the syntax of another language": b"{'env': 'hunter2'}\n{ env: 'hunter2' }\n['hunter2']",
     "in a line of a log": b'DEBUG sending {"env": "hunter2"}',
     "in UTF-16": '{"env": "hunter2"}'.encode("utf-16"),
 }
 
 
 @pytest.mark.parametrize("name", PAYLOADS)
-async def test_rule_30_an_unreadable_line_is_described_and_not_quoted(
+async def test_rule_30_an_unreadable_message_is_described_but_not_quoted(
     link: Link, name: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.DEBUG)
@@ -136,7 +134,7 @@ async def test_rule_30_an_unreadable_line_is_described_and_not_quoted(
 @pytest.mark.parametrize(
     "banner", ["Welcome to agent 1.0", "[INFO] ready", "npm WARN old", "--- agent ---", "* it's \u202e\x1b[31mready"]
 )
-async def test_rule_30_a_banner_is_quoted_escaped_in_the_log_and_the_error(
+async def test_rule_30_a_banner_is_quoted_in_the_log_and_the_error_escaped(
     link: Link, banner: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with calling(link, ready=False) as (agent, peer):
@@ -152,7 +150,7 @@ async def test_rule_30_a_banner_is_quoted_escaped_in_the_log_and_the_error(
         assert "another line" not in text
 
 
-async def test_rule_30_invalid_responses_are_described_without_values(link: Link) -> None:
+async def test_rule_30_the_error_for_an_invalid_response_contains_no_values(link: Link) -> None:
     secret: dict[str, Any] = {"env": [ENV], "hunter2": "hunter2"}
     results: list[Any] = ["hunter2", ["hunter2"], {"sessionId": secret}, {"sessionId": [secret]}]
     async with calling(link) as (agent, peer):
@@ -171,7 +169,7 @@ def test_rule_30_the_text_of_errors_is_escaped() -> None:
     assert closed == "Gone. Exit code: 3. Last output on stderr:\nfirst\n\tsecond\\x1b[31m\\x00\\u202e"
 
 
-def test_rule_30_many_kinds_of_warnings_are_rate_limited_together(caplog: pytest.LogCaptureFixture) -> None:
+def test_rule_30_warnings_of_many_kinds_are_rate_limited_together(caplog: pytest.LogCaptureFixture) -> None:
     throttle = ThrottledLogger(logging.getLogger("acp_runtime.test"))
     for number in range(20_000):
         for _ in range(5):
@@ -184,7 +182,7 @@ class Unprintable:
         raise ValueError("no text")
 
 
-def test_rule_30_what_has_no_text_costs_a_log_line(caplog: pytest.LogCaptureFixture) -> None:
+def test_rule_30_an_argument_whose_str_raises_costs_only_its_log_line(caplog: pytest.LogCaptureFixture) -> None:
     throttle = ThrottledLogger(logging.getLogger("acp_runtime.test"))
     throttle.log(logging.WARNING, "kind", "something happened: %s", Unprintable())
     throttle.log(logging.WARNING, "kind", "something else happened")
@@ -216,7 +214,7 @@ def _broken_log(kind: str) -> Iterator[None]:
 
 
 @pytest.mark.parametrize("kind", ["handler", "filter"])
-async def test_rule_30_a_log_that_raises_spoils_neither_initialize_nor_a_new_session_nor_the_end(
+async def test_rule_30_a_logging_handler_that_raises_affects_neither_requests_nor_closing(
     link: Link, kind: str
 ) -> None:
     class Careless(PlainAgent):

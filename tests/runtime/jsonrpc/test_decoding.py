@@ -1,4 +1,4 @@
-"""Rules 4, 9, 11 and 12: what a line is."""
+"""Rules 4, 9, 11 and 12: decoding a line into a request, a notification, a response or an error."""
 
 from __future__ import annotations
 
@@ -43,9 +43,9 @@ INVALID = {
 
 
 @pytest.mark.parametrize("name", INVALID)
-def test_rule_12_an_invalid_notification_is_told_with_its_json_and_what_is_wrong(name: str) -> None:
+def test_rule_12_an_invalid_notification_is_decoded_with_its_json_and_its_errors(name: str) -> None:
     decoder = _client()
-    for _ in range(2):  # the first message is decoded by a way of its own
+    for _ in range(2):  # the first message takes a different path, because the schema is not built yet
         found = decoder.decode(message(method="session/update", params=INVALID[name]))
         assert isinstance(found, InvalidNotification)
         assert (found.method, found.params) == ("session/update", INVALID[name])
@@ -55,7 +55,7 @@ def test_rule_12_an_invalid_notification_is_told_with_its_json_and_what_is_wrong
         assert "hunter2" not in json.dumps(found.error.data)
 
 
-def test_rule_12_an_invalid_notification_without_params_is_told_without_any() -> None:
+def test_rule_12_an_invalid_notification_without_params_has_none_when_decoded() -> None:
     found = _client().decode(message(method="session/update"))
     assert isinstance(found, InvalidNotification)
     assert found.params is None
@@ -74,7 +74,7 @@ def test_rule_11_an_unknown_notification_is_ignored(method: str) -> None:
     assert "hunter2" not in found.reason
 
 
-# What has no method: a response if it can be one, though an invalid one, and a request if it has params.
+# Frames without a method are responses, valid or not, unless they have params and no result or error.
 FRAMES: dict[str, tuple[dict[str, Any], type]] = {
     "a result": ({"id": 1, "result": {}}, IncomingResponse),
     "an error": ({"id": 1, "error": {}}, IncomingResponse),
@@ -88,14 +88,14 @@ FRAMES: dict[str, tuple[dict[str, Any], type]] = {
     "a null method and a result": ({"id": 1, "method": None, "result": {}}, IncomingResponse),
     "a null method and params": ({"id": 1, "method": None, "params": {}}, Refused),
     "a null method": ({"id": 1, "method": None}, Refused),
-    "an id that is none": ({"id": 1.5}, Refused),
-    "a result and an id that is none": ({"id": 1.5, "result": {}}, IncomingResponse),
+    "an invalid id": ({"id": 1.5}, Refused),
+    "a result and an invalid id": ({"id": 1.5, "result": {}}, IncomingResponse),
     "a method and a result": ({"id": 1, "method": "unknown", "result": {}}, Refused),
 }
 
 
 @pytest.mark.parametrize("name", FRAMES)
-def test_rule_4_what_has_no_method_is_a_response_or_is_refused_without_an_id(name: str) -> None:
+def test_rule_4_a_frame_without_a_method_is_a_response_or_is_refused_without_an_id(name: str) -> None:
     members, expected = FRAMES[name]
     for extra in ({}, {"x": "cut \ud83d"}):
         found = _agent().decode(message(**members, **extra))
@@ -107,7 +107,7 @@ def test_rule_4_what_has_no_method_is_a_response_or_is_refused_without_an_id(nam
 
 @pytest.mark.parametrize("name", FRAMES)
 @pytest.mark.parametrize("odd", CERTAIN)
-def test_rule_9_the_same_holds_for_what_is_no_json_but_certain(name: str, odd: str) -> None:
+def test_rule_9_a_frame_with_nan_or_deep_nesting_and_no_method_is_a_response_or_is_refused(name: str, odd: str) -> None:
     members, expected = FRAMES[name]
     found = _agent().decode(message(**members, odd=CERTAIN[odd]))
     assert type(found) is expected
@@ -120,7 +120,7 @@ def test_rule_9_the_same_holds_for_what_is_no_json_but_certain(name: str, odd: s
 
 
 @pytest.mark.parametrize("name", ["result", "error"])
-def test_rule_9_a_response_cut_off_anywhere_behind_its_id_answers_its_call(name: str) -> None:
+def test_rule_9_a_response_truncated_anywhere_after_its_id_names_its_call(name: str) -> None:
     content = {"code": 1, "message": 'a "quoted" text', "data": [1, {"id": 4, "method": "x"}]}
     line = message(id=31, **{name: content})
     decoder = _client()
@@ -134,7 +134,7 @@ def test_rule_9_a_response_cut_off_anywhere_behind_its_id_answers_its_call(name:
         assert found.response_to is None
 
 
-def test_rule_3_a_request_cut_off_anywhere_behind_its_method_answers_nothing() -> None:
+def test_rule_3_a_request_truncated_anywhere_after_its_method_names_no_call() -> None:
     line = message(id=31, **{"method": "x", "params": {"result": {}, "y": [{"error": 1}]}})
     for end in range(line.index(b'"params"'), len(line)):
         found = _client().decode(line[:end])
@@ -142,7 +142,7 @@ def test_rule_3_a_request_cut_off_anywhere_behind_its_method_answers_nothing() -
         assert (found.id, found.response_to) == (None, None)
 
 
-def test_rule_12_a_valid_message_is_the_same_whatever_it_is_read_by() -> None:
+def test_rule_12_messages_with_and_without_surrogates_are_decoded_to_equal_params() -> None:
     decoder = _agent()
     request, odd = decoder.decode(message(**prompt(1))), decoder.decode(message(**prompt(1), x=CUT))
     assert isinstance(request, IncomingRequest)
@@ -153,8 +153,8 @@ def test_rule_12_a_valid_message_is_the_same_whatever_it_is_read_by() -> None:
     assert cancel.params.session_id == CUT
 
 
-def test_rule_12_a_mapping_of_bad_values_is_refused_at_the_first_one() -> None:
-    # An error for each of them takes seven seconds and a gigabyte.
+def test_rule_12_a_mapping_of_invalid_values_is_refused_at_the_first_one() -> None:
+    # Collecting an error for each value would take seven seconds and a gigabyte.
     bad = b",".join(b'"key %d":1' % number for number in range(100_000))
     params = (
         b'{"mode":"form","sessionId":"s","message":"x","requestedSchema":{"type":"object","properties":{%b}}}' % bad
@@ -166,7 +166,7 @@ def test_rule_12_a_mapping_of_bad_values_is_refused_at_the_first_one() -> None:
     assert not any("key 1" in path for path in paths)
 
 
-def test_rule_12_union_labels_of_ours_are_no_part_of_a_path() -> None:
+def test_rule_12_paths_do_not_contain_labels_of_union_members() -> None:
     server = {"name": "x", "command": "/x", "args": "hunter2", "env": []}
     found = _agent().decode(message(id=1, method="session/new", params={"cwd": "/", "mcpServers": [server]}))
     assert isinstance(found, Refused)
@@ -175,7 +175,7 @@ def test_rule_12_union_labels_of_ours_are_no_part_of_a_path() -> None:
     assert not any("<" in each["path"] or "null" in each["message"] for each in errors)
 
 
-def test_rule_12_errors_are_named_by_the_keys_that_came() -> None:
+def test_rule_12_paths_contain_the_received_keys() -> None:
     values = {CUT: 5, "\ud800" * 400: 5}
     params = {"cwd": "/", "mcpServers": [{"type": "http", "name": values, "url": 1, "headers": [values]}]}
     found = _agent().decode(message(id=1, method="session/new", params=params))

@@ -1,4 +1,4 @@
-"""Rules 1 to 5: lines, and what is wrong with them."""
+"""Rules 1 to 5: lines, valid and invalid."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
-from acp_bindings.v1 import ContentBlockText, PromptRequest, PromptResponse, SessionUpdateAgentMessageChunk
+from acp_bindings.v1 import ContentBlockText, PromptRequest, PromptResponse, SessionUpdateAgentMessageChunk, methods
 from acp_runtime import MessageTooLarge
+from acp_runtime.jsonrpc.decoding import Decoder
 from acp_runtime.jsonrpc.framing import LineSplitter
 from tests.support.runtime.peer import Link, Peer, PlainAgent, calling, line, prompt, serving, update
 
@@ -18,7 +19,7 @@ PARSE_ERROR = {"jsonrpc": "2.0", "id": None, "error": {"code": -32700, "message"
 INVALID_REQUEST = {"jsonrpc": "2.0", "id": None, "error": {"code": -32600, "message": "Invalid request"}}
 
 
-async def test_rule_1_outgoing_messages_are_one_line_each_also_with_newlines_in_them(link: Link) -> None:
+async def test_rule_1_a_sent_message_is_one_line_even_if_its_text_has_newlines(link: Link) -> None:
     class Verse(PlainAgent):
         async def session_prompt(self, request: PromptRequest, /) -> PromptResponse:
             content = ContentBlockText(text="one\ntwo\r\n\u2028three")
@@ -33,7 +34,7 @@ async def test_rule_1_outgoing_messages_are_one_line_each_also_with_newlines_in_
         assert (await peer.receive())["id"] == 1
 
 
-async def test_rule_1_concurrent_senders_never_interleave(link: Link) -> None:
+async def test_rule_1_messages_of_concurrent_senders_do_not_interleave(link: Link) -> None:
     class Chatty(PlainAgent):
         async def session_prompt(self, request: PromptRequest, /) -> PromptResponse:
             async def say(letter: str) -> None:
@@ -75,14 +76,14 @@ async def test_rule_2_carriage_returns_leading_space_and_a_bom_are_accepted(link
         assert (await peer.receive())["result"] == {"stopReason": "end_turn"}
 
 
-async def test_rule_2_a_last_line_without_a_newline_is_processed(link: Link) -> None:
+async def test_rule_2_a_last_line_without_a_newline_is_handled(link: Link) -> None:
     async with serving(link) as peer:
         await peer.send(line(prompt(7)).strip())
         await peer.end()
         assert [message["id"] for message in await peer.rest()] == [7]
 
 
-async def test_rule_2_a_message_may_come_byte_by_byte(link: Link) -> None:
+async def test_rule_2_a_message_may_arrive_byte_by_byte(link: Link) -> None:
     async with serving(link) as peer:
         for byte in line(prompt(1)):
             await peer.send(bytes([byte]))
@@ -101,19 +102,21 @@ NOT_JSON = {
     "an id of 6000 digits": b'{"jsonrpc":"2.0","id":' + b"9" * 6000 + b',"method":"a"}',
     "200000 levels": b'{"jsonrpc":"2.0","id":1,"method":"a","params":' + b"[" * 200_000 + b"]" * 200_000 + b"}",
     "200000 levels of nothing": b"[" * 200_000 + b"]" * 200_000,
-    "200000 levels that don't close": b'{"jsonrpc":"2.0","id":1,"method":"a","params":' + b'{"a":[' * 100_000,
+    "200000 unclosed levels": b'{"jsonrpc":"2.0","id":1,"method":"a","params":' + b'{"a":[' * 100_000,
 }
 
 
 @pytest.mark.parametrize("name", NOT_JSON)
-async def test_rule_3_what_is_not_json_gets_one_parse_error_and_the_connection_lives(link: Link, name: str) -> None:
+async def test_rule_3_a_line_that_is_not_json_gets_one_parse_error_and_the_connection_stays_open(
+    link: Link, name: str
+) -> None:
     async with serving(link) as peer:
         await peer.send(NOT_JSON[name] + b"\n")
         assert await peer.receive() == PARSE_ERROR
         assert await peer.until_quiet() == []
 
 
-async def test_rule_3_duplicate_keys_get_one_answer(link: Link) -> None:
+async def test_rule_3_a_request_with_duplicate_keys_gets_one_response(link: Link) -> None:
     async with serving(link) as peer:
         await peer.send(b'{"jsonrpc":"2.0","id":1,"id":2,"method":"quiet","method":"silence"}\n')
         assert (await peer.receive())["error"]["code"] == -32601
@@ -126,7 +129,7 @@ async def test_rule_3_an_infinite_id_is_not_echoed(link: Link) -> None:
         assert await peer.receive() == INVALID_REQUEST
 
 
-async def test_rule_3_text_that_says_nan_is_no_error(link: Link) -> None:
+async def test_rule_3_a_text_may_contain_the_word_nan(link: Link) -> None:
     async with serving(link) as peer:
         params = {"sessionId": "s1", "prompt": [{"type": "text", "text": "NaN and Infinity"}]}
         assert "result" in await peer.call("session/prompt", params)
@@ -149,19 +152,19 @@ NOT_A_MESSAGE: dict[str, bytes] = {
     "an id that is a boolean": b'{"jsonrpc":"2.0","id":true,"method":"session/prompt"}',
     "an id that is an object": b'{"jsonrpc":"2.0","id":{},"method":"session/prompt"}',
     "an id that is an array": b'{"jsonrpc":"2.0","id":[1],"method":"_x"}',
-    "an id that is too large a float": b'{"jsonrpc":"2.0","id":1e999,"method":"_x"}',
+    "an id that overflows to infinity": b'{"jsonrpc":"2.0","id":1e999,"method":"_x"}',
     "params without a method": b'{"jsonrpc":"2.0","id":1,"params":{}}',
     "null params without a method": b'{"jsonrpc":"2.0","id":1,"params":null}',
     "params with neither a method nor an id": b'{"jsonrpc":"2.0","params":{}}',
     "params and a method that is null": b'{"jsonrpc":"2.0","id":1,"method":null,"params":{}}',
     "nothing but a version": b'{"jsonrpc":"2.0"}',
     "nothing but an id": b'{"id":1}',
-    "nothing but an id that is none": b'{"jsonrpc":"2.0","id":1.5}',
+    "nothing but an invalid id": b'{"jsonrpc":"2.0","id":1.5}',
 }
 
 
 @pytest.mark.parametrize("name", NOT_A_MESSAGE)
-async def test_rule_4_what_is_no_message_gets_one_invalid_request_and_the_connection_lives(
+async def test_rule_4_json_that_is_not_a_message_is_refused_and_the_connection_stays_open(
     link: Link, name: str
 ) -> None:
     async with serving(link) as peer:
@@ -170,12 +173,12 @@ async def test_rule_4_what_is_no_message_gets_one_invalid_request_and_the_connec
         assert await peer.until_quiet() == []
 
 
-async def test_rule_5_a_line_beyond_the_limit_closes_the_connection_with_a_typed_error(link: Link) -> None:
+async def test_rule_5_a_line_over_the_limit_closes_the_connection_with_message_too_large(link: Link) -> None:
     async with calling(link, max_message_bytes=100_000) as (agent, peer):
         calls = [asyncio.create_task(agent.session_new(cwd="/", mcp_servers=[])) for _ in range(2)]
         await peer.receive()
         await peer.receive()
-        # Never a newline: it must not be waited for.
+        # The connection must not wait for the newline.
         peer.writer.write(b"x" * 100_001)
         for call in calls:
             with pytest.raises(MessageTooLarge, match="100000"):
@@ -189,38 +192,34 @@ async def test_rule_5_messages_before_one_that_is_too_large_are_handled(link: Li
 
 
 @pytest.mark.parametrize("size", [65_000, 65_536, 70_000, 131_072, 1_000_000])
-async def test_rule_5_the_limits_of_asyncio_do_not_surface(link: Link, size: int) -> None:
+async def test_rule_5_lines_longer_than_the_limits_of_asyncio_are_handled(link: Link, size: int) -> None:
     class Counting(PlainAgent):
         async def ext_request(self, method: str, params: Any) -> Any:
             return {"length": len(params["text"]), "text": params["text"]}
 
     async with serving(link, Counting) as peer:
-        answer = asyncio.create_task(_answer(peer))
+        response = asyncio.create_task(_receive(peer))
         await peer.send({"id": 1, "method": "_count", "params": {"text": "x" * size}})
-        assert (await answer)["result"]["length"] == size
+        assert (await response)["result"]["length"] == size
 
 
-async def _answer(peer: Peer) -> Any:
+async def _receive(peer: Peer) -> Any:
     return await peer.receive()
 
 
 async def test_rule_5_a_line_of_30_megabytes_needs_at_most_three_times_its_size() -> None:
-    from acp_bindings.v1 import methods
-    from acp_runtime.jsonrpc.decoding import Decoder
-    from acp_runtime.jsonrpc.framing import LineSplitter
-
     decoder = Decoder(methods.CLIENT_REQUESTS, methods.CLIENT_NOTIFICATIONS)
     decoder.decode(line(update("s1", "x")))
     size = 30_000_000
     tracemalloc.start()
-    reader = LineSplitter(64 * 1024 * 1024)
+    splitter = LineSplitter(64 * 1024 * 1024)
     whole = line(update("s1", "x" * size))
     chunks = [whole[start : start + 65_536] for start in range(0, len(whole), 65_536)]
     del whole
     tracemalloc.reset_peak()
     lines: list[bytes] = []
     while chunks:
-        lines += reader.feed(chunks.pop(0))
+        lines += splitter.feed(chunks.pop(0))
     message: Any = decoder.decode(lines.pop())
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
@@ -228,8 +227,8 @@ async def test_rule_5_a_line_of_30_megabytes_needs_at_most_three_times_its_size(
     assert peak < 3.2 * size
 
 
-def test_rule_5_nothing_behind_a_line_that_is_too_large_is_handed_on() -> None:
-    lines = LineSplitter(10)
-    assert lines.feed(b"first\nsecon") == [b"first"]
-    assert lines.feed(b"d, too long\nthird\n") == []
-    assert lines.too_large is not None
+def test_rule_5_no_line_after_one_that_is_too_large_is_returned() -> None:
+    splitter = LineSplitter(10)
+    assert splitter.feed(b"first\nsecon") == [b"first"]
+    assert splitter.feed(b"d, too long\nthird\n") == []
+    assert splitter.too_large is not None

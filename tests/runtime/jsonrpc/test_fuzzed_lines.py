@@ -1,4 +1,4 @@
-"""Rules 3 and 4 for lines that nobody has thought of: decoding never raises and agrees with a strict parser."""
+"""Rules 3 and 4 for generated and mutated lines: decoding never raises and agrees with a strict parser."""
 
 from __future__ import annotations
 
@@ -19,26 +19,26 @@ from tests.support.runtime.fuzzing import MESSAGES, check, generated, mutations
 from tests.support.runtime.peer import Link, Peer, serving
 from tests.support.scale import count
 
-# What gets an answer.
-Answered = (IncomingRequest, Refused)
+# The kinds of message that are answered.
+ANSWERED = (IncomingRequest, Refused)
 
 
 @pytest.mark.slow
-def test_rule_3_every_kind_of_json_in_every_place_is_what_a_strict_parser_says() -> None:
+def test_rule_3_every_kind_of_json_in_every_place_is_decoded_as_by_a_strict_parser() -> None:
     for each in generated():
         check(each)
 
 
 @pytest.mark.stress
 @pytest.mark.parametrize("seed", range(count(3, 200)))
-def test_rule_3_mutated_messages_are_what_a_strict_parser_says(seed: int) -> None:
+def test_rule_3_mutated_messages_are_decoded_as_by_a_strict_parser(seed: int) -> None:
     for each in islice(mutations(seed, MESSAGES), 1500):
         check(each)
 
 
 @pytest.mark.stress
 @pytest.mark.parametrize("seed", range(count(2, 100)))
-def test_rule_3_the_outline_of_a_line_is_whole_if_the_line_is_json(seed: int) -> None:
+def test_rule_3_the_outline_of_a_line_is_whole_exactly_if_the_line_is_json(seed: int) -> None:
     for each in islice(mutations(seed, MESSAGES), 2500):
         text = each.decode("utf-8", "replace")
         try:
@@ -57,23 +57,23 @@ def test_rule_3_the_outline_of_a_line_is_whole_if_the_line_is_json(seed: int) ->
 @pytest.mark.stress
 @pytest.mark.parametrize("link", ["memory"], indirect=True)
 @pytest.mark.parametrize("seed", range(count(2, 100)))
-async def test_rule_3_every_request_among_mutated_messages_gets_one_answer(link: Link, seed: int) -> None:
+async def test_rule_3_every_request_among_mutated_messages_gets_one_response(link: Link, seed: int) -> None:
     decoder = Decoder(methods.AGENT_REQUESTS, methods.AGENT_NOTIFICATIONS)
     sent = list(islice(mutations(seed, MESSAGES), 1000))
     expected: Counter[Any] = Counter()
     async with serving(link) as peer:
-        receiving = asyncio.create_task(_answers(peer))
+        responses = asyncio.create_task(_count_responses(peer))
         for each in sent:
             framed = LineSplitter(2**20).feed(each + b"\n")
-            expected.update(found.id for found in map(decoder.decode, framed) if isinstance(found, Answered))
+            expected.update(found.id for found in map(decoder.decode, framed) if isinstance(found, ANSWERED))
             await peer.send(each + b"\n")
         await peer.send({"id": "the last one", "method": "_last"})
-        assert await receiving == expected
+        assert await responses == expected
 
 
-async def _answers(peer: Peer) -> Counter[Any]:
-    found: Counter[Any] = Counter()
-    while (answer := await peer.receive())["id"] != "the last one":
-        assert ("result" in answer) != ("error" in answer)
-        found[answer["id"]] += 1
-    return found
+async def _count_responses(peer: Peer) -> Counter[Any]:
+    counts: Counter[Any] = Counter()
+    while (response := await peer.receive())["id"] != "the last one":
+        assert ("result" in response) != ("error" in response)
+        counts[response["id"]] += 1
+    return counts

@@ -1,4 +1,4 @@
-"""Rules 3 and 13: NaN and Infinity raise where they are passed or returned. What leaves is JSON."""
+"""Rules 3 and 13: NaN and Infinity raise where they are passed or returned. Sent messages are strict JSON."""
 
 from __future__ import annotations
 
@@ -57,11 +57,11 @@ def _not_finite(number: float) -> dict[str, Any]:
         "in a list of models": [Measure(value=1), Measure(value=number, note="x")],
         "in a model that writes constants": WithConstants(value=number),
         "in the meta of a model": ContentBlockText(text="x", meta={"x": [number]}),
-        "in what a model has no name for": ContentBlockText.model_validate({"type": "text", "text": "x"}).model_copy(
+        "in an unknown field of a model": ContentBlockText.model_validate({"type": "text", "text": "x"}).model_copy(
             update={"_meta": {"a": {"b": number}}}
         ),
         "beside a lone surrogate": ["\ud83d", number],
-        "deep down": json.loads("[" * 300 + "NaN" + "]" * 300),
+        "nested deeply": json.loads("[" * 300 + "NaN" + "]" * 300),
     }
 
 
@@ -70,7 +70,7 @@ NOT_FINITE = {f"{name} {where}": v for name, n in NUMBERS.items() for where, v i
 
 
 @pytest.mark.parametrize("name", NOT_FINITE)
-def test_rule_3_what_is_not_finite_is_never_dumped(name: str) -> None:
+def test_rule_3_numbers_that_are_not_finite_are_never_dumped(name: str) -> None:
     with pytest.raises(ValueError, match="NaN"):
         dump(NOT_FINITE[name])
 
@@ -88,12 +88,12 @@ def test_rule_3_what_is_not_finite_is_never_dumped(name: str) -> None:
     ],
     ids=repr,
 )
-def test_rule_3_text_about_nan_and_null_is_dumped(value: Any) -> None:
+def test_rule_3_values_with_the_words_nan_and_null_are_dumped(value: Any) -> None:
     json.loads(dump(value), parse_constant=pytest.fail)
 
 
 @pytest.mark.parametrize("number", NUMBERS.values(), ids=NUMBERS)
-async def test_rule_3_nan_that_a_handler_returns_is_an_internal_error(link: Link, number: float) -> None:
+async def test_rule_3_nan_returned_by_a_handler_is_an_internal_error(link: Link, number: float) -> None:
     class Agent(PlainAgent):
         async def session_new(self, request: NewSessionRequest, /) -> NewSessionResponse:
             return NewSessionResponse(session_id="s", meta={"x": number})
@@ -110,7 +110,7 @@ async def test_rule_3_nan_that_a_handler_returns_is_an_internal_error(link: Link
 
 
 @pytest.mark.parametrize("number", NUMBERS.values(), ids=NUMBERS)
-async def test_rule_3_nan_that_a_caller_passes_raises_there_and_sends_nothing(link: Link, number: float) -> None:
+async def test_rule_3_nan_passed_by_a_caller_raises_and_nothing_is_sent(link: Link, number: float) -> None:
     async with calling(link) as (agent, peer):
         for call in (
             agent.ext_request("_x", {"x": number}),
@@ -125,7 +125,7 @@ async def test_rule_3_nan_that_a_caller_passes_raises_there_and_sends_nothing(li
         assert (await peer.receive())["method"] == "_last"
 
 
-async def test_rule_3_nan_in_an_update_raises_in_the_handler_that_sends_it(link: Link) -> None:
+async def test_rule_3_nan_in_an_update_raises_where_the_handler_sends_it(link: Link) -> None:
     class Agent(PlainAgent):
         async def ext_request(self, method: str, params: Any) -> Any:
             with pytest.raises(ValueError, match="NaN"):
@@ -141,7 +141,7 @@ async def test_rule_3_nan_in_an_update_raises_in_the_handler_that_sends_it(link:
         assert (await peer.receive())["id"] == 1
 
 
-def test_rule_30_what_can_not_be_dumped_is_described_without_its_values() -> None:
+def test_rule_30_the_error_for_a_value_that_cannot_be_dumped_does_not_contain_it() -> None:
     changed = ContentBlockText(text="x")
     vars(changed)["text"] = {"secret": "hunter2"}
     for wrong in (changed, ContentBlockText.model_construct(text=["hunter2, input_type=", "hunter2"])):

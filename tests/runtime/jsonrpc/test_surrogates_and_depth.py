@@ -1,4 +1,4 @@
-"""Rule 3: lone surrogates and 500 levels are JSON, so such messages are handled like any other, both ways."""
+"""Rule 3: lone surrogates and 500 levels are valid JSON; they are received and sent like any other."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tests.support.runtime.peer import Link, Peer, PlainAgent, PlainClient, call
 pytestmark = pytest.mark.parametrize("link", ["memory"], indirect=True)
 
 CUT = "cut \ud83d"
-# Private use characters, since the runtime has to mark what it replaces.
+# Private-use characters are included because the runtime uses them in its placeholders.
 TEXTS = [CUT, "\udc00\ud800", "\ud83d\U0001f600", "\udfff\U0010fffd\U0010fffd00d83d", "\U0010fffd@0", "\U0001f600"]
 EXTREME = {
     "a surrogate in text": CUT,
@@ -32,13 +32,13 @@ EXTREME = {
     "500 levels": nested(DEEP),
     "500 levels and surrogates": {CUT: nested(DEEP - 1), "other": [nested(DEEP - 2), CUT, nested(3)]},
     "500 levels of objects": json.loads('{"a":' * DEEP + "[]" + "}" * DEEP),
-    "texts like stand-ins": ["\U0010fffd@0", ["\U0010fffd@0"], {"\U0010fffd@0": None}, nested(200)],
+    "texts that look like placeholders": ["\U0010fffd@0", ["\U0010fffd@0"], {"\U0010fffd@0": None}, nested(200)],
 }  # fmt: skip
 extreme = pytest.mark.parametrize("value", EXTREME.values(), ids=EXTREME)
 
 
 class Echo(PlainAgent):
-    """Gives back what it is sent, in every way there is."""
+    """Sends received values back: in results, errors, updates and notifications."""
 
     async def session_new(self, request: NewSessionRequest, /) -> NewSessionResponse:
         return NewSessionResponse(session_id=request.cwd, meta=request.meta)
@@ -59,14 +59,14 @@ class Echo(PlainAgent):
 
 
 async def _receive(peer: Peer) -> Any:
-    """A message, which is ASCII where UTF-8 can't say what is meant."""
+    """Receive a message, which must be valid UTF-8 because surrogates are escaped."""
     sent = await peer.receive_line()
     sent.decode()
     return json.loads(sent)
 
 
 @extreme
-async def test_rule_3_meta_comes_and_goes_as_it_is(link: Link, value: Any) -> None:
+async def test_rule_3_meta_is_received_and_sent_unchanged(link: Link, value: Any) -> None:
     async with serving(link, Echo) as peer:
         params = {"cwd": "/", "mcpServers": [], "_meta": {"x": value}}
         await peer.send({"id": 1, "method": "session/new", "params": params})
@@ -74,7 +74,7 @@ async def test_rule_3_meta_comes_and_goes_as_it_is(link: Link, value: Any) -> No
 
 
 @extreme
-async def test_rule_3_params_and_results_of_extensions_come_and_go_as_they_are(link: Link, value: Any) -> None:
+async def test_rule_3_params_and_results_of_extensions_are_received_and_sent_unchanged(link: Link, value: Any) -> None:
     async with serving(link, Echo) as peer:
         for params in (value, {"x": value}):
             await peer.send({"id": 1, "method": "_echo", "params": params})
@@ -84,14 +84,14 @@ async def test_rule_3_params_and_results_of_extensions_come_and_go_as_they_are(l
 
 
 @extreme
-async def test_rule_3_the_data_of_errors_goes_as_it_is(link: Link, value: Any) -> None:
+async def test_rule_3_the_data_of_errors_is_sent_unchanged(link: Link, value: Any) -> None:
     async with serving(link, Echo) as peer:
         await peer.send({"id": 1, "method": "_fail", "params": {"message": CUT, "data": value}})
         assert (await _receive(peer))["error"] == {"code": 1, "message": CUT, "data": value}
 
 
 @pytest.mark.parametrize("text", TEXTS)
-async def test_rule_3_ids_methods_and_sessions_may_have_surrogates(link: Link, text: str) -> None:
+async def test_rule_3_ids_methods_and_session_ids_may_have_surrogates(link: Link, text: str) -> None:
     async with serving(link, Echo) as peer:
         await peer.send({"id": text, "method": f"_{text}"})
         assert await _receive(peer) == {"jsonrpc": "2.0", "id": text, "result": {"method": f"_{text}", "params": None}}
@@ -106,7 +106,7 @@ async def test_rule_3_ids_methods_and_sessions_may_have_surrogates(link: Link, t
 
 
 @pytest.mark.parametrize("text", TEXTS)
-async def test_rule_3_what_the_schema_does_not_know_may_have_surrogates(link: Link, text: str) -> None:
+async def test_rule_3_unknown_fields_may_have_surrogates(link: Link, text: str) -> None:
     class Client(PlainClient):
         async def ext_request(self, method: str, params: Any) -> Any:
             return self.updates
@@ -128,7 +128,7 @@ async def test_rule_3_what_the_schema_does_not_know_may_have_surrogates(link: Li
         assert (await _receive(peer))["result"] == [params]
 
 
-async def test_rule_3_such_params_are_judged_like_any_others(link: Link) -> None:
+async def test_rule_3_invalid_params_with_surrogates_or_deep_nesting_are_refused(link: Link) -> None:
     async with serving(link, Echo) as peer:
         for bad in (CUT, nested(300), {CUT: CUT}, None):
             params = {"cwd": CUT, "mcpServers": [{"name": bad, "command": "/x", "args": [], "env": []}]}
@@ -140,7 +140,7 @@ async def test_rule_3_such_params_are_judged_like_any_others(link: Link) -> None
 
 
 @extreme
-async def test_rule_3_results_may_have_them(link: Link, value: Any) -> None:
+async def test_rule_3_results_may_have_surrogates_and_deep_nesting(link: Link, value: Any) -> None:
     async with calling(link) as (agent, peer):
         typed = asyncio.create_task(agent.session_new(cwd=f"/{CUT}", mcp_servers=[], meta={"x": value}))
         sent = await _receive(peer)
@@ -161,7 +161,7 @@ async def test_rule_3_results_may_have_them(link: Link, value: Any) -> None:
 
 
 @extreme
-async def test_rule_3_what_is_said_in_initialize_may_have_them(link: Link, value: Any) -> None:
+async def test_rule_3_initialize_may_have_surrogates_and_deep_nesting(link: Link, value: Any) -> None:
     odd = {"_meta": {"x": value}, CUT: value, "number": 1e300}
     capabilities: dict[str, Any] = {"loadSession": True, **odd}
     params = {"protocolVersion": 1, "clientCapabilities": {"fs": {"readTextFile": True}, **odd}, **odd}
@@ -181,7 +181,7 @@ async def test_rule_3_what_is_said_in_initialize_may_have_them(link: Link, value
         await loading
 
 
-async def test_rule_9_a_bad_result_with_surrogates_is_an_invalid_response(link: Link) -> None:
+async def test_rule_9_an_invalid_result_with_surrogates_is_an_invalid_response(link: Link) -> None:
     async with calling(link) as (agent, peer):
         call = asyncio.create_task(agent.session_new(cwd="/", mcp_servers=[]))
         bad = {"sessionId": 5, CUT: "hunter2", "_meta": CUT}
@@ -192,7 +192,7 @@ async def test_rule_9_a_bad_result_with_surrogates_is_an_invalid_response(link: 
         assert CUT not in str(caught.value)
 
 
-async def test_rule_3_updates_with_them_are_handled_in_order(link: Link) -> None:
+async def test_rule_3_updates_with_surrogates_are_handled_in_order(link: Link) -> None:
     class Client(PlainClient):
         async def ext_request(self, method: str, params: Any) -> Any:
             return [text_of(each) for each in self.updates]
@@ -202,7 +202,7 @@ async def test_rule_3_updates_with_them_are_handled_in_order(link: Link) -> None
         assert (await _receive(peer))["result"] == ["first", *TEXTS, "last"]
 
 
-async def test_rule_3_deeper_nesting_is_refused_when_it_is_sent(link: Link) -> None:
+async def test_rule_3_sending_a_value_that_is_nested_too_deeply_raises(link: Link) -> None:
     circle: list[Any] = []
     circle.append(circle)
     model = SessionUpdateToolCall(tool_call_id="1", title="x", raw_input={"x": nested(TOO_DEEP)})
@@ -216,7 +216,7 @@ async def test_rule_3_deeper_nesting_is_refused_when_it_is_sent(link: Link) -> N
         assert (await _receive(peer))["method"] == "_last"
 
 
-async def test_rule_3_what_is_as_deep_as_can_be_sent_can_be_read(link: Link) -> None:
+async def test_rule_3_the_same_depth_of_nesting_can_be_sent_and_received(link: Link) -> None:
     async with serving(link, Echo) as peer:
         for levels in range(100, 513):
             await peer.send(message(id=1, method="_echo", params=nested(levels)) + b"\n")

@@ -1,4 +1,4 @@
-"""Rules 3 and 9: lines that are not JSON, whose they are, and who is told."""
+"""Rules 3 and 9: lines that are not JSON are matched to their request or call, which is answered or fails."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from acp_runtime import InvalidResponse
 from tests.support.runtime.odd_json import CERTAIN, DAMAGE, message
 from tests.support.runtime.peer import Link, PlainClient, calling, serving
 
-# What a line is doesn't depend on how it came.
+# Decoding doesn't depend on the transport, so one is enough.
 pytestmark = pytest.mark.parametrize("link", ["memory"], indirect=True)
 
 PARSE_ERROR = {"code": -32700, "message": "Parse error"}
@@ -23,7 +23,7 @@ def _new_session(id: Any, odd: bytes) -> bytes:
 
 @pytest.mark.parametrize("name", CERTAIN)
 @pytest.mark.parametrize("method", ["session/new", "unknown", "_extension"])
-async def test_rule_3_a_request_that_is_no_json_but_certain_is_refused_under_its_own_id(
+async def test_rule_3_a_request_that_is_not_json_but_can_be_read_is_refused_with_its_own_id(
     link: Link, name: str, method: str
 ) -> None:
     async with serving(link) as peer:
@@ -33,7 +33,7 @@ async def test_rule_3_a_request_that_is_no_json_but_certain_is_refused_under_its
 
 
 @pytest.mark.parametrize("id", ["17", "\ud83d", "a\n", 2**70, -1, None])
-async def test_rule_3_the_id_of_such_a_request_is_echoed_exactly(link: Link, id: Any) -> None:
+async def test_rule_3_the_id_of_a_request_that_is_not_json_is_echoed_exactly(link: Link, id: Any) -> None:
     async with serving(link) as peer:
         for odd in CERTAIN.values():
             await peer.send(_new_session(id, odd) + b"\n")
@@ -42,7 +42,7 @@ async def test_rule_3_the_id_of_such_a_request_is_echoed_exactly(link: Link, id:
 
 
 @pytest.mark.parametrize("id", [b"1.5", b"true", b"NaN", b"9" * 6000, b"[1]", b"1e999"])
-async def test_rule_3_what_is_no_id_is_not_echoed(link: Link, id: bytes) -> None:
+async def test_rule_3_an_invalid_id_is_not_echoed(link: Link, id: bytes) -> None:
     async with serving(link) as peer:
         await peer.send(message(id=id, method="session/new", params=CERTAIN["NaN"]) + b"\n")
         assert await peer.receive() == {"jsonrpc": "2.0", "id": None, "error": PARSE_ERROR}
@@ -50,7 +50,7 @@ async def test_rule_3_what_is_no_id_is_not_echoed(link: Link, id: bytes) -> None
 
 @pytest.mark.parametrize("name", CERTAIN)
 @pytest.mark.parametrize("method", ["session/cancel", "unknown", "_extension"])
-async def test_rule_3_a_notification_that_is_no_json_gets_one_answer_without_an_id(
+async def test_rule_3_a_notification_that_is_not_json_gets_one_error_without_an_id(
     link: Link, name: str, method: str
 ) -> None:
     async with serving(link) as peer:
@@ -60,7 +60,7 @@ async def test_rule_3_a_notification_that_is_no_json_gets_one_answer_without_an_
 
 
 @pytest.mark.parametrize("name", DAMAGE)
-async def test_rule_3_a_damaged_request_gets_one_answer_without_an_id(link: Link, name: str) -> None:
+async def test_rule_3_an_unreadable_request_gets_one_error_without_an_id(link: Link, name: str) -> None:
     async with serving(link) as peer:
         await peer.send(DAMAGE[name](_new_session(17, b'"hunter2"')) + b"\n")
         assert await peer.receive() == {"jsonrpc": "2.0", "id": None, "error": PARSE_ERROR}
@@ -71,21 +71,21 @@ async def test_rule_3_a_damaged_request_gets_one_answer_without_an_id(link: Link
 @pytest.mark.parametrize(
     "members", [{"result": b'{"sessionId":"s","_meta":{"x":%b}}'}, {"error": b'{"code":1,"message":"no","data":%b}'}]
 )
-async def test_rule_9_an_answer_that_is_no_json_fails_its_call_at_once_and_gets_no_reply(
+async def test_rule_9_a_response_that_is_not_json_fails_its_call_at_once_and_is_not_answered(
     link: Link, name: str, members: dict[str, bytes]
 ) -> None:
     async with calling(link) as (agent, peer):
         for call in (agent.session_new(cwd="/", mcp_servers=[]), agent.ext_request("_x")):
-            waiting = asyncio.ensure_future(call)
+            pending = asyncio.ensure_future(call)
             id = (await peer.receive())["id"]
             await peer.send(message(id=id, **{key: value % CERTAIN[name] for key, value in members.items()}) + b"\n")
             with pytest.raises(InvalidResponse, match="JSON"):
-                await waiting
+                await pending
         assert await peer.until_quiet() == []
 
 
 @pytest.mark.parametrize("name", DAMAGE)
-async def test_rule_9_a_damaged_answer_fails_its_call_at_once(link: Link, name: str) -> None:
+async def test_rule_9_an_unreadable_response_fails_its_call_at_once(link: Link, name: str) -> None:
     async with calling(link) as (agent, peer):
         call = asyncio.create_task(agent.session_new(cwd="/", mcp_servers=[]))
         id = (await peer.receive())["id"]
@@ -97,7 +97,7 @@ async def test_rule_9_a_damaged_answer_fails_its_call_at_once(link: Link, name: 
         assert await peer.until_quiet() == []
 
 
-async def test_rule_9_a_damaged_answer_behind_a_banner_fails_its_call(link: Link) -> None:
+async def test_rule_9_an_unreadable_response_after_a_banner_fails_its_call(link: Link) -> None:
     async with calling(link, ready=False) as (agent, peer):
         call = asyncio.create_task(agent.initialize(protocol_version=1))
         id = (await peer.receive())["id"]
@@ -107,7 +107,7 @@ async def test_rule_9_a_damaged_answer_behind_a_banner_fails_its_call(link: Link
 
 
 @pytest.mark.parametrize("name", DAMAGE)
-async def test_rule_9_a_damaged_request_fails_no_call_that_has_the_same_id(link: Link, name: str) -> None:
+async def test_rule_9_an_unreadable_request_does_not_fail_a_call_with_the_same_id(link: Link, name: str) -> None:
     async with calling(link) as (agent, peer):
         call = asyncio.create_task(agent.session_new(cwd="/", mcp_servers=[]))
         id = (await peer.receive())["id"]
@@ -121,7 +121,9 @@ async def test_rule_9_a_damaged_request_fails_no_call_that_has_the_same_id(link:
 @pytest.mark.parametrize(
     "rest", ['"session/requ', '"session/request_permission"', "", '"a\\x"', '"a" "params"', "{,", "\x00"]
 )
-async def test_rule_9_a_request_damaged_in_its_method_fails_no_call_that_has_the_same_id(link: Link, rest: str) -> None:
+async def test_rule_9_a_request_with_an_unreadable_method_does_not_fail_a_call_with_the_same_id(
+    link: Link, rest: str
+) -> None:
     async with calling(link) as (agent, peer):
         call = asyncio.create_task(agent.session_new(cwd="/", mcp_servers=[]))
         id = (await peer.receive())["id"]
@@ -131,7 +133,7 @@ async def test_rule_9_a_request_damaged_in_its_method_fails_no_call_that_has_the
         assert (await call).session_id == "s"
 
 
-async def test_rule_9_an_answer_cut_off_within_its_id_fails_no_other_call(link: Link) -> None:
+async def test_rule_9_a_response_truncated_within_its_id_does_not_fail_another_call(link: Link) -> None:
     async with calling(link) as (agent, peer):
         calls = [asyncio.create_task(agent.session_new(cwd="/", mcp_servers=[])) for _ in range(12)]
         ids = [(await peer.receive())["id"] for _ in calls]
@@ -142,7 +144,7 @@ async def test_rule_9_an_answer_cut_off_within_its_id_fails_no_other_call(link: 
         assert {(await call).session_id for call in calls} == {"s"}
 
 
-async def test_rule_9_an_answer_whose_id_comes_last_fails_its_call_all_the_same(link: Link) -> None:
+async def test_rule_9_an_unreadable_response_with_its_id_at_the_end_fails_its_call(link: Link) -> None:
     async with calling(link) as (agent, peer):
         call = asyncio.create_task(agent.session_new(cwd="/", mcp_servers=[]))
         id = (await peer.receive())["id"]
@@ -151,7 +153,7 @@ async def test_rule_9_an_answer_whose_id_comes_last_fails_its_call_all_the_same(
             await call
 
 
-async def test_rule_3_an_update_that_is_no_json_costs_that_update_alone(link: Link) -> None:
+async def test_rule_3_an_update_that_is_not_json_does_not_affect_other_updates(link: Link) -> None:
     class Client(PlainClient):
         async def ext_request(self, method: str, params: Any) -> Any:
             return len(self.updates)

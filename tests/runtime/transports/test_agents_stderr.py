@@ -1,4 +1,4 @@
-"""Rule 23: the stderr of a spawned agent is always read, its tail kept, and passed on where the options say."""
+"""Rule 23: the stderr of a spawned agent is always read and forwarded as the options say, and its tail is kept."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ pytestmark = [
 
 SAYS_HELLO = "import sys; sys.stderr.write('hello\\n'); sys.exit(1)"
 
-# A client whose agent writes to stderr before it answers, as much as it is told to.
+# A client whose agent writes a given amount to stderr before it answers.
 CLIENT = """
 import asyncio, os, sys
 from acp_bindings.v1 import spawn_agent
@@ -55,18 +55,18 @@ def client(text: str, size: int, before: str = "pass", **streams: Any) -> subpro
     return subprocess.Popen([sys.executable, "-c", code, text, str(size)], cwd=ROOT, **pipes)
 
 
-async def test_rule_23_stderr_is_always_drained_and_only_its_tail_kept() -> None:
+async def test_rule_23_stderr_is_always_read() -> None:
     async with spawned("noisy", stderr_tail=100, stderr="capture") as agent:
         await opened(agent)
         assert (await agent.session_prompt(session_id="s1", prompt=[])).stop_reason == "end_turn"
 
 
-@pytest.mark.parametrize(("size", "kept"), [(0, ""), (3, "lo\n"), (6, "hello\n"), (100, "hello\n")])
-async def test_rule_23_the_tail_has_the_size_that_was_asked_for(size: int, kept: str) -> None:
+@pytest.mark.parametrize(("size", "tail"), [(0, ""), (3, "lo\n"), (6, "hello\n"), (100, "hello\n")])
+async def test_rule_23_only_the_tail_of_stderr_is_kept(size: int, tail: str) -> None:
     async with script(SAYS_HELLO, stderr_tail=size, stderr="capture") as agent:
         with pytest.raises(ConnectionClosed) as caught:
             await agent.initialize(protocol_version=1)
-    assert caught.value.stderr == kept
+    assert caught.value.stderr == tail
 
 
 async def test_rule_23_stderr_can_go_to_a_callable_or_a_file(tmp_path: Path) -> None:
@@ -80,7 +80,7 @@ async def test_rule_23_stderr_can_go_to_a_callable_or_a_file(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("error", [ZeroDivisionError, asyncio.CancelledError, pytest.fail.Exception])
-async def test_rule_23_stderr_is_drained_although_the_callable_for_it_raises(
+async def test_rule_23_stderr_is_read_even_if_the_callable_for_it_raises(
     error: type[BaseException], caplog: pytest.LogCaptureFixture
 ) -> None:
     def fail(chunk: bytes) -> None:
@@ -94,11 +94,9 @@ async def test_rule_23_stderr_is_drained_although_the_callable_for_it_raises(
     ]
 
 
-@pytest.mark.parametrize("name", ["no-such-folder/log", "pipe that nobody reads"])
-async def test_rule_23_a_file_for_stderr_that_cannot_be_opened_is_an_error_and_nothing_starts(
-    name: str, tmp_path: Path
-) -> None:
-    os.mkfifo(tmp_path / "pipe that nobody reads")
+@pytest.mark.parametrize("name", ["no-such-folder/log", "pipe without a reader"])
+async def test_rule_23_nothing_starts_if_the_file_for_stderr_cannot_be_opened(name: str, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe without a reader")
     with pytest.raises(OSError, match=name):
         async with script(f"open({str(tmp_path / 'started')!r}, 'w')", stderr=tmp_path / name):
             pass
@@ -134,14 +132,14 @@ def test_rule_23_a_callable_for_stderr_that_exits_ends_the_client_once_and_clean
     assert (ran.returncode, ran.stdout, ran.stderr) == (5, "[b'one'] True\n", "")
 
 
-async def test_rule_23_a_place_for_stderr_that_there_is_not_is_an_error() -> None:
+async def test_rule_23_an_unknown_destination_for_stderr_is_an_error() -> None:
     with pytest.raises(ValueError, match="'inherit', 'capture', a Path or a callable, not 'devnull'"):
         async with script("", stderr="devnull"):
             pass
 
 
 @pytest.mark.slow
-def test_rule_23_stderr_is_passed_on_by_default_and_whole() -> None:
+def test_rule_23_stderr_is_forwarded_completely_by_default() -> None:
     assert Options().stderr == "inherit"
     process = client("twenty characters...", 2_100_000)
     out, err = process.communicate(timeout=60)
@@ -149,7 +147,7 @@ def test_rule_23_stderr_is_passed_on_by_default_and_whole() -> None:
     assert err == b"twenty characters...\n" * 100_000
 
 
-def test_rule_23_its_tail_is_kept_though_it_is_passed_on() -> None:
+def test_rule_23_the_tail_of_a_forwarded_stderr_is_kept() -> None:
     program = f"""
 import asyncio, sys
 from acp_runtime import ConnectionClosed
@@ -177,7 +175,7 @@ def sockets() -> tuple[int, int]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("ends", [pipe, sockets, os.openpty])
-def test_rule_23_a_stderr_that_nobody_reads_holds_up_neither_the_agent_nor_the_client(
+def test_rule_23_a_full_stderr_without_a_reader_blocks_neither_the_agent_nor_the_client(
     ends: Callable[[], tuple[int, int]],
 ) -> None:
     ours, theirs = ends()
@@ -203,11 +201,11 @@ def test_rule_23_a_stderr_that_nobody_reads_holds_up_neither_the_agent_nor_the_c
         "import sys; sys.stderr = object()",
     ],
 )
-def test_rule_23_a_stderr_that_takes_nothing_holds_nothing_up(before: str) -> None:
+def test_rule_23_an_unusable_stderr_blocks_nothing(before: str) -> None:
     process = client("hello", 60_000, before)
     out, _ = process.communicate(timeout=60)
     assert out == b"answered\n"
-    # 120 if Python itself can't write what is left for its stderr.
+    # 120 if Python itself can't flush its stderr at exit.
     assert process.returncode in (0, 120)
 
 
@@ -228,7 +226,7 @@ def test_rule_23_a_client_without_any_standard_descriptor_can_spawn_an_agent(tmp
     assert (tmp_path / "out").read_bytes() == b"answered\n"
 
 
-async def test_rule_23_a_stderr_that_was_replaced_gets_it_as_text() -> None:
+async def test_rule_23_a_replaced_sys_stderr_receives_text() -> None:
     text = io.StringIO()
     code = "import os, sys; os.write(2, 'gr\\u00fc\\u00df'.encode()[:3]); os.write(2, 'gr\\u00fc\\u00df'.encode()[3:])"
     with redirect_stderr(text):
@@ -238,7 +236,7 @@ async def test_rule_23_a_stderr_that_was_replaced_gets_it_as_text() -> None:
     assert text.getvalue() == "grüß"
 
 
-async def test_rule_23_two_agents_share_the_stderr_of_their_client(capfd: pytest.CaptureFixture[str]) -> None:
+async def test_rule_23_two_agents_can_share_the_stderr_of_their_client(capfd: pytest.CaptureFixture[str]) -> None:
     async with script("import os; os.write(2, b'first ')") as one, script("import os; os.write(2, b'second ')") as two:
         for agent in (one, two):
             with pytest.raises(ConnectionClosed):
@@ -246,7 +244,7 @@ async def test_rule_23_two_agents_share_the_stderr_of_their_client(capfd: pytest
     assert sorted(capfd.readouterr().err.split()) == ["first", "second"]
 
 
-async def test_rule_23_no_task_waits_while_stderr_is_passed_on_slowly() -> None:
+async def test_rule_23_a_slow_reader_of_stderr_receives_all_of_it() -> None:
     ours, theirs = os.pipe()
     process = client("x" * 999, 500_000, stderr=theirs)
     os.close(theirs)

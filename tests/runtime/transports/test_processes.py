@@ -1,9 +1,10 @@
-"""Rule 23: agents as subprocesses, ours and hostile ones."""
+"""Rule 23: agents as subprocesses, well-behaved and hostile ones."""
 
 from __future__ import annotations
 
 import asyncio
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -32,14 +33,14 @@ def echo(**keywords: Any) -> Any:
 
 
 def is_alive(pid: int) -> bool:
-    """Whether a process runs; one that has ended and waits for its parent does not."""
+    """Return whether a process runs. A zombie doesn't."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
     except FileNotFoundError:
         return False
 
 
-async def test_rule_23_a_turn_with_an_agent_in_a_process() -> None:
+async def test_rule_23_an_agent_in_a_process_answers_a_prompt_and_ends_with_the_block() -> None:
     async with spawned("echo") as agent:
         await opened(agent)
         turn = await agent.session_prompt(session_id="s1", prompt=[])
@@ -48,7 +49,7 @@ async def test_rule_23_a_turn_with_an_agent_in_a_process() -> None:
     assert not is_alive(pid)
 
 
-async def test_rule_23_an_agent_that_dies_is_reported_with_its_exit_code_and_the_end_of_its_stderr() -> None:
+async def test_rule_23_the_death_of_an_agent_is_reported_with_its_exit_code_and_stderr() -> None:
     async with spawned("dying") as agent:
         await opened(agent)
         with pytest.raises(ConnectionClosed) as caught:
@@ -58,21 +59,21 @@ async def test_rule_23_an_agent_that_dies_is_reported_with_its_exit_code_and_the
     assert "Exit code: 3" in str(caught.value)
 
 
-async def test_rule_23_an_agent_that_dies_at_once_is_reported_likewise() -> None:
+async def test_rule_23_the_death_of_an_agent_at_start_is_reported_with_its_exit_code_and_stderr() -> None:
     async with script("import sys; print('usage: agent'); sys.exit('no API key')") as agent:
         with pytest.raises(ConnectionClosed, match="no API key") as caught:
             await agent.initialize(protocol_version=1)
     assert caught.value.exit_code == 1
 
 
-async def test_rule_23_an_agent_that_is_killed_is_reported_with_the_signal() -> None:
+async def test_rule_23_the_exit_code_of_a_killed_agent_is_the_negative_signal() -> None:
     async with script("import os; os.kill(os.getpid(), 9)") as agent:
         with pytest.raises(ConnectionClosed) as caught:
             await agent.initialize(protocol_version=1)
     assert caught.value.exit_code == -9
 
 
-async def test_rule_23_the_environment_is_inherited_and_added_to(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_rule_23_the_environment_is_inherited_and_extended(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SOME_API_KEY", "from outside")
     monkeypatch.setenv("OVERRIDDEN", "from outside")
     async with echo(env={"GIVEN": "1", "OVERRIDDEN": "2"}) as agent:
@@ -86,7 +87,7 @@ async def test_rule_23_the_environment_is_inherited_and_added_to(monkeypatch: py
     ("inherit", "names"),
     [(False, {"PATH", "LC_SOMETHING"}), (["SOME_API_KEY", "UNSET"], {"SOME_API_KEY"}), ([], set())],
 )
-async def test_rule_23_a_part_of_the_environment_is_inherited_if_asked_for(
+async def test_rule_23_a_selection_of_the_environment_can_be_inherited(
     inherit: Any, names: set[str], by_option: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SOME_API_KEY", "hunter2")
@@ -98,19 +99,19 @@ async def test_rule_23_a_part_of_the_environment_is_inherited_if_asked_for(
     assert {"PATH", "LC_SOMETHING", "SOME_API_KEY"} & set(found) == names
 
 
-async def test_rule_23_the_keyword_goes_before_the_option(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_rule_23_the_keyword_inherit_env_overrides_the_option(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SOME_API_KEY", "hunter2")
     async with echo(inherit_env=True, options=Options(inherit_env=False)) as agent:
         assert "SOME_API_KEY" in await agent.ext_request("_env")
 
 
-async def test_rule_23_a_single_name_to_inherit_is_an_error() -> None:
+async def test_rule_23_a_single_name_as_inherit_env_is_an_error() -> None:
     with pytest.raises(TypeError, match="'PATH'"):
         async with echo(inherit_env="PATH"):
             pass
 
 
-async def test_rule_23_what_the_agent_writes_after_eof_is_read_until_it_exits(
+async def test_rule_23_the_output_of_an_agent_after_eof_is_read_until_it_exits(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     code = f"""
@@ -127,14 +128,14 @@ pathlib.Path({str(tmp_path / "said")!r}).write_text("all")
 
 
 async def test_rule_23_an_agent_may_take_some_seconds_to_exit(caplog: pytest.LogCaptureFixture) -> None:
-    """A real one needs 2.05 s."""
+    """A real agent needs 2.05 s."""
     assert Options().exit_deadline >= 5.0
     async with script("import sys, threading; sys.stdin.read(); threading.Event().wait(0.5)"):
         pass
     assert not caplog.records
 
 
-async def test_rule_23_a_signal_that_was_needed_is_logged(caplog: pytest.LogCaptureFixture) -> None:
+async def test_rule_23_each_signal_to_the_agent_is_logged(caplog: pytest.LogCaptureFixture) -> None:
     async with spawned("deaf", **SHORT) as agent:
         with pytest.raises(RequestError):
             await agent.ext_request("_ready")
@@ -143,14 +144,14 @@ async def test_rule_23_a_signal_that_was_needed_is_logged(caplog: pytest.LogCapt
     assert "killing it" in caplog.text
 
 
-async def test_rule_23_a_process_that_was_left_behind_is_logged(caplog: pytest.LogCaptureFixture) -> None:
+async def test_rule_23_a_process_that_the_agent_left_behind_is_logged(caplog: pytest.LogCaptureFixture) -> None:
     async with spawned("parent", **SHORT) as agent:
         await agent.ext_request("_child")
     assert "left processes behind" in caplog.text
 
 
 @pytest.mark.parametrize("times", [1, 2, 3])
-async def test_rule_23_each_cancellation_while_it_closes_shortens_the_deadlines(times: int) -> None:
+async def test_rule_23_each_cancellation_during_closing_shortens_the_deadlines(times: int) -> None:
     async def body() -> None:
         async with spawned("deaf", exit_deadline=3600.0, terminate_deadline=3600.0) as agent:
             with pytest.raises(RequestError):
@@ -171,7 +172,7 @@ async def test_rule_23_each_cancellation_while_it_closes_shortens_the_deadlines(
         assert not alive(marker)
 
 
-async def test_rule_23_a_scope_that_cancels_in_every_turn_ends_it_like_one_cancellation() -> None:
+async def test_rule_23_repeated_cancellation_by_one_scope_counts_as_one() -> None:
     async def body() -> None:
         async with spawned("echo", exit_deadline=3600.0) as agent:
             pids.append(await agent.ext_request("_pid"))
@@ -189,8 +190,10 @@ async def test_rule_23_a_scope_that_cancels_in_every_turn_ends_it_like_one_cance
 
 
 async def test_rule_23_an_agent_that_ignores_eof_and_sigterm_is_killed() -> None:
-    async with spawned("deaf", **SHORT):
-        pass
+    async with spawned("deaf", **SHORT) as agent:
+        with pytest.raises(RequestError):
+            await agent.ext_request("_ready")
+    assert agent.process.returncode == -signal.SIGKILL
 
 
 async def test_rule_23_grandchildren_end_too_even_if_they_hold_the_pipes() -> None:
@@ -200,7 +203,7 @@ async def test_rule_23_grandchildren_end_too_even_if_they_hold_the_pipes() -> No
         assert is_alive(pid)
     async with asyncio.timeout(60):
         while is_alive(pid):
-            await asyncio.sleep(0)
+            await asyncio.sleep(0.01)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="sessions are looked up in /proc")
@@ -223,7 +226,7 @@ sys.stdin.buffer.read()
         assert not alive(marker)
 
 
-async def test_rule_23_it_works_the_same_when_the_body_raises_or_is_cancelled() -> None:
+async def test_rule_23_the_agent_and_grandchildren_end_when_the_body_raises_or_is_cancelled() -> None:
     pids: list[int] = []
 
     async def body(fail: bool) -> None:
@@ -245,10 +248,10 @@ async def test_rule_23_it_works_the_same_when_the_body_raises_or_is_cancelled() 
         await task
     async with asyncio.timeout(60):
         while any(map(is_alive, pids)):
-            await asyncio.sleep(0)
+            await asyncio.sleep(0.01)
 
 
-async def test_rule_23_the_agent_has_a_process_group_of_its_own() -> None:
+async def test_rule_23_the_agent_has_its_own_process_group() -> None:
     async with spawned("echo") as agent:
         pid = await agent.ext_request("_pid")
         assert os.getpgid(pid) == pid != os.getpgid(0)
@@ -261,7 +264,7 @@ PIDFD = {
 }
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="the call is one of Linux")
+@pytest.mark.skipif(sys.platform != "linux", reason="os.pidfd_open exists only on Linux")
 @pytest.mark.parametrize("how", PIDFD)
 def test_rule_23_the_death_of_an_agent_is_noticed_without_pidfd_open(how: str) -> None:
     code = f"""
@@ -285,7 +288,7 @@ asyncio.run(main())
     assert (ran.stdout, ran.returncode) == ("3\n", 0), ran.stderr
 
 
-async def test_a_child_that_the_client_forks_leaves_the_agent_alone() -> None:
+async def test_a_forked_child_of_the_client_does_not_end_the_agent() -> None:
     code = """
 import asyncio, os, sys
 from acp_bindings.v1 import spawn_agent
@@ -306,12 +309,12 @@ asyncio.run(main())
 
 
 @pytest.mark.slow
-async def test_a_message_of_20_megabytes_comes_back_from_a_process() -> None:
+async def test_a_message_of_20_megabytes_is_received_from_a_process() -> None:
     async with spawned("echo") as agent:
         assert len(await agent.ext_request("_large", 20_000_000)) == 20_000_000
 
 
-async def test_rule_18_a_send_that_waits_for_the_agent_to_read_fails_when_the_block_is_left() -> None:
+async def test_rule_18_a_blocked_send_fails_when_the_block_is_left() -> None:
     async with script("import signal; signal.pause()", **SHORT, flush_deadline=0.1) as agent:
         sending = asyncio.ensure_future(agent.ext_notification("_large", "x" * 5_000_000))
         await asyncio.sleep(0)
@@ -319,7 +322,7 @@ async def test_rule_18_a_send_that_waits_for_the_agent_to_read_fails_when_the_bl
         await sending
 
 
-async def test_a_proxy_knows_the_process_it_talks_to() -> None:
+async def test_the_proxy_of_a_spawned_agent_has_its_process() -> None:
     async with spawned("echo") as remote:
         await remote.initialize(protocol_version=1)
         assert remote.process is not None
@@ -329,7 +332,7 @@ async def test_a_proxy_knows_the_process_it_talks_to() -> None:
     assert (await remote.wait_closed()).reason.startswith("The connection was closed")
 
 
-async def test_an_internal_error_of_a_spawned_agent_says_where_to_look() -> None:
+async def test_an_internal_error_of_a_spawned_agent_mentions_its_stderr() -> None:
     async with spawned("echo", stderr="capture") as remote:
         await remote.initialize(protocol_version=1)
         with pytest.raises(InternalError, match=r"\(-32603\)\. The agent's stderr may say why\."):

@@ -1,4 +1,4 @@
-"""Rule 24: what ends an agent on stdin and stdout, with which exit code: broken output, signals, forked children."""
+"""Rule 24: how broken output, signals and forked children end an agent on stdio, and with which exit code."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def scripted(code: str, **streams: Any) -> subprocess.Popen[bytes]:
 
 
 @pytest.mark.parametrize("size", [300_000, 3_000_000])
-def test_rule_24_a_stdout_that_breaks_while_bytes_are_buffered_ends_it_at_once_with_exit_code_0(size: int) -> None:
+def test_rule_24_the_agent_exits_with_0_when_stdout_breaks_while_bytes_are_buffered(size: int) -> None:
     process = piped("echo")
     assert process.stdin is not None
     assert process.stdout is not None
@@ -55,7 +55,7 @@ def test_rule_24_a_stdout_that_breaks_while_bytes_are_buffered_ends_it_at_once_w
 
 
 def assert_ended_by_its_output(process: subprocess.Popen[bytes], reason: bytes) -> None:
-    """It ended though stdin is open, with a line that says why."""
+    """Assert that a process ended although its stdin is open, with a line on stderr that says why."""
     assert process.wait(100) == 1
     assert process.stdin is not None
     assert process.stderr is not None
@@ -67,23 +67,23 @@ def assert_ended_by_its_output(process: subprocess.Popen[bytes], reason: bytes) 
     process.stderr.close()
 
 
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device of Linux")
-def test_rule_24_a_full_device_as_stdout_ends_it_with_a_line_on_stderr_and_exit_code_1() -> None:
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="/dev/full exists only on Linux")
+def test_rule_24_the_agent_exits_with_1_and_says_why_if_stdout_is_a_full_device() -> None:
     with Path("/dev/full").open("wb") as full:
         process = start("echo", stdin=subprocess.PIPE, stdout=full, stderr=subprocess.PIPE)
     say(process, OPENING)
     assert_ended_by_its_output(process, b"No space left on device")
 
 
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device of Linux")
-def test_rule_24_so_it_does_if_stdin_has_ended_already() -> None:
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="/dev/full exists only on Linux")
+def test_rule_24_the_agent_exits_with_1_and_says_why_even_if_stdin_has_ended() -> None:
     with Path("/dev/full").open("wb") as full:
         process = start("echo", stdin=subprocess.PIPE, stdout=full, stderr=subprocess.PIPE)
     _, err = process.communicate(OPENING, timeout=100)
     assert (process.returncode, b"No space left" in err) == (1, True)
 
 
-def test_rule_24_a_file_as_stdout_that_may_grow_no_more_ends_it_with_exit_code_1(tmp_path: Path) -> None:
+def test_rule_24_the_agent_exits_with_1_if_stdout_is_a_file_at_its_size_limit(tmp_path: Path) -> None:
     limited = "import resource, signal; resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))"
     with (tmp_path / "out").open("wb") as out:
         process = scripted(f"{limited}\nasyncio.run(serve_stdio(Echo))", stdout=out)
@@ -124,14 +124,14 @@ BEFORE_AND_AFTER = """
     ("handlers", "said"),
     [("own", b"own handler 15"), ("loop", b"handler in the loop"), ("none", b"handler in the loop")],
 )
-def test_rule_24_the_handlers_of_the_application_are_put_back(handlers: str, said: bytes) -> None:
+def test_rule_24_signal_handlers_of_the_application_are_restored(handlers: str, said: bytes) -> None:
     command = [sys.executable, "-c", IMPORTS + textwrap.dedent(BEFORE_AND_AFTER), handlers]
     process = subprocess.run(command, cwd=ROOT, input=OPENING, capture_output=True, timeout=100, check=False)
     assert process.stderr.splitlines() == [b"the same", said]
     assert process.returncode == 0
 
 
-def test_rule_24_handlers_are_put_back_after_a_signal_has_ended_it() -> None:
+def test_rule_24_signal_handlers_are_restored_after_a_signal_has_ended_the_agent() -> None:
     process = scripted(
         """
         signal.signal(signal.SIGTERM, lambda *_: print("own handler", file=sys.stderr))
@@ -146,7 +146,7 @@ def test_rule_24_handlers_are_put_back_after_a_signal_has_ended_it() -> None:
     assert (process.returncode, err) == (0, b"own handler\n")
 
 
-def test_rule_24_a_second_signal_hurries_a_handler_that_does_not_end() -> None:
+def test_rule_24_a_second_signal_abandons_a_handler_that_does_not_end() -> None:
     process = scripted(
         """
         from acp_runtime import Options
@@ -231,7 +231,7 @@ FORKING = """
 """
 
 
-def test_rule_24_a_forked_worker_that_is_terminated_ends_itself_and_not_the_agent() -> None:
+def test_rule_24_terminating_a_forked_worker_does_not_end_the_agent() -> None:
     process = scripted(FORKING)
     say(process, OPENING)
     hear(process.stdout)
@@ -243,7 +243,7 @@ def test_rule_24_a_forked_worker_that_is_terminated_ends_itself_and_not_the_agen
 
 
 @pytest.mark.parametrize(("how", "code"), [("exit", 7), ("error", 1), ("interrupt", 1)])
-def test_rule_24_a_forked_child_that_unwinds_takes_nothing_from_the_agent(how: str, code: int) -> None:
+def test_rule_24_a_forked_child_that_exits_or_raises_does_not_disturb_the_agent(how: str, code: int) -> None:
     process = scripted(FORKING)
     say(process, OPENING)
     hear(process.stdout)
@@ -255,7 +255,7 @@ def test_rule_24_a_forked_child_that_unwinds_takes_nothing_from_the_agent(how: s
     assert (process.returncode, out) == (0, b"")
 
 
-def test_a_terminal_as_stdin_and_stdout_is_read_and_written() -> None:
+def test_stdin_and_stdout_may_be_a_terminal() -> None:
     ours, theirs = os.openpty()
     tty.setraw(theirs)
     process = start("echo", stdin=theirs, stdout=theirs, stderr=subprocess.PIPE)

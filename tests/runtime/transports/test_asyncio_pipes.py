@@ -1,4 +1,4 @@
-"""Two pipes that were opened with asyncio, as its examples for stdin and stdout do, are a connection like any other."""
+"""A connection can use two pipes that were opened as in asyncio's examples for stdin and stdout."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ OPTIONS = Options(guards="off", eof_grace=0.05)
 
 
 async def opened() -> tuple[asyncio.StreamReader, asyncio.StreamWriter, Any, int, int]:
-    """A reader, a writer, what to close at the end, and the peer's descriptors: where it reads and writes."""
+    """Return a reader, a writer, a transport to close at the end, and the descriptors of the peer (read, write)."""
     ours_in, theirs_out = os.pipe()
     theirs_in, ours_out = os.pipe()
     loop = asyncio.get_running_loop()
@@ -28,7 +28,7 @@ async def opened() -> tuple[asyncio.StreamReader, asyncio.StreamWriter, Any, int
     return reader, asyncio.StreamWriter(outgoing, protocol, reader, loop), incoming, theirs_in, theirs_out
 
 
-async def test_rule_18_a_call_into_a_full_pipe_that_breaks_fails_though_the_other_one_stays_open() -> None:
+async def test_rule_18_a_call_fails_when_its_full_pipe_breaks_even_if_the_other_pipe_stays_open() -> None:
     reader, writer, incoming, theirs_in, theirs_out = await opened()
     with pytest.raises(ConnectionClosed, match="Writing"):
         async with connect_streams(PlainClient, reader, writer, options=OPTIONS) as agent:
@@ -41,7 +41,7 @@ async def test_rule_18_a_call_into_a_full_pipe_that_breaks_fails_though_the_othe
     await asyncio.sleep(0)
 
 
-async def test_rule_22_the_last_message_is_written_whole_before_the_end() -> None:
+async def test_rule_22_the_last_message_is_written_completely_before_the_pipe_closes() -> None:
     reader, writer, incoming, theirs_in, theirs_out = await opened()
     reading = asyncio.create_task(asyncio.to_thread(_read_all, theirs_in))
     async with connect_streams(PlainClient, reader, writer, options=OPTIONS) as agent:

@@ -1,4 +1,4 @@
-"""Rules 19 and 23: leaving `spawn_agent` in mid-turn stops the turn, then closes stdin, and reads on until the exit."""
+"""Rules 19 and 23: leaving `spawn_agent` during a turn stops the turn, closes stdin, and reads until the exit."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ pytestmark = [
     pytest.mark.skipif(sys.platform == "win32", reason="pipes of POSIX"),
 ]
 
-# Notes what it is sent, one word a line, and that stdin ended. Then it has more to say than any pipe holds.
+# Records received messages and the end of stdin, one line each. Then writes more than the capacity of a pipe.
 AGENT = """
 import json, sys
 ANSWERS = {
@@ -63,11 +63,17 @@ with open(sys.argv[1], "w") as notes:
 
 
 class Waiting(PlainClient):
-    """Leaves a permission to a person who doesn't answer."""
+    """Never answers a permission request.
+
+    Attributes:
+        asked: set when the request was received.
+        failures: the exceptions of prompts that another task waited for.
+    """
 
     def __init__(self, agent: RemoteAgent) -> None:
         super().__init__(agent)
         self.asked = asyncio.Event()
+        self.failures: list[BaseException | None] = []
 
     async def session_request_permission(self, request: RequestPermissionRequest, /) -> RequestPermissionResponse:
         self.asked.set()
@@ -79,36 +85,35 @@ def prompted(agent: RemoteAgent) -> asyncio.Task[PromptResponse]:
     return asyncio.ensure_future(agent.session_prompt(session_id="s1", prompt=[]))
 
 
-async def leave(agent: RemoteAgent, asked: asyncio.Event) -> None:
-    """The block is left while another task waits for the turn."""
+async def leave(agent: RemoteAgent, client: Waiting) -> None:
+    """Leave the block while another task waits for the turn."""
     task = prompted(agent)
-    await asked.wait()
-    task.add_done_callback(lambda task: failures.append(task.exception()))
+    await client.asked.wait()
+    task.add_done_callback(lambda task: client.failures.append(task.exception()))
 
 
-async def fail(agent: RemoteAgent, asked: asyncio.Event) -> None:
-    await leave(agent, asked)
+async def fail(agent: RemoteAgent, client: Waiting) -> None:
+    await leave(agent, client)
     raise ZeroDivisionError
 
 
-async def be_cancelled(agent: RemoteAgent, asked: asyncio.Event) -> None:
-    """The task of the block waits for the turn itself, and is cancelled."""
+async def be_cancelled(agent: RemoteAgent, client: Waiting) -> None:
+    """Cancel the task of the block while it waits for the turn itself."""
     task = asyncio.current_task()
     assert task is not None
-    cancelling = asyncio.ensure_future(asked.wait())
+    cancelling = asyncio.ensure_future(client.asked.wait())
     cancelling.add_done_callback(lambda _: task.cancel())
     await agent.session_prompt(session_id="s1", prompt=[])
 
 
-async def time_out(agent: RemoteAgent, asked: asyncio.Event) -> None:
+async def time_out(agent: RemoteAgent, client: Waiting) -> None:
     async with asyncio.timeout(None) as scope:
-        soon = asyncio.ensure_future(asked.wait())
+        soon = asyncio.ensure_future(client.asked.wait())
         soon.add_done_callback(lambda _: scope.reschedule(0))
         await agent.session_prompt(session_id="s1", prompt=[])
 
 
-failures: list[BaseException | None] = []
-LEFT: dict[Callable[[RemoteAgent, asyncio.Event], Awaitable[None]], type[BaseException] | None] = {
+WAYS_TO_LEAVE: dict[Callable[[RemoteAgent, Waiting], Awaitable[None]], type[BaseException] | None] = {
     leave: None,
     fail: ZeroDivisionError,
     be_cancelled: asyncio.CancelledError,
@@ -116,8 +121,8 @@ LEFT: dict[Callable[[RemoteAgent, asyncio.Event], Awaitable[None]], type[BaseExc
 }
 
 
-@pytest.mark.parametrize("body", LEFT, ids=lambda body: str(body.__name__))
-async def test_rule_19_leaving_in_mid_turn_stops_the_turn_before_stdin_closes(
+@pytest.mark.parametrize("body", WAYS_TO_LEAVE, ids=lambda body: str(body.__name__))
+async def test_rule_19_leaving_during_a_turn_stops_the_turn_before_stdin_closes(
     body: Any, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     async def run() -> None:
@@ -128,10 +133,11 @@ async def test_rule_19_leaving_in_mid_turn_stops_the_turn_before_stdin_closes(
             await agent.session_new(cwd="/", mcp_servers=[])
             client = agent.handler
             assert isinstance(client, Waiting)
-            await body(agent, client.asked)
+            clients.append(client)
+            await body(agent, client)
 
-    failures.clear()
-    expected = LEFT[body]
+    clients: list[Waiting] = []
+    expected = WAYS_TO_LEAVE[body]
     with pytest.raises(expected) if expected else contextlib.nullcontext():
         await asyncio.create_task(run())
     notes = [line.split() for line in (tmp_path / "notes").read_text("utf-8").splitlines()]
@@ -145,5 +151,6 @@ async def test_rule_19_leaving_in_mid_turn_stops_the_turn_before_stdin_closes(
         ["said", "all"],
     ]
     assert notes.index(["session/cancel", "s1"]) < notes.index(["answer", "cancelled"]) < notes.index(["EOF"])
-    assert all(isinstance(error, ConnectionClosed) for error in failures)
+    other_task_waits = body in (leave, fail)
+    assert [type(error) for error in clients[0].failures] == [ConnectionClosed] * other_task_waits
     assert "SIGTERM" not in caplog.text
