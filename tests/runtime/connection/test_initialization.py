@@ -310,7 +310,7 @@ async def test_rule_26_an_answer_in_another_version_is_a_mismatch_whatever_is_in
         with pytest.raises(ProtocolVersionMismatch) as caught:
             await call
         assert (caught.value.offered, caught.value.supported) == (version, 1)
-        with pytest.raises(ConnectionClosed, match=f"version {int(version)} "):
+        with pytest.raises(ConnectionClosed, match=f"version {int(version)}, "):
             await other
         with pytest.raises(ConnectionClosed):
             await agent.session_new(cwd="/", mcp_servers=[])
@@ -360,7 +360,7 @@ async def test_rule_26_a_version_1_client_of_a_version_2_agent_gets_its_refusal(
 async def test_rule_26_a_version_2_client_of_a_version_1_agent_gets_a_mismatch() -> None:
     client = client_of(import_module("acp_bindings.v2_draft"), [])
     async with connect_in_process(AGENT_SIDE, PlainAgent, V2_CLIENT_SIDE, client, Options()) as remote:
-        with pytest.raises(ProtocolVersionMismatch, match=r"version 1 .* version 2"):
+        with pytest.raises(ProtocolVersionMismatch, match=r"version 1, .* version 2"):
             await remote.initialize(**_v2_keywords())
         with pytest.raises(ConnectionClosed):
             await remote.session_new(cwd="/", mcp_servers=[])
