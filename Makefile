@@ -1,4 +1,4 @@
-# Everything that people type. `make help` lists it.
+# The commands of the project. `make help` lists them.
 
 PYTHON ?= python3
 VENV := .venv
@@ -6,20 +6,20 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 PYTEST := -m pytest -q --numprocesses auto --dist loadgroup
 LINTERS := lint-ruff lint-format lint-mypy lint-pyright lint-zizmor lint-workflows lint-dependabot lint-issue-forms
-# The models and the runtime run on other versions of pydantic, too: the lowest that pyproject.toml allows, if none is given.
+# `make test-pydantic` uses this version of pydantic: by default the lowest that pyproject.toml allows.
 PYDANTIC ?= 2.12.0
 OTHER := build/pydantic-$(PYDANTIC)
 
-# The tests start some hundred processes, which would compile everything they import anew.
+# The tests start hundreds of processes. Without cached bytecode, each would compile everything that it imports.
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .PHONY: help regen check diff fetch test test-quick test-pydantic stress coverage lint $(LINTERS) demo bench bench-quick bench-report build check-dist lock clean
 
-help: ## List what there is
+help: ## List the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-13s %s\n", $$1, $$2 }'
 
-# Nothing of this goes to stdout, where a report may be on its way to a file.
+# These commands print only to stderr, because the stdout of `make diff` may be redirected to a file.
 $(READY): requirements.txt pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed, found " + sys.version)'
 	@echo "Creating $(VENV) from requirements.txt" >&2
@@ -31,42 +31,42 @@ $(READY): requirements.txt pyproject.toml
 regen: $(READY) ## Write generated/ from the pinned schema
 	$(BIN)/python -m codegen regen
 
-check: $(READY) ## Print how generated/ differs from what the schema gives, exit 1 if it does
+check: $(READY) ## Print how generated/ differs from what regen would write; exit 1 if it does
 	$(BIN)/python -m codegen check
 
-diff: $(READY) ## Say what differs from another schema, for whom: make diff BASE=<git ref or folder> [HEAD=<same>] [USER_CODE=<folder>]
+diff: $(READY) ## Report what changed since another commit, and for whom: make diff BASE=<git ref or folder> [HEAD=<same>] [USER_CODE=<folder>]
 	@$(BIN)/python -m codegen diff --base "$(BASE)" $(if $(HEAD),--head "$(HEAD)") $(if $(FORMAT),--format "$(FORMAT)") $(if $(FAIL_ON),--fail-on "$(FAIL_ON)") $(if $(USER_CODE),--user-code "$(USER_CODE)")
 
-# The environment has FROM and TAG as they were given. $(FROM) would be expanded by make, whatever is in it.
+# $$FROM and $$TAG are read from the environment, because make would expand a $$ in their values.
 fetch: $(READY) ## Pin another schema: make fetch FROM=npm:@agentclientprotocol/sdk@<version>, github:<tag> or <folder>
 	$(BIN)/python -m codegen fetch "$$FROM"
 
-test: $(READY) ## Run the tests, on all cores
+test: $(READY) ## Run all tests on all cores
 	$(BIN)/python $(PYTEST)
 
-test-quick: $(READY) ## Run what is worth running after an edit: all but what takes seconds
+test-quick: $(READY) ## Run the fast tests of models, runtime and generator, after an edit
 	$(BIN)/python $(PYTEST) -m "not slow" tests/runtime tests/generated tests/codegen
 
-test-pydantic: $(OTHER)/.ready ## Run the tests of the models and of the runtime on another pydantic: make test-pydantic PYDANTIC=2.12.5
+test-pydantic: $(OTHER)/.ready ## Run the tests of models and runtime with another pydantic: make test-pydantic PYDANTIC=2.12.5
 	$(OTHER)/bin/python -c 'import pydantic; print("pydantic", pydantic.VERSION)'
 	$(OTHER)/bin/python $(PYTEST) tests/generated tests/runtime
 
-# Its own pydantic and what that needs; all else is the locked environment's, whose site-packages come behind its own.
+# This environment has its own pydantic and pydantic's dependencies. It finds everything else in .venv.
 $(OTHER)/.ready: $(READY)
 	$(BIN)/python -m venv --clear --without-pip $(OTHER)
 	$(BIN)/python -m pip --python $(OTHER)/bin/python install --quiet $(if $(filter pre,$(PYDANTIC)),--pre pydantic,pydantic==$(PYDANTIC))
 	$(OTHER)/bin/python tests/support/behind.py $(CURDIR)/$(VENV)
 	@touch $@
 
-stress: $(READY) ## Run the tests that can do more, with all they can do (an hour)
+stress: $(READY) ## Run the stress tests at full size (an hour)
 	ACP_STRESS=1 $(BIN)/python $(PYTEST) -m stress --timeout 3600
 
-coverage: $(READY) ## Print which lines and branches of codegen/ and runtime/ the tests miss: make coverage [TESTS=tests/runtime]
+coverage: $(READY) ## Print the lines and branches of codegen/ and runtime/ that the tests miss: make coverage [TESTS=tests/runtime]
 	rm -rf build/coverage && mkdir -p build/coverage
 	$(BIN)/python -m coverage run $(PYTEST) $(TESTS) || failed=$$?; \
 	$(BIN)/python -m coverage combine --quiet && $(BIN)/python -m coverage report && exit $${failed:-0}
 
-lint: $(READY) ## Check style and types of everything hand-written, the types of what is generated, workflows and issue forms
+lint: $(READY) ## Check style, types, workflows and issue forms; run all tools, then fail if one of them failed
 	@$(MAKE) --no-print-directory --keep-going --jobs 2 $(if $(filter output-sync,$(.FEATURES)),--output-sync) $(LINTERS)
 
 lint-ruff: $(READY)
@@ -94,33 +94,33 @@ lint-issue-forms: $(READY)
 	$(BIN)/check-jsonschema --quiet --builtin-schema vendor.github-issue-forms .github/ISSUE_TEMPLATE/bug.yml .github/ISSUE_TEMPLATE/feature.yml
 	$(BIN)/check-jsonschema --quiet --builtin-schema vendor.github-issue-config .github/ISSUE_TEMPLATE/config.yml
 
-demo: $(READY) ## Show the terminal client talking to the fuller example agent
+demo: $(READY) ## Run the terminal client with the full example agent
 	$(BIN)/python examples/terminal_client.py --yes --say "hello from the demo" --say "read $(CURDIR)/README.md" --say "count 5" \
 		$(BIN)/python examples/full_agent.py
 
-bench: $(READY) ## Measure everything beside the official SDKs, into build/bench.json (a quarter of an hour; Node needed)
+bench: $(READY) ## Run all benchmarks beside the official SDKs, into build/bench.json (a quarter of an hour; needs Node)
 	$(BIN)/python -m benchmarks --json build/bench.json
 
-bench-quick: $(READY) ## Measure in less than a minute, without the official SDKs
+bench-quick: $(READY) ## Run short benchmarks in less than a minute, without the official SDKs
 	$(BIN)/python -m benchmarks --no-peers --rounds 3 --scale 0.05
 
-bench-report: $(READY) ## Write docs/performance.md from what `make bench` has measured
+bench-report: $(READY) ## Write docs/performance.md from the results of `make bench`
 	$(BIN)/python -m benchmarks.report build/bench.json
 
 build: $(READY) ## Write the sdist and the wheel to dist/
 	rm -rf dist
 	$(BIN)/python -m build --no-isolation
 
-check-dist: ## Check dist/ where nothing else is installed: make check-dist [TAG=v<version>] [PYTHON=python3.14]
+check-dist: ## Check the wheel in dist/ in an environment with nothing else: make check-dist [TAG=v<version>] [PYTHON=python3.14]
 	$(PYTHON) -m venv --clear --without-pip build/bare
 	$(or $(wildcard $(BIN)/python),$(PYTHON)) -m pip --python build/bare/bin/python install --quiet --disable-pip-version-check dist/*.whl
 	build/bare/bin/python -I tests/published.py "$$TAG"
 
-# Not in .venv, which can't be made as long as requirements.txt lacks something that the build needs.
+# This doesn't use .venv, which can't be created while requirements.txt lacks a dependency of the build.
 lock: ## Write requirements.txt from pyproject.toml
 	$(PYTHON) -m venv --clear build/lock
 	build/lock/bin/python -m pip install --quiet --disable-pip-version-check uv
 	build/lock/bin/python -m uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate --no-emit-index-url --no-header --group dev --output-file requirements.txt
 
-clean: ## Remove what these commands made beside generated/
+clean: ## Remove everything that these commands create, except generated/
 	rm -rf $(VENV) dist build .pytest_cache .ruff_cache .mypy_cache .hypothesis
