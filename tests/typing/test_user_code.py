@@ -1,7 +1,7 @@
-"""What users write, under both type checkers: right code is clean, and of wrong code each wrong line is reported.
+"""Both type checkers accept correct user code, and report each wrong line of incorrect code.
 
-In `mistakes/` a line that ends in `# E` is reported by both checkers, `# E: pyright` and `# E: mypy` by one of them.
-The packages are found the way users' tools find them: installed (editable) in the environment, with `py.typed`.
+In `mistakes/`, both checkers report a line that ends in `# E`, and one of them a line with `# E: pyright` or
+`# E: mypy`. The packages are found as by users' tools: installed (editable) in the environment, with `py.typed`.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Finding:
 
 @pytest.fixture(scope="module")
 def pyright() -> list[Finding]:
-    """What pyright, strict, finds in both folders."""
+    """The findings of pyright in strict mode, in both folders."""
     project = str(HERE / "pyrightconfig.json")
     command = [sys.executable, "-m", "pyright", "--pythonpath", sys.executable, "--outputjson", "--project", project]
     run = subprocess.run(command, capture_output=True, text=True, check=False, timeout=DEADLINE)
@@ -52,7 +52,7 @@ def pyright() -> list[Finding]:
 
 @pytest.fixture(scope="module")
 def mypy(tmp_path_factory: pytest.TempPathFactory) -> list[Finding]:
-    """What mypy, strict, finds in both folders."""
+    """The findings of mypy in strict mode, in both folders."""
     return list(_mypy(tmp_path_factory.mktemp("mypy"), [*USER_CODE, *MISTAKES], ""))
 
 
@@ -98,17 +98,17 @@ def test_typical_user_code_is_clean_under_mypy_strict(mypy: list[Finding]) -> No
     assert [str(each) for each in mypy if each.file.parent.name == "user_code"] == []
 
 
-def test_typical_user_code_is_clean_under_mypy_with_the_plugin_of_pydantic(tmp_path: Path) -> None:
+def test_typical_user_code_is_clean_under_mypy_with_the_pydantic_plugin(tmp_path: Path) -> None:
     assert [str(each) for each in _mypy(tmp_path, USER_CODE, "plugins = pydantic.mypy\n")] == []
 
 
 @pytest.mark.xdist_group("pyright")
-def test_pyright_reports_exactly_the_lines_that_are_marked_as_mistakes(pyright: list[Finding]) -> None:
+def test_pyright_reports_exactly_the_marked_lines(pyright: list[Finding]) -> None:
     _check_mistakes(pyright, "pyright")
 
 
 @pytest.mark.xdist_group("mypy")
-def test_mypy_reports_exactly_the_lines_that_are_marked_as_mistakes(mypy: list[Finding]) -> None:
+def test_mypy_reports_exactly_the_marked_lines(mypy: list[Finding]) -> None:
     _check_mistakes(mypy, "mypy")
 
 

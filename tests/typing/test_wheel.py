@@ -1,4 +1,4 @@
-"""What is published: the wheel's content, and how complete its types are where nothing else is installed."""
+"""The contents of the published wheel, and the completeness of its types in a bare environment."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ DEADLINE = 250
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("wheel")]
 
 BUILD_EDITABLE = "import sys; from hatchling.build import build_editable; print(build_editable(sys.argv[1]))"
-SEEN = """
+REVEALED = """
 from acp_bindings.v1 import ContentBlockText
 from acp_runtime import Options
 reveal_type(ContentBlockText(text="a").text)
@@ -42,13 +42,13 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def bare(wheel: Path, pip_without_a_registry: None, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The Python of an environment with the wheel and its dependencies, and nothing else."""
+    """The Python executable of an environment with only the wheel and its dependencies."""
     return _environment(tmp_path_factory.mktemp("bare"), wheel)
 
 
 @pytest.fixture(scope="module")
 def editable(pip_without_a_registry: None, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The Python of an environment with an editable install and its dependencies."""
+    """The Python executable of an environment with an editable install and its dependencies."""
     folder = tmp_path_factory.mktemp("editable")
     _run(sys.executable, "-c", BUILD_EDITABLE, str(folder), cwd=ROOT)
     return _environment(folder, next(folder.glob("*.whl")))
@@ -77,7 +77,7 @@ def _run(*command: str, cwd: Path | None = None, **environment: str) -> str:
 
 
 def _sources() -> dict[str, bytes]:
-    """Every file of both packages, by its path in a wheel."""
+    """Return every file of both packages, by its path in a wheel."""
     return {
         path.relative_to(home).as_posix(): path.read_bytes()
         for package, home in PACKAGES.items()
@@ -89,9 +89,9 @@ def _sources() -> dict[str, bytes]:
 def test_the_wheel_holds_both_packages_byte_for_byte_and_nothing_else(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         names = {name for name in archive.namelist() if ".dist-info/" not in name}
-        held = {name: archive.read(name) for name in names}
-    assert sorted(held) == sorted(_sources())
-    assert held == _sources()
+        contents = {name: archive.read(name) for name in names}
+    assert sorted(contents) == sorted(_sources())
+    assert contents == _sources()
 
 
 def test_the_wheel_holds_the_generated_code_of_every_profile(wheel: Path) -> None:
@@ -102,12 +102,12 @@ def test_the_wheel_holds_the_generated_code_of_every_profile(wheel: Path) -> Non
             assert archive.getinfo(f"acp_bindings/{profile}/models.py").file_size > 10_000
 
 
-def test_both_packages_in_the_wheel_say_that_they_are_typed(wheel: Path) -> None:
+def test_both_packages_in_the_wheel_are_marked_as_typed(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         assert [archive.read(f"{package}/py.typed") for package in PACKAGES] == [b"", b""]
 
 
-def test_the_wheel_depends_on_pydantic_alone(wheel: Path) -> None:
+def test_the_wheel_depends_only_on_pydantic(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         metadata = next(name for name in archive.namelist() if name.endswith(".dist-info/METADATA"))
         lines = archive.read(metadata).decode().splitlines()
@@ -128,25 +128,25 @@ def test_every_public_type_of_the_wheel_is_known_in_a_bare_environment(package: 
     assert counts["withKnownType"] > {"acp_bindings": 5_000, "acp_runtime": 100}[package]
 
 
-def test_an_editable_install_sees_both_packages_where_they_are_developed(editable: Path, tmp_path: Path) -> None:
+def test_an_editable_install_imports_both_packages_from_the_repository(editable: Path, tmp_path: Path) -> None:
     dumped, *files = _run(str(editable), "-c", WHERE, cwd=tmp_path).splitlines()
     assert json.loads(dumped) == {"type": "text", "text": "a"}
     assert [Path(file) for file in files] == [home / name / "__init__.py" for name, home in PACKAGES.items()]
 
 
-def test_a_type_checker_sees_both_packages_of_an_editable_install(editable: Path, tmp_path: Path) -> None:
-    (tmp_path / "code.py").write_text(SEEN, "utf-8")
+def test_a_type_checker_finds_both_packages_of_an_editable_install(editable: Path, tmp_path: Path) -> None:
+    (tmp_path / "code.py").write_text(REVEALED, "utf-8")
     command = [sys.executable, "-m", "pyright", "--outputjson", "--pythonpath", str(editable), "code.py"]
     run = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=DEADLINE)
-    said = [each["message"] for each in json.loads(run.stdout)["generalDiagnostics"]]
-    assert said == [
+    messages = [each["message"] for each in json.loads(run.stdout)["generalDiagnostics"]]
+    assert messages == [
         'Type of "ContentBlockText(text="a").text" is "str"',
         'Type of "Options().exit_deadline" is "float"',
     ]
 
 
 def _completeness(package: str, python: Path) -> dict[str, object]:
-    """pyright's report on a package as an environment has it. It takes the environment from `python` on the path."""
+    """Return pyright's report on a package in an environment, which pyright finds by `python` on the path."""
     path = os.pathsep.join([str(python.parent), os.environ["PATH"]])
     command = [sys.executable, "-m", "pyright", "--outputjson", "--ignoreexternal", "--verifytypes", package]
     run = subprocess.run(

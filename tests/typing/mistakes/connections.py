@@ -1,4 +1,4 @@
-"""Mistakes with what a proxy knows of its peer and its connection, with `ABSENT`, and with errors."""
+"""Mistakes with a proxy's attributes for its peer and connection, with `ABSENT`, and with errors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Mistakes with models. A marked line is reported by both type checkers, or by the one it names; no other line is."""
+"""Mistakes with models."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Mistakes in calls to the other side."""
+"""Mistakes in calls to the peer."""
 
 from __future__ import annotations
 

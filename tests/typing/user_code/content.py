@@ -42,7 +42,7 @@ def build(texts: Iterable[str]) -> list[ContentBlock]:
 
 
 def plain(block: ContentBlock) -> str:
-    """Narrowing with isinstance is exhaustive."""
+    """Narrow with isinstance, exhaustively."""
     if isinstance(block, TextContent):
         return block.text
     if isinstance(block, (ContentBlockImage, ContentBlockAudio)):
@@ -54,7 +54,7 @@ def plain(block: ContentBlock) -> str:
 
 
 def label(block: ContentBlock) -> str:
-    """So is narrowing by tag."""
+    """Narrow by tag, exhaustively."""
     if block.type == "text":
         return block.text
     if block.type == "image" or block.type == "audio":  # noqa: PLR1714 - type checkers narrow by comparisons

@@ -1,4 +1,4 @@
-"""An agent of version 1: what most agents look like."""
+"""A typical agent of version 1."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A client of version 1, and what it does with the agent it talks to."""
+"""A client of version 1, and its calls to the agent."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def explain(reason: StopReason) -> str:
 
 
 async def converse(agent: RemoteAgent, blocks: Sequence[ContentBlock]) -> str:
-    """Keywords."""
+    """Calls with keywords."""
     start = await agent.initialize(
         protocol_version=v1.PROTOCOL_VERSION,
         client_capabilities=v1.ClientCapabilities(fs=v1.FileSystemCapabilities(read_text_file=True), terminal=True),
@@ -103,7 +103,7 @@ async def converse(agent: RemoteAgent, blocks: Sequence[ContentBlock]) -> str:
 
 
 async def ready_made(agent: RemoteAgent) -> str:
-    """Request objects: the result's type follows from the request's."""
+    """Calls with request objects, whose type determines the type of the result."""
     await agent.request(InitializeRequest(protocol_version=1))
     session: NewSessionResponse = await agent.request(NewSessionRequest(cwd="/work", mcp_servers=[]))
     prompt = PromptRequest(session_id=session.session_id, prompt=[ContentBlockText(text="hi")])
@@ -115,7 +115,7 @@ async def ready_made(agent: RemoteAgent) -> str:
 
 
 async def left_out(agent: RemoteAgent, folders: tuple[str, ...], title: str | None) -> v1.ToolCallUpdate:
-    """`ABSENT` where a value may be left out, and any sequence for a list."""
+    """Calls with `ABSENT` for optional keywords, and with any sequence for a list."""
     await agent.session_new(
         cwd="/work", mcp_servers=(), additional_directories=folders or ABSENT, meta={"a": 1} if folders else ABSENT
     )

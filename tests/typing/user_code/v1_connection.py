@@ -1,4 +1,4 @@
-"""What a client asks of the agent's proxy besides the methods of the protocol, and the errors that it catches."""
+"""A client that uses the attributes of the agent's proxy, and catches errors."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Window(Client):
 
 
 def describe(agent: RemoteAgent) -> str:
-    """What the agent advertised is typed, and None before it was asked."""
+    """The agent's capabilities are typed, and None before `initialize` was answered."""
     assert_type(agent.capabilities, AgentCapabilities | None)
     assert_type(agent.peer_info, Implementation | None)
     if agent.capabilities is None or agent.peer_info is None:
@@ -64,20 +64,20 @@ def describe(agent: RemoteAgent) -> str:
 
 
 def describe_client(client: RemoteClient) -> bool:
-    """The same the other way round."""
+    """The same for a client's capabilities."""
     assert_type(client.capabilities, ClientCapabilities | None)
     return client.capabilities is not None and client.capabilities.fs.read_text_file
 
 
 def window_of(agent: RemoteAgent) -> Window:
-    """The handler is what the factory has made."""
+    """The handler is the object that the factory has made."""
     assert_type(agent.handler, Client)
     assert isinstance(agent.handler, Window)
     return agent.handler
 
 
 async def run(command: str, *args: str, folder: Path | None = None) -> int | None:
-    """A process, and how it ended."""
+    """Start an agent's process, and return its exit code."""
     options = Options(stderr="capture", exit_deadline=1.0, inherit_env=["PATH"])
     environment = {"LANG": "C"}
     async with spawn_agent(Window, command, *args, cwd=folder, env=environment, options=options) as agent:
@@ -94,7 +94,7 @@ async def run(command: str, *args: str, folder: Path | None = None) -> int | Non
 
 
 async def ask(agent: RemoteAgent, session_id: str) -> PromptResponse | None:
-    """A code's class catches what the peer answered, and so does `RemoteError`."""
+    """Errors of the peer are caught by the class of their code or by `RemoteError`."""
     try:
         return await agent.session_prompt(session_id=session_id, prompt=[ContentBlockText(text="hi")])
     except AuthenticationRequired as error:

@@ -50,7 +50,7 @@ class EchoAgent(Agent):
         return PromptResponse(message_id="1")
 
     async def pass_on(self, session_id: str, block: ContentBlockOther) -> None:
-        """A variant that the schema doesn't name: its payload is in `model_extra`."""
+        """Pass on an unknown variant, whose payload is in `model_extra`."""
         payload: dict[str, Any] = block.model_extra or {}
         update = SessionUpdateOther(session_update="_example.com/block", **payload)
         await self.client.session_update(session_id=session_id, update=update)
@@ -71,7 +71,7 @@ class EchoAgent(Agent):
 
 
 def icon(kind: ToolKind) -> str:
-    """An open enum takes any string."""
+    """Return an icon. An open enum takes any string."""
     return {"read": "r", "edit": "e"}.get(kind, "?")
 
 
