@@ -1,4 +1,4 @@
-"""The errors of the runtime are those of the schemas."""
+"""Every error code in the schemas has an exception in the runtime."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tests.support.models.profiles import PROFILES, Profile
 
 
 @pytest.mark.parametrize("profile", PROFILES, ids=lambda profile: profile.package)
-def test_every_code_that_a_schema_names_has_its_exception(profile: Profile) -> None:
-    named = [each["const"] for each in profile.definitions["ErrorCode"]["anyOf"] if "const" in each]
-    assert len(named) > 5
-    assert [code for code in named if type(RequestError.of(code, "")) is RequestError] == []
+def test_every_error_code_of_a_schema_has_an_exception(profile: Profile) -> None:
+    codes = [each["const"] for each in profile.definitions["ErrorCode"]["anyOf"] if "const" in each]
+    assert len(codes) > 5
+    assert [code for code in codes if type(RequestError.of(code, "")) is RequestError] == []

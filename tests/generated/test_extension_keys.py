@@ -1,4 +1,4 @@
-"""Whatever else a peer puts into a message comes out again, beside the keys that it could be confused with."""
+"""Unknown keys and `_meta` survive a round trip, including keys that resemble known ones."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ def test_the_samples_reach_every_model_class(profile: Profile, samples: Samples)
     assert reached == set(profile.models.values())
 
 
-def test_meta_unknown_keys_and_snake_case_twins_round_trip_in_every_model_class(samples: Samples) -> None:
+def test_meta_unknown_and_snake_case_keys_round_trip_in_every_model_class(samples: Samples) -> None:
     for sample in samples.all():
         own = sample.shape.properties
-        twins = {twin: [key] for key in own if (twin := snake_case(key)) not in own}
+        snake_cased = {name: [key] for key in own if (name := snake_case(key)) not in own}
         meta = {"_meta": META} if "_meta" in own else {}
         instance = {
             **{key: item for key, item in UNKNOWN.items() if key not in own},
-            **twins,
+            **snake_cased,
             **sample.instance,
             **meta,
         }
@@ -41,15 +41,12 @@ def test_meta_unknown_keys_and_snake_case_twins_round_trip_in_every_model_class(
             assert value.meta == META
 
 
-def test_unknown_keys_are_not_attributes_that_the_schema_knows(samples: Samples) -> None:
+def test_snake_case_keys_do_not_set_the_attributes_of_known_keys(samples: Samples) -> None:
     for sample in samples.all():
-        twins = {
-            twin: "unknown"
-            for key in sample.shape.properties
-            if (twin := snake_case(key)) not in sample.shape.properties
-        }
+        properties = sample.shape.properties
+        snake_cased = {name: "unknown" for key in properties if (name := snake_case(key)) not in properties}
         known = samples.parse(sample, sample.instance)
-        value = samples.parse(sample, {**twins, **sample.instance})
+        value = samples.parse(sample, {**snake_cased, **sample.instance})
         assert all(getattr(value, name) == getattr(known, name) for name in type(known).model_fields)
 
 

@@ -1,4 +1,4 @@
-"""An instance of a definition parses, or doesn't, as upstream's schema says, and dumps unchanged."""
+"""Instances are accepted or refused as upstream's schema says, and dumped unchanged."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from tests.support.models.outcomes import EACH_KIND_AT_LEAST, Outcome, outcomes
 from tests.support.models.profiles import Profile
 
 
-def none_of(wrong: Iterable[Outcome]) -> None:
+def assert_none(wrong: Iterable[Outcome]) -> None:
     wrong = list(wrong)
     names = ", ".join(sorted({each.definition for each in wrong}))
     shown = "\n".join(map(str, sorted(wrong, key=lambda each: len(str(each)))[:5]))
     assert not wrong, f"{len(wrong)} instances of {names}, the shortest:\n{shown}"
 
 
-def test_every_definition_has_a_name_in_the_package_and_all_but_whole_messages_a_public_one(profile: Profile) -> None:
+def test_every_definition_has_a_name_which_is_public_unless_it_is_a_whole_message(profile: Profile) -> None:
     assert [name for name in profile.definitions if not hasattr(profile.module, name)] == []
     envelopes = {name for name, each in profile.definitions.items() if "x-docs-ignore" in each and "x-side" not in each}
     assert set(profile.definitions) - set(profile.module.__all__) == envelopes
     assert {"AgentRequest", "ClientResponse"} <= envelopes
 
 
-def test_the_instances_are_many_and_spread_over_all_definitions(profile: Profile) -> None:
+def test_there_are_many_instances_of_every_definition(profile: Profile) -> None:
     found = outcomes(profile)
     assert sum(each.valid for each in found) >= EACH_KIND_AT_LEAST
     assert sum(not each.valid for each in found) >= EACH_KIND_AT_LEAST
@@ -32,27 +32,27 @@ def test_the_instances_are_many_and_spread_over_all_definitions(profile: Profile
 
 
 def test_no_valid_instance_is_rejected(profile: Profile) -> None:
-    none_of(each for each in outcomes(profile) if each.valid and not each.accepted)
+    assert_none(each for each in outcomes(profile) if each.valid and not each.accepted)
 
 
-def test_an_invalid_instance_is_accepted_only_where_a_leniency_keyword_explains_it(profile: Profile) -> None:
-    none_of(each for each in outcomes(profile) if each.accepted and not each.salvageable)
+def test_an_invalid_instance_is_accepted_only_if_its_invalid_parts_may_fall_back(profile: Profile) -> None:
+    assert_none(each for each in outcomes(profile) if each.accepted and not each.tolerable)
 
 
-def test_whatever_leniency_makes_valid_is_accepted(profile: Profile) -> None:
-    none_of(each for each in outcomes(profile) if each.salvageable and not each.accepted)
+def test_an_instance_that_is_valid_after_fallbacks_is_accepted(profile: Profile) -> None:
+    assert_none(each for each in outcomes(profile) if each.tolerable and not each.accepted)
 
 
-def test_every_accepted_instance_dumps_to_equal_json_with_salvaged_parts_absent_or_empty(profile: Profile) -> None:
+def test_every_accepted_instance_is_dumped_to_equal_json_after_fallbacks(profile: Profile) -> None:
     accepted = [each for each in outcomes(profile) if each.accepted]
-    none_of(each for each in accepted if not same_json(each.dumped, each.salvaged))
+    assert_none(each for each in accepted if not same_json(each.dumped, each.tolerated))
 
 
-def test_leniency_never_changes_a_valid_instance_of_a_definition_without_unions(profile: Profile) -> None:
-    """The oracle's own check: valid is what salvaging leaves alone, but for a first match that is not the only one."""
+def test_the_oracle_does_not_change_valid_instances_of_definitions_without_unions(profile: Profile) -> None:
+    """In a union, the first member that accepts a value after fallbacks may not be the one that it is valid for."""
     plain = [
         each
         for each in outcomes(profile)
         if each.valid and "Of" not in json.dumps(profile.definitions[each.definition])
     ]
-    none_of(each for each in plain if not same_json(each.instance, each.salvaged))
+    assert_none(each for each in plain if not same_json(each.instance, each.tolerated))

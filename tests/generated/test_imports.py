@@ -1,4 +1,4 @@
-"""What importing a profile loads, each in a process of its own."""
+"""Importing a profile loads only the modules that it needs. Each test runs in a new process."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_importing_a_profile_loads_no_models_no_asyncio_and_no_other_profile(pro
 
 
 @every_profile
-def test_using_a_model_loads_its_profile_alone(profile: str) -> None:
+def test_using_a_model_loads_no_other_profile_and_no_stubs(profile: str) -> None:
     loaded = _loaded_by(f"from acp_bindings.{profile} import ContentBlockText\nContentBlockText(text='a')")
     assert _profiles(loaded) == {profile}
     assert f"acp_bindings.{profile}.models" in loaded

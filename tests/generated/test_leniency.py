@@ -1,4 +1,4 @@
-"""A field that gives way is absent, and reads as the schema's default, an empty list, or nothing."""
+"""An invalid value falls back to absent, and the field reads as the schema's default, an empty list or None."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from acp_bindings import v1
 from acp_runtime.models.names import wire_name
 from tests.support.models.agreement import differences
 from tests.support.models.lenient_corpus import Case, lenient_corpus
-from tests.support.models.oracle import EmptyInstead, Oracle
+from tests.support.models.oracle import EmptyFallback, Oracle
 from tests.support.models.profiles import Profile
 
 
-def test_default_on_null_forgives_null_alone() -> None:
+def test_default_on_null_tolerates_null_and_no_other_invalid_value() -> None:
     message = '{"cwd": "/", "mcpServers": null, "additionalDirectories": null}'
     value = v1.NewSessionRequest.model_validate_json(message)
     assert (value.mcp_servers, value.additional_directories) == ([], [])
@@ -28,15 +28,16 @@ def test_default_on_null_forgives_null_alone() -> None:
         v1.NewSessionRequest.model_validate_json('{"cwd": "/"}')
 
 
-def given_up(oracle: Oracle, case: Case) -> bool:
-    """Whether the message stays valid and the case's key is all that leniency takes out of it."""
-    left = oracle.salvage(case.profile.definitions[case.definition], case.input)
-    gone = isinstance(left.get(case.key), EmptyInstead) or case.key not in left
-    return gone and case.key in case.input and oracle.is_valid(case.profile.definitions[case.definition], left)
+def falls_back(oracle: Oracle, case: Case) -> bool:
+    """Return whether the message is valid once the value of the case's key has fallen back."""
+    schema = case.profile.definitions[case.definition]
+    tolerated = oracle.with_fallbacks(schema, case.input)
+    has_fallen_back = isinstance(tolerated.get(case.key), EmptyFallback) or case.key not in tolerated
+    return has_fallen_back and case.key in case.input and oracle.is_valid(schema, tolerated)
 
 
 def read_when_absent(schema: Any) -> Any:
-    """What the schema says an absent field means, as JSON."""
+    """Return the JSON that an absent field means by the schema."""
     if "default" in schema:
         return schema["default"]
     match schema.get("type"):
@@ -48,9 +49,9 @@ def read_when_absent(schema: Any) -> Any:
             return None
 
 
-def test_a_field_that_gives_way_reads_as_its_default_or_empty_or_none(profile: Profile) -> None:
+def test_a_field_that_falls_back_reads_as_its_default_or_empty_or_none(profile: Profile) -> None:
     oracle = profile.oracle
-    cases = [case for case in lenient_corpus(profile) if given_up(oracle, case)]
+    cases = [case for case in lenient_corpus(profile) if falls_back(oracle, case)]
     assert len(cases) > 300
     for case in cases:
         value = profile.adapter(case.definition).validate_json(json.dumps(case.input))
@@ -62,7 +63,7 @@ def test_a_field_that_gives_way_reads_as_its_default_or_empty_or_none(profile: P
         assert dumped[case.key] == [] if is_required else case.key not in dumped
 
 
-def test_skipped_items_leave_the_others_in_their_order(profile: Profile) -> None:
+def test_valid_items_keep_their_order_when_others_are_skipped(profile: Profile) -> None:
     oracle = profile.oracle
     cases = [case for case in lenient_corpus(profile) if len(_items(case)) > 3]
     assert len(cases) > 100

@@ -1,4 +1,4 @@
-"""Leniency is upstream's own: its TypeScript SDK and we make the same of every message with something wrong in it."""
+"""We parse every message with an invalid value to the same result as upstream's TypeScript SDK."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from tests.support.models.validity import INTEGER_RANGES
 
 @dataclass(frozen=True)
 class KnownDifference:
-    """A kind of value that the two parsers are known to see differently, and why that is right."""
+    """A kind of value that the two parsers treat differently, and why we don't follow the npm SDK."""
 
     reason: str
     applies: Callable[[Any, Any], bool]
-    """Whether a field's schema and the value in it are of this kind."""
+    """Returns whether a field's schema and its value are of this kind."""
 
 
 def _formats(schema: Any) -> set[str]:
@@ -36,17 +36,17 @@ def _formats(schema: Any) -> set[str]:
     return {option["format"] for option in options if "format" in option}
 
 
-def _is_no_64_bit_integer(schema: Any, value: Any) -> bool:
+def _is_outside_64_bits(schema: Any, value: Any) -> bool:
     ranges = [INTEGER_RANGES[name] for name in _formats(schema) & {"int64", "uint64"}]
     is_integer = isinstance(value, int | float) and not isinstance(value, bool) and value == int(value)
     return is_integer and any(value > high or (low and value < low) for low, high in ranges)
 
 
-def _is_no_uri(schema: Any, value: Any) -> bool:
+def _is_not_a_uri(schema: Any, value: Any) -> bool:
     return isinstance(value, str) and "://" not in value and "uri" in _formats(schema)
 
 
-def _is_no_date_time(schema: Any, value: Any) -> bool:
+def _is_not_a_date_time(schema: Any, value: Any) -> bool:
     if not isinstance(value, str) or "date-time" not in _formats(schema):
         return False
     try:
@@ -55,35 +55,35 @@ def _is_no_date_time(schema: Any, value: Any) -> bool:
         return True
 
 
-EXCEPTIONS = {
+KNOWN_DIFFERENCES = {
     "64-bit integers": KnownDifference(
-        "The schema's int64 and uint64 are any whole `number` to the npm SDK, because JavaScript has no such integers: "
-        "it takes what is out of range, but for less than nothing. We take what the schema says, and salvage the rest.",
-        _is_no_64_bit_integer,
+        "The npm SDK takes any whole `number` for int64 and uint64, because JavaScript has no such integers. It only "
+        "refuses negative values for uint64. For us, values out of range are invalid and fall back.",
+        _is_outside_64_bits,
     ),
     "URIs": KnownDifference(
-        "The npm SDK asserts `format: uri`. In JSON Schema 2020-12 a format is an annotation unless a vocabulary says "
-        "otherwise, upstream's is a plain string in Rust, and dropping the text would lose what was sent.",
-        _is_no_uri,
+        "The npm SDK checks `format: uri`. In JSON Schema 2020-12, a format is documentation by default. Upstream's "
+        "Rust type is a plain string, and dropping the value would lose data.",
+        _is_not_a_uri,
     ),
     "dates": KnownDifference(
-        "The npm SDK asserts `format: date-time`; an annotation to us, for the same reasons.",
-        _is_no_date_time,
+        "The npm SDK checks `format: date-time`. We don't, for the same reasons.",
+        _is_not_a_date_time,
     ),
 }
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """What the two parsers made of a case, and where they differ."""
+    """A case, and the differences between the results of the two parsers."""
 
     case: Case
     differences: tuple[str, ...]
 
     @property
-    def exceptions(self) -> list[str]:
+    def explanations(self) -> list[str]:
         value = self.case.input.get(self.case.key)
-        return [name for name, each in EXCEPTIONS.items() if each.applies(self.case.schema, value)]
+        return [name for name, each in KNOWN_DIFFERENCES.items() if each.applies(self.case.schema, value)]
 
     def __str__(self) -> str:
         return f"{self.case.profile.package}.{self.case.definition} {json.dumps(self.case.input)}: {self.differences}"
@@ -111,15 +111,17 @@ def verdicts(sdk: Path) -> list[Verdict]:
 
 def _verdict(case: Case, theirs: dict[str, Any]) -> Verdict:
     if "missing" in theirs:
-        return Verdict(case, ("the npm SDK has no parser for it",))
+        return Verdict(case, ("the npm SDK has no parser for this definition",))
     try:
         ours = case.profile.adapter(case.definition).validate_json(json.dumps(case.input))
     except ValidationError:
-        return Verdict(case, ("we reject it",) if theirs["ok"] else ())
-    return Verdict(case, tuple(differences(ours, theirs["value"])) if theirs["ok"] else ("they reject it",))
+        return Verdict(case, ("only we refuse it",) if theirs["ok"] else ())
+    return Verdict(
+        case, tuple(differences(ours, theirs["value"])) if theirs["ok"] else ("only the npm SDK refuses it",)
+    )
 
 
-def test_the_corpus_has_every_lenient_field(profile: Profile) -> None:
+def test_the_corpus_covers_every_lenient_field(profile: Profile) -> None:
     fields = {
         (shape.definition, key)
         for shape in shapes(profile)
@@ -134,25 +136,25 @@ def test_the_corpus_has_every_lenient_field(profile: Profile) -> None:
     assert len(corpus) >= 300
 
 
-def test_both_parsers_make_the_same_of_every_message_but_for_the_named_exceptions(verdicts: list[Verdict]) -> None:
-    unexplained = [verdict for verdict in verdicts if verdict.differences and not verdict.exceptions]
+def test_both_parsers_agree_on_every_message_without_a_known_difference(verdicts: list[Verdict]) -> None:
+    unexplained = [verdict for verdict in verdicts if verdict.differences and not verdict.explanations]
     assert not unexplained, "\n".join(map(str, unexplained[:10]))
 
 
-def test_every_named_exception_is_one(verdicts: list[Verdict]) -> None:
-    named = [verdict for verdict in verdicts if verdict.exceptions]
-    assert {name for verdict in named for name in verdict.exceptions} == set(EXCEPTIONS)
-    assert not [str(verdict) for verdict in named if not verdict.differences]
+def test_every_known_difference_occurs(verdicts: list[Verdict]) -> None:
+    explained = [verdict for verdict in verdicts if verdict.explanations]
+    assert {name for verdict in explained for name in verdict.explanations} == set(KNOWN_DIFFERENCES)
+    assert not [str(verdict) for verdict in explained if not verdict.differences]
 
 
-def test_a_missing_key_is_an_error_to_both_where_it_is_required(verdicts: list[Verdict]) -> None:
+def test_both_parsers_refuse_a_message_without_a_required_key(verdicts: list[Verdict]) -> None:
     missing = [verdict for verdict in verdicts if verdict.case.key not in verdict.case.input]
-    rejected = [verdict for verdict in missing if _is_rejected(verdict.case)]
-    assert rejected
-    assert not [str(verdict) for verdict in rejected if verdict.differences]
+    refused = [verdict for verdict in missing if _is_refused(verdict.case)]
+    assert refused
+    assert not [str(verdict) for verdict in refused if verdict.differences]
 
 
-def _is_rejected(case: Case) -> bool:
+def _is_refused(case: Case) -> bool:
     try:
         case.profile.adapter(case.definition).validate_json(json.dumps(case.input))
     except ValidationError:

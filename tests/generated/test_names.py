@@ -1,4 +1,4 @@
-"""The names of the generated classes and aliases: all of upstream's, none by position, all exported."""
+"""Generated classes and aliases have upstream's names, none that depend on position, and are exported."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ def _exported(profile: str) -> list[str]:
     for node in tree(profile, "__init__").body:
         if isinstance(node, ast.Assign) and names(node.targets[0]) == ["__all__"]:
             return list(ast.literal_eval(node.value))
-    raise AssertionError("there is no __all__")
+    raise AssertionError("__init__.py has no __all__")
 
 
 def _upstream_labels(schema: Any) -> Iterator[str]:
-    """Upstream's own words for things: definitions, tags, titles."""
+    """Yield the names that upstream uses: definitions, tags and titles."""
     if isinstance(schema, dict):
         yield from schema.get("$defs", ())
         for keyword in ("const", "title"):
@@ -69,7 +69,7 @@ def test_a_digit_in_a_name_comes_from_upstream(profile: str) -> None:
 
 
 @every_profile
-def test_all_lists_every_class_and_alias_but_whole_messages_and_the_stubs(profile: str) -> None:
+def test_all_lists_the_stubs_and_every_class_and_alias_except_whole_messages(profile: str) -> None:
     exported = _exported(profile)
     assert len(exported) == len(set(exported))
     whole = {name for name in _defined(profile) if WHOLE_MESSAGE.fullmatch(name)}
@@ -78,14 +78,14 @@ def test_all_lists_every_class_and_alias_but_whole_messages_and_the_stubs(profil
 
 
 @every_profile
-def test_type_checkers_are_told_of_every_exported_name(profile: str) -> None:
-    told = {
+def test_type_checkers_see_every_exported_name(profile: str) -> None:
+    imported = {
         alias.name
         for node in ast.walk(tree(profile, "__init__"))
         if isinstance(node, ast.ImportFrom) and node.level == 1
         for alias in node.names
     }
-    assert told | {"SCHEMA"} == set(_exported(profile))
+    assert imported | {"SCHEMA"} == set(_exported(profile))
 
 
 @every_profile
@@ -94,5 +94,5 @@ def test_every_exported_name_can_be_imported(profile: str) -> None:
     assert [name for name in package.__all__ if not hasattr(package, name)] == []
 
 
-def test_nothing_generated_mentions_a_root_model() -> None:
+def test_no_generated_file_uses_a_root_model() -> None:
     assert [path.name for path in PACKAGE.rglob("*.py") if "RootModel" in path.read_text("utf-8")] == []

@@ -1,4 +1,4 @@
-"""Variants that the schema does not name: every one takes its payload as further keywords."""
+"""Unknown variants of open unions take and keep their payload as keywords."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def _open(node: ast.ClassDef) -> bool:
 
 
 @pytest.mark.parametrize("profile", PROFILES)
-def test_every_class_whose_tag_is_open_is_an_open_model(profile: str) -> None:
+def test_every_class_with_an_open_tag_is_an_open_model(profile: str) -> None:
     models = import_module(f"acp_bindings.{profile}.models")
     found = [name for name, node in classes(profile).items() if _open(node)]
     assert found

@@ -1,6 +1,6 @@
-"""`Any` stands where the schema says no type, and nowhere else.
+"""`Any` is used where the schema has no type, and nowhere else.
 
-The oracle is the raw schema, read here and not through the generator.
+The tests read the raw schema, independently of the generator.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ every_profile = pytest.mark.parametrize("profile", PROFILES)
 
 
 def _untyped(schema: Any) -> int:
-    """How many places of a schema say no type. A reference says one; whether it is `Any` is its definition's matter."""
+    """Count the places in a schema without a type. A reference has a type, even if its definition has none."""
     if "$ref" in schema or "const" in schema or "enum" in schema:
         return 0
     variants = [each for keyword in VARIANTS for each in schema.get(keyword, ())]
@@ -39,7 +39,7 @@ def _untyped(schema: Any) -> int:
 
 
 def _properties(schema: Any) -> Iterator[tuple[str, Any]]:
-    """Every property that is described anywhere in a schema, and how."""
+    """Yield every property in a schema, at any depth, with its own schema."""
     if isinstance(schema, dict):
         found = schema.get("properties", {})
         yield from found.items()
@@ -61,7 +61,7 @@ def _anys(annotation: ast.expr) -> int:
 
 
 @every_profile
-def test_a_field_of_a_definition_is_any_exactly_where_the_schema_says_no_type(profile: str) -> None:
+def test_a_field_of_a_definition_is_any_exactly_where_the_schema_has_no_type(profile: str) -> None:
     definitions = raw_schema(profile)["$defs"]
     wrong: list[str] = []
     checked = 0
@@ -76,7 +76,7 @@ def test_a_field_of_a_definition_is_any_exactly_where_the_schema_says_no_type(pr
 
 
 @every_profile
-def test_a_field_of_a_union_member_is_any_only_where_upstream_describes_that_key_without_a_type(profile: str) -> None:
+def test_a_field_of_a_union_member_is_any_only_where_the_schema_has_no_type(profile: str) -> None:
     counts = _untyped_by_key(profile)
     wrong = [
         f"{name}.{field}"
@@ -88,7 +88,7 @@ def test_a_field_of_a_union_member_is_any_only_where_upstream_describes_that_key
 
 
 @every_profile
-def test_an_alias_is_any_only_where_its_definition_says_no_type(profile: str) -> None:
+def test_an_alias_is_any_only_where_its_definition_has_no_type(profile: str) -> None:
     definitions = raw_schema(profile)["$defs"]
     wrong = [
         name
@@ -100,7 +100,7 @@ def test_an_alias_is_any_only_where_its_definition_says_no_type(profile: str) ->
 
 @every_profile
 @pytest.mark.parametrize("role", ["agent", "client"])
-def test_a_keyword_of_a_proxy_is_any_only_where_the_schema_says_no_type(profile: str, role: str) -> None:
+def test_a_keyword_of_a_proxy_is_any_only_where_the_schema_has_no_type(profile: str, role: str) -> None:
     counts = _untyped_by_key(profile)
     remote = classes(profile, role)[f"Remote{role.capitalize()}"]
     keywords = [
@@ -120,7 +120,7 @@ def test_a_keyword_of_a_proxy_is_any_only_where_the_schema_says_no_type(profile:
 
 @every_profile
 @pytest.mark.parametrize("role", ["agent", "client"])
-def test_a_handler_takes_and_gives_models_and_never_any(profile: str, role: str) -> None:
+def test_a_handler_takes_and_returns_models_and_never_any(profile: str, role: str) -> None:
     handler = classes(profile, role)[role.capitalize()]
     methods = [each for each in handler.body if isinstance(each, ast.AsyncFunctionDef)]
     for method in methods:

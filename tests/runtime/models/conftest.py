@@ -1,3 +1,3 @@
-"""The fixtures of what runs once for every profile."""
+"""Fixtures for tests that run once for each profile."""
 
 from tests.support.models.fixtures import profile, pytest_collection_modifyitems, samples  # noqa: F401

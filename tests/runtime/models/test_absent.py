@@ -1,4 +1,4 @@
-"""`ABSENT` is leaving an argument out, in constructors and proxies; reading never gives it."""
+"""`ABSENT` leaves an argument out, in constructors and proxies. Reading a field never returns it."""
 
 from __future__ import annotations
 
@@ -6,8 +6,6 @@ import asyncio
 import copy
 import json
 import pickle
-import subprocess
-import sys
 from typing import Any
 
 import pytest
@@ -18,46 +16,30 @@ from acp_bindings import v2_draft
 from acp_bindings.v1 import (
     ContentBlockText,
     InitializeRequest,
-    PromptResponse,
     ReadTextFileRequest,
-    ReadTextFileResponse,
     RemoteAgent,
     RemoteClient,
     SessionInfoUpdate,
     ToolCall,
 )
 from acp_runtime import ABSENT
-from tests.support.models.constructor_calls import built
+from tests.support.models.constructor_calls import constructor_calls
+from tests.support.models.fresh_process import run_code
 from tests.support.models.profiles import Profile
+from tests.support.models.recorder import Recorder
 from tests.support.models.shapes import Samples
 
 TEXT = ContentBlockText(text="a")
 
 
-class Recorder:
-    """A channel that keeps the params of requests."""
-
-    def __init__(self) -> None:
-        self.sent: list[Any] = []
-
-    def __getattr__(self, name: str) -> Any:
-        raise NotImplementedError(name)
-
-    async def request(self, method: Any, params: Any) -> Any:
-        self.sent.append(params)
-        return {"session/prompt": PromptResponse(stop_reason="end_turn")}.get(
-            method.wire, ReadTextFileResponse(content="")
-        )
-
-
-def test_there_is_one_absent_value_and_it_is_falsy_and_says_what_it_is() -> None:
+def test_absent_is_a_falsy_singleton_with_a_repr() -> None:
     assert copy.copy(ABSENT) is copy.deepcopy(ABSENT) is pickle.loads(pickle.dumps(ABSENT)) is ABSENT
     assert (repr(ABSENT), bool(ABSENT)) == ("ABSENT", False)
     assert "ABSENT" in acp_runtime.__all__
 
 
 def test_every_optional_argument_of_a_constructor_may_be_absent(samples: Samples) -> None:
-    for sample, cls, arguments in built(samples, keys=set()):
+    for sample, cls, arguments in constructor_calls(samples, keys=set()):
         absent = {name: ABSENT for name, field in cls.model_fields.items() if not field.is_required()}
         value = cls(**{**absent, **arguments})
         assert value == cls(**arguments)
@@ -66,14 +48,14 @@ def test_every_optional_argument_of_a_constructor_may_be_absent(samples: Samples
         assert not any(getattr(value, name) is ABSENT for name in cls.model_fields)
 
 
-def test_a_required_argument_can_not_be_absent(samples: Samples) -> None:
-    for _, cls, arguments in built(samples, keys=set()):
+def test_a_required_argument_cannot_be_absent(samples: Samples) -> None:
+    for _, cls, arguments in constructor_calls(samples, keys=set()):
         for name in arguments:
             with pytest.raises(ValidationError):
                 cls(**{**arguments, name: ABSENT})
 
 
-def test_an_absent_keyword_of_an_open_variant_is_no_payload() -> None:
+def test_an_absent_keyword_of_an_open_variant_adds_no_payload() -> None:
     keywords: dict[str, Any] = {"points": [1], "colour": ABSENT}
     assert v2_draft.ContentBlockOther(type="_chart", **keywords).model_extra == {"points": [1]}
 
@@ -91,7 +73,7 @@ def test_a_keyword_of_a_proxy_may_be_absent() -> None:
     assert channel.sent == [ReadTextFileRequest(session_id="1", path="/a", limit=3)]
 
 
-def test_a_required_keyword_of_a_proxy_can_not_be_absent() -> None:
+def test_a_required_keyword_of_a_proxy_cannot_be_absent() -> None:
     channel = Recorder()
     with pytest.raises(ValidationError, match=r"(?s)PromptRequest.*session_id.*required"):
         asyncio.run(RemoteAgent(channel).session_prompt(session_id=ABSENT, prompt=[TEXT]))
@@ -108,23 +90,22 @@ def test_the_old_name_is_the_same_object_and_warns() -> None:
 
 
 def test_the_package_itself_does_not_use_the_old_name() -> None:
-    code = "import warnings; warnings.simplefilter('error'); from acp_bindings.v1 import Agent, RemoteAgent"
-    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+    run_code("from acp_bindings.v1 import Agent, RemoteAgent")
 
 
 def test_a_tuple_becomes_the_list_of_a_constructor(samples: Samples) -> None:
-    found = 0
-    for sample, cls, arguments in built(samples):
+    tried = 0
+    for sample, cls, arguments in constructor_calls(samples):
         tuples = {name: as_tuple(value) for name, value in arguments.items()}
         lists = [name for name, value in arguments.items() if isinstance(value, list)]
         if lists and not takes_any(cls, lists):
-            found += 1
+            tried += 1
             value = cls(**tuples)
             assert value == cls(**arguments)
             assert [type(getattr(value, name)) for name in lists] == [list] * len(lists)
             assert json.loads(value.model_dump_json()) == json.loads(cls(**arguments).model_dump_json())
             assert samples.parse(sample, samples.dump(sample, value)) == cls(**arguments)
-    assert found > 20
+    assert tried > 20
 
 
 @pytest.mark.parametrize(
@@ -143,11 +124,11 @@ def as_tuple(value: Any) -> Any:
 
 
 def takes_any(cls: Any, names: list[str]) -> bool:
-    """Whether a field is any JSON: a tuple stays one there."""
+    """Return whether a field takes any JSON, and leaves a tuple unchanged."""
     return any(cls.model_fields[name].annotation is Any for name in names)
 
 
-def test_model_construct_leaves_absent_what_is_not_given_and_fills_in_the_tag() -> None:
+def test_model_construct_leaves_missing_fields_absent_and_fills_in_the_tag() -> None:
     made = ContentBlockText.model_construct(text="x")
     assert made.model_dump() == {"type": "text", "text": "x"}
     assert made == ContentBlockText(text="x")
@@ -162,7 +143,7 @@ def test_model_construct_stores_the_defaults_of_fields_that_a_user_adds() -> Non
     assert Counted.model_construct(text="x").model_dump() == {"type": "text", "text": "x", "count": 3}
 
 
-def test_a_copy_is_updated_to_lack_what_is_absent() -> None:
+def test_updating_a_copy_with_absent_removes_the_field() -> None:
     block = ContentBlockText(text="x", meta={"a": 1})
     assert block.model_copy(update={"meta": ABSENT}) == ContentBlockText(text="x")
     assert block.model_copy(update={"meta": ABSENT}).model_dump() == {"type": "text", "text": "x"}

@@ -1,4 +1,4 @@
-"""Python's door is strict: what the wire forgives, a constructor call doesn't; and it dumps what was said, no more."""
+"""Constructors are strict where parsing is lenient, and an instance dumps exactly the given arguments."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 from pydantic import ValidationError
 
 from acp_runtime.models.model import Model, OpenModel
-from tests.support.models.constructor_calls import WRONG, built, known, wire_of
+from tests.support.models.constructor_calls import WRONG, argument_keys, constructor_calls, json_key
 from tests.support.models.oracle import same_json
 from tests.support.models.profiles import Profile
 from tests.support.models.shapes import Sample, Samples
@@ -22,46 +22,46 @@ def raises(cls: type[Model], arguments: dict[str, Any]) -> bool:
     return False
 
 
-def test_a_constructor_call_dumps_its_tag_and_equals_what_is_parsed(samples: Samples) -> None:
-    for sample, cls, arguments in built(samples):
+def test_a_built_instance_dumps_its_tag_and_equals_the_parsed_instance(samples: Samples) -> None:
+    for sample, cls, arguments in constructor_calls(samples):
         value = cls(**arguments)
         assert same_json(samples.dump(sample, value), sample.instance)
         assert value == samples.parse(sample, sample.instance)
 
 
-def test_optional_fields_that_are_left_alone_are_not_dumped(samples: Samples) -> None:
-    for sample, cls, arguments in built(samples, keys=set()):
+def test_optional_fields_that_are_not_given_are_not_dumped(samples: Samples) -> None:
+    for sample, cls, arguments in constructor_calls(samples, keys=set()):
         assert samples.dump(sample, cls(**arguments)).keys() == sample.shape.required
 
 
-def test_none_passed_to_a_nullable_field_dumps_null(samples: Samples) -> None:
-    for sample, cls, arguments in built(samples, keys=set()):
+def test_none_for_a_nullable_field_dumps_null(samples: Samples) -> None:
+    for sample, cls, arguments in constructor_calls(samples, keys=set()):
         names = {field.alias: name for name, field in cls.model_fields.items()}
         for key, schema in sample.shape.properties.items():
             if key not in sample.shape.required and samples.oracle.is_valid(schema, None):
                 assert samples.dump(sample, cls(**arguments, **{names[key]: None})) == {**sample.instance, key: None}
 
 
-def test_none_passed_to_a_field_that_can_not_be_null_is_left_out_or_an_error(samples: Samples) -> None:
-    for sample, cls, arguments in built(samples, keys=set()):
+def test_none_for_a_field_that_cannot_be_null_is_left_out_or_an_error(samples: Samples) -> None:
+    for sample, cls, arguments in constructor_calls(samples, keys=set()):
         names = {field.alias: name for name, field in cls.model_fields.items()}
         for key, schema in sample.shape.properties.items():
-            if not samples.oracle.is_valid(schema, None) and key in known(sample):
+            if not samples.oracle.is_valid(schema, None) and key in argument_keys(sample):
                 with_none = {**arguments, names[key]: None}
                 if not raises(cls, with_none):
                     assert key not in sample.shape.required
                     assert key not in samples.dump(sample, cls(**with_none))
 
 
-def test_a_misspelt_keyword_raises_except_where_it_is_payload(samples: Samples) -> None:
-    for _, cls, arguments in built(samples):
+def test_a_misspelt_keyword_raises_unless_the_class_is_open(samples: Samples) -> None:
+    for _, cls, arguments in constructor_calls(samples):
         assert raises(cls, {**arguments, "titel": "x"}) != issubclass(cls, OpenModel)
 
 
-def test_the_keys_of_the_wire_are_no_keywords(samples: Samples) -> None:
-    for _, cls, arguments in built(samples):
-        for name in [each for each in arguments if each != wire_of(cls, each)]:
-            key = wire_of(cls, name)
+def test_json_keys_are_not_keywords(samples: Samples) -> None:
+    for _, cls, arguments in constructor_calls(samples):
+        for name in [each for each in arguments if each != json_key(cls, each)]:
+            key = json_key(cls, name)
             renamed = {**arguments, key: arguments[name]}
             del renamed[name]
             if cls.model_fields[name].is_required() or not issubclass(cls, OpenModel):
@@ -69,25 +69,25 @@ def test_the_keys_of_the_wire_are_no_keywords(samples: Samples) -> None:
 
 
 def test_a_missing_required_keyword_raises(samples: Samples) -> None:
-    for _, cls, arguments in built(samples):
+    for _, cls, arguments in constructor_calls(samples):
         for name in arguments:
             if cls.model_fields[name].is_required():
                 assert raises(cls, {key: item for key, item in arguments.items() if key != name}), (cls, name)
 
 
-def test_a_value_that_the_schema_does_not_allow_raises_in_every_field(samples: Samples) -> None:
+def test_a_value_that_is_invalid_for_the_schema_raises_in_every_field(samples: Samples) -> None:
     tried = 0
-    for sample, cls, arguments in built(samples):
+    for sample, cls, arguments in constructor_calls(samples):
         for name in arguments:
-            schema = sample.shape.properties[wire_of(cls, name)]
+            schema = sample.shape.properties[json_key(cls, name)]
             for wrong in [each for each in WRONG if not samples.oracle.is_valid(schema, each)]:
                 tried += 1
                 assert raises(cls, {**arguments, name: wrong}), (cls, name, wrong)
     assert tried > 1_000
 
 
-def test_a_value_of_no_json_type_raises_in_every_field_with_a_type(samples: Samples) -> None:
-    for sample, cls, arguments in built(samples):
+def test_a_value_that_json_cannot_hold_raises_in_every_field_with_a_type(samples: Samples) -> None:
+    for sample, cls, arguments in constructor_calls(samples):
         for name in arguments:
             if not takes_any_json(samples, sample, cls, name):
                 assert raises(cls, {**arguments, name: object()}), (cls, name)
@@ -95,9 +95,9 @@ def test_a_value_of_no_json_type_raises_in_every_field_with_a_type(samples: Samp
 
 def test_a_bad_list_item_raises(samples: Samples) -> None:
     tried = 0
-    for sample, cls, arguments in built(samples):
+    for sample, cls, arguments in constructor_calls(samples):
         for name, value in arguments.items():
-            items = sample.shape.properties[wire_of(cls, name)].get("items")
+            items = sample.shape.properties[json_key(cls, name)].get("items")
             for wrong in [each for each in WRONG if items and not samples.oracle.is_valid(items, each)]:
                 tried += 1
                 assert raises(cls, {**arguments, name: [*(value or []), wrong]}), (cls, name, wrong)
@@ -106,7 +106,7 @@ def test_a_bad_list_item_raises(samples: Samples) -> None:
 
 def test_a_dict_instead_of_a_model_instance_raises(samples: Samples) -> None:
     tried = 0
-    for sample, cls, arguments in built(samples):
+    for sample, cls, arguments in constructor_calls(samples):
         for name, value in arguments.items():
             if isinstance(value, Model) and not takes_any_json(samples, sample, cls, name):
                 tried += 1
@@ -117,7 +117,7 @@ def test_a_dict_instead_of_a_model_instance_raises(samples: Samples) -> None:
     assert tried > 30
 
 
-def test_the_wire_forgives_what_the_constructor_refuses(profile: Profile) -> None:
+def test_parsing_tolerates_a_value_that_the_constructor_refuses(profile: Profile) -> None:
     models: Any = profile.module
     with pytest.raises(ValidationError):
         models.TextContent(text="x", annotations="wrong")
@@ -127,5 +127,5 @@ def test_the_wire_forgives_what_the_constructor_refuses(profile: Profile) -> Non
 
 
 def takes_any_json(samples: Samples, sample: Sample, cls: type[Model], name: str) -> bool:
-    schema = sample.shape.properties[wire_of(cls, name)]
+    schema = sample.shape.properties[json_key(cls, name)]
     return all(samples.oracle.is_valid(schema, each) for each in WRONG)

@@ -1,10 +1,8 @@
-"""What Python and its tools ask of a class, answered as by any pydantic model, also if it is the first thing asked."""
+"""Python's introspection works as for any pydantic model, even as the first use of a class."""
 
 from __future__ import annotations
 
 import inspect
-import subprocess
-import sys
 from functools import cached_property
 from typing import Any
 
@@ -12,13 +10,13 @@ import pytest
 from pydantic import Field
 
 from acp_bindings import v1
-from acp_runtime.models.constructors import tag_of
 from acp_runtime.models.model import Model, OpenModel
+from acp_runtime.models.tags import tag_of
+from tests.support.models.fresh_process import run_code
 from tests.support.models.profiles import Profile
 from tests.support.models.shapes import Samples
-from tests.support.paths import ROOT
 
-FRESH = """
+UNUSED_CLASSES = """
 from importlib import import_module
 models = import_module("acp_bindings.v1.models")
 found = [each for each in vars(models).values() if isinstance(each, type) and issubclass(each, models.Model)]
@@ -26,23 +24,12 @@ classes = iter(found[2:])
 """
 
 
-def in_a_fresh_process(code: str) -> str:
-    done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", FRESH + code],
-        capture_output=True,
-        text=True,
-        check=False,
-        cwd=ROOT,
-        timeout=100,
-    )
-    assert not done.returncode, done.stderr
-    return done.stdout.strip()
-
-
-def test_the_tools_of_python_may_be_the_first_to_ask() -> None:
-    in_a_fresh_process("""
+def test_introspection_may_be_the_first_use_of_a_class() -> None:
+    run_code(
+        UNUSED_CLASSES
+        + """
 import copy, inspect, pickle, pydoc, typing, warnings
-warnings.simplefilter("ignore", DeprecationWarning)  # of what pydantic's own members say
+warnings.simplefilter("ignore", DeprecationWarning)  # of deprecated members of pydantic's
 names = lambda cls: {*cls.model_fields}
 for cls in (next(classes) for _ in range(5)):
     text = pydoc.render_doc(cls, renderer=pydoc.plaintext)
@@ -68,10 +55,11 @@ cls = next(classes)
 assert inspect.get_annotations(cls) == cls.__annotations__
 cls = next(classes)
 assert not isinstance(3, cls) and not issubclass(int, cls) and issubclass(cls, models.Model)
-""")
+"""
+    )
 
 
-def test_a_signature_shows_the_fields_as_keywords_by_their_attributes(profile: Profile) -> None:
+def test_a_signature_has_a_keyword_for_each_field(profile: Profile) -> None:
     for cls in profile.models.values():
         parameters = inspect.signature(cls).parameters
         shown = {each.name: each for each in parameters.values() if each.kind is not inspect.Parameter.VAR_KEYWORD}
@@ -83,7 +71,7 @@ def test_a_signature_shows_the_fields_as_keywords_by_their_attributes(profile: P
             assert (shown[name].default is inspect.Parameter.empty) == required, (cls, name)
 
 
-def test_a_signature_stays_when_the_class_has_been_used() -> None:
+def test_a_signature_does_not_change_when_the_class_is_used() -> None:
     before = inspect.signature(v1.TerminalOutputRequest)
     v1.TerminalOutputRequest.model_rebuild()
     assert inspect.signature(v1.TerminalOutputRequest) == before
@@ -91,7 +79,7 @@ def test_a_signature_stays_when_the_class_has_been_used() -> None:
     assert before.parameters["meta"].default is None
 
 
-def test_a_signature_names_what_an_init_of_ones_own_takes() -> None:
+def test_a_signature_has_the_parameters_of_a_custom_init() -> None:
     class Short(v1.ContentBlockText):
         def __init__(self, text: str, *, loud: bool = False, **keywords: Any) -> None:
             super().__init__(text=text.upper() if loud else text, **keywords)
@@ -105,18 +93,18 @@ def test_a_signature_names_what_an_init_of_ones_own_takes() -> None:
 
 
 @pytest.mark.filterwarnings("ignore:.*deprecated:DeprecationWarning")
-def test_an_instance_lists_fields_that_are_absent() -> None:
+def test_dir_of_an_instance_includes_absent_fields() -> None:
     value = v1.ContentBlockText(text="x")
     assert {"text", "annotations", "meta", "type", "model_dump"} <= {*dir(value)}
     assert dict(inspect.getmembers(value, lambda member: not callable(member)))["annotations"] is None
 
 
-def test_a_hash_agrees_with_equality_and_there_is_none_of_what_holds_lists(samples: Samples) -> None:
+def test_a_hash_agrees_with_equality_and_models_with_lists_have_none(samples: Samples) -> None:
     hashed = 0
     for sample in samples.all():
         value, again = (samples.parse(sample, sample.instance) for _ in range(2))
         assert value == again
-        if holds_what_changes(value):
+        if is_mutable(value):
             with pytest.raises(TypeError, match="unhashable type"):
                 hash(value)
         else:
@@ -125,13 +113,13 @@ def test_a_hash_agrees_with_equality_and_there_is_none_of_what_holds_lists(sampl
     assert hashed > 50
 
 
-def holds_what_changes(value: Any) -> bool:
+def is_mutable(value: Any) -> bool:
     if isinstance(value, Model):
-        return any(map(holds_what_changes, (value.__dict__ | (value.model_extra or {})).values()))
+        return any(map(is_mutable, (value.__dict__ | (value.model_extra or {})).values()))
     return isinstance(value, (list, dict))
 
 
-def test_what_was_built_and_what_was_parsed_have_the_same_hash() -> None:
+def test_built_and_parsed_instances_have_the_same_hash() -> None:
     built = v1.ContentBlockText(text="x", annotations=v1.Annotations(priority=1))
     parsed = v1.ContentBlockText.model_validate_json('{"text":"x","type":"text","annotations":{"priority":1.0}}')
     assert built == parsed
@@ -139,7 +127,7 @@ def test_what_was_built_and_what_was_parsed_have_the_same_hash() -> None:
     assert hash(v1.ContentBlockText(text="x")) != hash(v1.ContentBlockText(text="x", annotations=None))
 
 
-def test_hashes_are_spread() -> None:
+def test_hashes_rarely_collide() -> None:
     named = [v1.EnvVariable(name=str(number), value="v") for number in range(4_000)]
     others = [v1.MultiSelectItemsOther(type="_x", number=number) for number in range(4_000)]
     for values in (named, others):
@@ -160,8 +148,10 @@ def test_a_cached_property_changes_neither_hash_nor_equality() -> None:
 
 
 @pytest.mark.slow
-def test_hypothesis_finds_values_of_classes_that_nothing_else_has_asked_for() -> None:
-    in_a_fresh_process("""
+def test_hypothesis_may_be_the_first_use_of_a_class() -> None:
+    run_code(
+        UNUSED_CLASSES
+        + """
 from hypothesis import HealthCheck, Phase, given, settings, strategies as st
 
 def check(strategy, cls):
@@ -175,7 +165,8 @@ def check(strategy, cls):
 for number, cls in enumerate(classes):
     if number % 16 == 0:
         check((st.from_type, st.builds)[number % 32 // 16], cls)
-""")
+"""
+    )
 
 
 class Ranked(v1.ContentBlockText):
@@ -184,7 +175,7 @@ class Ranked(v1.ContentBlockText):
 
 
 @pytest.mark.slow
-def test_hypothesis_keeps_to_what_a_type_allows() -> None:
+def test_hypothesis_respects_the_bounds_of_types() -> None:
     from hypothesis import HealthCheck, given, settings  # takes a second, which every process of the tests would spend
     from hypothesis import strategies as st
 

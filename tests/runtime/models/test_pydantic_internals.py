@@ -1,21 +1,20 @@
-"""What `pydantic_internals` relies on holds, and models work where it doesn't; each in a fresh process."""
+"""The assumptions of `pydantic_internals` hold, and models work without them. Each test runs in a new process."""
 
 from __future__ import annotations
 
 import ast
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+from tests.support.models.fresh_process import run_code
 from tests.support.paths import ROOT
 
 pytestmark = pytest.mark.slow
 
 RUNTIME = ROOT / "runtime/acp_runtime"
 
-# What programs do with models.
+# Uses models as programs do.
 USE = """
 import json
 from pydantic import field_validator
@@ -60,9 +59,9 @@ assert Loud.model_validate_json(loud.model_dump_json()).model_dump() == loud.mod
 finds_local_names = local().model_fields["size"].annotation is int
 """
 
-# How each thing that is relied on is taken away, and what shows that it was.
-TAKEN_AWAY = {
-    "the metaclass makes classes of its own": (
+# For each assumption: code that breaks it, and code that shows that it is broken.
+BROKEN_ASSUMPTIONS = {
+    "the metaclass ignores InPlaceMeta": (
         """
 from pydantic import BaseModel
 Meta, real = type(BaseModel), type(BaseModel).__new__
@@ -74,7 +73,7 @@ Meta.__new__ = alone
 """,
         "assert built > 100",
     ),
-    "the names of a function are found otherwise": (
+    "pydantic finds local names in another way": (
         """
 import sys, types
 from pydantic import BaseModel, Field, TypeAdapter, create_model
@@ -83,7 +82,7 @@ sys.modules["pydantic._internal._typing_extra"] = types.ModuleType("empty")
 """,
         "assert built < 10 and not finds_local_names",
     ),
-    "a model is something else in a schema": (
+    "a model has another type of schema": (
         """
 from pydantic._internal import _generate_schema
 real = _generate_schema.core_schema.model_schema
@@ -94,7 +93,7 @@ types.model_schema = staticmethod(wrapped)
 """,
         'assert \'oldText\' in m.Diff.model_validate_json(\'{"path":"p","newText":"n"}\').model_dump()',
     ),
-    "schemas are kept elsewhere": (
+    "complete classes keep their schema elsewhere": (
         """
 from pydantic._internal._generate_schema import GenerateSchema
 real, kept, put_back = GenerateSchema._model_schema, {}, []
@@ -120,29 +119,22 @@ subclasses._complete = complete_and_keep
 }
 
 
-def in_a_fresh_process(code: str) -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=ROOT, timeout=100
-    )
-    assert not done.returncode, done.stderr
+@pytest.mark.parametrize("name", BROKEN_ASSUMPTIONS)
+def test_models_work_without_an_assumption_about_pydantic(name: str) -> None:
+    break_it, check_it = BROKEN_ASSUMPTIONS[name]
+    run_code(break_it + USE + check_it)
 
 
-@pytest.mark.parametrize("what", TAKEN_AWAY)
-def test_models_work_where_pydantic_is_otherwise_inside(what: str) -> None:
-    take_away, shows = TAKEN_AWAY[what]
-    in_a_fresh_process(take_away + USE + shows)
-
-
-def test_nothing_has_to_be_built_where_it_is_defined() -> None:
-    in_a_fresh_process(USE + "assert built < 10, built")
+def test_generated_classes_are_not_built_where_they_are_defined() -> None:
+    run_code(USE + "assert built < 10, built")
 
 
 def test_the_local_names_of_a_function_are_found() -> None:
-    in_a_fresh_process(USE + "assert finds_local_names")
+    run_code(USE + "assert finds_local_names")
 
 
-def test_a_model_stands_round_its_fields_in_a_schema_whatever_stands_between() -> None:
-    in_a_fresh_process("""
+def test_the_model_and_its_fields_are_found_in_a_schema_with_validators_and_serializers() -> None:
+    run_code("""
 from pydantic import BaseModel, TypeAdapter, model_serializer, model_validator
 from acp_runtime.models.pydantic_internals import fields_of, model_of
 
@@ -166,8 +158,8 @@ assert list(fields_of(schema)["fields"]) == ["field"]
 """)
 
 
-def test_a_schema_is_made_anew_while_the_class_has_none() -> None:
-    in_a_fresh_process("""
+def test_pydantic_makes_a_new_schema_while_the_class_has_none() -> None:
+    run_code("""
 from typing import Annotated, Any
 from pydantic import BaseModel, TypeAdapter
 from acp_runtime.models.pydantic_internals import fields_of, without_schema
@@ -189,7 +181,7 @@ assert Plain.__pydantic_core_schema__ is kept
 
 
 def test_a_serializer_that_is_set_early_dumps_until_the_class_is_complete() -> None:
-    in_a_fresh_process("""
+    run_code("""
 from acp_bindings.v1 import models as m
 m.ContentBlockText(text="x")
 early = m.ContentBlockText.__pydantic_serializer__

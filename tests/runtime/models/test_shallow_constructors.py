@@ -1,9 +1,7 @@
-"""Building a model makes nothing of what it could hold, and dumps like one that was parsed."""
+"""Building an instance builds no other classes than its own, and it is dumped like a parsed one."""
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from typing import Any
 
 import pytest
@@ -17,22 +15,22 @@ from acp_bindings.v1 import (
     SessionUpdatePlan,
 )
 from acp_runtime.jsonrpc.encoding import dump
+from tests.support.models.fresh_process import run_code
 
 LINE = '{"sessionId":"s","update":{"entries":[],"sessionUpdate":"plan","new":1},"_meta":{"a":1},"other":2}'
 
 
-def test_building_a_notification_builds_no_class_that_it_does_not_hold() -> None:
+def test_building_a_notification_builds_no_class_that_it_does_not_contain() -> None:
     code = """
 from acp_bindings.v1 import models
 text = models.ContentBlockText(text="x")
 models.SessionNotification(session_id="s", update=models.SessionUpdateAgentMessageChunk(content=text)).model_dump_json()
 print(models.__dict__["ToolCall"].__class__.__name__, models.SessionNotification.__pydantic_complete__)
 """
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.split() == ["DeferredMeta", "False"]
+    assert run_code(code).split() == ["DeferredMeta", "False"]
 
 
-def test_a_built_model_dumps_what_was_parsed_with_unknown_keys_and_by_wire_names() -> None:
+def test_a_built_model_dumps_the_unknown_keys_of_a_parsed_one_inside_it() -> None:
     code = f"""
 from acp_bindings.v1 import SessionNotification, SessionUpdateAgentMessageChunk, ContentBlockText
 from acp_runtime.jsonrpc.decoding import Decoder
@@ -47,10 +45,7 @@ def main():
     print(message.params.model_dump_json())
 main()
 """
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert done.stdout.split() == ['{"sessionId":"t","update":{"entries":[],"sessionUpdate":"plan","new":1}}', LINE], (
-        done.stderr
-    )
+    assert run_code(code).split() == ['{"sessionId":"t","update":{"entries":[],"sessionUpdate":"plan","new":1}}', LINE]
 
 
 def test_built_and_parsed_models_are_equal_whichever_came_first() -> None:
@@ -60,7 +55,7 @@ def test_built_and_parsed_models_are_equal_whichever_came_first() -> None:
     assert isinstance(parsed.update, Plan)
 
 
-def test_what_is_held_dumps_itself_in_python_too() -> None:
+def test_models_inside_a_built_model_are_dumped_to_python_too() -> None:
     chunk = SessionUpdateAgentMessageChunk(content=ContentBlockText(text="x"))
     dumped = {
         "sessionId": "s",
@@ -74,7 +69,7 @@ ENTRY: dict[str, Any] = {"content": "x", "priority": "low", "status": "pending"}
 
 
 @pytest.mark.parametrize("wrong", [ENTRY, 5])
-def test_what_is_no_model_is_not_dumped_where_one_belongs(wrong: Any) -> None:
+def test_a_value_that_is_no_model_is_not_dumped_where_a_model_belongs(wrong: Any) -> None:
     SessionUpdatePlan(entries=[])
     SessionNotification(session_id="s", update=SessionUpdatePlan(entries=[]))
     for bad in (
@@ -86,7 +81,7 @@ def test_what_is_no_model_is_not_dumped_where_one_belongs(wrong: Any) -> None:
             dump(bad)
 
 
-def test_what_is_not_of_a_union_is_not_dumped_where_one_belongs() -> None:
+def test_a_model_outside_a_union_is_not_dumped_where_the_union_belongs() -> None:
     wrong = SessionNotification.model_construct(session_id="s", update=ContentBlockText(text="x"))
     with pytest.raises(PydanticSerializationError):
         dump(wrong)
@@ -95,7 +90,7 @@ def test_what_is_not_of_a_union_is_not_dumped_where_one_belongs() -> None:
         dump(wrong)
 
 
-def test_an_instance_of_a_class_that_is_not_complete_is_dumped_wherever_it_is_held() -> None:
+def test_an_instance_of_an_incomplete_class_is_dumped_wherever_it_is_contained() -> None:
     code = """
 import json
 from typing import Any
@@ -103,6 +98,7 @@ from pydantic import BaseModel, TypeAdapter
 from pydantic_core import to_json
 from acp_bindings.v1 import models as m
 from acp_runtime.jsonrpc.encoding import dump
+from tests.support.models.fresh_process import run_code
 
 class Holder(BaseModel):
     held: Any
@@ -122,5 +118,4 @@ parsed = m.RequestPermissionRequest.model_validate_json('{"sessionId":"s","toolC
 assert not m.ToolCallUpdate.__pydantic_complete__
 assert to_json([parsed.tool_call]) == b'[{"toolCallId":"t"}]'
 """
-    done = subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=False)
-    assert not done.returncode, done.stderr
+    run_code(code)

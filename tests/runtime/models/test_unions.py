@@ -1,4 +1,4 @@
-"""A tagged value is its tag's member or an error; only an unknown tag is `<Union>Other`, with the whole payload."""
+"""A known tag selects its member or is an error. An unknown tag selects `<Union>Other`, with the whole payload."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from tests.support.models.shapes import Sample, Samples, Shape
 
 
 def bad_payloads(samples: Samples, sample: Sample) -> list[dict[str, Any]]:
-    """The instance with one required property, not its tag, set to what the schema rejects and can't salvage."""
+    """Return the instance with one required property other than the tag set to an invalid value without a fallback."""
     broken: list[dict[str, Any]] = []
     for key in sorted(sample.shape.required - sample.shape.tags.keys()):
         wrongs: list[Any] = [{"wrong": []}, 7, None]
         for wrong in wrongs:
             instance = {**sample.instance, key: wrong}
-            salvaged = samples.oracle.salvage(sample.schema, instance)
-            if not samples.oracle.is_valid(sample.schema, salvaged):
+            tolerated = samples.oracle.with_fallbacks(sample.schema, instance)
+            if not samples.oracle.is_valid(sample.schema, tolerated):
                 broken.append(instance)
     return broken
 
 
-def test_a_known_tag_with_a_bad_payload_is_an_error_and_never_the_other_variant(samples: Samples) -> None:
+def test_a_known_tag_with_an_invalid_payload_is_an_error(samples: Samples) -> None:
     tagged = [sample for sample in samples.all() if sample.shape.tags]
     broken = [(sample, instance) for sample in tagged for instance in bad_payloads(samples, sample)]
     assert len(broken) > len(tagged)
@@ -34,7 +34,7 @@ def test_a_known_tag_with_a_bad_payload_is_an_error_and_never_the_other_variant(
             samples.parse(sample, instance)
 
 
-def test_a_known_tag_gives_the_class_of_that_tag(samples: Samples) -> None:
+def test_a_known_tag_selects_the_class_of_that_tag(samples: Samples) -> None:
     for sample in samples.all():
         value = samples.parse(sample, sample.instance)
         fields = type(value).model_fields
@@ -44,12 +44,12 @@ def test_a_known_tag_gives_the_class_of_that_tag(samples: Samples) -> None:
             assert isinstance(value, OpenModel) == (sample.shape.open_tag is not None)
 
 
-def test_an_unknown_tag_in_an_open_union_gives_the_other_variant_with_the_whole_payload(samples: Samples) -> None:
+def test_an_unknown_tag_in_an_open_union_selects_the_other_variant_with_the_whole_payload(samples: Samples) -> None:
     opened = [sample for sample in samples.all() if sample.shape.open_tag]
     assert opened
     for sample in opened:
         payload = {"text": 7, "session_id": [None, {"deep": 1.5}], "meta": "x"}
-        instance = {**sample.instance, **payload, str(sample.shape.open_tag): "_tag_from_the_future"}
+        instance = {**sample.instance, **payload, str(sample.shape.open_tag): "_unknown_tag"}
         value = samples.parse(sample, instance)
         assert type(value).__name__.startswith(sample.shape.definition)
         assert "Other" in type(value).__name__
@@ -63,7 +63,7 @@ def test_an_unknown_tag_in_a_closed_union_is_an_error(samples: Samples) -> None:
     open_definitions = {sample.shape.definition for sample in everything if sample.shape.open_tag}
     for sample in everything:
         if sample.shape.tags and sample.shape.definition not in open_definitions:
-            instance = {**sample.instance, **dict.fromkeys(sample.shape.tags, "_tag_from_the_future")}
+            instance = {**sample.instance, **dict.fromkeys(sample.shape.tags, "_unknown_tag")}
             if not samples.oracle.is_valid(sample.schema, instance):  # a fallback without a tag may take it
                 with pytest.raises(ValidationError):
                     samples.parse(sample, instance)

@@ -1,4 +1,4 @@
-"""What is wrong is said once, with the class and the field, and with what to write instead."""
+"""A validation error reports each mistake once, with the class and the field, and with what to write instead."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pydantic import BaseModel, TypeAdapter, ValidationError, create_model, fiel
 from acp_bindings import v1, v2_draft
 from acp_runtime import ABSENT
 from acp_runtime.models.unions import FirstMatch
-from tests.support.models.constructor_calls import WRONG, built, wire_of
+from tests.support.models.constructor_calls import WRONG, constructor_calls, json_key
 from tests.support.models.outcomes import outcomes
 from tests.support.models.profiles import Profile
 from tests.support.models.shapes import Samples
@@ -22,7 +22,7 @@ TEXT = v1.ContentBlockText(text="x")
 CALL = v1.ToolCall(tool_call_id="1", title="t")
 
 
-def mistakes(cls: Any, /, **arguments: Any) -> list[tuple[tuple[int | str, ...], str]]:
+def errors_of(cls: Any, /, **arguments: Any) -> list[tuple[tuple[int | str, ...], str]]:
     with pytest.raises(ValidationError) as caught:
         cls(**arguments)
     assert caught.value.title == cls.__name__
@@ -37,11 +37,11 @@ def refusal(cls: Any, arguments: dict[str, Any]) -> ValidationError | None:
     return None
 
 
-def test_a_wrong_value_of_any_argument_is_one_mistake_at_its_name(samples: Samples) -> None:
+def test_a_wrong_value_of_any_argument_is_one_error_at_its_name(samples: Samples) -> None:
     tried = 0
-    for sample, cls, arguments in built(samples):
+    for sample, cls, arguments in constructor_calls(samples):
         for name in arguments:
-            schema = sample.shape.properties[wire_of(cls, name)]
+            schema = sample.shape.properties[json_key(cls, name)]
             for wrong in [each for each in WRONG if not samples.oracle.is_valid(schema, each)]:
                 error = refusal(cls, {**arguments, name: wrong})
                 if error is not None:
@@ -53,14 +53,14 @@ def test_a_wrong_value_of_any_argument_is_one_mistake_at_its_name(samples: Sampl
     assert tried > 1_000
 
 
-def test_a_wrong_tool_kind_is_one_mistake() -> None:
-    (found,) = mistakes(v1.ToolCall, tool_call_id="1", title="t", kind="reed")
-    assert found[0] == ("kind",)
-    assert found[1].startswith("Input should be 'read', 'edit'")
+def test_a_wrong_enum_value_is_one_error() -> None:
+    (error,) = errors_of(v1.ToolCall, tool_call_id="1", title="t", kind="reed")
+    assert error[0] == ("kind",)
+    assert error[1].startswith("Input should be 'read', 'edit'")
 
 
 @pytest.mark.parametrize(
-    ("value", "words"),
+    ("value", "message"),
     [
         (
             CALL,
@@ -80,78 +80,78 @@ def test_a_wrong_tool_kind_is_one_mistake() -> None:
         (None, "not NoneType"),
     ],
 )
-def test_what_is_no_update_is_said_with_what_to_write(value: Any, words: str) -> None:
-    (found,) = mistakes(v1.SessionNotification, session_id="1", update=value)
-    assert found[0] == ("update",)
-    assert words in found[1]
+def test_a_value_that_is_no_update_is_reported_with_what_to_write(value: Any, message: str) -> None:
+    (error,) = errors_of(v1.SessionNotification, session_id="1", update=value)
+    assert error[0] == ("update",)
+    assert message in error[1]
 
 
-def test_a_content_block_instead_of_content_is_said_to_be_wrapped() -> None:
-    (found,) = mistakes(v1.ToolCall, tool_call_id="1", title="t", content=[TEXT])
-    assert found == (
+def test_a_block_in_place_of_its_wrapper_is_reported_with_the_wrapper() -> None:
+    (error,) = errors_of(v1.ToolCall, tool_call_id="1", title="t", content=[TEXT])
+    assert error == (
         ("content", 0),
         "Input should be an instance of ToolCallContentContent, not ContentBlockText: "
         "write ToolCallContentContent(content=...)",
     )
 
 
-def test_a_text_instead_of_a_block_is_said_to_be_wrapped() -> None:
-    (found,) = mistakes(v1.PromptRequest, session_id="1", prompt=["hello"])
-    assert found[0] == ("prompt", 0)
-    assert "write ContentBlockText(text=...)" in found[1]
+def test_a_string_in_place_of_a_block_is_reported_with_the_text_block() -> None:
+    (error,) = errors_of(v1.PromptRequest, session_id="1", prompt=["hello"])
+    assert error[0] == ("prompt", 0)
+    assert "write ContentBlockText(text=...)" in error[1]
 
 
-def test_a_model_of_another_version_is_said_to_come_from_elsewhere() -> None:
-    (found,) = mistakes(v1.PromptRequest, session_id="1", prompt=[v2_draft.ContentBlockText(text="x")])
-    assert found[0] == ("prompt", 0)
-    assert "not acp_bindings.v2_draft.models.ContentBlockText: import it from acp_bindings.v1" in found[1]
+def test_a_model_of_another_profile_is_reported_with_the_right_import() -> None:
+    (error,) = errors_of(v1.PromptRequest, session_id="1", prompt=[v2_draft.ContentBlockText(text="x")])
+    assert error[0] == ("prompt", 0)
+    assert "not acp_bindings.v2_draft.models.ContentBlockText: import it from acp_bindings.v1" in error[1]
 
 
-def test_an_argument_by_its_name_on_the_wire_is_one_mistake() -> None:
-    assert mistakes(v1.PromptRequest, sessionId="1", prompt=[TEXT]) == [
+def test_a_json_key_as_an_argument_is_one_error_with_the_python_name() -> None:
+    assert errors_of(v1.PromptRequest, sessionId="1", prompt=[TEXT]) == [
         (("sessionId",), "Unexpected argument: `sessionId` is a JSON key, write `session_id`")
     ]
 
 
-def test_a_misspelt_argument_is_one_mistake() -> None:
-    assert mistakes(v1.ToolCall, tool_call_id="1", titel="x") == [
+def test_a_misspelt_argument_is_one_error_with_the_right_name() -> None:
+    assert errors_of(v1.ToolCall, tool_call_id="1", titel="x") == [
         (("titel",), "Unexpected argument: did you mean `title`?")
     ]
 
 
-def test_an_argument_like_none_is_said_to_be_unknown() -> None:
-    assert mistakes(v1.ToolCall, tool_call_id="1", title="x", colour=1) == [
+def test_an_argument_unlike_any_field_is_reported_as_unknown() -> None:
+    assert errors_of(v1.ToolCall, tool_call_id="1", title="x", colour=1) == [
         (("colour",), "Unexpected argument: ToolCall has no field `colour`")
     ]
 
 
-def test_every_mistake_is_said() -> None:
-    found = mistakes(v1.ToolCall, title=None, content=5, raw_input=5, kind=7)
+def test_every_mistake_is_reported() -> None:
+    found = errors_of(v1.ToolCall, title=None, content=5, raw_input=5, kind=7)
     assert [loc for loc, _ in found] == [("tool_call_id",), ("title",), ("kind",), ("content",)]
 
 
-def test_bounds_are_said_and_not_the_type() -> None:
-    assert mistakes(v1.ReadTextFileRequest, session_id="1", path="/a", line=-1) == [
+def test_a_value_out_of_bounds_is_reported_with_the_bound() -> None:
+    assert errors_of(v1.ReadTextFileRequest, session_id="1", path="/a", line=-1) == [
         (("line",), "Input should be greater than or equal to 0")
     ]
 
 
-def test_a_union_of_scalars_is_one_mistake() -> None:
-    assert mistakes(v1.AgentRequest, id=1.5, method="m") == [(("id",), "Input should be an integer or a string")]
-    ((loc, message),) = mistakes(v1.CreateElicitationResponseAccept, content={"a": object()})
+def test_a_wrong_value_for_a_union_of_scalars_is_one_error() -> None:
+    assert errors_of(v1.AgentRequest, id=1.5, method="m") == [(("id",), "Input should be an integer or a string")]
+    ((loc, message),) = errors_of(v1.CreateElicitationResponseAccept, content={"a": object()})
     assert loc == ("content", "a")
     assert "a valid string" in message
     assert "a valid list" in message
 
 
-def test_a_required_argument_that_is_absent_is_said_to_be_required() -> None:
-    ((loc, message),) = mistakes(v1.ToolCall, tool_call_id=ABSENT, title="t")
+def test_absent_for_a_required_argument_is_reported_as_required() -> None:
+    ((loc, message),) = errors_of(v1.ToolCall, tool_call_id=ABSENT, title="t")
     assert loc == ("tool_call_id",)
     assert "required" in message
     assert "ABSENT" in message
 
 
-def test_a_subclass_says_its_mistakes_like_its_base() -> None:
+def test_the_errors_of_a_subclass_are_like_those_of_its_base() -> None:
     class Loud(v1.ToolCall):
         volume: int
 
@@ -162,16 +162,16 @@ def test_a_subclass_says_its_mistakes_like_its_base() -> None:
                 raise ValueError("too long")
             return value
 
-    assert mistakes(Loud, tool_call_id="1", title="longer than that", kind="reed", content=[TEXT], volume="x")[0] == (
+    assert errors_of(Loud, tool_call_id="1", title="longer than that", kind="reed", content=[TEXT], volume="x")[0] == (
         ("title",),
         "Value error, too long",
     )
-    found = mistakes(Loud, tool_call_id="1", title="t", kind="reed", content=[TEXT], volume="x")
+    found = errors_of(Loud, tool_call_id="1", title="t", kind="reed", content=[TEXT], volume="x")
     assert [loc for loc, _ in found] == [("kind",), ("content", 0), ("volume",)]
 
 
 @pytest.mark.parametrize("validate", ["model_validate", "model_validate_json"])
-def test_a_mistake_on_the_wire_is_said_once_in_names_of_the_wire(validate: str) -> None:
+def test_invalid_json_is_reported_once_with_json_keys(validate: str) -> None:
     def paths(cls: Any, value: Any) -> list[str]:
         with pytest.raises(ValidationError) as caught:
             getattr(cls, validate)(json.dumps(value) if validate == "model_validate_json" else value)
@@ -192,8 +192,7 @@ def test_a_mistake_on_the_wire_is_said_once_in_names_of_the_wire(validate: str) 
     assert paths(v1.NewSessionRequest, {"cwd": "/", "mcpServers": [server]}) == ["mcpServers.0.command"]
 
 
-def test_no_error_has_a_label_of_what_was_tried(profile: Profile) -> None:
-    """The ways that the project's own code takes: constructors, decoded JSON and unions."""
+def test_no_error_has_the_label_of_an_alternative(profile: Profile) -> None:
     tried = 0
     for each in outcomes(profile):
         if each.accepted or not isinstance(each.instance, (dict, list)):
@@ -208,7 +207,7 @@ def test_no_error_has_a_label_of_what_was_tried(profile: Profile) -> None:
     assert tried > 100
 
 
-def test_a_mistake_is_the_same_whichever_way_a_value_comes_in(profile: Profile) -> None:
+def test_the_errors_are_the_same_whichever_way_a_value_is_parsed(profile: Profile) -> None:
     tried = 0
     ways = cache(lambda name: list(ways_in(getattr(profile.module, name))))
     for each in outcomes(profile):
@@ -217,8 +216,8 @@ def test_a_mistake_is_the_same_whichever_way_a_value_comes_in(profile: Profile) 
         text = json.dumps(each.instance)
         expected = places(profile.adapter(each.definition).validate_python, each.instance, 0)
         tried += len(expected)
-        for validate, wrap, steps in ways(each.definition):
-            assert places(validate, wrap(each.instance, text), steps) == expected, (each.definition, text)
+        for validate, wrap, depth in ways(each.definition):
+            assert places(validate, wrap(each.instance, text), depth) == expected, (each.definition, text)
     assert tried > 100
 
 
@@ -226,7 +225,7 @@ Way = tuple[Callable[[Any], Any], Callable[[Any, str], Any], int]
 
 
 def ways_in(declared: Any) -> Iterator[Way]:
-    """How to validate, what to make of a decoded value and its JSON for that, and how many steps it is within."""
+    """Yield a function that validates, one that wraps a decoded value or its JSON for it, and the depth of that."""
     adapter, items = TypeAdapter(declared), TypeAdapter(list[declared])
     holder: Any = create_model("Holder", item=(declared, ...))
     yield adapter.validate_json, lambda _, text: text, 0
@@ -240,18 +239,17 @@ def ways_in(declared: Any) -> Iterator[Way]:
         yield partial(declared.model_validate_json, strict=True), lambda _, text: text, 0
 
 
-def places(validate: Any, value: Any, within: int) -> list[Any]:
+def places(validate: Any, value: Any, depth: int) -> list[Any]:
+    """Return the path and the type of each error, without the first steps of the path."""
     with pytest.raises(ValidationError) as caught:
         validate(value)
-    return [
-        (each["loc"][within:], each["type"]) for each in caught.value.errors(include_url=False, include_input=False)
-    ]
+    return [(each["loc"][depth:], each["type"]) for each in caught.value.errors(include_url=False, include_input=False)]
 
 
 @pytest.mark.parametrize(
     "name", ["ContentBlock", "SetSessionConfigOptionRequest", "EmbeddedResourceResource", "ElicitationContentValue"]
 )
-def test_a_mistake_in_a_union_has_the_name_of_the_union_in_its_title(name: str) -> None:
+def test_the_title_of_an_error_in_a_union_contains_the_name_of_the_union(name: str) -> None:
     adapter = TypeAdapter(getattr(v1, name))
     for validate, value in ((adapter.validate_python, {}), (adapter.validate_json, "{}")):
         with pytest.raises(ValidationError) as caught:
@@ -259,7 +257,7 @@ def test_a_mistake_in_a_union_has_the_name_of_the_union_in_its_title(name: str) 
         assert f"[{name}()]" in caught.value.title
 
 
-def test_a_union_of_ours_that_is_a_member_of_another_goes_by_its_name() -> None:
+def test_a_union_of_ours_in_another_union_is_labelled_with_its_name() -> None:
     class Note(BaseModel):
         item: v1.ContentBlock | int
 
@@ -273,12 +271,18 @@ def test_a_union_of_ours_that_is_a_member_of_another_goes_by_its_name() -> None:
         TypeAdapter(v1.ContentBlock | int).validate_python("x")
 
 
-def test_a_union_that_has_no_name_goes_by_its_members() -> None:
+def test_a_union_without_a_name_is_labelled_with_its_members() -> None:
     either: Any = Annotated[v1.TextContent | v1.ImageContent, FirstMatch]
     with pytest.raises(ValidationError, match=r"\[TextContent or ImageContent\(\)\]"):
         TypeAdapter(either).validate_python({})
 
 
-def test_an_instance_that_belongs_elsewhere_is_said_in_models_of_others() -> None:
+def test_a_type_adapter_reports_a_wrong_instance_with_what_to_write() -> None:
     with pytest.raises(ValidationError, match=r"write SessionUpdateToolCall\(...\) with the same arguments"):
         TypeAdapter(v1.SessionUpdate).validate_python(CALL)
+
+
+def test_a_known_tag_for_an_unknown_variant_is_reported_with_the_tag() -> None:
+    ((loc, message),) = errors_of(v2_draft.ContentBlockOther, type="text", text="x")
+    assert loc == ("type",)
+    assert message == "Input should not be 'text', a tag that has its own model"

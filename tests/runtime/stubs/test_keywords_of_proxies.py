@@ -1,4 +1,4 @@
-"""What proxies make of keywords, and of requests that the caller has made."""
+"""Proxies build params from keywords, and send ready-made params."""
 
 from __future__ import annotations
 
@@ -15,34 +15,14 @@ from acp_bindings.v1 import (
     ContentBlock,
     ContentBlockText,
     PromptRequest,
-    PromptResponse,
     ReadTextFileRequest,
     RemoteAgent,
     RemoteClient,
     SetSessionConfigOptionRequestBoolean,
 )
+from tests.support.models.recorder import Recorder
 
 BLOCKS = [ContentBlockText(text="a"), ContentBlockText(text="b")]
-
-
-class Recorder:
-    """A channel that keeps the params of requests."""
-
-    def __init__(self) -> None:
-        self.sent: list[Any] = []
-
-    async def request(self, method: Any, params: Any) -> Any:
-        self.sent.append(params)
-        return PromptResponse(stop_reason="end_turn")
-
-    async def notify(self, method: Any, params: Any) -> None:
-        self.sent.append(params)
-
-    async def ext_request(self, method: str, params: Any) -> Any:
-        raise NotImplementedError
-
-    async def ext_notification(self, method: str, params: Any) -> None:
-        raise NotImplementedError
 
 
 @pytest.mark.parametrize("prompt", [BLOCKS, tuple(BLOCKS), deque(BLOCKS)], ids=["list", "tuple", "deque"])
@@ -53,7 +33,7 @@ def test_any_sequence_becomes_the_list_of_the_request(prompt: Sequence[ContentBl
 
 
 def refused(method: str, **keywords: Any) -> tuple[str, list[tuple[Any, str]]]:
-    """The title of the error of a call, and the place and the words of each mistake."""
+    """Return the title of the error of a call, and the path and message of each mistake."""
     with pytest.raises(ValidationError) as caught:
         asyncio.run(getattr(RemoteAgent(Recorder()), method)(**keywords))
     return caught.value.title, [(each["loc"], each["msg"]) for each in caught.value.errors()]
@@ -63,7 +43,7 @@ def refused_option(**keywords: Any) -> tuple[str, list[tuple[Any, str]]]:
     return refused("session_set_config_option", **keywords)
 
 
-def test_the_member_whose_tag_was_given_says_what_is_wrong() -> None:
+def test_the_error_is_that_of_the_member_whose_tag_was_given() -> None:
     title, mistakes = refused_option(type="boolean", session_id="s", value="x")
     assert title == "SetSessionConfigOptionRequestBoolean"
     assert mistakes == [
@@ -72,7 +52,7 @@ def test_the_member_whose_tag_was_given_says_what_is_wrong() -> None:
     ]
 
 
-def test_the_member_with_the_fewest_mistakes_says_what_is_wrong() -> None:
+def test_the_error_is_that_of_the_member_with_the_fewest_mistakes() -> None:
     assert refused_option(session_id="s", value="x") == (
         "SetSessionConfigOptionRequestValueId",
         [(("config_id",), "Field required")],
@@ -83,7 +63,7 @@ def test_the_member_with_the_fewest_mistakes_says_what_is_wrong() -> None:
     )
 
 
-def test_members_that_want_something_of_the_same_values_say_it_together() -> None:
+def test_errors_of_members_about_the_same_values_are_merged() -> None:
     assert refused_option(session_id="s", config_id="c", value=5) == (
         "SetSessionConfigOptionRequest",
         [(("value",), "Input should be a valid boolean or a valid string")],
@@ -94,7 +74,7 @@ def test_members_that_want_something_of_the_same_values_say_it_together() -> Non
     )
 
 
-def test_the_member_that_has_all_the_keywords_says_what_is_wrong() -> None:
+def test_the_error_is_that_of_the_member_that_has_all_the_keywords() -> None:
     given: dict[str, Any] = {"message": "m", "elicitation_id": "e", "session_id": "s"}
     with pytest.raises(ValidationError) as caught:
         asyncio.run(RemoteClient(Recorder()).elicitation_create(url=5, **given))
@@ -102,7 +82,7 @@ def test_the_member_that_has_all_the_keywords_says_what_is_wrong() -> None:
     assert [each["loc"] for each in caught.value.errors()] == [("url",)]
 
 
-def test_a_keyword_that_no_member_has_is_said_once() -> None:
+def test_a_keyword_that_no_member_has_is_reported_once() -> None:
     title, mistakes = refused_option(session_id="s", config_id="c", value="v", colour="red")
     assert title == "SetSessionConfigOptionRequestValueId"
     assert mistakes == [
@@ -122,7 +102,7 @@ class TracedCancel(CancelNotification):
     trace: str = "t"
 
 
-def test_a_ready_made_request_of_a_subclass_is_sent_as_what_is_declared() -> None:
+def test_a_ready_made_instance_of_a_subclass_is_sent_as_the_declared_class() -> None:
     channel = Recorder()
     remote = RemoteAgent(channel)
     asyncio.run(remote.request(Traced(session_id="1", prompt=BLOCKS)))
@@ -135,7 +115,7 @@ def test_a_ready_made_request_of_a_subclass_is_sent_as_what_is_declared() -> Non
     ]
 
 
-def test_a_ready_made_request_that_belongs_elsewhere_is_refused() -> None:
+def test_a_ready_made_request_that_the_peer_does_not_handle_is_refused() -> None:
     remote: Any = RemoteAgent(Recorder())
     for wrong in (ReadTextFileRequest(session_id="1", path="/a"), CancelNotification(session_id="1")):
         with pytest.raises(TypeError, match="is not the params of any method you can call on this peer"):

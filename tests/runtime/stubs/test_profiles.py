@@ -1,10 +1,8 @@
-"""The same runtime for all profiles: what differs is what is imported."""
+"""The runtime works with every profile, whichever is imported."""
 
 from __future__ import annotations
 
 import asyncio
-import subprocess
-import sys
 from importlib import import_module
 from typing import Any
 
@@ -45,7 +43,7 @@ async def test_rule_27_guards_of_version_2(profile: str) -> None:
 
 
 @pytest.mark.parametrize("profile", ["v1_unstable", "v2_draft_unstable"])
-async def test_a_method_that_is_a_request_on_one_side_is_a_notification_on_the_other(profile: str) -> None:
+async def test_a_wire_name_can_be_a_request_for_one_side_and_a_notification_for_the_other(profile: str) -> None:
     acp: Any = import_module(f"acp_bindings.{profile}")
     done = asyncio.Event()
 
@@ -62,11 +60,3 @@ async def test_a_method_that_is_a_request_on_one_side_is_a_notification_on_the_o
         assert (await peer.call("mcp/message", params))["error"]["code"] == -32601
         await peer.send({"method": "mcp/message", "params": params})
         await done.wait()
-
-
-@pytest.mark.parametrize("profile", PROFILES)
-def test_importing_a_profile_loads_neither_asyncio_nor_models(profile: str) -> None:
-    unwanted = {"asyncio", f"acp_bindings.{profile}.models"}
-    loaded = f"import sys, acp_bindings.{profile}; print(sorted({unwanted!r} & set(sys.modules)))"
-    done = subprocess.run([sys.executable, "-c", loaded], capture_output=True, text=True, check=True)
-    assert done.stdout == "[]\n"

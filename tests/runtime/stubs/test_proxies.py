@@ -1,4 +1,4 @@
-"""What a proxy knows of its peer and its connection, and rule 31: it belongs to one event loop."""
+"""The attributes of a proxy for its peer and connection, and rule 31: a proxy belongs to one event loop."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ async def test_rule_31_a_call_from_another_event_loop_raises_and_sends_nothing(l
         assert await peer.until_quiet() == []
 
 
-async def test_rule_31_another_thread_calls_by_way_of_the_loop(link: Link) -> None:
+async def test_rule_31_another_thread_can_call_through_the_event_loop(link: Link) -> None:
     async with calling(link) as (agent, peer):
         loop = asyncio.get_running_loop()
 
@@ -47,7 +47,7 @@ async def test_rule_31_another_thread_calls_by_way_of_the_loop(link: Link) -> No
 
 
 @pytest.mark.parametrize("capabilities", CAPABILITIES, ids=str)
-async def test_supports_says_what_the_guard_of_a_call_does(link: Link, capabilities: dict[str, Any]) -> None:
+async def test_supports_agrees_with_the_guards(link: Link, capabilities: dict[str, Any]) -> None:
     calls: dict[str, dict[str, Any]] = {
         "session/load": {"session_id": "s", "cwd": "/", "mcp_servers": []},
         "session/resume": {"session_id": "s", "cwd": "/", "mcp_servers": []},
@@ -77,11 +77,11 @@ async def test_supports_is_false_before_initialize_and_refuses_unknown_methods(l
     async with calling(link, ready=False) as (agent, _):
         assert agent.supports("initialize")
         assert not agent.supports("session/new")
-        with pytest.raises(ValueError, match="session/teleport"):
+        with pytest.raises(ValueError, match="This peer has no method 'session/teleport'"):
             agent.supports("session/teleport")
 
 
-async def test_a_proxy_gives_the_handler_once_the_factory_has_made_it(link: Link) -> None:
+async def test_the_handler_of_a_proxy_is_available_once_the_factory_has_made_it(link: Link) -> None:
     class Curious(PlainClient):
         def __init__(self, agent: RemoteAgent) -> None:
             super().__init__(agent)
@@ -93,11 +93,11 @@ async def test_a_proxy_gives_the_handler_once_the_factory_has_made_it(link: Link
         assert isinstance(handler, Curious)
 
 
-async def test_the_members_of_a_proxy_are_in_its_class() -> None:
+def test_the_attributes_of_a_proxy_are_in_its_class() -> None:
     assert {"capabilities", "peer_info", "handler", "process", "supports", "wait_closed"} <= set(dir(RemoteAgent))
 
 
-async def test_rule_12_a_call_on_a_dead_connection_says_so_before_initialize_too(link: Link) -> None:
+async def test_rule_12_a_call_on_an_ended_connection_raises_even_before_initialize(link: Link) -> None:
     async with calling(link, ready=False) as (agent, peer):
         await peer.end()
         await agent.wait_closed()

@@ -1,8 +1,8 @@
-"""Whether a parsed value is what the npm SDK's parser made of the same message.
+"""Compares our parsed value with the npm SDK's parsed value of the same message.
 
-Theirs drops most unknown keys and fills in defaults; ours keeps the former and reads the latter when an absent field
-is asked for. So: a field that we have must be there and equal, a field that is absent may be there only as what reading
-it gives, unknown keys must be equal where they are there, and the payload of an open variant must be.
+The npm SDK drops most unknown keys and stores defaults. We keep unknown keys, and an absent field reads as its default.
+So a field that is set here must be there and be equal. A field that is absent here may be there if it equals the value
+that it reads as here. An unknown key must be equal if it is there, and be there if it belongs to an open variant.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ Json: TypeAlias = Any
 
 
 def differences(ours: Any, theirs: Json, where: str = "") -> list[str]:
-    """Where the two differ, as JSON pointers with both values."""
+    """Return the JSON pointers where the two differ, with both values."""
     if isinstance(ours, Model) and isinstance(theirs, dict):
         return _of_models(ours, theirs, where)
     if isinstance(ours, list) and isinstance(theirs, list) and len(ours) == len(theirs):
@@ -31,20 +31,20 @@ def differences(ours: Any, theirs: Json, where: str = "") -> list[str]:
 def _of_models(ours: Model, theirs: dict[str, Json], where: str) -> list[str]:
     names = {field.alias or name: name for name, field in type(ours).model_fields.items()}
     unknown = ours.model_extra or {}
-    found = [f"{where}/{key}: theirs alone" for key in theirs.keys() - names.keys() - unknown.keys()]
+    found = [f"{where}/{key}: only in theirs" for key in theirs.keys() - names.keys() - unknown.keys()]
     for key in unknown:
         if key in theirs:
             found += differences(unknown[key], theirs[key], f"{where}/{key}")
         elif isinstance(ours, OpenModel):
-            found.append(f"{where}/{key}: ours alone")
+            found.append(f"{where}/{key}: only in ours")
     for key, name in names.items():
         if key in theirs:
             found += differences(getattr(ours, name), theirs[key], f"{where}/{key}")
         elif name in ours.model_fields_set:
-            found.append(f"{where}/{key}: ours alone")
+            found.append(f"{where}/{key}: only in ours")
     return found
 
 
 def _as_double(value: Any) -> Any:
-    """A number as JavaScript has it."""
+    """Return a number as JavaScript represents it."""
     return float(value) if isinstance(value, int) and not isinstance(value, bool) else value

@@ -1,4 +1,4 @@
-"""What the tests of the generated packages share: each runs once for every profile."""
+"""Fixtures for tests of the generated packages. A test that uses them runs once for each profile."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from tests.support.models.shapes import Samples
 QUICK = ("v1", "v2_draft_unstable")
 
 
-@pytest.hookimpl(tryfirst=True)  # pytest-xdist looks at the groups in the same hook
+@pytest.hookimpl(tryfirst=True)  # pytest-xdist reads the groups in the same hook
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The tests of a profile run in one process, which builds its classes and instances once."""
+    """Run the tests of a profile in one process, so that its classes and instances are built once."""
     for item in items:
         if isinstance(item, pytest.Function) and hasattr(item, "callspec"):
             profile = item.callspec.params.get("profile")

@@ -1,8 +1,8 @@
-"""Instances of a JSON schema, valid and broken, the same ones on every run.
+"""Makes valid and broken instances of a JSON schema, the same ones on every run.
 
-Driven by the raw schema. Valid ones exercise what JSON allows and people forget: explicit nulls, whole floats for
-integers, the ends of integer ranges, unknown keys, snake_case twins of real keys, tags from the future.
-Candidates only: whether an instance is valid is the oracle's to say.
+They are made from the raw schema and include what is valid but easily forgotten: explicit nulls, whole floats for
+integers, the limits of integer ranges, unknown keys, snake_case forms of real keys, unknown tags. Whether an instance
+is really valid is decided by the oracle.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def snake_case(key: str) -> str:
 
 
 class Instances:
-    """Makes instances of the definitions of one schema document."""
+    """Makes instances of the definitions in one schema document."""
 
     def __init__(self, schema: dict[str, Json], seed: int) -> None:
         self.schema = schema
@@ -48,7 +48,7 @@ class Instances:
         self.constants = sorted(_constants(schema))
 
     def candidate(self, schema: dict[str, Json], depth: int = 0) -> Json:
-        """A value meant to be valid."""
+        """Return a value that is probably valid."""
         if "const" in schema:
             return schema["const"]
         if "enum" in schema:
@@ -61,7 +61,7 @@ class Instances:
         return parts[0]
 
     def broken(self, valid: Json) -> Json:
-        """A value with one to three things changed, meant to be invalid."""
+        """Return a value with one to three changes, which is probably invalid."""
         value = json.loads(json.dumps(valid))
         for _ in range(self.random.choice([1, 1, 1, 2, 3])):
             value = self._change_somewhere(value)
@@ -104,8 +104,8 @@ class Instances:
         return self._shuffled(value)
 
     def _unknown_keys(self, properties: dict[str, Json], depth: int) -> dict[str, Json]:
-        twins = [twin for key in properties if (twin := snake_case(key)) != key]
-        keys = self.random.sample([*_KEYS, *twins], k=2)
+        snake_cased = [name for key in properties if (name := snake_case(key)) != key]
+        keys = self.random.sample([*_KEYS, *snake_cased], k=2)
         return {key: self._anything(depth + 2) for key in keys if key not in properties}
 
     def _array(self, schema: dict[str, Json], depth: int) -> list[Json]:
@@ -166,7 +166,7 @@ class Instances:
 
 
 def _places(value: Json) -> Any:
-    """Every container in a value with each of its keys."""
+    """Yield every container in a value with each of its keys."""
     keys = list(value) if isinstance(value, dict) else range(len(value)) if isinstance(value, list) else ()
     for key in keys:
         yield value, key
@@ -174,7 +174,7 @@ def _places(value: Json) -> Any:
 
 
 def _constants(schema: Json) -> set[str]:
-    """Every string constant anywhere in a schema: the tags, and the values of enums."""
+    """Return every string constant in a schema: tags and enum values."""
     if isinstance(schema, dict):
         own = {schema["const"]} if isinstance(schema.get("const"), str) else set()
         return own.union(*(_constants(each) for each in schema.values()))

@@ -1,7 +1,6 @@
-"""Messages that put every lenient field of a profile to the test, the same ones on every run.
+"""Messages for testing every lenient field of a profile, the same ones on every run.
 
-Nothing in them is exotic but the field in question: elsewhere integers are exact in JavaScript and texts have their
-format.
+Only the tested field is unusual: all other integers are exact in JavaScript, and all other strings have their format.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ _FORMATS = {"uri": "https://example.com/a", "date-time": "2026-11-20T10:00:00Z",
 
 @dataclass(frozen=True)
 class Case:
-    """One input for a definition, and the lenient key that it is about."""
+    """An input for a definition, and the lenient key that it tests."""
 
     profile: Profile
     definition: str
@@ -49,7 +48,7 @@ class Case:
 
 
 class PlainInstances(Instances):
-    """Instances without what JavaScript or zod see differently."""
+    """Instances without values that JavaScript or zod treat differently."""
 
     def _string(self, schema: dict[str, Json], depth: int) -> str:
         return _FORMATS.get(schema.get("format", "")) or super()._string(schema, depth)
@@ -67,7 +66,7 @@ class PlainInstances(Instances):
 
 @cache
 def lenient_corpus(profile: Profile) -> tuple[Case, ...]:
-    """Every case of a profile. A definition that has a union's tag only in Python is met as that union's member."""
+    """Return all cases of a profile, without definitions that have a union's tag only in Python."""
     oracle, instances = profile.oracle, PlainInstances(profile.schema, seed=20261120)
     return tuple(
         Case(profile, shape.definition, key, schema, instance)
@@ -82,7 +81,7 @@ def lenient_corpus(profile: Profile) -> tuple[Case, ...]:
 def _inputs(
     oracle: Oracle, instances: Instances, definition: Json, shape: Shape, key: str
 ) -> Iterator[dict[str, Json]]:
-    """The message with the key missing, valid, null and of every wrong kind, in arrays also as an item."""
+    """Yield the message with the key valid, missing, null and of every wrong kind; in an array also as an item."""
     valid = valid_instance(oracle, instances, definition, shape, {key})
     yield valid
     yield {name: value for name, value in valid.items() if name != key}

@@ -1,4 +1,4 @@
-"""Generated modules as syntax trees, beside the schemas they come from. Imports none of them."""
+"""Generated modules as syntax trees, and the schemas they come from. No generated module is imported."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def classes(profile: str, module: str = "models") -> dict[str, ast.ClassDef]:
 
 
 def aliases(profile: str) -> dict[str, ast.expr]:
-    """What each type alias stands for."""
+    """Return the type aliases of a profile, by name."""
     return {
         node.target.id: node.value
         for node in tree(profile, "models").body
@@ -43,12 +43,12 @@ def aliases(profile: str) -> dict[str, ast.expr]:
 
 
 def fields(node: ast.ClassDef) -> Iterator[tuple[str, ast.expr]]:
-    """The names and annotations of a class's own fields."""
+    """Yield the names and annotations of the fields in a class body."""
     for each in node.body:
         if isinstance(each, ast.AnnAssign) and isinstance(each.target, ast.Name):
             yield each.target.id, each.annotation
 
 
 def names(node: ast.AST) -> list[str]:
-    """Every plain name in a piece of code."""
+    """Return every plain name in a piece of code."""
     return [each.id for each in ast.walk(node) if isinstance(each, ast.Name)]

@@ -1,4 +1,4 @@
-"""The npm SDK's own parser, as a peer to compare with. Installed beside the virtual environment when first needed."""
+"""Runs the npm SDK's parser, for comparison. It is installed next to the virtual environment on first use."""
 
 from __future__ import annotations
 
@@ -18,25 +18,25 @@ _SCRIPT = Path(__file__).with_name("parse_with_npm_sdk.mjs")
 
 
 def pinned_sdk() -> str:
-    """The npm package that the pinned schema is from, with its version."""
+    """Return the npm package of the pinned schema, with its version."""
     source: str = json.loads((ROOT / "schema" / "PINNED.json").read_text(encoding="utf-8"))["source"]
     if not source.startswith(f"npm:{SDK}@"):
-        raise UnavailableError(f"the schema is pinned from {source}, which is no npm package")
+        raise UnavailableError(f"the schema is pinned from {source}, which isn't the npm package")
     return source.removeprefix("npm:")
 
 
 def install() -> Path:
-    """The folder that the npm SDK is installed in.
+    """Install the npm SDK if necessary, and return its folder.
 
     Raises:
-        UnavailableError: there is no node, no npm or no network.
+        UnavailableError: if there is no node, no npm or no network.
     """
     package = pinned_sdk()
     return npm_package(package.rpartition("/")[2], package, ZOD)
 
 
 def parse_all(folder: Path, cases: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
-    """What the npm SDK makes of each {profile, definition, input}."""
+    """Return the npm SDK's result for each {profile, definition, input}."""
     lines = "\n".join(json.dumps(case) for case in cases)
     command = ["node", str(_SCRIPT), str(folder)]
     done = subprocess.run(command, input=lines, capture_output=True, text=True, timeout=120, check=False)

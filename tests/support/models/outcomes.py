@@ -1,4 +1,4 @@
-"""Instances of definitions, what the schema says of each, and what becomes of it when it is parsed."""
+"""Instances of definitions, each with the schema's verdict and with the result of parsing it."""
 
 from __future__ import annotations
 
@@ -20,25 +20,35 @@ SEED = 20261120
 
 @dataclass(frozen=True)
 class Outcome:
-    """An instance, what the schema says about it, and what became of it."""
+    """An instance, the schema's verdict on it, and the result of parsing it.
+
+    Attributes:
+        definition: the name of its definition.
+        instance: the decoded JSON.
+        valid: whether it is valid.
+        tolerated: the instance after its invalid parts fell back.
+        tolerable: whether that is valid.
+        accepted: whether we parse the instance.
+        dumped: the JSON that our parsed value is dumped to.
+    """
 
     definition: str
     instance: Any
     valid: bool
-    salvaged: Any
-    salvageable: bool
+    tolerated: Any
+    tolerable: bool
     accepted: bool
     dumped: Any
 
     def __str__(self) -> str:
-        became = f"\n  dumped:   {json.dumps(self.dumped)}" if self.accepted else ""
-        salvaged = json.dumps(self.salvaged)
-        return f"{self.definition}\n  instance: {json.dumps(self.instance)}\n  salvaged: {salvaged}{became}"
+        dumped = f"\n  dumped:    {json.dumps(self.dumped)}" if self.accepted else ""
+        tolerated = json.dumps(self.tolerated)
+        return f"{self.definition}\n  instance:  {json.dumps(self.instance)}\n  tolerated: {tolerated}{dumped}"
 
 
 @cache
 def outcomes(profile: Profile) -> tuple[Outcome, ...]:
-    """At least 2,000 valid and 2,000 invalid instances, the same number for every definition that has them."""
+    """Return at least 2,000 valid and 2,000 invalid instances, as many for each definition if it has that many."""
     oracle = profile.oracle
     instances = Instances(profile.schema, SEED)
     share = -(-EACH_KIND_AT_LEAST // len(profile.definitions))
@@ -67,11 +77,11 @@ def _first(count: int, items: Iterator[Any]) -> Iterator[Any]:
 def _outcome(profile: Profile, oracle: Oracle, name: str, instance: Any) -> Outcome:
     schema = profile.described[name]
     adapter = profile.adapter(name)
-    salvaged = oracle.salvage(schema, instance)
-    verdicts = oracle.is_valid(schema, instance), oracle.is_valid(schema, salvaged)
+    tolerated = oracle.with_fallbacks(schema, instance)
+    verdicts = oracle.is_valid(schema, instance), oracle.is_valid(schema, tolerated)
     try:
         value = adapter.validate_json(json.dumps(instance))
     except ValidationError:
-        return Outcome(name, instance, verdicts[0], salvaged, verdicts[1], accepted=False, dumped=None)
+        return Outcome(name, instance, verdicts[0], tolerated, verdicts[1], accepted=False, dumped=None)
     dumped = json.loads(adapter.dump_json(value))
-    return Outcome(name, instance, verdicts[0], salvaged, verdicts[1], accepted=True, dumped=dumped)
+    return Outcome(name, instance, verdicts[0], tolerated, verdicts[1], accepted=True, dumped=dumped)

@@ -1,5 +1,5 @@
-// Parses JSON with the zod schemas of the npm SDK. Its installation folder is the one argument.
-// In: a line {profile, definition, input} each. Out: a line {ok, value} each, or {missing} where there is no such schema.
+// Parses JSON with the zod schemas of the npm SDK, whose installation folder is the only argument.
+// Reads lines of {profile, definition, input}. Writes a line of {ok, value} for each, or {missing} without such a schema.
 import { createInterface } from "node:readline";
 import { pathToFileURL } from "node:url";
 import { join } from "node:path";

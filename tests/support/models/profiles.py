@@ -1,6 +1,6 @@
-"""The four profiles under test: each generated package beside the upstream schema it came from.
+"""The four profiles under test: each generated package with the upstream schema it comes from.
 
-Knows the schemas as upstream wrote them and the packages by their public names, nothing of how one becomes the other.
+Independent of the generator: it reads upstream's schemas and imports public names of the packages.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from tests.support.paths import ROOT
 
 @dataclass(frozen=True)
 class Profile:
-    """One generated package and its schema."""
+    """A generated package and its schema."""
 
     package: str
     schema_file: str
@@ -42,16 +42,16 @@ class Profile:
 
     @cached_property
     def described(self) -> dict[str, Any]:
-        """What each name that is a definition's stands for in the package: that definition, with one exception.
+        """The schema of each class or alias that is named like a definition. It is that definition, with one exception.
 
-        Where a union's member is named like the definition that it wraps (`McpServer` with the tag `http` wraps
-        `McpServerHttp`), the class has the member's tag, so the name stands for the member.
+        If a union's member is named like the definition that it wraps (`McpServer` with the tag `http` wraps
+        `McpServerHttp`), the class has the member's tag, so its schema is that of the member.
         """
         return {**self.definitions, **dict(_tagged_in_place(self.definitions))}
 
     @cached_property
     def oracle(self) -> Oracle:
-        """Answers what the schema says of a value."""
+        """Decides by the schema whether a value is valid."""
         return Oracle(self.schema)
 
     @cached_property
@@ -60,7 +60,7 @@ class Profile:
 
     @cached_property
     def models(self) -> dict[str, type[Model]]:
-        """Every model class of the package, by name, also those that no definition is named after."""
+        """Every model class of the package by its name, including those that aren't named like a definition."""
         models = import_module(f"acp_bindings.{self.package}.models")
         own = {name: each for name, each in vars(models).items() if getattr(each, "__module__", "") == models.__name__}
         return {name: each for name, each in own.items() if isclass(each) and issubclass(each, Model)}
@@ -70,7 +70,7 @@ class Profile:
         return {}
 
     def adapter(self, name: str) -> TypeAdapter[Any]:
-        """Parses and dumps what a name of the package stands for."""
+        """Return the type adapter of a class or alias of the package."""
         if name not in self._adapters:
             self._adapters[name] = TypeAdapter(getattr(self.module, name))
         return self._adapters[name]

@@ -1,4 +1,4 @@
-"""The objects that a definition describes, one for every way through its unions, each with all of its properties."""
+"""The objects that a definition describes: one for each combination of its unions' members, with all properties."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ Json: TypeAlias = Any
 
 @dataclass(frozen=True)
 class Shape:
-    """A plain object: the properties of a definition, of what it wraps and of one member of each of its unions."""
+    """A plain object: the properties of a definition, of those it wraps, and of one member of each of its unions."""
 
     definition: str
     properties: dict[str, Json]
     required: frozenset[str]
     known_tags: frozenset[tuple[str, str]] = frozenset()
-    """The (key, constant) pairs of the unions' other members, which an open member excludes."""
+    """The (key, constant) pairs of the unions' members, which an open member excludes."""
 
     @cached_property
     def tags(self) -> dict[str, str]:
@@ -32,20 +32,20 @@ class Shape:
 
     @property
     def open_tag(self) -> str | None:
-        """The key of the tag where this is the variant that the schema does not name."""
+        """The key of the tag if this is the open member of a union; None otherwise."""
         keys = {
             key for key, _ in self.known_tags if key in self.required and self.properties[key].get("type") == "string"
         }
         return next(iter(keys - self.tags.keys()), None)
 
     def instance(self, instances: Instances, keys: frozenset[str] | set[str] | None = None) -> dict[str, Json]:
-        """An instance with the required properties and the given ones, or all."""
+        """Return an instance with the required properties and the given ones, or with all."""
         wanted = self.properties.keys() if keys is None else self.required | keys
         return {key: instances.candidate(self.properties[key], depth=2) for key in self.properties if key in wanted}
 
 
 def shapes(profile: Profile) -> list[Shape]:
-    """Every object of a profile's definitions, in their order."""
+    """Return every object of a profile's definitions, in their order."""
     return [
         Shape(name, each.properties, each.required, each.known_tags)
         for name, schema in profile.described.items()
@@ -57,7 +57,7 @@ def shapes(profile: Profile) -> list[Shape]:
 def valid_instance(
     oracle: Oracle, instances: Instances, schema: Json, shape: Shape, keys: set[str] | None = None
 ) -> dict[str, Json]:
-    """An instance of a shape that its definition accepts as it is."""
+    """Return an instance of a shape that is valid for its definition."""
     for _ in range(100):
         instance = shape.instance(instances, keys)
         if oracle.is_valid(schema, instance):
@@ -66,7 +66,7 @@ def valid_instance(
 
 
 def _shapes(definitions: dict[str, Json], schema: Json) -> list[Shape]:
-    """The alternatives that a schema leaves; a schema that says nothing about objects leaves one without properties."""
+    """Return the alternatives in a schema. A schema that describes no object has one alternative without properties."""
     own = Shape("", schema.get("properties", {}), frozenset(schema.get("required", ())))
     parts = [definitions[schema["$ref"].removeprefix("#/$defs/")]] if "$ref" in schema else []
     alternatives = [[own], *(_shapes(definitions, part) for part in (*parts, *schema.get("allOf", ())))]
@@ -97,7 +97,7 @@ class Sample:
 
 
 class Samples:
-    """Valid instances for every model class of a profile, with all properties and with the required ones only."""
+    """Makes valid instances for every model class of a profile."""
 
     def __init__(self, profile: Profile, seed: int) -> None:
         self.profile = profile
@@ -105,7 +105,7 @@ class Samples:
         self.instances = Instances(profile.schema, seed)
 
     def all(self, keys: set[str] | None = None) -> list[Sample]:
-        """One sample for each shape: with every property, or with the required ones and those given."""
+        """Return one sample for each shape: with every property, or with the required and the given ones."""
         return [self._sample(shape, keys) for shape in shapes(self.profile)]
 
     def parse(self, sample: Sample, instance: Json) -> Any:

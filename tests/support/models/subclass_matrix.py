@@ -1,7 +1,7 @@
-"""What a subclass of a generated class can declare, tried on many classes of one process.
+"""Tries everything that a subclass can declare, on many generated classes in one process.
 
-Run as a program, with `fresh` or `used` and `built` or `parsed`: whether something was done with each class before it
-gets its subclass, and what is done with the subclass first. Prints a line for each case that went wrong.
+Run it as a program with two arguments: `fresh` or `used`, whether each class was used before it gets its subclass; and
+`built` or `parsed`, how the first instance of the subclass is made. It prints a line for each failure.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ PROFILES = ["v1", "v1_unstable", "v2_draft", "v2_draft_unstable"]
 
 @dataclass
 class Base:
-    """A generated class: its name, a field of text, and the other required ones by keyword and key."""
+    """A generated class: its name, a field with text, and arguments and JSON keys for its other required fields."""
 
     name: str
     text: str
@@ -85,14 +85,14 @@ Make = Callable[[Any, str], Any]
 
 @dataclass
 class Kind:
-    """Something to declare. What it does to the text "some", reading and dumping it; what it adds to the JSON."""
+    """A declaration to try, and its effects: what the text "some" is read and dumped as, and the JSON that it adds."""
 
     make: Make
     read: Any = "some"
     dumped: Any = "some"
     added: dict[str, Any] = field(default_factory=dict)
     attributes: dict[str, Any] = field(default_factory=dict)
-    refuses: bool = False
+    refuses: bool = False  # whether it refuses the text "refused"
 
 
 KINDS: dict[str, Kind] = {}
@@ -331,8 +331,8 @@ class Case:
         yield "model_dump_json", json.loads(value.model_dump_json())
         yield "dump_python", TypeAdapter(self.cls).dump_python(value)
         yield "dump_json", json.loads(TypeAdapter(self.cls).dump_json(value))
-        yield "of parent", parent.model_dump()["child"]
-        yield "JSON of parent", json.loads(parent.model_dump_json())["children"][0]
+        yield "model_dump of its parent", parent.model_dump()["child"]
+        yield "model_dump_json of its parent", json.loads(parent.model_dump_json())["children"][0]
         yield "as a message", json.loads(dump(value))
         yield "as a message's part", json.loads(dump(parent))["child"]
 
@@ -352,12 +352,12 @@ class Case:
 
 
 def parent_of(cls: Any) -> Any:
-    """Somebody's own model that holds instances of a class."""
+    """Return a user's model with fields of a class."""
     return create_model("Parent", __base__=BaseModel, child=(cls, ...), children=(list[cls], ...))
 
 
 def use(cls: Any, base: Base) -> None:
-    """Do with a class what programs do."""
+    """Build, dump and parse an instance."""
     value = cls(**base.arguments("used"))
     assert cls.model_validate_json(value.model_dump_json()) == value
 

@@ -1,8 +1,8 @@
-"""Whether a JSON value satisfies a schema document or a part of it, taken literally.
+"""Decides whether a JSON value satisfies a schema document or a part of it, without any leniency.
 
-`jsonschema_rs` says so, because it is thirty times as fast as `jsonschema`, which judges the few values that it can't.
-The one thing added to the schema is that integer formats (`uint32`, `int64`) assert their range, as they do for
-upstream, whose schema is derived from such integers.
+`jsonschema_rs` decides, because it is thirty times as fast as `jsonschema`, which decides for the few values that the
+former can't take. The only addition to the schema is that integer formats (`uint32`, `int64`) check their range, as
+they do upstream, where the schema is derived from such integers.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ INTEGER_RANGES = {
 }
 
 
-class EmptyInstead(list[Any]):
-    """The empty array that a required key is read as once its value was given up.
+class EmptyFallback(list[Any]):
+    """The empty array that an invalid value of a required key falls back to.
 
-    It is valid whatever the array's least number of items, as for upstream's SDKs, and is dumped as it is read.
+    It is valid even if the schema requires more items, as in upstream's SDKs, and is dumped as an empty array.
     """
 
 
 class Validity:
-    """Answers for one schema document and every schema in it."""
+    """Decides for one schema document and every schema in it."""
 
     def __init__(self, schema: dict[str, Json]) -> None:
         self._pointers = {id(each): pointer for pointer, each in _objects(schema, "#")}
@@ -44,8 +44,8 @@ class Validity:
         self._exact = _Exact(schema)
 
     def holds(self, schema: dict[str, Json], value: Json) -> bool:
-        """Whether a value satisfies a schema, which is an object of the document."""
-        if _has_empty_instead(value):
+        """Return whether a value satisfies a schema, which must be an object in the document."""
+        if _has_empty_fallback(value):
             return self.holds_exactly(schema, value)
         try:
             return self._fast[self._pointers[id(schema)]].is_valid(value)
@@ -53,7 +53,7 @@ class Validity:
             return self.holds_exactly(schema, value)
 
     def holds_exactly(self, schema: dict[str, Json], value: Json) -> bool:
-        """The same as `jsonschema` says it."""
+        """Return the same, decided by `jsonschema`."""
         return self._exact.holds(schema, value)
 
 
@@ -71,7 +71,7 @@ class _Exact:
 
 
 def _min_items(_: Any, least: int, value: Json, __: Any) -> Iterator[ValidationError]:
-    if isinstance(value, list) and len(value) < least and not isinstance(value, EmptyInstead):
+    if isinstance(value, list) and len(value) < least and not isinstance(value, EmptyFallback):
         yield ValidationError(f"{value!r} has fewer than {least} items")
 
 
@@ -79,7 +79,7 @@ _Validator = validators.extend(Draft202012Validator, {"minItems": _min_items})
 
 
 def _integer_formats() -> FormatChecker:
-    """Checks the ranges of integers, and no other format: those are annotations in JSON Schema 2020-12."""
+    """Return a checker for the ranges of integers. Other formats aren't checked, as in JSON Schema 2020-12."""
 
     def in_range(low: int, high: int) -> Any:
         return lambda value: not _is_number(value) or low <= value <= high
@@ -95,7 +95,7 @@ def _is_number(value: Json) -> bool:
 
 
 def _objects(node: Json, pointer: str) -> Iterator[tuple[str, dict[str, Json]]]:
-    """Every object of a document with its pointer as a URI's fragment."""
+    """Yield every object in a document with its pointer as the fragment of a URI."""
     if isinstance(node, dict):
         yield pointer, node
     items = node.items() if isinstance(node, dict) else enumerate(node) if isinstance(node, list) else ()
@@ -105,7 +105,7 @@ def _objects(node: Json, pointer: str) -> Iterator[tuple[str, dict[str, Json]]]:
 
 
 def _with_ranges(node: Json) -> Json:
-    """A document in which integer formats are spelled out as what they assert."""
+    """Return a document with the ranges of integer formats as `minimum` and `maximum`."""
     if isinstance(node, list):
         return [_with_ranges(each) for each in node]
     if not isinstance(node, dict):
@@ -116,7 +116,7 @@ def _with_ranges(node: Json) -> Json:
     return copy
 
 
-def _has_empty_instead(value: Json) -> bool:
+def _has_empty_fallback(value: Json) -> bool:
     if isinstance(value, dict):
-        return any(map(_has_empty_instead, value.values()))
-    return isinstance(value, EmptyInstead) or (isinstance(value, list) and any(map(_has_empty_instead, value)))
+        return any(map(_has_empty_fallback, value.values()))
+    return isinstance(value, EmptyFallback) or (isinstance(value, list) and any(map(_has_empty_fallback, value)))

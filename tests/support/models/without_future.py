@@ -1,4 +1,4 @@
-"""Subclasses in a module without `from __future__ import annotations`: their annotations are types, not text."""
+"""Subclasses in a module without `from __future__ import annotations`, whose annotations are types, not strings."""
 
 from typing import Annotated, Any, ClassVar
 
