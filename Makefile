@@ -55,7 +55,7 @@ test-pydantic: $(OTHER)/.ready ## Run the tests of models and runtime with anoth
 $(OTHER)/.ready: $(READY)
 	$(BIN)/python -m venv --clear --without-pip $(OTHER)
 	$(BIN)/python -m pip --python $(OTHER)/bin/python install --quiet $(if $(filter pre,$(PYDANTIC)),--pre pydantic,pydantic==$(PYDANTIC))
-	$(OTHER)/bin/python tests/support/behind.py $(CURDIR)/$(VENV)
+	$(OTHER)/bin/python tests/support/borrow_packages.py $(CURDIR)/$(VENV)
 	@touch $@
 
 stress: $(READY) ## Run the stress tests at full size (an hour)

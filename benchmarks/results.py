@@ -12,7 +12,7 @@ from typing import Any
 
 from benchmarks.implementations import PYTHON_SDK, TYPESCRIPT_SDK, Implementations, Sample
 from benchmarks.measuring import Bar, Quantity, Row, Spread
-from tests.support import installed
+from tests.support import third_party
 
 
 def result_of(row: Row, samples: dict[str, list[Sample]]) -> dict[str, Any]:
@@ -73,9 +73,9 @@ def versions(implementations: Implementations) -> dict[str, str]:
         "pydantic-core": version("pydantic-core"),
     }
     if PYTHON_SDK not in implementations.missing:
-        ours[PYTHON_SDK] = installed.PYTHON_SDK
+        ours[PYTHON_SDK] = third_party.PYTHON_SDK
     if TYPESCRIPT_SDK not in implementations.missing:
-        ours[TYPESCRIPT_SDK] = installed.TYPESCRIPT_SDK
+        ours[TYPESCRIPT_SDK] = third_party.TYPESCRIPT_SDK
         ours["Node.js"] = _output("node", "--version").removeprefix("v")
     return ours
 

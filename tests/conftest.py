@@ -8,9 +8,9 @@ from importlib.metadata import version
 
 import pytest
 
-from tests.support.installed import UnavailableError, skip, wheels
+from tests.support.third_party import UnavailableError, skip_without, wheels
 
-pytest_plugins = ["tests.support.coroutines"]
+pytest_plugins = ["tests.support.async_tests"]
 
 
 def pytest_xdist_auto_num_workers() -> int:
@@ -38,7 +38,7 @@ def pip_without_a_registry() -> Iterator[None]:
     try:
         folder = wheels(f"pydantic=={version('pydantic')}")
     except UnavailableError as reason:
-        skip("What the package depends on can't be installed", reason)
+        skip_without("What the package depends on can't be installed", reason)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PIP_NO_INDEX", "1")
         patch.setenv("PIP_FIND_LINKS", str(folder))

@@ -13,7 +13,7 @@ from benchmarks.results import result_of
 from benchmarks.rows import all_rows
 from benchmarks.setup import Setup
 from benchmarks.table import lines_of
-from tests.support.installed import UnavailableError, python_sdk, skip, typescript_sdk
+from tests.support.third_party import UnavailableError, python_sdk, skip_without, typescript_sdk
 
 pytestmark = [
     pytest.mark.slow,
@@ -58,7 +58,7 @@ def test_peers_are_measured_by_the_same_programs(peer: str, name: str, tmp_path:
     try:
         INSTALL[peer]()
     except UnavailableError as reason:
-        skip(f"The {peer} can't be installed", reason)
+        skip_without(f"The {peer} can't be installed", reason)
     measured = row_named(name, tmp_path, with_peers=True).measures[peer]()
     assert measured["seconds"] > 0
 

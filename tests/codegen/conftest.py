@@ -15,8 +15,8 @@ from codegen.regen import regenerate
 from tests.support.codegen.build import Schema, acp_schema, write_schema
 from tests.support.codegen.fetching import OLD
 from tests.support.codegen.generating import Generate, _forget
-from tests.support.needed import lacking
-from tests.support.releases import why_not
+from tests.support.releases import why_unavailable
+from tests.support.skipping import skip_or_fail
 
 
 @pytest.fixture
@@ -40,8 +40,8 @@ def generate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Genera
 @pytest.fixture
 def npm() -> None:
     """Skips a test where npm or the network is missing."""
-    if why_not():
-        lacking("peers", f"This needs npm, and {why_not()}.")
+    if why_unavailable():
+        skip_or_fail("peers", f"This needs npm, and {why_unavailable()}.")
 
 
 @pytest.fixture

@@ -62,7 +62,7 @@ def test_what_is_understood_can_be_imported(tmp_path: Path) -> None:
             write(tmp_path / str(seed), case, schema)
             folders[str(tmp_path / str(seed))] = case.done
     assert folders
-    command = [sys.executable, "-m", "tests.support.importing", *folders]
+    command = [sys.executable, "-m", "tests.support.import_generated", *folders]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=3600)
     assert done.returncode == 0, done.stderr
     failed: dict[str, str] = json.loads(done.stdout)

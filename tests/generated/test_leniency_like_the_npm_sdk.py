@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from tests.support.installed import UnavailableError, skip
 from tests.support.models import npm_sdk
 from tests.support.models.agreement import differences
 from tests.support.models.lenient_corpus import Case, lenient_corpus
@@ -20,6 +19,7 @@ from tests.support.models.oracle import LENIENT
 from tests.support.models.profiles import PROFILES, Profile
 from tests.support.models.shapes import shapes
 from tests.support.models.validity import INTEGER_RANGES
+from tests.support.third_party import UnavailableError, skip_without
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ def sdk() -> Path:
     try:
         return npm_sdk.install()
     except UnavailableError as reason:
-        skip("Not compared with the npm SDK", reason)
+        skip_without("Not compared with the npm SDK", reason)
 
 
 @pytest.fixture(scope="module")

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from tests.support.installed import UnavailableError, python_in, python_sdk, skip, typescript_sdk
-from tests.support.interop.kept import close_all
+from tests.support.interop.reuse import close_all
 from tests.support.interop.their_client import Command
 from tests.support.paths import ROOT
 from tests.support.scale import count
+from tests.support.third_party import UnavailableError, python_in, python_sdk, skip_without, typescript_sdk
 
 DEADLINE = count(120, 1800)
 PEERS = ROOT / "tests/support/interop/peers"
@@ -82,4 +82,4 @@ def _command(sdk: str, script: str) -> Command:
     try:
         return SDKS[sdk](script)
     except UnavailableError as reason:
-        skip(f"The {sdk} SDK can't be installed", reason)
+        skip_without(f"The {sdk} SDK can't be installed", reason)

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.coroutines import nothing_left_open
+from tests.support.async_tests import no_leaks
 from tests.support.paths import ROOT
 from tests.support.runtime.peer import INITIALIZE, line
 from tests.support.stress.our_agent import PRINTED
@@ -39,7 +39,7 @@ def prompt(id: Any, text: str, session: str = "s1") -> bytes:
 def agent(**streams: Any) -> Iterator[subprocess.Popen[bytes]]:
     """The agent, on pipes where nothing else is said. Ended by force if a test fails; all is closed afterwards."""
     pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
-    with nothing_left_open():
+    with no_leaks():
         # Unbuffered: `communicate` would not see what a buffer has read ahead.
         process = subprocess.Popen(COMMAND, cwd=ROOT, bufsize=0, **{**pipes, **streams})
         try:

@@ -10,7 +10,7 @@ import sys
 
 import pytest
 
-from tests.support.marked import alive, left_of, marked
+from tests.support.marked_processes import alive, marked, wait_until_left
 from tests.support.paths import ROOT
 from tests.support.scale import SEED, count
 
@@ -79,7 +79,7 @@ def test_rule_23_an_event_loop_that_is_left_for_good_leaves_no_process(rest: str
         assert client.stdout.readline() == b"entered\n"
         if COLLECTED in rest:
             assert client.stdout.readline() == b"over\n"
-            assert left_of(marker, {client.pid}) == {client.pid}
+            assert wait_until_left(marker, {client.pid}) == {client.pid}
         client.communicate(timeout=60)
         assert not alive(marker)
 

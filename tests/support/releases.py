@@ -11,10 +11,10 @@ import tarfile
 from functools import cache, partial
 from pathlib import Path
 
-from tests.support.installed import PEERS
-from tests.support.needed import lacking
-from tests.support.once import once
+from tests.support.fill_once import fill_once
 from tests.support.scale import STRESS
+from tests.support.skipping import skip_or_fail
+from tests.support.third_party import PEERS
 
 PACKAGE = "@agentclientprotocol/sdk"
 RELEASES = "1.3.0 1.4.0 1.5.0 1.5.1 1.6.0 1.6.1 1.7.0 1.8.0 1.9.0 2.0.0 2.0.1 2.0.2 2.1.0 2.2.0 2.3.0 2.4.0".split()
@@ -35,9 +35,9 @@ def unpacked(release: str) -> Path:
     """The unpacked package of a release. A test that needs it is skipped where it can't be had."""
     together = RELEASES if release in RELEASES else [release]  # npm needs a second to start
     folder = PEERS / f"sdk-{'-'.join(dict.fromkeys((together[0], together[-1])))}"
-    if not (folder / ".complete").exists() and why_not():
-        lacking("peers", f"The release {release} was not fetched before, and {why_not()}.")
-    return once(folder, partial(_fetch, together)) / release / "package"
+    if not (folder / ".complete").exists() and why_unavailable():
+        skip_or_fail("peers", f"The release {release} was not fetched before, and {why_unavailable()}.")
+    return fill_once(folder, partial(_fetch, together)) / release / "package"
 
 
 def since(first: str) -> list[str]:
@@ -47,7 +47,7 @@ def since(first: str) -> list[str]:
 
 
 @cache
-def why_not() -> str:
+def why_unavailable() -> str:
     """Why npm can't be used here; empty if it can."""
     if shutil.which("npm") is None:
         return "there is no npm"

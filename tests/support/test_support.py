@@ -9,21 +9,21 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.needed import lacking
-from tests.support.once import once
+from tests.support.fill_once import fill_once
 from tests.support.paths import ROOT
+from tests.support.skipping import skip_or_fail
 
 FILL = """
 import sys
 from pathlib import Path
-from tests.support.once import once
+from tests.support.fill_once import fill_once
 
 def fill(folder):
     with open(sys.argv[2], "a") as log:
         log.write("filled\\n")
     (folder / "content").write_text("whole")
 
-print((once(Path(sys.argv[1]), fill) / "content").read_text())
+print((fill_once(Path(sys.argv[1]), fill) / "content").read_text())
 """
 
 
@@ -40,18 +40,18 @@ def test_a_folder_whose_filling_was_interrupted_is_emptied_and_filled_again(tmp_
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        once(tmp_path / "folder", interrupted)
-    found = once(tmp_path / "folder", lambda folder: (folder / "whole").touch())
+        fill_once(tmp_path / "folder", interrupted)
+    found = fill_once(tmp_path / "folder", lambda folder: (folder / "whole").touch())
     assert {path.name for path in found.iterdir()} == {"whole", ".complete"}
 
 
 def test_what_is_lacking_skips_a_test_or_fails_it_where_it_is_required(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("ACP_BROWSER", raising=False)
     with pytest.raises(pytest.skip.Exception, match="There is no browser"):
-        lacking("browser", "There is no browser.")
+        skip_or_fail("browser", "There is no browser.")
     monkeypatch.setenv("ACP_BROWSER", "required")
     with pytest.raises(pytest.fail.Exception, match=r"There is no browser\. ACP_BROWSER=required"):
-        lacking("browser", "There is no browser.")
+        skip_or_fail("browser", "There is no browser.")
 
 
 GROUPS = """

@@ -17,8 +17,8 @@ import pytest
 from codegen.diff.render.html import html
 from codegen.diff.render.machine import as_json
 from tests.support.diff.pages import failing, large, parsed
-from tests.support.needed import lacking
 from tests.support.paths import ROOT
+from tests.support.skipping import skip_or_fail
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("browser")]
 
@@ -78,7 +78,7 @@ def seen(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """What the browser saw in every scene."""
     browser = next(filter(None, map(shutil.which, BROWSERS)), None)
     if browser is None:
-        lacking("browser", f"None of {', '.join(BROWSERS)} is installed.")
+        skip_or_fail("browser", f"None of {', '.join(BROWSERS)} is installed.")
     folder = tmp_path_factory.mktemp("page")
     (folder / "report.html").write_text(html(large()), "utf-8")
     (folder / CHECKED).write_text(html(USER_CODE), "utf-8")

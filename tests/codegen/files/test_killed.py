@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from codegen.__main__ import ROOT
-from tests.support import stopped_everywhere
+from tests.support import interrupt_everywhere
 from tests.support.codegen.build import tree
 from tests.support.codegen.refusal_base import BASE
 from tests.support.codegen_copy import Copy, codegen_copy
@@ -24,14 +24,14 @@ pytestmark = pytest.mark.slow
 
 OLD, NEW = (
     {f"package/{name}": content.decode() for name, content in files.items()}
-    for files in (stopped_everywhere.OLD, stopped_everywhere.NEW)
+    for files in (interrupt_everywhere.OLD, interrupt_everywhere.NEW)
 )
 SIGNALS = [["SIGKILL"], ["SIGTERM"], ["SIGINT"], ["SIGINT", "SIGINT"], ["SIGTERM", "SIGTERM"], ["SIGTERM", "SIGKILL"]]
 KILLS = count(4, 100)
 
 
 def stopped(folder: Path, steps: int, signals: list[str]) -> list[dict[str, Any]]:
-    command = [sys.executable, "-m", "tests.support.stopped_everywhere", str(folder), str(steps), *signals]
+    command = [sys.executable, "-m", "tests.support.interrupt_everywhere", str(folder), str(steps), *signals]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=120)
     assert done.returncode == 0, done.stderr
     assert "Traceback" not in done.stderr

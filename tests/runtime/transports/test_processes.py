@@ -14,7 +14,7 @@ import pytest
 
 from acp_bindings.v1 import spawn_agent
 from acp_runtime import ConnectionClosed, InternalError, Options, RequestError
-from tests.support.marked import alive, marked
+from tests.support.marked_processes import alive, marked
 from tests.support.paths import ROOT
 from tests.support.runtime.peer import PlainClient
 from tests.support.runtime.processes import opened, script, spawned

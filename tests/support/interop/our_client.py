@@ -51,7 +51,7 @@ from acp_bindings.v1 import (
 )
 from acp_runtime import MethodNotFound, RequestError
 from acp_runtime.models.model import Model
-from tests.support.interop.kept import kept
+from tests.support.interop.reuse import reused
 from tests.support.interop.their_client import Command
 
 SCRIPT: dict[str, Any] = json.loads(Path(__file__).with_name("script.json").read_text("utf-8"))
@@ -177,7 +177,7 @@ async def connected(command: Command, *flags: str) -> AsyncIterator[ScriptedClie
 @asynccontextmanager
 async def in_session(command: Command) -> AsyncIterator[ScriptedClient]:
     """Our client of an agent in a subprocess, with a session that is called `new`; kept for the next test."""
-    async with kept(command, lambda: _started(command)) as client:
+    async with reused(command, lambda: _started(command)) as client:
         client.forget()
         yield client
 

@@ -26,7 +26,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from tests.support.interop.kept import kept
+from tests.support.interop.reuse import reused
 
 Command = list[str]
 
@@ -180,7 +180,7 @@ async def in_session(command: Command, answers: dict[str, Any] | None = None) ->
         command: starts their client.
         answers: by method, where they differ from `ANSWERS`.
     """
-    async with kept(command, lambda: started(command)) as client:
+    async with reused(command, lambda: started(command)) as client:
         client.events.clear()
         await client.answer(answers or {})
         yield client

@@ -8,8 +8,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from tests.support.installed import UnavailableError, npm_package
 from tests.support.paths import ROOT
+from tests.support.third_party import UnavailableError, npm_package
 
 SDK = "@agentclientprotocol/sdk"
 ZOD = "zod@4.6.7"

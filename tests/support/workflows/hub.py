@@ -13,7 +13,7 @@ from codegen.__main__ import ROOT, main
 from codegen.files.folders import write_files
 from tests.support.codegen.build import STRING, Schema, acp_schema, model, part_of, write_schema
 from tests.support.codegen_copy import shorten
-from tests.support.needed import lacking
+from tests.support.skipping import skip_or_fail
 from tests.support.workflows.jobs import Job, run_job
 
 SHARED = ["codegen", "Makefile", "pyproject.toml", "requirements.txt", ".gitignore", ".gitattributes"]
@@ -126,7 +126,7 @@ def release(folder: Path, version: str, definitions: Schema) -> Path:
 def new_hub(tmp_path: Path) -> Hub:
     """An empty one. Skips the test where there is no jq, which the workflows find on every runner."""
     if shutil.which("jq") is None:
-        lacking("tools", "jq is needed.")
+        skip_or_fail("tools", "jq is needed.")
     (tmp_path / "hub").mkdir()
     return Hub(tmp_path / "hub")
 

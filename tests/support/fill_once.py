@@ -9,7 +9,7 @@ from pathlib import Path
 from filelock import FileLock
 
 
-def once(folder: Path, fill: Callable[[Path], None]) -> Path:
+def fill_once(folder: Path, fill: Callable[[Path], None]) -> Path:
     """Fill a folder unless that was done before, in this run or an earlier one. Other processes wait meanwhile.
 
     A folder whose filling was interrupted is emptied and filled again.

@@ -28,7 +28,7 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
     if not inspect.iscoroutinefunction(pyfuncitem.obj):
         return None
     arguments = {name: pyfuncitem.funcargs[name] for name in inspect.signature(pyfuncitem.obj).parameters}
-    with nothing_left_open():
+    with no_leaks():
         asyncio.run(_within_deadline(pyfuncitem.obj(**arguments)))
     return True
 
@@ -41,7 +41,7 @@ async def _within_deadline(test: Any) -> None:
 
 
 @contextmanager
-def nothing_left_open() -> Iterator[None]:
+def no_leaks() -> Iterator[None]:
     before, threads = _descriptors(), set(threading.enumerate())
     yield
     leaked = _descriptors() - before

@@ -11,7 +11,7 @@ _idle: dict[tuple[str, ...], tuple[Any, AsyncExitStack]] = {}
 
 
 @asynccontextmanager
-async def kept(key: list[str], connect: Callable[[], AbstractAsyncContextManager[Any]]) -> AsyncIterator[Any]:
+async def reused(key: list[str], connect: Callable[[], AbstractAsyncContextManager[Any]]) -> AsyncIterator[Any]:
     """The connection of this key, made when there is none. A test that fails takes it with it."""
     found = _idle.pop(tuple(key), None)
     if found is None:

@@ -27,7 +27,7 @@ def alive(marker: str) -> set[int]:
     return {int(folder.name) for folder in Path("/proc").glob("[0-9]*") if _is_marked(folder, marker)}
 
 
-def left_of(marker: str, expected: Set[int] = frozenset(), seconds: float = 20) -> set[int]:
+def wait_until_left(marker: str, expected: Set[int] = frozenset(), seconds: float = 20) -> set[int]:
     """Wait until no other than the expected processes are left. Those that are left in the end."""
     end = time.monotonic() + seconds
     while (left := alive(marker)) != expected and time.monotonic() < end:

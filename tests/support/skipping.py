@@ -8,7 +8,7 @@ from typing import Literal, NoReturn
 import pytest
 
 
-def lacking(kind: Literal["peers", "browser", "tools"], sentence: str) -> NoReturn:
+def skip_or_fail(kind: Literal["peers", "browser", "tools"], sentence: str) -> NoReturn:
     """End the test: skipped, or failed if the variable of the kind (`ACP_PEERS`, ...) is `required`."""
     variable = f"ACP_{kind.upper()}"
     if os.environ.get(variable) == "required":

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NoReturn
 
-from tests.support.once import once
+from tests.support.fill_once import fill_once
 
 PEERS = Path(__file__).resolve().parents[2] / ".venv" / "peers"
 
@@ -30,11 +30,11 @@ class UnavailableError(Exception):
     """A peer can't be had here, and why."""
 
 
-def skip(what: str, reason: UnavailableError) -> NoReturn:
+def skip_without(what: str, reason: UnavailableError) -> NoReturn:
     """Skip a test that needs a peer; where all peers have to be there (`.ci/run`), fail it."""
-    from tests.support.needed import lacking  # benchmarks install peers, too
+    from tests.support.skipping import skip_or_fail  # benchmarks install peers, too
 
-    lacking("peers", f"{what}: {reason}.")
+    skip_or_fail("peers", f"{what}: {reason}.")
 
 
 def python_sdk() -> Path:
@@ -121,7 +121,7 @@ def python_in(folder: Path) -> Path:
 
 
 def _installed(name: str, install: Callable[[Path], None]) -> Path:
-    return once(PEERS / name, install)
+    return fill_once(PEERS / name, install)
 
 
 def _run(command: Sequence[str], folder: Path, settings: dict[str, str]) -> None:
