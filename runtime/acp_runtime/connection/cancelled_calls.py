@@ -6,9 +6,10 @@ from collections.abc import Callable
 from typing import Any
 
 from acp_runtime.connection.backpressure import Backpressure
+from acp_runtime.connection.calls import Call
 from acp_runtime.connection.in_flight import session_of
 from acp_runtime.connection.late_responses import LateResponses
-from acp_runtime.connection.pending_calls import Call, PendingCalls
+from acp_runtime.connection.pending_calls import PendingCalls
 from acp_runtime.connection.writer import Writer
 from acp_runtime.jsonrpc.encoding import notification_line
 from acp_runtime.models.names import wire_name

@@ -92,7 +92,7 @@ async def _end_handlers(connection: Connection, reason: ConnectionClosed) -> Non
     connection.outgoing.stop_notifications()
     connection.queues.abandon(reason)
     connection.incoming.cancel_all()
-    for task in connection.tasks.keys() - set(connection.incoming.tasks):
+    for task in set(connection.tasks) - set(connection.incoming.tasks):
         task.cancel()
     if not connection.tasks:
         return

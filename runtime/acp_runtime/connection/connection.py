@@ -1,10 +1,9 @@
-"""A connection: puts its parts together, and owns the tasks of the handlers."""
+"""A connection: makes its parts and connects them."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine
-from contextvars import copy_context
+from collections.abc import Awaitable, Callable
 from functools import cache
 from typing import Any, TypeAlias
 
@@ -12,6 +11,7 @@ from acp_runtime.connection.backpressure import Backpressure
 from acp_runtime.connection.cancelled_calls import CancelledCalls
 from acp_runtime.connection.dispatch import Dispatch
 from acp_runtime.connection.guards import Guards
+from acp_runtime.connection.handler_tasks import HandlerTasks
 from acp_runtime.connection.held_notifications import HeldNotifications
 from acp_runtime.connection.incoming import Incoming
 from acp_runtime.connection.initialization import Initialization
@@ -49,7 +49,7 @@ class Connection:
     Attributes:
         remote: the proxy for the other side.
         reader, dispatch, queues, incoming, outgoing, responses, writer: its parts.
-        tasks: those of handlers, each with the function that is called when it has ended.
+        tasks: those of handlers and session queues.
         stopped: done when this side wants to end the connection, with the reason.
         interrupted: done when the closing of the connection was cancelled; replaced each time.
     """
@@ -66,16 +66,13 @@ class Connection:
     ) -> None:
         self.options = options
         self.why_closed = why_closed
-        self._loop = asyncio.get_running_loop()
-        self._context = copy_context()
-        self.tasks: dict[asyncio.Task[Any], Callable[[asyncio.Task[Any]], None]] = {}
-        self.stopped: asyncio.Future[ConnectionClosed] = self._loop.create_future()
-        self.interrupted: asyncio.Future[None] = self._loop.create_future()
-        decoder = _decoder(side)
+        self.stopped: asyncio.Future[ConnectionClosed] = asyncio.get_running_loop().create_future()
+        self.interrupted: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self.tasks: HandlerTasks = HandlerTasks()
         self.writer: Writer = Writer(writer, options, self._write_failed)
-        self._pending = pending = PendingCalls()
+        self._pending = pending = PendingCalls(self._resume_reading)
         self._backpressure = backpressure = Backpressure(options, self._resume_reading, self._start_waiting_soon)
-        self.queues: SessionQueues = SessionQueues(self._spawn, backpressure, self._handle_by_default, options)
+        self.queues: SessionQueues = SessionQueues(self.tasks, backpressure, self._handle_by_default, options)
         held = HeldNotifications(options.max_held_bytes)
         initialization = Initialization(side, options)
         guards = Guards(initialization, options)
@@ -96,7 +93,6 @@ class Connection:
             late,
             cancelled,
             self.responses,
-            self._resume_reading,
             process,
         )
         self.remote: Any = side.remote(self.outgoing)
@@ -110,12 +106,12 @@ class Connection:
             self.queues,
             held,
             self.writer,
-            self._spawn,
-            decoder.decode,
+            self.tasks,
+            _decoder(side).decode,
             options,
             cancelled.is_turn_cancelled,
         )
-        self.dispatch: Dispatch = Dispatch(side, decoder, self.incoming, self.responses, self.writer, options)
+        self.dispatch: Dispatch = Dispatch(side, _decoder(side), self.incoming, self.responses, self.writer, options)
         self.reader: Reader = Reader(source, options, self.writer, pending, backpressure, self.dispatch.receive)
         source.start(self.reader)
 
@@ -140,19 +136,6 @@ class Connection:
             self.stop(ConnectionClosed("The connection was closed by this side."))
         elif not self.interrupted.done():
             self.interrupted.set_result(None)
-
-    def _spawn(
-        self, coroutine: Coroutine[Any, Any, Any], ended: Callable[[asyncio.Task[Any]], None]
-    ) -> asyncio.Task[Any]:
-        """Create a task of this connection. `ended` is called with it when it has ended."""
-        # Handlers must not inherit the context variables of the caller or handler that made room for them.
-        task = self._loop.create_task(coroutine, context=self._context.copy())
-        self.tasks[task] = ended
-        task.add_done_callback(self._ended)
-        return task
-
-    def _ended(self, task: asyncio.Task[Any]) -> None:
-        self.tasks.pop(task)(task)
 
     # Parts that are made early call those that are made later through these methods.
 

@@ -15,13 +15,14 @@ from acp_runtime.connection.backpressure import Backpressure
 from acp_runtime.connection.cancellation import Cancellation
 from acp_runtime.connection.early_messages import EarlyMessages
 from acp_runtime.connection.guards import Guards, opens
+from acp_runtime.connection.handler_tasks import HandlerTasks
 from acp_runtime.connection.held_notifications import HeldNotifications
 from acp_runtime.connection.in_flight import Handle, InFlightRequest, session_of
 from acp_runtime.connection.initialization import Initialization
 from acp_runtime.connection.request_handlers import RequestHandlers
 from acp_runtime.connection.request_index import RequestIndex
 from acp_runtime.connection.response_lines import ResponseLines, cancelled_line
-from acp_runtime.connection.session_queues import SessionQueues, Spawn
+from acp_runtime.connection.session_queues import SessionQueues
 from acp_runtime.connection.waiting_requests import WaitingRequest, WaitingRequests
 from acp_runtime.connection.writer import Writer
 from acp_runtime.errors import RequestError
@@ -70,7 +71,7 @@ class Incoming:
         queues: of notifications.
         held: notifications of this side that leave after a response.
         writer: sends responses.
-        spawn: creates a task that the connection owns, and calls a function when it has ended.
+        tasks: where the tasks of handlers are created.
         decode: decodes a line.
         options: of the connection.
         is_turn_cancelled: whether this side has cancelled the turn that a request of a session belongs to.
@@ -86,7 +87,7 @@ class Incoming:
         queues: SessionQueues,
         held: HeldNotifications,
         writer: Writer,
-        spawn: Spawn,
+        tasks: HandlerTasks,
         decode: Callable[[bytes], Message],
         options: Options,
         is_turn_cancelled: Callable[[Request[Any, Any], str | None], bool],
@@ -115,7 +116,7 @@ class Incoming:
             backpressure,
             held,
             writer,
-            spawn,
+            tasks,
             decode,
             self._cancellation.handle_by_default,
             self._handle_early,

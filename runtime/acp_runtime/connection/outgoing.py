@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import asyncio
 from asyncio import get_running_loop
-from collections.abc import Callable
 from logging import getLogger
 from typing import Any, TypeVar
 
 from acp_runtime.connection.backpressure import Backpressure
+from acp_runtime.connection.calls import Call, Outcome
 from acp_runtime.connection.cancelled_calls import CancelledCalls
 from acp_runtime.connection.guards import Guards
 from acp_runtime.connection.held_notifications import HeldNotifications
 from acp_runtime.connection.in_flight import InFlightMessage, session_of
 from acp_runtime.connection.initialization import Initialization
 from acp_runtime.connection.late_responses import LateResponses
-from acp_runtime.connection.pending_calls import Call, Outcome, PendingCalls
+from acp_runtime.connection.pending_calls import PendingCalls
 from acp_runtime.connection.responses import Responses
 from acp_runtime.connection.session_queues import SessionQueues
 from acp_runtime.connection.writer import Writer
@@ -45,7 +45,6 @@ class Outgoing:
         late: the cancelled calls without a response.
         cancelled: cancels calls.
         responses: resolves calls, here with errors.
-        on_call: called when a call was sent while no other was pending.
         process: the subprocess at the other end, if there is one.
 
     Attributes:
@@ -66,7 +65,6 @@ class Outgoing:
         late: LateResponses,
         cancelled: CancelledCalls,
         responses: Responses,
-        on_call: Callable[[], None],
         process: ProcessInfo | None,
     ) -> None:
         self._profile = profile
@@ -80,7 +78,6 @@ class Outgoing:
         self._late = late
         self._cancelled = cancelled
         self._responses = responses
-        self._on_call = on_call
         self._process = process
         self._handler: Handler | None = None
         self._closed: ConnectionClosed | None = None
@@ -282,8 +279,6 @@ class Outgoing:
             self._queues.creating()
         if session is not None and session not in self._queues.sessions:
             self._queues.used(session)
-        if len(self._pending.by_id) == 1:
-            self._on_call()
         return call
 
     def _created_session(self, call: Call) -> str | None:

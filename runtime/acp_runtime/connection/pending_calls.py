@@ -1,86 +1,30 @@
-"""Pending calls: the requests that this side sent, by id, until their responses are here (rules 7, 8 and 19)."""
+"""Pending calls: the calls of this side by id, until their responses are here (rules 7, 8 and 19)."""
 
 from __future__ import annotations
 
-import asyncio
 from collections import OrderedDict
-from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterator
+from typing import Any
 
-from acp_runtime.connection.in_flight import InFlightMessage, InFlightNotification
-from acp_runtime.errors import ConnectionClosed
-from acp_runtime.stubs.methods import Request
+from acp_runtime.connection.calls import Call
 
 # The number of abandoned calls whose ids are remembered, to recognise their late responses.
 _MAX_ABANDONED = 10_000
 
 
-@dataclass(slots=True)
-class Call:
-    """A request that was sent.
-
-    Attributes:
-        id: counts up from 0.
-        wire: the method.
-        method: None if the schema doesn't have it.
-        params: its params.
-        session: the session whose notifications are handled before the response.
-        future: resolves to the result.
-        caller: the message whose handler made the call.
-        creates_session: whether the result names a new session.
-        turn_cancelled: whether this side has sent the notification that cancels it.
-    """
-
-    id: int
-    wire: str
-    method: Request[Any, Any] | None
-    params: Any
-    session: str | None
-    future: asyncio.Future[Any]
-    caller: InFlightMessage | None
-    creates_session: bool
-    turn_cancelled: bool = False
-
-    def fail(self, error: BaseException) -> None:
-        """Raise an error in the caller, if it still waits."""
-        if not self.future.done():
-            self.future.set_exception(error)
-
-    @property
-    def is_inside_a_notification(self) -> bool:
-        """Whether the handler of a notification made the call, and waits for it."""
-        return isinstance(self.caller, InFlightNotification) and not self.caller.done
-
-
-class Outcome(NamedTuple):
-    """The result or the error of a call, for its caller."""
-
-    call: Call
-    result: Any = None
-    error: BaseException | None = None
-
-    def deliver(self) -> None:
-        """Resolve the caller's future, if it still waits."""
-        if self.error is not None:
-            self.call.fail(self.error)
-        elif not self.call.future.done():
-            self.call.future.set_result(self.result)
-
-    def updates_lost(self, error: ConnectionClosed) -> None:
-        """Fail the call: notifications before the response were not handled."""
-        self.call.fail(error)
-
-
 class PendingCalls:
     """The calls of a connection that have no response yet.
+
+    Args:
+        on_first: called when a call is added and no other is pending.
 
     Attributes:
         next_id: the id of the next call.
         by_id: the calls by their ids, oldest first.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, on_first: Callable[[], None]) -> None:
+        self._on_first = on_first
         self.next_id: int = 0
         self.by_id: dict[int, Call] = {}
         self._abandoned: OrderedDict[int, None] = OrderedDict()
@@ -89,6 +33,8 @@ class PendingCalls:
         """Add a call that was sent with the next id."""
         self.by_id[call.id] = call
         self.next_id += 1
+        if len(self.by_id) == 1:
+            self._on_first()
 
     def __len__(self) -> int:
         """The number of calls."""

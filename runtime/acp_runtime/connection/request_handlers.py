@@ -14,11 +14,11 @@ from typing import Any
 
 from acp_runtime.connection.backpressure import Backpressure
 from acp_runtime.connection.forks import leave_if_forked
+from acp_runtime.connection.handler_tasks import HandlerTasks
 from acp_runtime.connection.held_notifications import HeldNotifications
 from acp_runtime.connection.in_flight import Default, Handle, InFlightRequest, current
 from acp_runtime.connection.request_index import RequestIndex
 from acp_runtime.connection.response_lines import ResponseLines
-from acp_runtime.connection.session_queues import Spawn
 from acp_runtime.connection.waiting_requests import WaitingRequests
 from acp_runtime.connection.writer import Writer
 from acp_runtime.jsonrpc.messages import IncomingRequest, Message
@@ -38,7 +38,7 @@ class RequestHandlers:
         backpressure: counts running requests.
         held: notifications of this side that leave after a response.
         writer: sends responses.
-        spawn: creates a task that the connection owns, and calls a function when it has ended.
+        tasks: where the tasks of handlers are created.
         decode: decodes a line.
         default: the connection's default handling of a notification.
         on_opened: called when a request that opens the connection was answered.
@@ -57,7 +57,7 @@ class RequestHandlers:
         backpressure: Backpressure,
         held: HeldNotifications,
         writer: Writer,
-        spawn: Spawn,
+        tasks: HandlerTasks,
         decode: Callable[[bytes], Message],
         default: Default,
         on_opened: Callable[[], None],
@@ -70,7 +70,7 @@ class RequestHandlers:
         self._backpressure = backpressure
         self._held = held
         self._writer = writer
-        self._spawn = spawn
+        self._tasks = tasks
         self._decode = decode
         self._default = default
         self._on_opened = on_opened
@@ -94,7 +94,7 @@ class RequestHandlers:
             self._held.begin_creation(request)
         self._running.add(request)
         self._backpressure.start_request(request)
-        request.task = self._spawn(self._handle(request, handle, message.params), partial(self._ended, request))
+        request.task = self._tasks.create(self._handle(request, handle, message.params), partial(self._ended, request))
 
     def start_waiting_soon(self) -> None:
         """Start the handlers of waiting requests in the next turn of the event loop, as far as backpressure allows."""

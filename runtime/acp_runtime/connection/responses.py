@@ -6,10 +6,11 @@ from collections.abc import Callable
 from logging import WARNING, getLogger
 from typing import Any
 
+from acp_runtime.connection.calls import Call, Outcome
 from acp_runtime.connection.guards import Guards
 from acp_runtime.connection.initialization import Initialization
 from acp_runtime.connection.late_responses import LateResponses
-from acp_runtime.connection.pending_calls import Call, Outcome, PendingCalls
+from acp_runtime.connection.pending_calls import PendingCalls
 from acp_runtime.connection.session_queues import SessionQueues
 from acp_runtime.errors import InternalError, InvalidResponse, ProtocolVersionMismatch, RemoteError
 from acp_runtime.jsonrpc.messages import IncomingResponse

@@ -8,19 +8,18 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from logging import DEBUG, WARNING, getLogger
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
 from acp_runtime.connection.backpressure import Backpressure
+from acp_runtime.connection.handler_tasks import HandlerTasks
 from acp_runtime.connection.in_flight import Default, Handle, InFlightNotification, QueueLoad, current
 from acp_runtime.errors import ConnectionClosed
 from acp_runtime.logs import ThrottledLogger
 from acp_runtime.options import Options
 
 Session: TypeAlias = str | None
-Ended: TypeAlias = Callable[["asyncio.Task[Any]"], None]
-Spawn: TypeAlias = Callable[[Any, Ended], "asyncio.Task[Any]"]
 
 # `asyncio.wait_for`, `gather` and the like pass a result on through tasks of their own, which takes two turns each.
 _DELIVERY_TURNS = 32
@@ -74,7 +73,7 @@ class SessionQueues:
     """The session queues of a connection.
 
     Args:
-        spawn: creates a task that the connection owns, and calls a function when it has ended.
+        tasks: where the tasks of the queues are created.
         backpressure: counts what waits and what is handled.
         default: the connection's default handling of a notification.
         options: of the connection.
@@ -84,8 +83,8 @@ class SessionQueues:
         handled: how many notifications have been handled so far.
     """
 
-    def __init__(self, spawn: Spawn, backpressure: Backpressure, default: Default, options: Options) -> None:
-        self._spawn = spawn
+    def __init__(self, tasks: HandlerTasks, backpressure: Backpressure, default: Default, options: Options) -> None:
+        self._tasks = tasks
         self._backpressure = backpressure
         self._default = default
         self._max_kept = options.high_water_messages
@@ -243,7 +242,7 @@ class SessionQueues:
 
     def _open(self, session: Session, queue: _Queue) -> None:
         self._backpressure.open_queue()
-        self._spawn(self._handle_all(session, queue), lambda _: self._ended(session, queue))
+        self._tasks.create(self._handle_all(session, queue), lambda _: self._ended(session, queue))
 
     async def _handle_all(self, session: Session, queue: _Queue) -> None:
         while queue.waiting:

@@ -1,0 +1,37 @@
+"""The tasks of a connection: those of the handlers of requests, and of session queues."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine, Iterator
+from contextvars import copy_context
+from typing import Any, TypeAlias
+
+Ended: TypeAlias = Callable[["asyncio.Task[Any]"], None]
+
+
+class HandlerTasks:
+    """Creates tasks, and holds them until they have ended."""
+
+    def __init__(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._context = copy_context()
+        self._tasks: dict[asyncio.Task[Any], Ended] = {}
+
+    def create(self, coroutine: Coroutine[Any, Any, Any], ended: Ended) -> asyncio.Task[Any]:
+        """Create a task. `ended` is called with it when it has ended."""
+        # Handlers must not inherit the context variables of the caller or handler that made room for them.
+        task = self._loop.create_task(coroutine, context=self._context.copy())
+        self._tasks[task] = ended
+        task.add_done_callback(self._ended)
+        return task
+
+    def __len__(self) -> int:
+        return len(self._tasks)
+
+    def __iter__(self) -> Iterator[asyncio.Task[Any]]:
+        """Iterate over a copy, since tasks may end meanwhile."""
+        return iter(tuple(self._tasks))
+
+    def _ended(self, task: asyncio.Task[Any]) -> None:
+        self._tasks.pop(task)(task)
