@@ -1,19 +1,11 @@
-"""A subclass of a generated class is an ordinary pydantic model, whether its base was used before or not.
-
-What has to be tried on a class that nobody has touched runs in a process of its own.
-"""
+"""All ways to define a subclass of a generated class work, whether its base was used before or not."""
 
 from __future__ import annotations
 
-import copy
-import pickle
-import subprocess
-import sys
 from typing import Annotated, Any, ClassVar, Generic, TypeVar
 
 import pytest
 from pydantic import (
-    ConfigDict,
     Field,
     PydanticUserError,
     ValidationError,
@@ -23,33 +15,14 @@ from pydantic import (
 )
 
 from acp_bindings import v1
-from acp_runtime import ABSENT
 from acp_runtime.models.model import Model, OpenModel
-from tests.support.paths import ROOT
-
-TEXT = '{"text":"x","type":"text"}'
+from tests.support.models.fresh_process import run_code
 
 T = TypeVar("T")
 
 
-def in_a_fresh_process(*arguments: str) -> str:
-    done = subprocess.run(
-        [sys.executable, "-W", "error", *arguments], capture_output=True, text=True, check=False, cwd=ROOT, timeout=100
-    )
-    assert not done.returncode, done.stderr
-    return done.stdout.strip()
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("first", ["built", "parsed"])
-@pytest.mark.parametrize("state", ["fresh", "used"])
-def test_whatever_a_subclass_declares_holds_however_it_is_made_and_dumped(state: str, first: str) -> None:
-    assert in_a_fresh_process("-m", "tests.support.models.subclass_matrix", state, first) == ""
-
-
-def test_a_subclass_in_a_module_without_the_future_import_is_like_any_other() -> None:
-    in_a_fresh_process(
-        "-c",
+def test_a_subclass_can_be_in_a_module_without_the_future_import() -> None:
+    run_code(
         """
 from tests.support.models.without_future import Link, Prompt
 link = Link(name=" n ", uri="u", inner=[Link(name="m", uri="u")])
@@ -65,7 +38,7 @@ assert Prompt.model_validate_json(prompt.model_dump_json()).rank == 1
     )
 
 
-def test_a_subclass_in_a_function_finds_the_names_of_the_function() -> None:
+def test_a_subclass_in_a_function_can_use_its_local_names() -> None:
     loudness = Annotated[int, Field(le=11)]
 
     class Loud(v1.ContentBlockText):
@@ -84,7 +57,7 @@ def test_a_subclass_in_a_function_finds_the_names_of_the_function() -> None:
         Loud(text="x", volume=12)
 
 
-def test_an_annotation_that_nothing_defines_is_said_when_an_instance_is_built() -> None:
+def test_an_undefined_annotation_is_reported_when_an_instance_is_built() -> None:
     class Lost(v1.ContentBlockText):
         left: Nowhere  # noqa: F821
 
@@ -92,7 +65,7 @@ def test_an_annotation_that_nothing_defines_is_said_when_an_instance_is_built() 
         Lost(text="x")
 
 
-def test_a_subclass_of_a_subclass_has_what_both_declare() -> None:
+def test_a_subclass_of_a_subclass_has_the_declarations_of_both() -> None:
     class First(v1.ContentBlockText):
         rank: int = 1
 
@@ -116,7 +89,7 @@ def test_a_subclass_of_a_subclass_has_what_both_declare() -> None:
     assert not isinstance(First(text="x"), Second)
 
 
-def test_mixins_bring_fields_and_methods() -> None:
+def test_mixins_add_fields_and_methods() -> None:
     class Plain:
         source: str = "editor"
 
@@ -166,97 +139,6 @@ def test_a_generic_subclass_takes_parameters() -> None:
     assert Box[v1.ContentBlockText](text="x", item=v1.ContentBlockText(text="y")).item.text == "y"
 
 
-def test_a_field_is_overridden_by_another_type_and_another_default() -> None:
-    class Strict(v1.NewSessionRequest):
-        cwd: str = "/tmp"
-        mcp_servers: list[v1.McpServer] = Field(default_factory=list)
-        meta: dict[str, int] | None = None
-
-    value = Strict()
-    assert value.model_dump() == {"cwd": "/tmp", "mcpServers": []}
-    assert Strict.model_validate_json("{}") == value
-    with pytest.raises(ValidationError):
-        Strict(meta={"a": "b"})
-    with pytest.raises(ValidationError):
-        Strict.model_validate_json('{"_meta": {"a": "b"}}')
-
-
-def test_an_argument_that_is_absent_gets_its_default() -> None:
-    class Ranked(v1.ContentBlockText):
-        rank: int = 1
-        name: str
-
-    value = Ranked(text="x", rank=ABSENT, annotations=ABSENT, name="n")
-    assert value.model_dump() == {"text": "x", "type": "text", "rank": 1, "name": "n"}
-    with pytest.raises(ValidationError, match="Field required"):
-        Ranked(text="x", name=ABSENT)
-
-
-def test_the_schema_of_a_subclass_is_described_whatever_validators_it_has() -> None:
-    class Checked(v1.ContentBlockText):
-        rank: int = 1
-
-        @field_validator("annotations", "text")
-        @classmethod
-        def same(cls, value: Any) -> Any:
-            return value
-
-        @model_validator(mode="wrap")
-        @classmethod
-        def whole(cls, data: Any, handler: Any) -> Any:
-            return handler(data)
-
-    described = Checked.model_json_schema()
-    assert described["properties"].keys() == {"text", "type", "rank", "annotations", "_meta"}
-    assert described["required"] == ["text", "type"]
-    assert described["properties"]["rank"]["default"] == 1
-
-
-def test_a_default_is_made_once_for_each_instance() -> None:
-    class Noted(v1.ContentBlockText):
-        notes: list[str] = Field(default_factory=list)
-
-    value = Noted(text="x")
-    value.notes.append("n")
-    assert value.notes == ["n"]
-    assert value.model_dump()["notes"] == ["n"]
-    assert Noted(text="x").notes == []
-    assert value.model_fields_set == {"text", "type"}
-
-
-def test_the_configuration_of_a_subclass_is_its_own() -> None:
-    class Closed(v1.ContentBlockText):
-        model_config = ConfigDict(extra="forbid")
-
-    class Careless(v1.ContentBlockText):
-        model_config = ConfigDict(extra="ignore", strict=False, str_strip_whitespace=True, frozen=False)
-        rank: int = 0
-
-    class Open(v1.ContentBlockText, extra="allow"):
-        pass
-
-    with pytest.raises(ValidationError):
-        Closed.model_validate_json('{"text":"x","type":"text","more":1}')
-    value = Careless(text=" x ", rank="3", more=1)
-    assert value.model_dump() == {"text": "x", "type": "text", "rank": 3}
-    value.rank = 4
-    assert value.rank == 4
-    assert Open(text="x", more=1).model_dump() == {"text": "x", "type": "text", "more": 1}
-    with pytest.raises(ValidationError):
-        v1.ContentBlockText(text="x", more=1)
-
-
-def test_an_alias_of_a_field_is_a_keyword_and_a_key() -> None:
-    class Traced(v1.ContentBlockText):
-        trace_id: str = Field(alias="x-trace")
-        span: str = Field(default="s", validation_alias="in", serialization_alias="out")
-
-    value = Traced(text="x", trace_id="t")
-    assert value == Traced(**{"text": "x", "x-trace": "t"})
-    assert value.model_dump() == {"text": "x", "type": "text", "x-trace": "t", "out": "s"}
-    assert Traced.model_validate_json('{"text":"x","type":"text","x-trace":"t","in":"s"}') == value
-
-
 def test_init_subclass_and_class_variables_work_as_in_any_class() -> None:
     class Registered(v1.ContentBlockText):
         known: ClassVar[list[str]] = []
@@ -274,45 +156,7 @@ def test_init_subclass_and_class_variables_work_as_in_any_class() -> None:
     assert "rank" not in First(text="x").model_dump()
 
 
-def test_an_init_of_ones_own_is_called_whether_built_or_parsed() -> None:
-    class Shouted(v1.NewSessionRequest):
-        _calls: list[str]
-
-        def __init__(self, cwd: str, **keywords: Any) -> None:
-            super().__init__(cwd=cwd.upper(), **keywords)
-
-    assert Shouted("/x", mcp_servers=[]).cwd == "/X"
-    parsed = Shouted.model_validate_json('{"cwd":"/x","mcpServers":[],"_meta":{"a":1},"more":2}')
-    assert parsed.model_dump() == {"cwd": "/X", "mcpServers": [], "_meta": {"a": 1}, "more": 2}
-    with pytest.raises(ValidationError, match="mcp_servers"):
-        Shouted("/x")
-
-
-def test_a_validator_that_returns_another_instance_is_warned_of() -> None:
-    class Copied(v1.ContentBlockText):
-        @model_validator(mode="after")
-        def copy_it(self) -> Copied:
-            return self.model_copy()
-
-    with pytest.warns(UserWarning, match="returning a value other than `self`") as caught:
-        Copied(text="x")
-    assert caught[0].filename == __file__
-    assert Copied.model_validate_json(TEXT).text == "x"
-
-
-def test_private_attributes_survive_copies_and_pickles() -> None:
-    value = Remembering(text="x")
-    value._seen.append(1)
-    for again in (copy.copy(value), copy.deepcopy(value), pickle.loads(pickle.dumps(value)), value.model_copy()):
-        assert again == value
-        assert again._seen == [1]
-
-
-class Remembering(v1.ContentBlockText):
-    _seen: list[int] = []  # noqa: RUF012
-
-
-def test_models_of_the_users_own_need_no_generated_base() -> None:
+def test_a_users_model_needs_no_generated_base() -> None:
     class Ping(Model):
         seq: int
         note: str | None = None
@@ -328,16 +172,15 @@ def test_models_of_the_users_own_need_no_generated_base() -> None:
     assert Bag(seq=1, new=2).model_dump() == {"seq": 1, "new": 2}
 
 
-def test_a_created_model_is_a_subclass_like_any_other() -> None:
+def test_create_model_makes_a_subclass() -> None:
     made: Any = create_model("Made", __base__=v1.ContentBlockText, rank=(int, 1))
     assert made(text="x").model_dump() == {"text": "x", "type": "text", "rank": 1}
 
 
-def test_a_metaclass_may_be_derived_from_that_of_models() -> None:
-    out = in_a_fresh_process(
-        "-c",
+def test_a_subclass_can_have_a_metaclass_derived_from_that_of_models() -> None:
+    printed = run_code(
         """
-from acp_bindings.v1 import ContentBlockText, Model
+from acp_bindings.v1 import ContentBlockText
 from acp_bindings.v1 import models
 class Meta(type(models.Model)):
     def __new__(mcs, name, bases, namespace, **keywords):
@@ -345,13 +188,13 @@ class Meta(type(models.Model)):
 class Sub(ContentBlockText, metaclass=Meta):
     rank: int = 1
 print(type(Sub).__name__, Sub(text="x").model_dump_json())
-""".replace(", Model\n", "\n"),
+"""
     )
-    assert out == 'Meta {"text":"x","type":"text","rank":1}'
+    assert printed == 'Meta {"text":"x","type":"text","rank":1}'
 
 
 @pytest.mark.slow
-def test_many_threads_may_make_and_use_the_same_subclass_of_a_fresh_class() -> None:
+def test_many_threads_can_make_and_use_subclasses_of_the_same_unused_class() -> None:
     code = """
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -370,7 +213,7 @@ def subclass(base):
         @model_validator(mode="after")
         def whole(self): return self
     return Sub
-def ask(number):
+def define_and_use(number):
     together.wait()
     mine = subclass(models.SessionUpdateUserMessageChunk)
     text = models.ContentBlockText(text="x")
@@ -383,71 +226,12 @@ def share(sub):
         return built, sub.model_validate_json(built).model_dump_json()
     return use
 with ThreadPoolExecutor(8) as pool:
-    answers = {*pool.map(ask, range(8))} | {*pool.map(share(subclass(models.SessionUpdateAgentMessageChunk)), range(8))}
-for answer in sorted({text for pair in answers for text in pair}):
-    print(answer)
+    printed = {*pool.map(define_and_use, range(8))}
+    printed |= {*pool.map(share(subclass(models.SessionUpdateAgentMessageChunk)), range(8))}
+for text in sorted({text for pair in printed for text in pair}):
+    print(text)
 """
     start = '{"content":{"text":"x","type":"text"},"sessionUpdate":'
     expected = [f'{start}"{kind}_message_chunk","volume":11}}' for kind in ("agent", "user")]
     for _ in range(3):
-        assert in_a_fresh_process("-c", code).splitlines() == expected
-
-
-class Editable(v1.ToolCall, frozen=False, validate_assignment=True):
-    rank: int = 0
-
-    @field_validator("title")
-    @classmethod
-    def strip(cls, value: str) -> str:
-        return value.strip()
-
-
-@pytest.mark.parametrize(
-    "made",
-    [
-        lambda: Editable(tool_call_id="1", title="t"),
-        lambda: Editable.model_validate_json('{"toolCallId":"1","title":"t"}'),
-    ],
-)
-def test_what_is_assigned_is_what_the_constructor_takes(made: Any) -> None:
-    value = made()
-    value.title = " u "
-    value.kind = "read"
-    value.locations = (v1.ToolCallLocation(path="/a"),)
-    value.rank = 1
-    wire = {"toolCallId": "1", "title": "u", "kind": "read", "locations": [{"path": "/a"}], "rank": 1}
-    assert value.model_dump() == wire
-    for name, wrong in {
-        "kind": 5,
-        "locations": [{"path": "/a"}],
-        "title": None,
-        "rank": "x",
-        "tool_call_id": ABSENT,
-    }.items():
-        with pytest.raises(ValidationError) as caught:
-            setattr(value, name, wrong)
-        assert caught.value.title == "Editable"
-        assert [each["loc"][0] for each in caught.value.errors()] == [name]
-    assert value.model_dump() == wire
-    value.kind = ABSENT
-    assert value.kind is None
-    assert value.model_dump() == {name: each for name, each in wire.items() if name != "kind"}
-    assert "kind" not in value.model_fields_set
-
-
-def test_an_instance_that_is_not_frozen_takes_what_is_assigned_as_any_model_does() -> None:
-    class Loose(v1.ToolCall, frozen=False):
-        _seen: int = 0
-
-    value = Loose(tool_call_id="1", title="t", kind="read")
-    value._seen = 1
-    value.raw_input = {"a": 1}
-    value.kind = ABSENT
-    setattr(value, "new", [1])  # noqa: B010
-    assert value.model_dump() == {"toolCallId": "1", "title": "t", "rawInput": {"a": 1}, "new": [1]}
-    del value.raw_input
-    assert value.raw_input is None
-    with pytest.raises(ValueError, match=r"Loose\.title is required: assign a value instead of ABSENT"):
-        value.title = ABSENT
-    with pytest.raises(ValidationError, match="frozen"):
-        v1.ToolCall(tool_call_id="1", title="t").title = "u"  # type: ignore[misc]
+        assert run_code(code).splitlines() == expected

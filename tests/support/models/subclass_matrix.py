@@ -9,271 +9,16 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from importlib import import_module
-from typing import Annotated, Any, ClassVar
+from typing import Any
 
-from pydantic import (
-    BaseModel,
-    Field,
-    PrivateAttr,
-    TypeAdapter,
-    ValidationError,
-    computed_field,
-    create_model,
-    field_serializer,
-    field_validator,
-    model_serializer,
-    model_validator,
-)
+from pydantic import BaseModel, TypeAdapter, ValidationError, create_model
 
 from acp_runtime.jsonrpc.encoding import dump
+from tests.support.models.subclass_declarations import BASES, DECLARATIONS, Base, Declaration
 
 PROFILES = ["v1", "v1_unstable", "v2_draft", "v2_draft_unstable"]
-
-
-@dataclass
-class Base:
-    """A generated class: its name, a field with text, and arguments and JSON keys for its other required fields."""
-
-    name: str
-    text: str
-    others: dict[str, str] = field(default_factory=dict)
-    tag: dict[str, str] = field(default_factory=dict)
-    payload: dict[str, Any] = field(default_factory=dict)
-    keys: dict[str, str] = field(default_factory=dict)
-
-    def arguments(self, text: str) -> dict[str, Any]:
-        return {self.text: text, **self.others, **self.payload}
-
-    def wire(self, text: Any) -> dict[str, Any]:
-        others = {self.keys.get(name, name): value for name, value in self.others.items()}
-        return {self.text: text, **others, **self.tag, **self.payload}
-
-
-MIME: dict[str, Any] = {"others": {"mime_type": "a/b"}, "keys": {"mime_type": "mimeType"}}
-PAYLOAD: dict[str, Any] = {"payload": {"_more": [1, None, {"x": None}]}}
-
-BASES = {
-    "plain": [
-        Base("EnvVariable", "name", {"value": "v"}),
-        Base("HttpHeader", "value", {"name": "v"}),
-        Base("Implementation", "name", {"version": "v"}),
-        Base("TextResourceContents", "text", {"uri": "v"}),
-        Base("SessionConfigSelectOption", "name", {"value": "v"}),
-        Base("EnumOption", "title", {"const": "v"}),
-    ],
-    "tagged": [
-        Base("ContentBlockText", "text", tag={"type": "text"}),
-        Base("ContentBlockImage", "data", tag={"type": "image"}, **MIME),
-        Base("ContentBlockAudio", "data", tag={"type": "audio"}, **MIME),
-        Base("ContentBlockResourceLink", "name", {"uri": "v"}, {"type": "resource_link"}),
-        Base("ElicitationPropertySchemaString", "title", tag={"type": "string"}),
-    ],
-    "open": [
-        Base("CreateElicitationResponseOther", "action", **PAYLOAD),
-        Base("ElicitationPropertySchemaOther", "type", **PAYLOAD),
-        Base("MultiSelectItemsOther", "type", **PAYLOAD),
-        Base("ContentBlockOther", "type", **PAYLOAD),
-        Base("ToolCallContentOther", "type", **PAYLOAD),
-        Base("RequestPermissionSubjectOther", "type", **PAYLOAD),
-    ],
-}
-
-Make = Callable[[Any, str], Any]
-
-
-@dataclass
-class Kind:
-    """A declaration to try, and its effects: what the text "some" is read and dumped as, and the JSON that it adds."""
-
-    make: Make
-    read: Any = "some"
-    dumped: Any = "some"
-    added: dict[str, Any] = field(default_factory=dict)
-    attributes: dict[str, Any] = field(default_factory=dict)
-    refuses: bool = False  # whether it refuses the text "refused"
-
-
-KINDS: dict[str, Kind] = {}
-
-
-def kind(**expected: Any) -> Callable[[Make], Make]:
-    def remember(make: Make) -> Make:
-        KINDS[make.__name__] = Kind(make, **expected)
-        return make
-
-    return remember
-
-
-@kind(read="SOME", dumped="SOME")
-def validator_before(base: Any, name: str) -> Any:
-    class Sub(base):
-        @field_validator(name, mode="before")
-        @classmethod
-        def upper(cls, value: Any) -> Any:
-            return value.upper()
-
-    return Sub
-
-
-@kind(read="SOME", dumped="SOME")
-def validator_after(base: Any, name: str) -> Any:
-    class Sub(base):
-        @field_validator(name)
-        @classmethod
-        def upper(cls, value: Any) -> Any:
-            return value.upper()
-
-    return Sub
-
-
-@kind(read="SOME", dumped="SOME")
-def validator_wrap(base: Any, name: str) -> Any:
-    class Sub(base):
-        @field_validator(name, mode="wrap")
-        @classmethod
-        def upper(cls, value: Any, handler: Any) -> Any:
-            return handler(value).upper()
-
-    return Sub
-
-
-@kind(read="SOME", dumped="SOME")
-def validator_plain(base: Any, name: str) -> Any:
-    class Sub(base):
-        @field_validator(name, mode="plain")
-        @classmethod
-        def upper(cls, value: Any) -> Any:
-            return value.upper()
-
-    return Sub
-
-
-@kind(read="SOME", dumped="SOME")
-def model_before(base: Any, name: str) -> Any:
-    class Sub(base):
-        @model_validator(mode="before")
-        @classmethod
-        def upper(cls, data: Any) -> Any:
-            return {**data, name: data[name].upper()} if isinstance(data, dict) else data
-
-    return Sub
-
-
-@kind(refuses=True)
-def model_wrap(base: Any, name: str) -> Any:
-    class Sub(base):
-        @model_validator(mode="wrap")
-        @classmethod
-        def check(cls, data: Any, handler: Any) -> Any:
-            value = handler(data)
-            if getattr(value, name) == "refused":
-                raise ValueError("refused")
-            return value
-
-    return Sub
-
-
-@kind(refuses=True)
-def model_after(base: Any, name: str) -> Any:
-    class Sub(base):
-        @model_validator(mode="after")
-        def check(self) -> Any:
-            if getattr(self, name) == "refused":
-                raise ValueError("refused")
-            return self
-
-    return Sub
-
-
-@kind(dumped="SOME")
-def serializer(base: Any, name: str) -> Any:
-    class Sub(base):
-        @field_serializer(name)
-        def upper(self, value: Any) -> str:
-            return str(value).upper()
-
-    return Sub
-
-
-@kind(added={"more": 1})
-def serializer_of_model(base: Any, name: str) -> Any:
-    class Sub(base):
-        @model_serializer(mode="wrap")
-        def add(self, handler: Any) -> dict[str, Any]:
-            return {**handler(self), "more": 1}
-
-    return Sub
-
-
-@kind(added={"size": 4}, attributes={"size": 4})
-def computed(base: Any, name: str) -> Any:
-    class Sub(base):
-        @computed_field
-        @property
-        def size(self) -> int:
-            return len(getattr(self, name))
-
-    return Sub
-
-
-@kind(attributes={"_seen": 3, "_made": [1]})
-def private(base: Any, name: str) -> Any:
-    class Sub(base):
-        _seen: int = 3
-        _made: list[int] = PrivateAttr(default_factory=lambda: [1])
-
-    return Sub
-
-
-@kind(attributes={"_noted": "some"})
-def post_init(base: Any, name: str) -> Any:
-    class Sub(base):
-        _noted: Any = None
-
-        def model_post_init(self, context: Any, /) -> None:
-            self._noted = getattr(self, name)
-
-    return Sub
-
-
-@kind(attributes={"noted": ["some"]})
-def post_init_alone(base: Any, name: str) -> Any:
-    class Sub(base):
-        noted: ClassVar[list[Any]] = []
-
-        def model_post_init(self, context: Any, /) -> None:
-            self.noted[:] = [getattr(self, name)]
-
-    return Sub
-
-
-@kind(added={"volume": 11, "loudTags": ["a"]}, attributes={"volume": 11, "loud_tags": ["a"]})
-def default(base: Any, name: str) -> Any:
-    class Sub(base):
-        volume: int = 11
-        loud_tags: list[str] = Field(default_factory=lambda: ["a"])
-
-    return Sub
-
-
-@kind(attributes={"nick_name": None})
-def default_none(base: Any, name: str) -> Any:
-    class Sub(base):
-        nick_name: str | None = None
-
-    return Sub
-
-
-@kind(refuses=True)
-def constraint(base: Any, name: str) -> Any:
-    return create_model("Sub", __base__=base, **{name: (str, Field(max_length=4))})
-
-
-@kind(refuses=True)
-def constraint_in_annotation(base: Any, name: str) -> Any:
-    return create_model("Sub", __base__=base, **{name: Annotated[str, Field(pattern="^(some|seen)$")]})
 
 
 def bases_of(shape: str) -> Iterator[tuple[Any, Base]]:
@@ -288,14 +33,14 @@ def bases_of(shape: str) -> Iterator[tuple[Any, Base]]:
 class Case:
     cls: Any
     base: Base
-    kind: Kind
+    declaration: Declaration
 
     def run(self, first: str) -> Iterator[str]:
         steps = [("built", self.built), ("parsed", self.parsed)]
         for name, step in sorted(steps, key=lambda each: each[0] != first):
             for value in step():
                 yield from (f"{name}: {fault}" for fault in self.faults(value))
-        yield from self.accepts_what_it_should_refuse() if self.kind.refuses else ()
+        yield from self.accepts_what_it_should_refuse() if self.declaration.refuses else ()
 
     def built(self) -> list[Any]:
         return [self.cls(**self.base.arguments("some"))]
@@ -316,10 +61,10 @@ class Case:
     def faults(self, value: Any) -> Iterator[str]:
         if type(value) is not self.cls:
             yield f"the class is {type(value)}"
-        for name, expected in {self.base.text: self.kind.read, **self.kind.attributes}.items():
+        for name, expected in {self.base.text: self.declaration.read, **self.declaration.attributes}.items():
             if getattr(value, name) != expected:
                 yield f"{name} reads as {getattr(value, name)!r}"
-        expected = {**self.base.wire(self.kind.dumped), **self.kind.added}
+        expected = {**self.base.wire(self.declaration.dumped), **self.declaration.added}
         for way, dumped in self.dumps(value):
             if dumped != expected:
                 yield f"{way} gives {dumped}, not {expected}"
@@ -365,16 +110,16 @@ def use(cls: Any, base: Base) -> None:
 def run(state: str, first: str) -> Iterator[str]:
     for shape in BASES:
         bases = bases_of(shape)
-        for name, kind in KINDS.items():
+        for name, declaration in DECLARATIONS.items():
             cls, base = next(bases)
             if state == "used":
                 use(cls, base)
-            yield from (f"{shape} {base.name}, {name}: {fault}" for fault in case_faults(cls, base, kind, first))
+            yield from (f"{shape} {base.name}, {name}: {fault}" for fault in case_faults(cls, base, declaration, first))
 
 
-def case_faults(cls: Any, base: Base, kind: Kind, first: str) -> Iterator[str]:
+def case_faults(cls: Any, base: Base, declaration: Declaration, first: str) -> Iterator[str]:
     try:
-        yield from Case(kind.make(cls, base.text), base, kind).run(first)
+        yield from Case(declaration.make(cls, base.text), base, declaration).run(first)
     except Exception as error:
         yield f"raises {type(error).__name__}: {error}"
 

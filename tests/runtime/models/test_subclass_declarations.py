@@ -1,0 +1,158 @@
+"""Fields, validators, configuration and other declarations in the body of a subclass work as in any pydantic model."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from typing import Any
+
+import pytest
+from pydantic import (
+    ConfigDict,
+    Field,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
+
+from acp_bindings import v1
+from acp_runtime import ABSENT
+from tests.support.models.fresh_process import run_module
+
+TEXT = '{"text":"x","type":"text"}'
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("first", ["built", "parsed"])
+@pytest.mark.parametrize("state", ["fresh", "used"])
+def test_every_declaration_works_however_an_instance_is_made_and_dumped(state: str, first: str) -> None:
+    assert run_module("tests.support.models.subclass_matrix", state, first) == ""
+
+
+def test_a_field_can_be_overridden_with_another_type_and_default() -> None:
+    class Strict(v1.NewSessionRequest):
+        cwd: str = "/tmp"
+        mcp_servers: list[v1.McpServer] = Field(default_factory=list)
+        meta: dict[str, int] | None = None
+
+    value = Strict()
+    assert value.model_dump() == {"cwd": "/tmp", "mcpServers": []}
+    assert Strict.model_validate_json("{}") == value
+    with pytest.raises(ValidationError):
+        Strict(meta={"a": "b"})
+    with pytest.raises(ValidationError):
+        Strict.model_validate_json('{"_meta": {"a": "b"}}')
+
+
+def test_an_absent_argument_gets_its_default() -> None:
+    class Ranked(v1.ContentBlockText):
+        rank: int = 1
+        name: str
+
+    value = Ranked(text="x", rank=ABSENT, annotations=ABSENT, name="n")
+    assert value.model_dump() == {"text": "x", "type": "text", "rank": 1, "name": "n"}
+    with pytest.raises(ValidationError, match="Field required"):
+        Ranked(text="x", name=ABSENT)
+
+
+def test_a_subclass_with_validators_has_a_json_schema() -> None:
+    class Checked(v1.ContentBlockText):
+        rank: int = 1
+
+        @field_validator("annotations", "text")
+        @classmethod
+        def same(cls, value: Any) -> Any:
+            return value
+
+        @model_validator(mode="wrap")
+        @classmethod
+        def whole(cls, data: Any, handler: Any) -> Any:
+            return handler(data)
+
+    described = Checked.model_json_schema()
+    assert described["properties"].keys() == {"text", "type", "rank", "annotations", "_meta"}
+    assert described["required"] == ["text", "type"]
+    assert described["properties"]["rank"]["default"] == 1
+
+
+def test_a_default_factory_is_called_once_for_each_instance() -> None:
+    class Noted(v1.ContentBlockText):
+        notes: list[str] = Field(default_factory=list)
+
+    value = Noted(text="x")
+    value.notes.append("n")
+    assert value.notes == ["n"]
+    assert value.model_dump()["notes"] == ["n"]
+    assert Noted(text="x").notes == []
+    assert value.model_fields_set == {"text", "type"}
+
+
+def test_a_subclass_can_change_its_configuration() -> None:
+    class Closed(v1.ContentBlockText):
+        model_config = ConfigDict(extra="forbid")
+
+    class Careless(v1.ContentBlockText):
+        model_config = ConfigDict(extra="ignore", strict=False, str_strip_whitespace=True, frozen=False)
+        rank: int = 0
+
+    class Open(v1.ContentBlockText, extra="allow"):
+        pass
+
+    with pytest.raises(ValidationError):
+        Closed.model_validate_json('{"text":"x","type":"text","more":1}')
+    value = Careless(text=" x ", rank="3", more=1)
+    assert value.model_dump() == {"text": "x", "type": "text", "rank": 3}
+    value.rank = 4
+    assert value.rank == 4
+    assert Open(text="x", more=1).model_dump() == {"text": "x", "type": "text", "more": 1}
+    with pytest.raises(ValidationError):
+        v1.ContentBlockText(text="x", more=1)
+
+
+def test_an_alias_is_a_keyword_and_a_json_key() -> None:
+    class Traced(v1.ContentBlockText):
+        trace_id: str = Field(alias="x-trace")
+        span: str = Field(default="s", validation_alias="in", serialization_alias="out")
+
+    value = Traced(text="x", trace_id="t")
+    assert value == Traced(**{"text": "x", "x-trace": "t"})
+    assert value.model_dump() == {"text": "x", "type": "text", "x-trace": "t", "out": "s"}
+    assert Traced.model_validate_json('{"text":"x","type":"text","x-trace":"t","in":"s"}') == value
+
+
+def test_a_custom_init_is_called_when_building_and_when_parsing() -> None:
+    class Shouted(v1.NewSessionRequest):
+        _calls: list[str]
+
+        def __init__(self, cwd: str, **keywords: Any) -> None:
+            super().__init__(cwd=cwd.upper(), **keywords)
+
+    assert Shouted("/x", mcp_servers=[]).cwd == "/X"
+    parsed = Shouted.model_validate_json('{"cwd":"/x","mcpServers":[],"_meta":{"a":1},"more":2}')
+    assert parsed.model_dump() == {"cwd": "/X", "mcpServers": [], "_meta": {"a": 1}, "more": 2}
+    with pytest.raises(ValidationError, match="mcp_servers"):
+        Shouted("/x")
+
+
+def test_a_validator_that_returns_another_instance_causes_a_warning() -> None:
+    class Copied(v1.ContentBlockText):
+        @model_validator(mode="after")
+        def copy_it(self) -> Copied:
+            return self.model_copy()
+
+    with pytest.warns(UserWarning, match="A validator of Copied is returning a value other than `self`") as caught:
+        Copied(text="x")
+    assert caught[0].filename == __file__
+    assert Copied.model_validate_json(TEXT).text == "x"
+
+
+def test_private_attributes_survive_copies_and_pickles() -> None:
+    value = Remembering(text="x")
+    value._seen.append(1)
+    for again in (copy.copy(value), copy.deepcopy(value), pickle.loads(pickle.dumps(value)), value.model_copy()):
+        assert again == value
+        assert again._seen == [1]
+
+
+class Remembering(v1.ContentBlockText):
+    _seen: list[int] = []  # noqa: RUF012
