@@ -1,5 +1,6 @@
-"""What differs between two sets of schemas, for whom, and whether it breaks them.
+"""Compare two sets of schemas: what changed, who is affected, and whether it breaks them.
 
-Compares intermediate representations (`codegen.ir`), never text. `sources` reads both sides, `profile` compares one
-profile, `report` puts the profiles together, `render` shows it.
+Compares intermediate representations (`codegen.ir`), never text. `sources` reads both sides, `match` pairs their
+definitions, `compare` finds the differences of one profile, `verdict` rates them, `report` collects all profiles, and
+`render` formats the report. `user_code` type-checks real code against the new package.
 """

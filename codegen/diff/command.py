@@ -1,4 +1,4 @@
-"""`python -m codegen diff`: comparing and printing, and what its exit code says."""
+"""`python -m codegen diff`: compare two sides, print the report, and return the exit code."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from typing import Any
 from codegen.console import write_output
 from codegen.diff.render.github import github
 from codegen.diff.render.html import html
-from codegen.diff.render.machine import machine
+from codegen.diff.render.json import json_text
 from codegen.diff.render.markdown import markdown
 from codegen.diff.render.terminal import terminal
 from codegen.diff.report import Report, compare
 from codegen.diff.sources import ACCEPTED, read_side
-from codegen.diff.user_code.proof import check_user_code
+from codegen.diff.user_code.check import check_user_code
 from codegen.diff.verdict.accepted import read_accepted
 from codegen.diff.verdict.verdicts import Verdict
 
@@ -25,7 +25,7 @@ REPOSITORY = Path(__file__).resolve().parent.parent.parent
 _FORMATS: dict[str, Callable[[Report], str]] = {
     "terminal": lambda report: terminal(report, colour=_has_colour()),
     "markdown": markdown,
-    "json": machine,
+    "json": json_text,
     "github": github,
     "html": html,
 }
@@ -33,10 +33,11 @@ _THRESHOLDS = {"breaking": Verdict.BREAKING, "risky": Verdict.RISKY, "never": No
 
 
 def run(options: argparse.Namespace) -> int:
-    """Compare and print.
+    """Compare two sides and print the report.
 
     Returns:
-        0, or 1 if a finding is as bad as `--fail-on` says or the report is incomplete, or 2 if an acceptance is stale.
+        The exit code: 2 if an acceptance is stale; otherwise 1 if a finding reaches the `--fail-on` threshold, or if
+        user code fails and no finding predicts it (unless the threshold is `never`); otherwise 0.
 
     Raises:
         SourceError: a side can't be read.
@@ -47,14 +48,14 @@ def run(options: argparse.Namespace) -> int:
         report = check_user_code(options.user_code, report, base, head, REPOSITORY)
     _print(_FORMATS[options.format](report), for_a_file=options.format != "terminal")
     if report.stale:
-        which = ", ".join(report.stale)
-        return _fail(f"{ACCEPTED} accepts {which}, which is no finding here. Remove what belongs to another upgrade.")
+        stale = ", ".join(report.stale)
+        return _fail(f"{ACCEPTED} accepts {stale}, but no finding has this fingerprint. Remove the entry.")
     threshold = _THRESHOLDS[options.fail_on]
     return int(threshold is not None and (report.worst >= threshold or bool(report.unpredicted)))
 
 
 def _print(text: str, *, for_a_file: bool) -> None:
-    """Print a report: for a file in UTF-8, and for a person with the characters that the terminal has."""
+    """Print a report: in UTF-8 if it is for a file, otherwise in the terminal's encoding."""
     reconfigure: Any = getattr(sys.stdout, "reconfigure", None)
     if reconfigure:
         reconfigure(encoding="utf-8" if for_a_file else None, errors="backslashreplace")

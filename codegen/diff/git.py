@@ -1,4 +1,4 @@
-"""What a git ref has, taken out of the repository. Nothing here knows what is in the files."""
+"""Extract files of a git ref from the repository."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from pathlib import Path
 
 from codegen.errors import SourceError
 
-_INSTEAD = "Compare two folders of schemas instead."
+_ALTERNATIVE = "Compare two folders of schemas instead."
 
 
 def extract(ref: str, repository: Path, target: Path, *paths: str) -> None:
-    """Put what a git ref has at these paths below a folder.
+    """Write the files that a git ref has at these paths into a folder.
 
     Raises:
         SourceError: there is no such ref, or it lacks one of the paths.
@@ -28,36 +28,37 @@ def extract(ref: str, repository: Path, target: Path, *paths: str) -> None:
 
 
 def has(ref: str, repository: Path, path: str) -> bool:
-    """Whether a git ref, which there is, has anything at a path."""
+    """Return whether an existing git ref has a file or folder at a path."""
     return bool(_git(["ls-tree", ref, "--", path], repository))
 
 
 def _check(ref: str, repository: Path) -> None:
     if not ref:
         raise SourceError(
-            "Say what to compare with, for instance `make diff BASE=main`: what was given is empty, which is neither a "
-            "folder nor a git ref."
+            "An empty text is neither a folder nor a git ref. Say what to compare with, for example `make diff "
+            "BASE=main`."
         )
     _git(["rev-parse", "--git-dir"], repository)
     verify = ["rev-parse", "--verify", "--quiet", "--end-of-options", f"{ref}^{{commit}}"]
     if _run(verify, repository).returncode:
         raise SourceError(
-            f"{ref!r} is neither a folder nor a git ref that is known here. `git fetch --tags` brings what others have."
+            f"{ref!r} is neither a folder nor a git ref of this repository. If it exists upstream, run `git fetch "
+            "--tags` first."
         )
 
 
 def _missing(ref: str, repository: Path, path: str) -> str:
     if not _git(["ls-files"], repository):
-        return f"This folder is not part of the git repository that it is in, so it has no git refs. {_INSTEAD}"
-    return f"The commit {ref} has no {path}, so there is nothing to compare."
+        return f"This folder is in a git repository that doesn't track it, so it has no git refs. {_ALTERNATIVE}"
+    return f"The commit {ref} has no {path}, so it can't be compared."
 
 
 def _git(arguments: list[str], repository: Path) -> bytes:
     done = _run(arguments, repository)
     if done.returncode:
-        said = done.stderr.decode("utf-8", "replace").strip().splitlines() or ["no reason given"]
-        reason = said[-1] if said[0].startswith("hint") else said[0]
-        raise SourceError(f"A git ref can't be read here: {reason.removeprefix('fatal: ').rstrip('.')}. {_INSTEAD}")
+        lines = done.stderr.decode("utf-8", "replace").strip().splitlines() or ["git gave no reason"]
+        reason = lines[-1] if lines[0].startswith("hint") else lines[0]
+        raise SourceError(f"Git refs can't be read here: {reason.removeprefix('fatal: ').rstrip('.')}. {_ALTERNATIVE}")
     return done.stdout
 
 
@@ -65,4 +66,4 @@ def _run(arguments: list[str], repository: Path) -> subprocess.CompletedProcess[
     try:
         return subprocess.run(["git", *arguments], cwd=repository, capture_output=True, check=False)
     except OSError as error:
-        raise SourceError(f"git is needed to read a git ref, and it can't be run. {_INSTEAD}") from error
+        raise SourceError(f"git is needed to read a git ref, but it can't be run. {_ALTERNATIVE}") from error

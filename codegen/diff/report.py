@@ -1,15 +1,15 @@
-"""The whole comparison: every profile, what was accepted, and what it means for the next version of this package."""
+"""The report: the findings of every profile, the accepted ones marked, and the recommended version bump."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from codegen.diff.compare.comparison import Comparison, merged
+from codegen.diff.compare.comparison import Comparison, merge
 from codegen.diff.compare.definitions import compare_definitions
+from codegen.diff.compare.descriptions import count_changed_descriptions
 from codegen.diff.compare.facts import compare_properties
 from codegen.diff.compare.messages import compare_messages
 from codegen.diff.compare.methods import compare_methods
-from codegen.diff.compare.words import count_docs
 from codegen.diff.sources import Side
 from codegen.diff.user_code.failures import Failure, UserCode
 from codegen.diff.verdict.accepted import Acceptance, apply, stale
@@ -23,17 +23,17 @@ _UNSTABLE = "_unstable"
 
 @dataclass(frozen=True)
 class Report:
-    """What changed from one side to the other.
+    """All changes from the base to the head.
 
     Attributes:
-        base: what the base was called, and the release of its schema if known.
-        head: likewise.
-        findings: in the order of profiles; within one, methods, then messages, then definitions.
-        docs_only: descriptions that changed, by profile.
-        profiles: those that were compared.
-        stale: the fingerprints that are accepted and that no finding has.
-        user_code: what was found in user code; None if none was checked.
-        notes: what of either side can't be read and so wasn't compared, a sentence each.
+        base: the label of the base, with the release of its schema if known.
+        head: the label of the head, likewise.
+        findings: ordered by profile; within a profile methods, then messages, then definitions.
+        docs_only: the number of changed descriptions, by profile.
+        profiles: the names of the compared profiles.
+        stale: accepted fingerprints that no finding has.
+        user_code: the result of checking user code; None if it wasn't checked.
+        notes: a sentence for each part of either side that can't be read and so wasn't compared.
     """
 
     base: str
@@ -47,14 +47,14 @@ class Report:
 
     @property
     def unpredicted(self) -> tuple[Failure, ...]:
-        """What user code fails with and no finding says: with any of it the report is incomplete."""
+        """The failures of user code that no finding predicts; if there are any, the report is incomplete."""
         return self.user_code.unpredicted if self.user_code else ()
 
     @property
     def worst(self) -> Verdict:
-        """The worst verdict that counts: of a stable profile, and not accepted."""
-        counting = (each.worst for each in self.findings if not each.reports_only and not each.accepted)
-        return max(counting, default=Verdict.SAFE)
+        """The worst verdict in the stable profile, accepted findings aside."""
+        relevant = (each.worst for each in self.findings if not each.reports_only and not each.accepted)
+        return max(relevant, default=Verdict.SAFE)
 
     @property
     def bump(self) -> str:
@@ -66,16 +66,16 @@ class Report:
 
 
 def compare(base: Side, head: Side, accepted: list[Acceptance]) -> Report:
-    """Compare two sides. `accepted` is what a maintainer has accepted of what is found."""
+    """Compare two sides, and mark the findings that a maintainer has accepted."""
     findings: list[Finding] = []
     docs: dict[str, int] = {}
     names = list(dict.fromkeys((*base.profiles, *head.profiles)))
     for name in names:
         found, docs[name] = _compare_profile(name, base, head)
         findings += [replace(each, reports_only=name != STABLE) for each in found]
-    left = stale(accepted, findings) if any(findings) or any(docs.values()) else ()
+    unused = stale(accepted, findings) if any(findings) or any(docs.values()) else ()
     notes = (*base.notes, *head.notes)
-    return Report(_label(base), _label(head), apply(accepted, findings), docs, tuple(names), left, notes=notes)
+    return Report(_label(base), _label(head), apply(accepted, findings), docs, tuple(names), unused, notes=notes)
 
 
 def _label(side: Side) -> str:
@@ -96,7 +96,7 @@ def _compare_profile(name: str, base: Side, head: Side) -> tuple[list[Finding], 
     compare_properties(comparison)
     compare_messages(comparison)
     compare_definitions(comparison, old_unstable, new_unstable)
-    return merged(comparison.findings), count_docs(comparison)
+    return merge(comparison.findings), count_changed_descriptions(comparison)
 
 
 def _whole_profile(name: str, *, added: bool) -> Finding:

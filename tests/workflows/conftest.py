@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.codegen.build import model
-from tests.support.diff.case import around
+from tests.support.diff.cases import around
 from tests.support.workflows.hub import (
     Hub,
     new_hub,

@@ -12,7 +12,7 @@ import pytest
 
 from codegen.__main__ import ROOT, main
 from tests.support.codegen.build import STRING, Schema, acp_schema
-from tests.support.diff.case import around, holds, may
+from tests.support.diff.cases import around, holds, may
 from tests.support.workflows.hub import Hub, release
 from tests.support.workflows.jobs import Job, run_job
 
@@ -70,7 +70,7 @@ def test_what_accepts_nothing_here_fails_and_the_report_is_there(hub: Hub, tmp_p
     accept(hub, clone, "0123456789ab")
     found = report(hub, clone)
     assert found.failed
-    assert "accepted.toml accepts 0123456789ab, which is no finding here" in found.log
+    assert "accepted.toml accepts 0123456789ab, but no finding has this fingerprint" in found.log
     assert "`NewSessionRequest.x`" in found.summary
 
 

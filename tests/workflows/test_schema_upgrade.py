@@ -10,7 +10,7 @@ import pytest
 
 from codegen.__main__ import ROOT
 from tests.support.codegen.build import STRING, model
-from tests.support.diff.case import around, holds, may
+from tests.support.diff.cases import around, holds, may
 from tests.support.releases import schemas_of
 from tests.support.workflows.hub import Hub, new_hub, release, start
 

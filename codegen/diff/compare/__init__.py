@@ -1,1 +1,1 @@
-"""What differs between two intermediate representations."""
+"""Find the differences between two intermediate representations."""

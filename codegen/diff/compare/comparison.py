@@ -1,10 +1,10 @@
-"""One profile's comparison while it is made: both sides, what corresponds, and the findings so far."""
+"""The comparison of one profile: both sides, which definitions correspond, and the findings so far."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from codegen.diff.compare.fits import Fits
+from codegen.diff.compare.compatibility import Compatibility
 from codegen.diff.compare.nesting import Nesting
 from codegen.diff.compare.reach import Reach, one_flow, reach
 from codegen.diff.match.matching import match
@@ -19,31 +19,33 @@ PACKAGE = "acp_bindings"
 
 @dataclass
 class Comparison:
-    """Two snapshots of a profile and what was found.
+    """Two snapshots of a profile and the findings so far.
 
     Attributes:
-        profile: the package's name.
-        names: what each definition of the base is called in the head.
-        docs_only: how many descriptions changed where nothing else did.
+        profile: the profile's name.
+        old: the profile in the base.
+        new: the profile in the head.
+        findings: the findings so far.
+        names: the name in the head of each definition of the base that still exists.
+        old_names: the reverse of `names`.
     """
 
     profile: str
     old: Snapshot
     new: Snapshot
     findings: list[Finding] = field(default_factory=list[Finding])
-    docs_only: int = 0
 
     def __post_init__(self) -> None:
         self.names = match(self.old.schema, self.new.schema)
-        self.backwards = {new: old for old, new in self.names.items()}
+        self.old_names = {new: old for old, new in self.names.items()}
         self.envelopes = self.old.schema.envelopes | self.new.schema.envelopes
         self.old_reach, self.new_reach = _reach(self.old), _reach(self.new)
         self.old_nesting, self.new_nesting = Nesting(self.old.schema), Nesting(self.new.schema)
-        self.old_to_new = Fits(self.old.schema, self.new.schema, self.names)
-        self.new_to_old = Fits(self.new.schema, self.old.schema, self.backwards)
+        self.old_to_new = Compatibility(self.old.schema, self.new.schema, self.names)
+        self.new_to_old = Compatibility(self.new.schema, self.old.schema, self.old_names)
 
     def pairs(self) -> list[tuple[Definition, Definition]]:
-        """The definitions that correspond."""
+        """Return the definitions that exist on both sides, in pairs."""
         old, new = self.old.schema.definitions, self.new.schema.definitions
         return [(old[before], new[after]) for before, after in self.names.items()]
 
@@ -51,7 +53,7 @@ class Comparison:
         return ".".join((PACKAGE, self.profile, *path))
 
     def symbols(self, *named: Definition | Member | None) -> tuple[str, ...]:
-        """The classes of what is there, each once."""
+        """Return the Python names of definitions and union members, each once; None stands for one that is missing."""
         return tuple(dict.fromkeys(self.symbol(each.name) for each in named if each))
 
     def add(
@@ -69,10 +71,7 @@ class Comparison:
         covers: tuple[str, ...] = (),
         moved: str = "",
     ) -> None:
-        """Note a finding in a definition, with its verdicts as the rule has them or as given.
-
-        Its symbols are what the definition is called on both sides, unless others are given.
-        """
+        """Add a finding about a definition. By default the verdicts are the rule's, and the symbols its classes."""
         known = after or before
         assert known is not None
         self.findings.append(
@@ -95,16 +94,20 @@ class Comparison:
         )
 
     def judge(self, verdicts: Verdicts, before: Definition | None, after: Definition | None) -> Verdicts:
-        """Verdicts where they stand: safe on the wire where no message has it, softer where bad values give way."""
-        travels = all(
+        """Adapt verdicts to where a definition is used.
+
+        On the wire, a change is safe if no message contains the definition, and at most risky if invalid values are
+        tolerated wherever it is used.
+        """
+        is_sent = all(
             each is None or each.name in found.flows
             for each, found in ((before, self.old_reach), (after, self.new_reach))
         )
-        if not travels:
+        if not is_sent:
             return verdicts.wire(SAFE, SAFE)
         return verdicts.softened(
-            old_peer=before is not None and self.old_reach.gives_way(before.name),
-            new_peer=after is not None and self.new_reach.gives_way(after.name),
+            old_peer=before is not None and self.old_reach.tolerates_invalid(before.name),
+            new_peer=after is not None and self.new_reach.tolerates_invalid(after.name),
         )
 
     def _flow(self, before: Definition | None, after: Definition | None) -> str:
@@ -122,8 +125,8 @@ def _reach(snapshot: Snapshot) -> Reach:
     return reach(snapshot.schema, snapshot.schema.envelopes)
 
 
-def merged(findings: list[Finding]) -> list[Finding]:
-    """Findings about one place in one: a property that a union has for all members is in each member's class."""
+def merge(findings: list[Finding]) -> list[Finding]:
+    """Join findings about the same place: a property that a union's members share is in the class of every member."""
     found: dict[tuple[str, ...], Finding] = {}
     for each in findings:
         key = (each.rule, each.old, each.new, each.before, each.after)

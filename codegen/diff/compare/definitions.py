@@ -1,11 +1,11 @@
-"""What changed among definitions: which there are, what they are called, and what each says."""
+"""Compare definitions: which were added, removed or renamed, and what changed in each."""
 
 from __future__ import annotations
 
 from codegen.diff.compare.comparison import Comparison
-from codegen.diff.compare.fits import Fits
+from codegen.diff.compare.compatibility import Compatibility
 from codegen.diff.compare.models import compare_models
-from codegen.diff.compare.pointers import at, references
+from codegen.diff.compare.pointers import references, resolve
 from codegen.diff.compare.types import compare_types
 from codegen.diff.compare.unions import compare_unions
 from codegen.diff.verdict.rules import RULES
@@ -17,12 +17,12 @@ _KINDS = {Model: "object", Union: "union", Alias: "alias"}
 
 
 def compare_definitions(comparison: Comparison, old_unstable: Schema | None, new_unstable: Schema | None) -> None:
-    """All definitions. The unstable schemas of both sides say what moved between unstable and stable."""
+    """Compare all definitions. The unstable schemas of both sides tell which ones became stable or unstable."""
     taken = set(comparison.names.values())
     for definition in comparison.old.schema.definitions.values():
         if definition.name not in comparison.names and _is_own(definition):
-            left = new_unstable is not None and definition.name in new_unstable.definitions
-            rule = "definition-left-stable" if left else "definition-removed"
+            is_unstable = new_unstable is not None and definition.name in new_unstable.definitions
+            rule = "definition-left-stable" if is_unstable else "definition-removed"
             symbols = comparison.symbols(*_classes(comparison.old.schema, definition))
             comparison.add(rule, definition, None, old=definition.pointer, symbols=symbols)
     for definition in comparison.new.schema.definitions.values():
@@ -35,12 +35,12 @@ def compare_definitions(comparison: Comparison, old_unstable: Schema | None, new
 
 
 def _is_own(definition: Definition) -> bool:
-    """Whether it is a definition of the schema, not a member of a union: those come and go with their union."""
+    """Return whether it is a definition of the schema, not an inline union member, which is compared with its union."""
     return definition.pointer == f"/$defs/{definition.name}"
 
 
 def _classes(schema: Schema, definition: Definition) -> list[Definition]:
-    """A definition and the members that come and go with it."""
+    """Return a definition and its inline members."""
     within = f"{definition.pointer}/"
     members = [each for each in schema.definitions.values() if each.pointer.startswith(within)]
     return [definition, *members]
@@ -68,13 +68,13 @@ def _compare(comparison: Comparison, old: Definition, new: Definition) -> None:
                 verdicts=change.verdicts,
                 texts=(change.before, change.after),
             )
-    elif not _follows(comparison, old, new):
+    elif not _is_consequence(comparison, old, new):
         _kind_changed(comparison, old, new)
 
 
-def _follows(comparison: Comparison, old: Definition, new: Definition) -> bool:
-    """Whether a union's member says what it said, and is something else because what it wraps is."""
-    before, after = at(comparison.old.raw, old.pointer), at(comparison.new.raw, new.pointer)
+def _is_consequence(comparison: Comparison, old: Definition, new: Definition) -> bool:
+    """Return whether a union member itself is unchanged: its kind differs because the definition it wraps changed."""
+    before, after = resolve(comparison.old.raw, old.pointer), resolve(comparison.new.raw, new.pointer)
     return not _is_own(new) and bool(canonical(before) == canonical(after))
 
 
@@ -98,9 +98,9 @@ def _renamed(comparison: Comparison, old: Definition, new: Definition) -> None:
 
 
 def _kind_changed(comparison: Comparison, old: Definition, new: Definition) -> None:
-    """An object that became a union, and the like: judged by whether one side reads what the other sends."""
-    gained = not Fits(comparison.new.schema, comparison.old.schema, {}).definition(new, old)
-    lost = not Fits(comparison.old.schema, comparison.new.schema, {}).definition(old, new)
+    """Add a finding for, say, an object that became a union. The verdicts say if each side can read the other's."""
+    gained = not Compatibility(comparison.new.schema, comparison.old.schema, {}).definition(new, old)
+    lost = not Compatibility(comparison.old.schema, comparison.new.schema, {}).definition(old, new)
     comparison.add(
         "definition-kind-changed",
         old,

@@ -1,6 +1,6 @@
-"""What changed among the facts that `methods.toml` adds to the methods, of which no schema says anything.
+"""Compare the facts about methods that are in `methods.toml`, not in the schema.
 
-A fact about a property that came or went with the schema is no finding here: the property is one.
+A fact about a property that the schema added or removed is no finding here: the property itself is one.
 """
 
 from __future__ import annotations
@@ -16,26 +16,26 @@ from codegen.diff.verdict.rules import RULES
 from codegen.ir import Method
 from codegen.nodes import is_array, is_object
 
-# Those that decide what a caller gets, and when.
+# The rules about facts that concern the method's result.
 ABOUT_RESULTS = frozenset(f"method-{key}-changed" for key in ("creates", "ends", "gone"))
 
 
 def compare_facts(old: Method, new: Method) -> Iterator[tuple[str, tuple[str, str]]]:
-    """The rules of what changed for a method, and what both sides say there."""
-    content, their_content = dict(old.content), dict(new.content)
-    said, their_said = old.entry.get("content", {}), new.entry.get("content", {})
-    for part in dict.fromkeys((*content, *their_content)):
-        if said.get(part) != their_said.get(part):
-            yield "method-content-changed", (_part(part, content), _part(part, their_content))
-    facts, their_facts = dict(old.facts), dict(new.facts)
+    """Return the rule of each fact that changed for a method, with the texts of both sides."""
+    old_content, new_content = dict(old.content), dict(new.content)
+    old_entry, new_entry = old.entry.get("content", {}), new.entry.get("content", {})
+    for part in dict.fromkeys((*old_content, *new_content)):
+        if old_entry.get(part) != new_entry.get(part):
+            yield "method-content-changed", (_part(part, old_content), _part(part, new_content))
+    old_facts, new_facts = dict(old.facts), dict(new.facts)
     for key in FACTS:
         before, after = old.entry.get(key), new.entry.get(key)
-        if before != after and facts.get(key) != their_facts.get(key):
+        if before != after and old_facts.get(key) != new_facts.get(key):
             yield f"method-{key}-changed", (_shown(before), _shown(after))
 
 
 def compare_properties(comparison: Comparison) -> None:
-    """What all methods have in common."""
+    """Compare the settings that all methods share."""
     old, new = comparison.old.schema.properties, comparison.new.schema.properties
     rule = "profile-properties-changed"
     for key in sorted(old.keys() | new.keys()):

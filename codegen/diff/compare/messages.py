@@ -1,7 +1,7 @@
-"""What changed in the messages of the schema's root, beside the payloads that methods account for.
+"""Compare the kinds of messages at the schema's root, apart from the payloads of methods.
 
-The representation keeps only texts of them, because no code comes from them; so their schemas are compared, without
-what only describes, and without the references that methods put there.
+No code is generated from them, so the intermediate representation has only their descriptions. Their schemas are
+compared instead, without descriptions and without references to the params and results of methods.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from codegen.ir import Schema
 from codegen.nodes import REF_PREFIX, escape, is_array, is_object
 from codegen.read.canonical import canonical
 
-_DESCRIBES = ("description", "x-docs-ignore")
-# The order of these lists says nothing.
+_DESCRIPTIVE = ("description", "x-docs-ignore")
+# Keywords whose values are lists in any order.
 _UNORDERED = ("required", "type")
 _LONGEST = 120
 
 
 def compare_messages(comparison: Comparison) -> None:
-    """Every kind of message by its title."""
+    """Compare every kind of message, by its title."""
     old, new = _by_title(comparison.old.raw), _by_title(comparison.new.raw)
     for title, index in old.items():
         if title not in new:
@@ -60,12 +60,12 @@ def _add(comparison: Comparison, rule: str, title: str, old: str, new: str, text
 
 
 def _meaning(snapshot: Snapshot, index: int) -> Any:
-    """What a message says, without what only describes and without the payloads of methods."""
+    """Return the schema of a message without descriptions and without the payloads of methods."""
     return _stripped(canonical(snapshot.raw["anyOf"][index]), _payloads(snapshot.schema))
 
 
 def _difference(before: Any, after: Any, place: str = "") -> tuple[str, str]:
-    """What differs first, on both sides, each with where it stands."""
+    """Return the first difference: the text of both sides, each with its pointer."""
     if is_object(before) and is_object(after):
         key = next(key for key in (*before, *after) if before.get(key) != after.get(key))
         return _difference(before.get(key), after.get(key), f"{place}/{escape(key)}")
@@ -86,9 +86,9 @@ def _payloads(schema: Schema) -> set[str]:
 
 
 def _stripped(schema: Any, payloads: set[str]) -> Any:
-    """A schema without descriptions, without the members that are a method's payload, and in one order."""
+    """Return a schema without descriptions and without the payloads of methods, its unordered lists sorted."""
     if is_object(schema):
-        kept = {key: _stripped(value, payloads) for key, value in schema.items() if key not in _DESCRIBES}
+        kept = {key: _stripped(value, payloads) for key, value in schema.items() if key not in _DESCRIPTIVE}
         return kept | {key: sorted(kept[key]) for key in _UNORDERED if is_array(kept.get(key))}
     if is_array(schema):
         return [_stripped(each, payloads) for each in schema if not _is_payload(each, payloads)]

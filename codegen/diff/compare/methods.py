@@ -1,12 +1,12 @@
-"""What changed among methods: which there are, who handles them, what unlocks them."""
+"""Compare methods: which exist, which side handles them, and which capability they require."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 from codegen.diff.compare.comparison import Comparison
+from codegen.diff.compare.compatibility import Compatibility
 from codegen.diff.compare.facts import ABOUT_RESULTS, compare_facts
-from codegen.diff.compare.fits import Fits
 from codegen.diff.compare.pointers import references
 from codegen.diff.compare.reach import one_flow, params_flow, result_flow
 from codegen.diff.match.matching import pair, similarity
@@ -21,7 +21,7 @@ Key = tuple[str, str, bool]
 
 @dataclass(frozen=True)
 class Methods:
-    """The two sides of a profile, as far as methods go."""
+    """The comparison of a profile's methods."""
 
     comparison: Comparison
     old_unstable: Schema | None
@@ -35,7 +35,7 @@ class Methods:
         texts: tuple[str, str] = ("", ""),
         verdicts: Verdicts | None = None,
     ) -> None:
-        """Note a finding about a method."""
+        """Add a finding about a method."""
         comparison, method = self.comparison, after or before
         assert method is not None
         comparison.findings.append(
@@ -58,29 +58,29 @@ class Methods:
 
 
 def _flow(rule: str, method: Method) -> str:
-    """Which way the messages go that a rule is about."""
+    """Return the direction of the messages that a rule is about."""
     return result_flow(method) if rule in ABOUT_RESULTS else params_flow(method)
 
 
 def _symbols(comparison: Comparison, *methods: Method | None) -> tuple[str, ...]:
-    """The handlers, as either side calls them."""
+    """Return the Python names of the handlers on both sides."""
     found = [(role, each.name) for each in methods if each for role in each.handled_by]
     return tuple(dict.fromkeys(comparison.symbol(role.capitalize(), name) for role, name in found))
 
 
 def compare_methods(comparison: Comparison, old_unstable: Schema | None, new_unstable: Schema | None) -> None:
-    """All methods. The unstable schemas of both sides say what moved between unstable and stable."""
+    """Compare all methods. The unstable schemas of both sides tell which ones became stable or unstable."""
     methods = Methods(comparison, old_unstable, new_unstable)
     old, new = _by_key(comparison.old.schema), _by_key(comparison.new.schema)
-    gone = {key: each for key, each in old.items() if key not in new}
-    come = {key: each for key, each in new.items() if key not in old}
-    for rule, before, after in _paired(comparison, gone, come):
+    removed = {key: each for key, each in old.items() if key not in new}
+    added = {key: each for key, each in new.items() if key not in old}
+    for rule, before, after in _paired(comparison, removed, added):
         methods.add(rule, before, after, (_shown(before), _shown(after)))
-        if rule != "method-kind-changed":  # nothing of it stays
+        if rule != "method-kind-changed":  # a request and a notification have no payloads in common
             _compare_payloads(methods, before, after)
-    for method in gone.values():
+    for method in removed.values():
         methods.add(_removed(methods, method), method, None, (_shown(method), ""))
-    for method in come.values():
+    for method in added.values():
         methods.add(_added(methods, method), None, method, ("", _shown(method)))
     for key in [key for key in old if key in new]:
         _compare(methods, old[key], new[key])
@@ -91,22 +91,22 @@ def _by_key(schema: Schema) -> dict[Key, Method]:
 
 
 def _paired(
-    comparison: Comparison, gone: dict[Key, Method], come: dict[Key, Method]
+    comparison: Comparison, removed: dict[Key, Method], added: dict[Key, Method]
 ) -> list[tuple[str, Method, Method]]:
-    """Methods that went and came under another side, kind or name; they are taken out of both."""
+    """Pair removed and added methods that differ only in side, kind or name, and take them out of both dicts."""
     found: list[tuple[str, Method, Method]] = []
     for match, rule in ((_other_side, _side_rule), (_other_kind, _kind_rule)):
-        for key, before in list(gone.items()):
-            candidates = [each for each in come if match(key, each)]
+        for key, before in list(removed.items()):
+            candidates = [each for each in added if match(key, each)]
             if len(candidates) == 1:
-                found.append((rule(before, come[candidates[0]]), gone.pop(key), come.pop(candidates[0])))
-    names = {_text(key): key for key in (*gone, *come)}
+                found.append((rule(before, added[candidates[0]]), removed.pop(key), added.pop(candidates[0])))
+    names = {_text(key): key for key in (*removed, *added)}
     renamed = pair(
-        [_text(key) for key in gone],
-        [_text(key) for key in come],
-        lambda a, b: _same_method(comparison, gone[names[a]], come[names[b]]),
+        [_text(key) for key in removed],
+        [_text(key) for key in added],
+        lambda a, b: _same_method(comparison, removed[names[a]], added[names[b]]),
     )
-    found += [("method-renamed", gone.pop(names[a]), come.pop(names[b])) for a, b in renamed.items()]
+    found += [("method-renamed", removed.pop(names[a]), added.pop(names[b])) for a, b in renamed.items()]
     return found
 
 
@@ -131,7 +131,7 @@ def _kind_rule(_: Method, __: Method) -> str:
 
 
 def _same_method(comparison: Comparison, old: Method, new: Method) -> bool:
-    """The same side and kind, params and result that correspond, and a name alike."""
+    """Return whether a method was renamed: same side and kind, corresponding params and result, a similar name."""
     same = (old.side, old.result is None) == (new.side, new.result is None)
     parts = [(old.params, new.params), (old.result or "", new.result or "")]
     return same and all(comparison.names.get(a, "") == b for a, b in parts) and similarity(old.wire, new.wire) >= 0.5
@@ -156,7 +156,7 @@ def _key(method: Method) -> Key:
 
 
 def _compare(methods: Methods, old: Method, new: Method) -> None:
-    """What changed in a method that is still there."""
+    """Compare a method that exists on both sides."""
     _compare_payloads(methods, old, new)
     if old.capability != new.capability:
         methods.add("method-capability-changed", old, new, (old.capability or "", new.capability or ""))
@@ -167,7 +167,7 @@ def _compare(methods: Methods, old: Method, new: Method) -> None:
 
 
 def _compare_payloads(methods: Methods, old: Method, new: Method) -> None:
-    """Params and results that are other definitions than before; those with a new name alone are renames."""
+    """Find params and results that are a different definition now. A renamed definition is not a different one."""
     names = methods.comparison.names
     if names.get(old.params) != new.params:
         verdicts = _by_structure(methods.comparison, old.params, new.params)
@@ -179,13 +179,13 @@ def _compare_payloads(methods: Methods, old: Method, new: Method) -> None:
 
 def _by_structure(comparison: Comparison, old: str, new: str) -> Verdicts:
     before, after = comparison.old.schema.definitions[old], comparison.new.schema.definitions[new]
-    gained = not Fits(comparison.new.schema, comparison.old.schema, {}).definition(after, before)
-    lost = not Fits(comparison.old.schema, comparison.new.schema, {}).definition(before, after)
+    gained = not Compatibility(comparison.new.schema, comparison.old.schema, {}).definition(after, before)
+    lost = not Compatibility(comparison.old.schema, comparison.new.schema, {}).definition(before, after)
     return Verdicts(breaks(gained), breaks(lost), BREAKING, BREAKING, BREAKING)
 
 
 def _places(snapshot: Snapshot, method: Method | None) -> list[str]:
-    """Everything that says a method is there: its params, its result, and where the messages name them."""
+    """Return the pointers at which the schema defines a method: its params, its result, and references to them."""
     if method is None:
         return []
     names = [method.params, *([method.result] if method.result else [])]
@@ -206,7 +206,7 @@ def _is_definition(snapshot: Snapshot, name: str) -> bool:
 
 
 def _node(place: str) -> str:
-    """The member of a message that a reference stands in: upstream wraps it in `allOf`."""
+    """Return the pointer of the message's member that contains a reference; upstream wraps references in `allOf`."""
     return place.removesuffix("/allOf/0")
 
 

@@ -1,4 +1,4 @@
-"""What changed in an object: its properties, and what it wraps."""
+"""Compare objects: their properties and their base classes."""
 
 from __future__ import annotations
 
@@ -6,22 +6,22 @@ import json
 from dataclasses import dataclass
 
 from codegen.diff.compare.comparison import Comparison
-from codegen.diff.compare.pointers import of_property
+from codegen.diff.compare.pointers import property_pointer
 from codegen.diff.compare.shapes import shape_of
 from codegen.diff.compare.types import TypeChange, compare_types
-from codegen.diff.match.matching import MARKERS, alike, effective, leniency, meaning_of_field, pair
+from codegen.diff.match.matching import MARKERS, all_fields, leniency, meaning_of_field, pair, similar
 from codegen.diff.match.moves import Place, moved_from, moved_to
 from codegen.diff.verdict.rules import RULES
 from codegen.diff.verdict.verdicts import RISKY, SAFE, Verdicts
 from codegen.ir import Field, Model, Schema
 
-# The payloads of envelopes: they name every method's params or result, and are found with the methods.
+# Properties of envelopes that hold the params or result of any method. They are compared with the methods.
 _PAYLOADS = ("params", "result")
 
 
 @dataclass(frozen=True)
 class Models:
-    """The two sides of an object."""
+    """The comparison of one object."""
 
     comparison: Comparison
     old: Model
@@ -36,7 +36,7 @@ class Models:
         verdicts: Verdicts | None = None,
         place: Place | None = None,
     ) -> None:
-        """Note a finding about a property. `place`: where it moved to, or came from, if that is another object."""
+        """Add a finding about a property. `place`: where it moved to or from, if that is another object."""
         comparison, field, last = self.comparison, after or before, before or after
         assert field is not None
         assert last is not None
@@ -47,8 +47,8 @@ class Models:
             rule,
             self.old,
             self.new,
-            old=of_property(comparison.old.raw, self.old.pointer, before.wire) if before else elsewhere,
-            new=of_property(comparison.new.raw, self.new.pointer, after.wire) if after else elsewhere,
+            old=property_pointer(comparison.old.raw, self.old.pointer, before.wire) if before else elsewhere,
+            new=property_pointer(comparison.new.raw, self.new.pointer, after.wire) if after else elsewhere,
             subject=f"{self.new.name}.{field.wire}",
             symbols=tuple(dict.fromkeys(symbols)),
             texts=texts or (_shown(before, place), _shown(after, place)),
@@ -58,24 +58,24 @@ class Models:
 
 
 def compare_models(comparison: Comparison, old: Model, new: Model) -> None:
-    """Everything that changed between two objects, each in the class that has it."""
+    """Compare two objects property by property."""
     models = Models(comparison, old, new)
     before, after = ({each.wire: each for each in model.fields} for model in (old, new))
     if old.name in comparison.envelopes:
         _compare_payloads(models, before, after)
         before, after = (_without_payloads(each) for each in (before, after))
     _compare_bases(models, before, after)
-    gone, come = _moved(models, before, after)
-    renamed = _renamed(comparison, gone, come)
+    removed, added = _moved(models, before, after)
+    renamed = _renamed(comparison, removed, added)
     for wire, other in renamed.items():
-        models.add(_by_need("property-{}-renamed", gone.pop(wire)), before[wire], come.pop(other))
-    for field in gone.values():
+        models.add(_by_need("property-{}-renamed", removed.pop(wire)), before[wire], added.pop(other))
+    for field in removed.values():
         models.add(_by_need("property-{}-removed", field), field, None, place=moved_to(comparison, new, field))
-    for field in come.values():
+    for field in added.values():
         models.add(_by_need("property-{}-added", field), None, field, place=moved_from(comparison, old, field))
     for wire in [wire for wire in before if wire in after]:
         _compare_fields(models, before[wire], after[wire])
-    if old.is_open != new.is_open and comparison.names.get(old.name) == new.name and not _is_other(old, new):
+    if old.is_open != new.is_open and comparison.names.get(old.name) == new.name and not _is_open_member(old, new):
         texts = _openness(old), _openness(new)
         comparison.add("definition-openness-changed", old, new, old=old.pointer, new=new.pointer, texts=texts)
 
@@ -85,17 +85,17 @@ def _openness(model: Model) -> str:
 
 
 def _compare_payloads(models: Models, before: dict[str, Field], after: dict[str, Field]) -> None:
-    """What a message carries beside the payloads of methods."""
+    """Compare the payloads of an envelope that belong to no method."""
     for wire in _PAYLOADS:
         if wire not in before or wire not in after:
             continue
-        olds = _beside_methods(models.comparison.old.schema, before[wire])
-        news = _beside_methods(models.comparison.new.schema, after[wire])
+        olds = _without_methods(models.comparison.old.schema, before[wire])
+        news = _without_methods(models.comparison.new.schema, after[wire])
         if olds != news:
             models.add("message-changed", before[wire], after[wire], (", ".join(sorted(olds)), ", ".join(sorted(news))))
 
 
-def _beside_methods(schema: Schema, field: Field) -> set[str]:
+def _without_methods(schema: Schema, field: Field) -> set[str]:
     payloads = {name for method in schema.methods for name in (method.params, method.result)}
     shape = shape_of(field.type.annotation)
     return {part.name or part.kind for part in shape.parts or (shape,)} - payloads
@@ -105,8 +105,8 @@ def _without_payloads(fields: dict[str, Field]) -> dict[str, Field]:
     return {wire: each for wire, each in fields.items() if wire not in _PAYLOADS}
 
 
-def _is_other(*models: Model) -> bool:
-    """Whether it is the open member of a union: that it takes other keys is no news of its own."""
+def _is_open_member(*models: Model) -> bool:
+    """Return whether it is the open member of a union, which always allows unknown keys."""
     return any(marker.startswith("OtherThan") for model in models for field in model.fields for marker in field.markers)
 
 
@@ -115,7 +115,7 @@ def _by_need(rule: str, field: Field) -> str:
 
 
 def _compare_bases(models: Models, before: dict[str, Field], after: dict[str, Field]) -> None:
-    """What a class derives from. The properties that come or go with it join those of its own."""
+    """Compare the base classes. If the base changed, add its properties to `before` and `after`."""
     comparison, old, new = models.comparison, models.old, models.new
     base = comparison.names.get(old.base) if old.base else None
     if base == new.base and (old.base is None) == (new.base is None):
@@ -123,7 +123,7 @@ def _compare_bases(models: Models, before: dict[str, Field], after: dict[str, Fi
     comparison.add(
         "definition-base-changed", old, new, old=old.pointer, new=new.pointer, texts=(old.base or "", new.base or "")
     )
-    olds, news = effective(comparison.old.schema, old), effective(comparison.new.schema, new)
+    olds, news = all_fields(comparison.old.schema, old), all_fields(comparison.new.schema, new)
     before.update({wire: field for wire, field in olds.items() if wire not in before})
     after.update({wire: field for wire, field in news.items() if wire not in after})
 
@@ -131,39 +131,39 @@ def _compare_bases(models: Models, before: dict[str, Field], after: dict[str, Fi
 def _moved(
     models: Models, before: dict[str, Field], after: dict[str, Field]
 ) -> tuple[dict[str, Field], dict[str, Field]]:
-    """The properties that went and came, without those that only stand in another class of the same object.
+    """Return the removed and the added properties, without those that moved between the class and its base class.
 
-    Tags are left out: their union says what became of them.
+    Tags are left out: they are compared with their union.
     """
     comparison = models.comparison
-    gone = {wire: field for wire, field in before.items() if wire not in after and field.tag is None}
-    come = {wire: field for wire, field in after.items() if wire not in before and field.tag is None}
-    olds, news = effective(comparison.old.schema, models.old), effective(comparison.new.schema, models.new)
-    for wire in [wire for wire in gone if wire in news]:
-        models.add("property-moved", gone[wire], None)
-        _compare_fields(models, gone.pop(wire), news[wire])
-    for wire in [wire for wire in come if wire in olds]:
-        models.add("property-moved", None, come[wire])
-        _compare_fields(models, olds[wire], come.pop(wire))
-    return gone, come
+    removed = {wire: field for wire, field in before.items() if wire not in after and field.tag is None}
+    added = {wire: field for wire, field in after.items() if wire not in before and field.tag is None}
+    olds, news = all_fields(comparison.old.schema, models.old), all_fields(comparison.new.schema, models.new)
+    for wire in [wire for wire in removed if wire in news]:
+        models.add("property-moved", removed[wire], None)
+        _compare_fields(models, removed.pop(wire), news[wire])
+    for wire in [wire for wire in added if wire in olds]:
+        models.add("property-moved", None, added[wire])
+        _compare_fields(models, olds[wire], added.pop(wire))
+    return removed, added
 
 
-def _renamed(comparison: Comparison, gone: dict[str, Field], come: dict[str, Field]) -> dict[str, str]:
-    """Properties that mean the same under another name: the same type and need, and the same words or a name alike."""
+def _renamed(comparison: Comparison, removed: dict[str, Field], added: dict[str, Field]) -> dict[str, str]:
+    """Pair renamed properties: the same type and requiredness, and the same description or a similar name."""
 
     def same(old: str, new: str) -> bool:
-        before, after = gone[old], come[new]
+        before, after = removed[old], added[new]
         if meaning_of_field(before, comparison.names) != meaning_of_field(after, {}):
             return False
-        return bool(before.doc and before.doc == after.doc) or alike(old, new)
+        return bool(before.doc and before.doc == after.doc) or similar(old, new)
 
-    return pair(list(gone), list(come), same)
+    return pair(list(removed), list(added), same)
 
 
 def _compare_fields(models: Models, old: Field, new: Field) -> None:
-    """Everything that changed in one property."""
+    """Compare one property."""
     if old.tag != new.tag:
-        return  # its union says so
+        return  # compared with its union
     for change in compare_types(models.comparison, old.type, new.type):
         models.add(change.rule, old, new, (change.before, change.after), _softened(change, old, new))
     if old.required != new.required:
@@ -174,12 +174,12 @@ def _compare_fields(models: Models, old: Field, new: Field) -> None:
 
 
 def _softened(change: TypeChange, old: Field, new: Field) -> Verdicts:
-    """A type's change in a property that lets bad values give way is risky, not breaking, for who reads it."""
-    return change.verdicts.softened(old_peer=_gives_way(change, old), new_peer=_gives_way(change, new))
+    """Return the verdicts of a type change, at most risky on the wire where the reader tolerates invalid values."""
+    return change.verdicts.softened(old_peer=_tolerates_invalid(change, old), new_peer=_tolerates_invalid(change, new))
 
 
-def _gives_way(change: TypeChange, reader: Field) -> bool:
-    """Whether a bad value gives way: any, a null, or items of what stays a list."""
+def _tolerates_invalid(change: TypeChange, reader: Field) -> bool:
+    """Return whether a property tolerates the values that a type change made invalid."""
     if "DefaultOnError" in reader.markers:
         return True
     if change.rule.startswith("nullable"):
@@ -201,10 +201,10 @@ def _compare_defaults(models: Models, old: Field, new: Field) -> None:
     before, after = _default(old), _default(new)
     if before == after:
         return
-    how = "added" if not before else "changed" if after else "removed"
-    rule = f"property-default-{how}"
+    what_happened = "added" if not before else "changed" if after else "removed"
+    rule = f"property-default-{what_happened}"
     verdicts = RULES[rule].verdicts
-    if new.default != "None" and how == "removed":
+    if new.default != "None" and what_happened == "removed":
         verdicts = Verdicts(verdicts.old_peer, verdicts.new_peer, SAFE, RISKY)
     models.add(rule, old, new, (before, after), verdicts)
 
@@ -224,7 +224,7 @@ def _compare_leniency(models: Models, old: Field, new: Field) -> None:
 
 
 def _shown(field: Field | None, place: Place | None = None) -> str:
-    """A property with its type; the one at another place if there is none here."""
+    """Return a property with its type, from the other place if it moved."""
     if field is None:
         return _declared(place.path, place.field) if place else ""
     return _declared(field.wire, field)

@@ -1,4 +1,4 @@
-"""Which objects of a schema are nested in which, and by which properties."""
+"""Find the objects nested in an object, and the objects that it is nested in."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from collections.abc import Iterator
 from functools import cached_property
 
 from codegen.diff.compare.shapes import Shape, shape_of
-from codegen.diff.match.matching import effective
+from codegen.diff.match.matching import all_fields
 from codegen.ir import Alias, Field, Model, Schema
 
-# Objects deeper inside than this are not looked for.
+# The search stops after this many levels.
 _DEPTH = 3
 
 
 class Nesting:
-    """The objects of a schema, each with those that its properties hold."""
+    """The objects of a schema, each with the objects that its properties hold."""
 
     def __init__(self, schema: Schema) -> None:
         self._schema = schema
@@ -22,12 +22,12 @@ class Nesting:
 
     @cached_property
     def fields(self) -> dict[str, dict[str, Field]]:
-        """The properties of every object, those of what it wraps too."""
-        return {name: effective(self._schema, model) for name, model in self.models.items()}
+        """The properties of every object, inherited ones included."""
+        return {name: all_fields(self._schema, model) for name, model in self.models.items()}
 
     @cached_property
     def _held(self) -> dict[str, list[tuple[str, Model]]]:
-        """The objects that each object holds, with the property that does."""
+        """The objects that each object holds, with the name of the property."""
         return {
             name: [(wire, inner) for wire, each in fields.items() for inner in self._in(shape_of(each.type.annotation))]
             for name, fields in self.fields.items()
@@ -42,21 +42,21 @@ class Nesting:
                 yield from self._schema.concrete_models(name)
 
     def inside(self, start: Model) -> Iterator[tuple[Model, str]]:
-        """The objects nested in an object, each with the shortest way to it."""
+        """Yield the objects nested in an object, each with the shortest path to it."""
         seen, level = {start.name}, [(start, "")]
         for _ in range(_DEPTH):
-            ways = [
+            paths = [
                 (inner, f"{path}.{wire}".lstrip("."))
                 for model, path in level
                 for wire, inner in self._held[model.name]
                 if inner.name not in seen
             ]
-            seen |= {model.name for model, _ in ways}
-            level = ways
+            seen |= {model.name for model, _ in paths}
+            level = paths
             yield from level
 
     def around(self, start: Model) -> Iterator[Model]:
-        """The objects that an object, or one that wraps it, is nested in."""
+        """Yield the objects that an object, or a class derived from it, is nested in."""
         level = {name for name in self.models if start.name in (name, *self._schema.bases(name))}
         seen = set(level)
         for _ in range(_DEPTH):

@@ -1,4 +1,4 @@
-"""Where in the schema something stands that the representation keeps no pointer of."""
+"""JSON pointers to parts of a schema for which the intermediate representation keeps none."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from codegen.nodes import REF_PREFIX, escape, is_array, is_object
 _VARIANTS = ("anyOf", "oneOf")
 
 
-def at(raw: Any, pointer: str) -> Any:
-    """What a JSON pointer points at; None if it points at nothing."""
+def resolve(raw: Any, pointer: str) -> Any:
+    """Return the value at a JSON pointer; None if there is none."""
     for token in pointer.split("/")[1:]:
         key = token.replace("~1", "/").replace("~0", "~")
         if is_array(raw):
@@ -24,12 +24,12 @@ def at(raw: Any, pointer: str) -> Any:
     return raw
 
 
-def of_property(raw: Any, pointer: str, wire: str) -> str:
-    """A property of an object: its own, or one that its union has for all members."""
+def property_pointer(raw: Any, pointer: str, wire: str) -> str:
+    """Return the pointer of an object's property, which may be defined by the union for all members."""
     place = pointer
     while place:
         found = f"{place}/properties/{escape(wire)}"
-        if at(raw, found) is not None:
+        if resolve(raw, found) is not None:
             return found
         keyword = place.split("/")[-2] if place.count("/") > 2 else ""
         if keyword not in _VARIANTS:
@@ -38,9 +38,9 @@ def of_property(raw: Any, pointer: str, wire: str) -> str:
     return pointer
 
 
-def of_member(raw: Any, union: Union, index: int) -> str:
-    """A member of a union, or the union itself if it has its members from the one it wraps."""
-    schema = at(raw, union.pointer)
+def member_pointer(raw: Any, union: Union, index: int) -> str:
+    """Return the pointer of a union's member, or of the union if its members come from the union it wraps."""
+    schema = resolve(raw, union.pointer)
     for keyword in _VARIANTS:
         if is_object(schema) and keyword in schema:
             return f"{union.pointer}/{keyword}/{index}"
@@ -48,7 +48,7 @@ def of_member(raw: Any, union: Union, index: int) -> str:
 
 
 def references(raw: Any, name: str, pointer: str = "") -> Iterator[str]:
-    """Everything below a pointer that is a reference to a definition."""
+    """Yield the pointers of all references to a definition in a schema. `pointer`: that of the schema itself."""
     if is_object(raw):
         if raw.get("$ref") == REF_PREFIX + name:
             yield pointer

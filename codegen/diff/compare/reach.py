@@ -1,7 +1,8 @@
-"""Which definitions travel, in which messages and which way.
+"""Find out which messages contain a definition, and in which direction they go.
 
-A walk from the params and the result of every method. On the way it notes whether some path has no place that gives
-way to a bad value: only then does a bad value inside a definition fail a whole message.
+The search starts from the params and the result of every method. It also records whether a definition can be reached
+on a strict path, one without a property that tolerates invalid values. Only on such a path does an invalid value in
+the definition make the whole message invalid.
 """
 
 from __future__ import annotations
@@ -21,17 +22,20 @@ _LENIENT = {"DefaultOnError", "SkipInvalidItems"}
 
 @dataclass
 class Reach:
-    """What a walk found, by definition."""
+    """The messages that contain each definition.
+
+    Attributes:
+        flows: the directions in which a definition is sent.
+        methods: the methods whose messages contain it, in order.
+        strict: the definitions that are reached on a strict path.
+    """
 
     flows: dict[str, set[str]] = field(default_factory=lambda: defaultdict[str, set[str]](set))
     methods: dict[str, dict[str, None]] = field(default_factory=lambda: defaultdict[str, dict[str, None]](dict))
     strict: set[str] = field(default_factory=set[str])
 
-    def flow(self, name: str) -> str:
-        return one_flow(self.flows[name]) if name in self.flows else NOWHERE
-
-    def gives_way(self, name: str) -> bool:
-        """Whether every message that holds the definition survives a bad value in it."""
+    def tolerates_invalid(self, name: str) -> bool:
+        """Return whether every message that contains the definition stays valid if the definition's value is not."""
         return name in self.flows and name not in self.strict
 
 
@@ -48,7 +52,7 @@ def result_flow(method: Method) -> str:
 
 
 def reach(schema: Schema, envelopes: set[str]) -> Reach:
-    """Walk from every method, and from what every message has beside its payload (the request's id, the error)."""
+    """Search from every method, and from the parts that every message has (a request's id, an error)."""
     found = Reach()
     edges = {name: list(_edges(each)) for name, each in schema.definitions.items()}
     for method in schema.methods:
@@ -59,20 +63,20 @@ def reach(schema: Schema, envelopes: set[str]) -> Reach:
     for name in sorted(envelopes):
         found.flows[name].update((TO_AGENT, TO_CLIENT))
         found.strict.add(name)
-    for name in sorted(_beside_payloads(schema, envelopes)):
+    for name in sorted(_outside_payloads(schema, envelopes)):
         for flow in (TO_AGENT, TO_CLIENT):
             _walk(found, edges, name, flow, "")
     return found
 
 
-def _beside_payloads(schema: Schema, envelopes: set[str]) -> set[str]:
+def _outside_payloads(schema: Schema, envelopes: set[str]) -> set[str]:
     models = [leaf for name in envelopes for leaf in schema.concrete_models(name)]
     fields = [each for model in models for each in model.fields if each.wire not in ("params", "result")]
     return {name for each in fields for name in shape_of(each.type.annotation).names()}
 
 
 def _walk(found: Reach, edges: dict[str, list[tuple[str, bool]]], start: str, flow: str, method: str) -> None:
-    """Depth first; a definition is visited again if this path is the first strict one."""
+    """Search depth first. A definition is visited a second time if it is reached on a strict path later."""
     seen: set[tuple[str, bool]] = set()
     stack = [(start, True)]
     while stack:
@@ -85,11 +89,11 @@ def _walk(found: Reach, edges: dict[str, list[tuple[str, bool]]], start: str, fl
             found.methods[name][method] = None
         if strict:
             found.strict.add(name)
-        stack += [(target, strict and hard) for target, hard in edges.get(name, ())]
+        stack += [(target, strict and is_strict) for target, is_strict in edges.get(name, ())]
 
 
 def _edges(definition: Definition) -> Iterator[tuple[str, bool]]:
-    """What a definition is made of, and whether a bad value there fails it."""
+    """Yield the definitions that a definition refers to, and whether an invalid value there makes it invalid too."""
     if isinstance(definition, Alias):
         yield from ((name, True) for name in shape_of(definition.type.annotation).names())
     if isinstance(definition, Union):
@@ -97,5 +101,5 @@ def _edges(definition: Definition) -> Iterator[tuple[str, bool]]:
     if isinstance(definition, Model):
         yield from [(definition.base, True)] if definition.base else []
         for each in definition.fields:
-            hard = not _LENIENT.intersection(each.markers)
-            yield from ((name, hard) for name in shape_of(each.type.annotation).names())
+            is_strict = not _LENIENT.intersection(each.markers)
+            yield from ((name, is_strict) for name in shape_of(each.type.annotation).names())

@@ -1,6 +1,6 @@
-"""Types as trees. The intermediate representation has them as Python annotations; to compare them they are parsed.
+"""Types as trees, parsed from the Python annotations of the intermediate representation so that they can be compared.
 
-Integer widths and formats are limits of one JSON kind each, so that a wider integer compares as what it is.
+Integer widths and string formats become limits of `integer` and `string`, so that a wider integer is a looser limit.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ class Shape:
 
     Attributes:
         kind: `any`, `null`, `literal`, `list`, `map`, `ref`, `union`, or a scalar: `string`, `integer`, ...
-        name: of a ref, the definition.
-        values: of a literal.
+        name: the definition that a `ref` refers to.
+        values: the values of a `literal`.
         parts: the item of a list, the value of a map, the members of a union.
-        limits: constraints by name, in order.
+        limits: constraints by name, sorted.
     """
 
     kind: str
@@ -44,7 +44,7 @@ class Shape:
         return dict(self.limits).get(name)
 
     def names(self) -> Iterator[str]:
-        """Every definition it mentions."""
+        """Yield every definition that the type refers to."""
         if self.kind == "ref":
             yield self.name
         for part in self.parts:
@@ -61,14 +61,14 @@ class Shape:
         return self.kind == "null" or any(part.kind == "null" for part in self.parts if self.kind == "union")
 
     def concrete(self) -> Shape:
-        """It without its null."""
+        """Return the type without null."""
         if self.kind != "union":
             return self
         parts = tuple(part for part in self.parts if part.kind != "null")
         return parts[0] if len(parts) == 1 else replace(self, parts=parts)
 
     def enum(self) -> tuple[tuple[Any, ...], Shape | None] | None:
-        """Its constants and what others it takes, if it is an enum."""
+        """Return an enum's constants and the type of other values it accepts, if any; None if this is no enum."""
         parts = self.parts if self.kind == "union" else (self,)
         literals = [part for part in parts if part.kind == "literal"]
         others = [part for part in parts if part.kind != "literal"]
@@ -79,7 +79,7 @@ class Shape:
 
 @lru_cache(maxsize=4096)
 def shape_of(annotation: str) -> Shape:
-    """The tree of an annotation, as the intermediate representation writes them."""
+    """Parse an annotation of the intermediate representation."""
     return _shape(ast.parse(annotation, mode="eval").body)
 
 
@@ -134,7 +134,7 @@ def _named(name: str) -> Shape:
 
 
 def _limited(shape: Shape, marker: ast.expr) -> Shape:
-    """A shape with what a marker in `Annotated` limits. Markers of unions limit nothing."""
+    """Return a shape with the limits of a marker in `Annotated`. Markers of unions have no limits."""
     if not isinstance(marker, ast.Call):
         return shape
     positional = zip(_BOUNDS, (ast.literal_eval(each) for each in marker.args), strict=False)

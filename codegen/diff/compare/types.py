@@ -1,4 +1,4 @@
-"""What changed in a type: its null, its constants, its limits, or all of it."""
+"""Compare types: whether they allow null, their constants, their limits, or the whole type."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _LIMITS = {
 
 @dataclass(frozen=True)
 class TypeChange:
-    """One thing that changed in a type. `gained` and `lost`: whether it has values that it hadn't, and the reverse."""
+    """One change of a type: its rule, its verdicts, and the texts of both sides."""
 
     rule: str
     verdicts: Verdicts
@@ -33,7 +33,7 @@ class TypeChange:
 
 
 def compare_types(comparison: Comparison, old: Type, new: Type) -> Iterator[TypeChange]:
-    """Everything that changed between two types; a definition's new name or content changes no type that names it."""
+    """Yield the changes between two types. Renaming or changing a definition changes no type that refers to it."""
     before, after = shape_of(old.annotation).renamed(comparison.names), shape_of(new.annotation)
     if before == after:
         yield from _respelled(old, new)
@@ -51,13 +51,13 @@ def compare_types(comparison: Comparison, old: Type, new: Type) -> Iterator[Type
 
 
 def _respelled(old: Type, new: Type) -> Iterator[TypeChange]:
-    """A type that is written in another way and has the same values."""
+    """Yield a finding if a type is written differently but has the same values."""
     if old.annotation != new.annotation and set(old.names) == set(new.names):
         yield TypeChange("type-respelled", RULES["type-respelled"].verdicts, old.annotation, new.annotation)
 
 
 def _other_limits(old: Enum, new: Enum) -> bool:
-    """Whether two open enums differ in the other values they take."""
+    """Return whether two open enums differ in the type of the values that they don't list."""
     return None not in (old[1], new[1]) and old[1] != new[1]
 
 
@@ -70,7 +70,7 @@ def _null(gained: bool, old: Type, new: Type) -> TypeChange:
 def _enums(
     before: tuple[Any, ...], old_others: Shape | None, after: tuple[Any, ...], new_others: Shape | None
 ) -> Iterator[TypeChange]:
-    """What changed between two enums: whether they take other values, and each value."""
+    """Yield the changes between two enums: whether they are open, and each value."""
     was_open, is_open = old_others is not None, new_others is not None
     if was_open != is_open:
         rule = "enum-opened" if is_open else "enum-closed"
@@ -84,7 +84,7 @@ def _enums(
 
 
 def _enum_shown(values: tuple[Any, ...], others: Shape | None) -> str:
-    """All that an enum takes."""
+    """Return all values that an enum accepts, as text."""
     named = ", ".join(map(quoted, values))
     return f"open: {named}, any other {others.kind}" if others else f"closed: {named}"
 
@@ -94,7 +94,10 @@ def _ruled(rule: str, before: str, after: str) -> TypeChange:
 
 
 def _whole(comparison: Comparison, sent: Shape, before: Shape, after: Shape, old: Type, new: Type) -> TypeChange:
-    """A change of limits alone, or of the type. `sent` is `before` with the names that the base has."""
+    """Return a change of the limits or of the whole type. `sent` is `before` with the base's own names.
+
+    A type gained values if the head can send some that the base refuses, and lost values in the reverse case.
+    """
     gained = not comparison.new_to_old.shape(after, sent)
     lost = not comparison.old_to_new.shape(sent, after)
     if before.unlimited() == after.unlimited():

@@ -1,4 +1,4 @@
-"""What changed in a union: its members, whether it takes unknown ones, how its members are told apart."""
+"""Compare unions: their members, whether they accept unknown members, and how a member is chosen."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from codegen.diff.compare.comparison import Comparison
-from codegen.diff.compare.pointers import of_member
+from codegen.diff.compare.pointers import member_pointer
 from codegen.diff.match.matching import meaning_of_field, pair
 from codegen.diff.sources import Snapshot
 from codegen.ir import Member, Model, Schema, Union
@@ -14,7 +14,7 @@ from codegen.ir import Member, Model, Schema, Union
 
 @dataclass(frozen=True)
 class Unions:
-    """The two sides of a union."""
+    """The comparison of one union."""
 
     comparison: Comparison
     old: Union
@@ -23,9 +23,9 @@ class Unions:
     def add(
         self, rule: str, before: Member | None = None, after: Member | None = None, texts: tuple[str, str] | None = None
     ) -> None:
-        """Note a finding about the union or a member of it. `texts`: both sides of it, if it is about no member."""
+        """Add a finding about the union, or about a member. `texts`: both sides, if it isn't about a member."""
         comparison, member = self.comparison, after or before
-        members = (after, before) if member else self._others()
+        members = (after, before) if member else self._open_members()
         comparison.add(
             rule,
             self.old,
@@ -35,29 +35,31 @@ class Unions:
             subject=f"{self.new.name}:{member.tag or member.label}" if member else self.new.name,
             texts=texts or (_shown(before), _shown(after)),
             symbols=comparison.symbols(self.new, self.old, *members),
-            covers=(*_excluding(comparison.old, self.old), *_excluding(comparison.new, self.new)) if member else (),
+            covers=(*_tags_excluded(comparison.old, self.old), *_tags_excluded(comparison.new, self.new))
+            if member
+            else (),
         )
 
-    def _others(self) -> list[Member]:
-        """The open members of both sides: they are what a change of openness is about."""
+    def _open_members(self) -> list[Member]:
+        """Return the open members of both sides, which a finding about the whole union concerns."""
         sides = ((self.comparison.new.schema, self.new), (self.comparison.old.schema, self.old))
-        return [each for schema, union in sides for each in union.members if _is_other(schema, each)]
+        return [each for schema, union in sides for each in union.members if _is_open_member(schema, each)]
 
 
 def _pointer(raw: Any, union: Union, member: Member | None, other: Member | None) -> str:
     if member is not None:
-        return of_member(raw, union, union.members.index(member))
+        return member_pointer(raw, union, union.members.index(member))
     return "" if other else union.pointer
 
 
-def _excluding(snapshot: Snapshot, union: Union) -> list[str]:
-    """Where the open member lists the tags of the others: that follows from which others there are."""
-    others = (index for index, each in enumerate(union.members) if _is_other(snapshot.schema, each))
-    return [f"{of_member(snapshot.raw, union, index)}/not" for index in others]
+def _tags_excluded(snapshot: Snapshot, union: Union) -> list[str]:
+    """Return where the open member excludes the tags of the other members: it changes whenever they do."""
+    open_members = (index for index, each in enumerate(union.members) if _is_open_member(snapshot.schema, each))
+    return [f"{member_pointer(snapshot.raw, union, index)}/not" for index in open_members]
 
 
 def compare_unions(comparison: Comparison, old: Union, new: Union) -> None:
-    """Everything that changed between two unions. One that has its members from another says nothing of its own."""
+    """Compare two unions. Nothing is reported for a union whose members come from another union."""
     unions = Unions(comparison, old, new)
     if _is_derived(comparison.old.raw, old) and _is_derived(comparison.new.raw, new):
         return
@@ -73,19 +75,19 @@ def compare_unions(comparison: Comparison, old: Union, new: Union) -> None:
 
 
 def _is_derived(raw: Any, union: Union) -> bool:
-    return of_member(raw, union, 0) == union.pointer
+    return member_pointer(raw, union, 0) == union.pointer
 
 
 def _compare_members(unions: Unions, was_open: bool, is_open: bool) -> None:
     old, new = _by_key(unions.comparison.old.schema, unions.old), _by_key(unions.comparison.new.schema, unions.new)
-    gone = {key: each for key, each in old.items() if key not in new}
-    come = {key: each for key, each in new.items() if key not in old}
-    for key, other in _renamed(unions.comparison, gone, come).items():
-        before, after = gone.pop(key), come.pop(other)
+    removed = {key: each for key, each in old.items() if key not in new}
+    added = {key: each for key, each in new.items() if key not in old}
+    for key, other in _renamed(unions.comparison, removed, added).items():
+        before, after = removed.pop(key), added.pop(other)
         unions.add("union-member-retagged" if before.tag or after.tag else "union-member-renamed", before, after)
-    for member in come.values():
+    for member in added.values():
         unions.add(f"union-{'open' if was_open else 'closed'}-member-added", None, member)
-    for member in gone.values():
+    for member in removed.values():
         unions.add(f"union-{'open' if is_open else 'closed'}-member-removed", member, None)
     for key in [key for key in old if key in new]:
         if unions.comparison.names.get(old[key].name) != new[key].name:
@@ -97,19 +99,22 @@ def _compare_members(unions: Unions, was_open: bool, is_open: bool) -> None:
 
 
 def _by_key(schema: Schema, union: Union) -> dict[str, Member]:
-    """Members by what tells them apart, the open one left out: whether there is one is the union's own matter."""
-    kept = [each for each in union.members if not _is_other(schema, each)] or union.members
+    """Return the members by tag or title, without the open member, which has a rule of its own."""
+    kept = [each for each in union.members if not _is_open_member(schema, each)] or union.members
     return {each.tag or f"title {each.label}": each for each in kept}
 
 
 def is_open_union(schema: Schema, union: Union) -> bool:
-    """Whether it takes unknown members. The open member of another union may be a union itself; that one isn't open."""
-    others = [_is_other(schema, each) for each in union.members]
-    return any(others) and not all(others)
+    """Return whether a union accepts unknown members.
+
+    A union of open members alone is itself the open member of another union, and doesn't count as open.
+    """
+    are_open = [_is_open_member(schema, each) for each in union.members]
+    return any(are_open) and not all(are_open)
 
 
-def _is_other(schema: Schema, member: Member) -> bool:
-    """Whether a member is for the tags that the union doesn't name."""
+def _is_open_member(schema: Schema, member: Member) -> bool:
+    """Return whether a member is for all tags that the union doesn't list."""
     leaves = list(schema.concrete_models(member.name))
     return bool(leaves) and all(_takes_other_tags(each) for each in leaves)
 
@@ -118,18 +123,18 @@ def _takes_other_tags(model: Model) -> bool:
     return any(marker.startswith("OtherThan") for field in model.fields for marker in field.markers)
 
 
-def _renamed(comparison: Comparison, gone: dict[str, Member], come: dict[str, Member]) -> dict[str, str]:
-    """Members that hold the same under another tag or title, where what they hold is something to tell them by."""
+def _renamed(comparison: Comparison, removed: dict[str, Member], added: dict[str, Member]) -> dict[str, str]:
+    """Pair members that have another tag or title but the same content, unless the content is empty."""
 
     def same(before: str, after: str) -> bool:
-        held = _content(comparison.old.schema, gone[before], comparison.names)
-        return held == _content(comparison.new.schema, come[after], {}) and len(held) > 1
+        held = _content(comparison.old.schema, removed[before], comparison.names)
+        return held == _content(comparison.new.schema, added[after], {}) and len(held) > 1
 
-    return pair(list(gone), list(come), same)
+    return pair(list(removed), list(added), same)
 
 
 def _content(schema: Schema, member: Member, names: dict[str, str]) -> tuple[object, ...]:
-    """What a member holds beside its tag."""
+    """Return the content of a member apart from its tag, in a form that can be compared."""
     found = schema.definitions[member.name]
     if not isinstance(found, Model):
         return ("", names.get(member.name, member.name))
@@ -139,9 +144,9 @@ def _content(schema: Schema, member: Member, names: dict[str, str]) -> tuple[obj
 
 
 def _union_shown(schema: Schema, union: Union) -> str:
-    """All that a union takes."""
+    """Return all members that a union accepts, as text."""
     is_open = is_open_union(schema, union)
-    named = _listed([each for each in union.members if not (is_open and _is_other(schema, each))])
+    named = _listed([each for each in union.members if not (is_open and _is_open_member(schema, each))])
     return f"open: {named}, any other member" if is_open else f"closed: {named}"
 
 

@@ -1,1 +1,1 @@
-"""Which definition and which property of one side is which of the other."""
+"""Match the definitions and properties of one side to those of the other."""

@@ -1,4 +1,4 @@
-"""Which definition of the head is which of the base: by name, and where a name is gone, by equal shape."""
+"""Match the definitions of the base to those of the head: by name, or by equal structure if the name is gone."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from codegen.diff.compare.shapes import Shape, shape_of
 from codegen.ir import Alias, Definition, Field, Model, Schema, Union
 from codegen.names import words
 
-# Below this two words have too little in common to call one the other's new name.
-_ALIKE = 0.6
-# How a property tolerates invalid values: the markers of the generated code, and the keywords of the schema.
+# The least similarity at which one name may be the new name of the other.
+_SIMILAR = 0.6
+# The markers in generated code for properties that tolerate invalid values, and their keywords in the schema.
 MARKERS = {
     "DefaultOnError": "x-deserialize-default-on-error",
     "DefaultOnNull": "x-deserialize-default-on-null",
@@ -21,7 +21,7 @@ MARKERS = {
 
 
 def match(old: Schema, new: Schema) -> dict[str, str]:
-    """What each definition of the base is called in the head. Those that are gone are missing."""
+    """Return the name in the head of each definition of the base, without the removed ones."""
     names = {name: name for name in old.definitions if name in new.definitions}
     _match_methods(old, new, names)
     while found := _renamed(old, new, names):
@@ -30,7 +30,7 @@ def match(old: Schema, new: Schema) -> dict[str, str]:
 
 
 def _match_methods(old: Schema, new: Schema, names: dict[str, str]) -> None:
-    """Params and results of the same method are the same definition, whatever it is called, unless both are there."""
+    """Match the params and results of the same method, unless the old definition still exists or the new one did."""
     methods = {(each.side, each.wire, each.result is None): each for each in new.methods}
     for method in old.methods:
         other = methods.get((method.side, method.wire, method.result is None))
@@ -41,51 +41,53 @@ def _match_methods(old: Schema, new: Schema, names: dict[str, str]) -> None:
 
 
 def _renamed(old: Schema, new: Schema, names: dict[str, str]) -> dict[str, str]:
-    """Definitions without a partner that have exactly one partner of their shape."""
+    """Match the remaining definitions for which there is exactly one of the same structure."""
     taken = set(names.values())
-    gone = [each for name, each in old.definitions.items() if name not in names]
-    come = [each for name, each in new.definitions.items() if name not in taken]
-    wanted = {each.name: _signature(each, names) for each in gone}
-    offered = {each.name: _signature(each, {}) for each in come}
+    removed = [each for name, each in old.definitions.items() if name not in names]
+    added = [each for name, each in new.definitions.items() if name not in taken]
+    wanted = {each.name: _signature(each, names) for each in removed}
+    offered = {each.name: _signature(each, {}) for each in added}
     return pair(
-        [each.name for each in gone],
-        [each.name for each in come],
-        lambda a, b: wanted[a] == offered[b] and (_is_telling(wanted[a]) or alike(a, b)),
+        [each.name for each in removed],
+        [each.name for each in added],
+        lambda a, b: wanted[a] == offered[b] and (_is_distinctive(wanted[a]) or similar(a, b)),
     )
 
 
-def pair(gone: list[str], come: list[str], same: Callable[[str, str], bool]) -> dict[str, str]:
-    """Pairs of which neither side has another candidate; among several the one by far most alike in name."""
+def pair(removed: list[str], added: list[str], same: Callable[[str, str], bool]) -> dict[str, str]:
+    """Pair the names for which `same` holds, if neither name has another candidate."""
     found: dict[str, str] = {}
-    for each in gone:
-        candidates = [other for other in come if same(each, other)]
-        rivals = [other for other in gone if candidates and same(other, candidates[0])]
+    for each in removed:
+        candidates = [other for other in added if same(each, other)]
+        rivals = [other for other in removed if candidates and same(other, candidates[0])]
         if len(candidates) == 1 and rivals == [each]:
             found[each] = candidates[0]
     return found
 
 
-def alike(a: str, b: str) -> bool:
-    """Whether a name may be another's new one: what they don't share is a word more, a longer word or a similar one.
+def similar(a: str, b: str) -> bool:
+    """Return whether a name may be the new name of another.
 
-    `workingDir` and `workDir` are alike; `maxTokens` and `minTokens`, `SetModeResponse` and `AskResponse` are not.
+    Leaving out the words they share, one has to be the beginning of the other, or both have to be similar texts.
+    `workingDir` and `workDir` are similar; `maxTokens` and `minTokens`, `SetModeResponse` and `AskResponse` are not.
     """
     one, other = Counter(words(a)), Counter(words(b))
     left, right = "".join(one - other), "".join(other - one)
-    return left.startswith(right) or right.startswith(left) or similarity(left, right) >= _ALIKE
+    return left.startswith(right) or right.startswith(left) or similarity(left, right) >= _SIMILAR
 
 
 def similarity(a: str, b: str) -> float:
+    """Return how similar two texts are, from 0 to 1, ignoring case."""
     return SequenceMatcher(None, a.lower(), b.lower()).ratio()
 
 
-def _is_telling(signature: tuple[object, ...]) -> bool:
-    """Whether a shape says enough to recognise a definition whose name has changed altogether."""
+def _is_distinctive(signature: tuple[object, ...]) -> bool:
+    """Return whether a signature alone is enough to recognise a definition under an unrelated name."""
     return len(signature) > 3
 
 
 def _signature(definition: Definition, names: dict[str, str]) -> tuple[object, ...]:
-    """Everything that a definition says but its name and its description."""
+    """Return everything about a definition except its name and description."""
     if isinstance(definition, Alias):
         shape = shape_of(definition.type.annotation).renamed(names)
         values, _ = shape.enum() or ((), None)
@@ -103,17 +105,17 @@ def signature_of_field(field: Field, names: dict[str, str]) -> tuple[object, ...
 
 
 def meaning_of_field(field: Field, names: dict[str, str]) -> tuple[object, ...]:
-    """What a property says but its name and its description."""
+    """Return everything about a property except its name and description."""
     shape: Shape = shape_of(field.type.annotation).renamed(names)
     default = repr(field.default_json) if field.has_default else None
     return (shape, field.required, leniency(field), default, field.tag)
 
 
 def leniency(field: Field) -> tuple[str, ...]:
-    """How a property tolerates invalid values, by the markers of the generated code."""
+    """Return the markers of a property that say which invalid values it tolerates."""
     return tuple(each for each in field.markers if each in MARKERS)
 
 
-def effective(schema: Schema, model: Model) -> dict[str, Field]:
-    """All properties of a model by their keys, those of what it wraps too."""
+def all_fields(schema: Schema, model: Model) -> dict[str, Field]:
+    """Return all properties of a model by their JSON keys, inherited ones included."""
     return {field.wire: field for field in schema.fields(model.name)}

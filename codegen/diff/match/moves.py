@@ -1,7 +1,7 @@
-"""Properties that moved into an object that is nested in theirs, or out of one: where each is now, or was.
+"""Find where a property moved, into an object nested in its own or out of one.
 
-A property has moved if one object lost it while another one, near the first, got it: under the same key and of the same
-type. If there are several such objects, nobody can tell which of them it is.
+A property moved if one object lost it while exactly one nested or surrounding object gained it, under the same key and
+with the same type.
 """
 
 from __future__ import annotations
@@ -11,23 +11,23 @@ from dataclasses import dataclass
 
 from codegen.diff.compare.comparison import Comparison
 from codegen.diff.compare.nesting import Nesting
-from codegen.diff.compare.pointers import of_property
+from codegen.diff.compare.pointers import property_pointer
 from codegen.diff.compare.shapes import Shape, shape_of
 from codegen.diff.sources import Snapshot
 from codegen.ir import Field, Model
 
-# Every object has it, so it says nothing.
-_ANYWHERE = "_meta"
+# Every object has this property, so it never counts as moved.
+_META = "_meta"
 
 
 @dataclass(frozen=True)
 class Place:
-    """Where a property stands on one side.
+    """The place of a property on one side.
 
     Attributes:
         pointer: its JSON pointer.
         model: the object that has it.
-        path: how one gets there in words of the wire: `options.cwd` inside, `NewSessionRequest.cwd` outside.
+        path: its path in JSON names: `options.cwd` in a nested object, `NewSessionRequest.cwd` in a surrounding one.
         field: the property.
     """
 
@@ -38,14 +38,14 @@ class Place:
 
 
 def moved_to(comparison: Comparison, new: Model, field: Field) -> Place | None:
-    """Where the head has a property that this object of the head lost."""
+    """Return the place in the head of a property that this object of the head lost; None if it didn't move."""
     wanted = _shape(field).renamed(comparison.names)
     places = _places(comparison.new, comparison.new_nesting, new, field, lambda other: _shape(other) == wanted)
-    return _only(each for each in places if not _has(comparison.old_nesting, comparison.backwards, each))
+    return _only(each for each in places if not _has(comparison.old_nesting, comparison.old_names, each))
 
 
 def moved_from(comparison: Comparison, old: Model, field: Field) -> Place | None:
-    """Where the base had a property that this object of the base got."""
+    """Return the place in the base of a property that this object gained; None if it didn't move."""
     wanted, names = _shape(field), comparison.names
     places = _places(
         comparison.old, comparison.old_nesting, old, field, lambda other: _shape(other).renamed(names) == wanted
@@ -61,15 +61,15 @@ def _only(places: Iterator[Place]) -> Place | None:
 
 
 def _has(nesting: Nesting, names: dict[str, str], place: Place) -> bool:
-    """Whether the object of a place has the property on the other side, too."""
+    """Return whether the object of a place has the property on the other side too."""
     return place.field.wire in nesting.fields.get(names.get(place.model.name, ""), {})
 
 
 def _places(
     snapshot: Snapshot, nesting: Nesting, start: Model, field: Field, same: Callable[[Field], bool]
 ) -> Iterator[Place]:
-    """Every place near an object that has this property."""
-    if field.wire == _ANYWHERE or field.tag is not None:
+    """Yield the nested and surrounding objects that have this property."""
+    if field.wire == _META or field.tag is not None:
         return
     for model, path in (*nesting.inside(start), *((each, each.name) for each in nesting.around(start))):
         other = nesting.fields[model.name].get(field.wire)
@@ -82,7 +82,7 @@ def _shape(field: Field) -> Shape:
 
 
 def _pointer(snapshot: Snapshot, model: Model, wire: str) -> str:
-    """The pointer of a property, in the object or in what that wraps."""
+    """Return the pointer of a property, which may belong to a base class of the object."""
     owners = (model, *(snapshot.schema.model(base) for base in snapshot.schema.bases(model.name)))
     owner = next(each for each in owners if any(field.wire == wire for field in each.fields))
-    return of_property(snapshot.raw, owner.pointer, wire)
+    return property_pointer(snapshot.raw, owner.pointer, wire)

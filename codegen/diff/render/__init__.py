@@ -1,1 +1,1 @@
-"""A report as text: one module a format, each with one function from a report to a string."""
+"""Render a report as text: one module for each format, with one function that returns a string."""

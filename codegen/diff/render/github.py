@@ -1,8 +1,8 @@
-"""For a workflow's log: annotations, as GitHub's workflow commands have them, on the file of the schema."""
+"""The report as GitHub workflow commands: annotations on the schema's files and on lines of user code."""
 
 from __future__ import annotations
 
-from codegen.diff.render.grouping import change, summary, unsafe_axes
+from codegen.diff.render.grouping import change_line, summary, unsafe_axes
 from codegen.diff.report import Report
 from codegen.diff.user_code.failures import UNPREDICTED, Failure
 from codegen.diff.verdict.findings import Finding
@@ -13,23 +13,26 @@ _LEVELS = {Verdict.BREAKING: "error", Verdict.RISKY: "warning"}
 
 
 def github(report: Report) -> str:
-    """One line a failure that no finding predicts, a finding that isn't safe, a failure beside it, and one for all.
+    """Render the report as annotations, one a line.
 
-    The alarm comes first, because GitHub shows ten errors of a step. What only reports, or was accepted, is a notice.
-    A failure that a finding predicts is a warning, any other an error.
+    The order is: failures that no finding predicts, findings that aren't safe, failures that a finding predicts, notes,
+    and the summary. Unpredicted failures come first because GitHub shows only ten errors of a step.
+
+    A finding is a notice if it is accepted or not in the stable profile, and otherwise an error (breaking) or a warning
+    (risky). A failure is a warning if a finding predicts it, and otherwise an error.
     """
     unsafe = [each for each in report.findings if each.worst is not Verdict.SAFE]
     failures = [_failure("warning", _title(each), failure) for each in unsafe for failure in each.failures]
-    alarms = [_failure("error", UNPREDICTED, failure) for failure in report.unpredicted]
+    unpredicted = [_failure("error", UNPREDICTED, failure) for failure in report.unpredicted]
     notes = [f"::notice::{_data(each)}" for each in (*report.notes, summary(report))]
-    lines = [*alarms, *map(_annotation, unsafe), *failures, *notes]
+    lines = [*unpredicted, *map(_annotation, unsafe), *failures, *notes]
     return "".join(f"{line}\n" for line in lines)
 
 
 def _annotation(finding: Finding) -> str:
     level = "notice" if finding.reports_only or finding.accepted else _LEVELS[finding.worst]
     axes = "; ".join(f"{title}: {verdict.word}" for title, verdict in unsafe_axes(finding).items())
-    text = "\n".join(part for part in (finding.sentence, change(finding), axes, finding.pointer) if part)
+    text = "\n".join(part for part in (finding.sentence, change_line(finding), axes, finding.pointer) if part)
     return f"::{level} file={_property(file_of(finding.profile))},title={_property(_title(finding))}::{_data(text)}"
 
 

@@ -1,4 +1,4 @@
-"""For a reviewer with a browser: one page, nothing to fetch, old and new side by side, filters by role and verdict."""
+"""The report as one self-contained HTML page: old and new side by side, with filters by verdict, role and code."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from codegen.diff.render.grouping import (
     counts,
     groups,
     headline,
-    note,
+    profile_title,
     unsafe_axes,
-    user_code,
+    user_code_line,
 )
 from codegen.diff.report import Report
 from codegen.diff.user_code.failures import UNPREDICTED
@@ -36,38 +36,38 @@ _FILTERS = (
     ("role", "For", {"agent": "agents", "client": "clients"}),
     ("code", "Whose code", {"builds": "builds it", "reads": "reads it"}),
 )
-# Only where user code was checked.
-_FAILING = ("user", "User code", {"fails": "fails", "passes": "passes"})
-# The axes that matter to code that moves to the new bindings: what it builds goes to old peers too, and what it reads
-# comes from them.
+# Added if user code was checked.
+_USER_CODE_FILTER = ("user", "User code", {"fails": "fails", "passes": "passes"})
+# The axes that matter to code that moves to the new bindings. It builds messages for old peers and reads messages from
+# them, so a wire axis belongs to each.
 _CODE = {"builds": ("old_peer", "build"), "reads": ("new_peer", "read", "implement")}
 
 
 def html(report: Report) -> str:
-    """The report as one page of HTML."""
+    """Render the report as an HTML page."""
     script = (_FOLDER / _SCRIPT).read_text("utf-8")
     return _TEMPLATES.render(
         _TEMPLATE,
         report=report,
         headline=headline(report),
-        user_code=user_code(report),
+        user_code=user_code_line(report),
         unpredicted=UNPREDICTED,
         profiles={name: (groups(found), counts(found)) for name, found in by_profile(report).items()},
         verdicts=_VERDICTS,
-        filters=(*_FILTERS, _FAILING) if report.user_code else _FILTERS,
+        filters=(*_FILTERS, _USER_CODE_FILTER) if report.user_code else _FILTERS,
         flows=FLOWS,
-        note=note,
-        drafts=REPORTED_ONLY if any(each.reports_only for each in report.findings) else "",
+        profile_title=profile_title,
+        information=REPORTED_ONLY if any(each.reports_only for each in report.findings) else "",
         sides=_sides,
         axes=unsafe_axes,
-        judged=_judged,
+        verdicts_for_code=_verdicts_for_code,
         script=Markup(script),
         digest=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
     )
 
 
-def _judged(finding: Finding) -> dict[str, str]:
-    """The verdict for each role's code that builds it or reads it, without code that does neither."""
+def _verdicts_for_code(finding: Finding) -> dict[str, str]:
+    """Return the verdict for each role's code that builds or reads the changed object, such as `agent-reads`."""
     verdicts, does = finding.verdicts.by_axis(), {"builds": finding.writers, "reads": finding.readers}
     return {
         f"{role}-{code}": max(verdicts[axis] for axis in axes).word
@@ -78,7 +78,7 @@ def _judged(finding: Finding) -> dict[str, str]:
 
 
 def _sides(before: str, after: str) -> tuple[Markup, Markup]:
-    """Both texts, and in each the words marked that the other hasn't."""
+    """Return both texts, each with the words marked that the other text lacks."""
     old, new = (re.findall(r"\w+|\s+|.", text) for text in (before, after))
     left, right = Markup(), Markup()
     for kind, start, end, first, last in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():

@@ -1,6 +1,7 @@
-"""For a pull request, a workflow's summary and a commit's message: a list a method, what is safe folded away.
+"""The report as GitHub's Markdown, for pull requests, workflow summaries and commit messages. Safe findings are folded.
 
-It is read raw in `git log`, so it has no wide tables; and no line starts with `#`, which git takes for a comment.
+It must also be readable as plain text in `git log`: it has no wide tables, and no line starts with `#`, which git
+removes as a comment.
 """
 
 from __future__ import annotations
@@ -14,33 +15,33 @@ from codegen.diff.render.grouping import (
     REPORTED_ONLY,
     WORST_FIRST,
     by_profile,
-    change,
-    counted,
+    change_line,
     counts,
+    counts_in_words,
     groups,
     headline,
-    note,
     number,
+    profile_title,
     unsafe_axes,
-    user_code,
+    user_code_line,
 )
 from codegen.diff.report import Report
 from codegen.diff.user_code.failures import UNPREDICTED, Failure
 from codegen.diff.verdict.findings import Finding
 from codegen.diff.verdict.verdicts import Verdict
 
-# A comment on GitHub has room for 65,536 characters. The rest is for what a workflow writes around it.
+# A comment on GitHub has at most 65,536 characters. The rest is for text that a workflow adds.
 LIMIT = 64_000
-# More lines than this that no finding predicts say nothing new: the others come after everything else.
-_ALARMS = 20
+# This many unpredicted failures have priority over the findings. The others are the first to be left out.
+_UNPREDICTED_FIRST = 20
 _SIGNS = {Verdict.BREAKING: "🔴", Verdict.RISKY: "🟡", Verdict.SAFE: "🟢"}
 _BREAK = "  \n  "
-# A finding, a line of user code beside it, or a line that no finding predicts.
+# A finding (and None), a finding and one of its failures, or (None and) an unpredicted failure.
 _Part = tuple[Finding | None, Failure | None]
 
 
 def markdown(report: Report) -> str:
-    """The report as GitHub's Markdown. What it is too long for is counted: what is safe and what is unstable first."""
+    """Render the report as GitHub's Markdown, cut to `LIMIT`. The least important parts are only counted."""
     order = _order(report)
     fitting = bisect_right(
         range(len(order) + 1), LIMIT, key=lambda count: len(_text(report, _cut(report, order[:count])))
@@ -49,10 +50,10 @@ def markdown(report: Report) -> str:
 
 
 def _order(report: Report) -> list[_Part]:
-    """What may be left out, the most important first."""
-    alarms: list[_Part] = [(None, each) for each in report.unpredicted]
+    """Return the parts that may be left out, the most important first."""
+    unpredicted: list[_Part] = [(None, each) for each in report.unpredicted]
     found = [(each, failure) for each in report.findings for failure in (None, *each.failures)]
-    return [*alarms[:_ALARMS], *sorted(found, key=_rank), *alarms[_ALARMS:]]
+    return [*unpredicted[:_UNPREDICTED_FIRST], *sorted(found, key=_rank), *unpredicted[_UNPREDICTED_FIRST:]]
 
 
 def _rank(part: tuple[Finding, Failure | None]) -> tuple[bool, bool, bool, int]:
@@ -61,45 +62,44 @@ def _rank(part: tuple[Finding, Failure | None]) -> tuple[bool, bool, bool, int]:
 
 
 def _cut(report: Report, order: list[_Part]) -> Report:
-    """The report with these parts alone."""
+    """Return the report with only these parts."""
     kept = set(order)
     findings = tuple(
         replace(each, failures=tuple(failure for failure in each.failures if (each, failure) in kept))
         for each in report.findings
         if (each, None) in kept
     )
-    alarms = tuple(each for each in report.unpredicted if (None, each) in kept)
-    return replace(
-        report, findings=findings, user_code=report.user_code and replace(report.user_code, unpredicted=alarms)
-    )
+    unpredicted = tuple(each for each in report.unpredicted if (None, each) in kept)
+    user_code = report.user_code and replace(report.user_code, unpredicted=unpredicted)
+    return replace(report, findings=findings, user_code=user_code)
 
 
 def _text(report: Report, cut: Report) -> str:
-    """The report with what it is cut to, and the number of what is left out."""
+    """Render a cut report. `report` is the whole one, from which the omitted parts are counted."""
     blocks = [
         _underlined(f"Schema: {_plain(report.base)} → {_plain(report.head)}"),
         f"**{headline(report)} Recommended version bump: {report.bump}.**",
         "\n".join(f"> Note: {_plain(each)}" for each in report.notes),
-        user_code(report),
-        *_alarm(report, cut),
+        user_code_line(report),
+        *_unpredicted(report, cut),
         _overview(report),
-        _left_out(report, cut, _everything(report)),
+        _left_out(report, cut, _full_report(report)),
     ]
     for profile in report.profiles:
         blocks += _profile(profile, _only(report, profile), _only(cut, profile))
     return "\n\n".join(filter(None, blocks)) + "\n"
 
 
-def _everything(report: Report) -> str:
+def _full_report(report: Report) -> str:
     options = f"USER_CODE={report.user_code.folder} " if report.user_code else ""
-    return f" `make diff BASE=<the same base> {options}FORMAT=html > report.html` has everything."
+    return f" For the full report run `make diff BASE=<the same base> {options}FORMAT=html > report.html`."
 
 
 def _only(report: Report, profile: str) -> Report:
     return replace(report, findings=tuple(by_profile(report)[profile]), user_code=None)
 
 
-def _alarm(report: Report, cut: Report) -> list[str]:
+def _unpredicted(report: Report, cut: Report) -> list[str]:
     if not report.unpredicted:
         return []
     lines = "\n".join(f"- {_failure(each)}" for each in cut.unpredicted)
@@ -108,7 +108,7 @@ def _alarm(report: Report, cut: Report) -> list[str]:
 
 
 def _overview(report: Report) -> str:
-    """A table of counts: a row for each profile in which anything changed."""
+    """Return a table of counts, with a row for each profile that changed."""
     rows = [
         "| " + " | ".join([profile, *map(str, counts(found).values()), str(report.docs_only[profile])]) + " |"
         for profile, found in by_profile(report).items()
@@ -116,8 +116,8 @@ def _overview(report: Report) -> str:
     ]
     titles = [f"{_SIGNS[verdict]} {verdict.word}" for verdict in WORST_FIRST]
     head = f"| Profile | {' | '.join(titles)} | docs |\n|---|--:|--:|--:|--:|"
-    drafts = f"\n\n{REPORTED_ONLY}" if any(each.reports_only for each in report.findings) else ""
-    return "\n".join([head, *rows]) + drafts if rows else ""
+    information = f"\n\n{REPORTED_ONLY}" if any(each.reports_only for each in report.findings) else ""
+    return "\n".join([head, *rows]) + information if rows else ""
 
 
 def _profile(name: str, report: Report, cut: Report) -> list[str]:
@@ -125,17 +125,17 @@ def _profile(name: str, report: Report, cut: Report) -> list[str]:
     blocks = _groups([each for each in cut.findings if each.worst is not Verdict.SAFE])
     if safe:
         blocks += [f"<details><summary>{len(safe)} safe</summary>", *_groups(safe), "</details>"]
-    return [_underlined(note(name)), *blocks, _left_out(report, cut)] if report.findings else []
+    return [_underlined(profile_title(name)), *blocks, _left_out(report, cut)] if report.findings else []
 
 
-def _left_out(report: Report, cut: Report, instead: str = "") -> str:
+def _left_out(report: Report, cut: Report, more: str = "") -> str:
     shown = set(cut.findings)
     lines = len(_failures(report) - _failures(cut))
     missing = [
-        counted([each for each in report.findings if each not in shown]),
+        counts_in_words([each for each in report.findings if each not in shown]),
         f"{number(lines, 'line')} of user code" if lines else "",
     ]
-    return f"> Left out for length: {', '.join(filter(None, missing))}.{instead}" if any(missing) else ""
+    return f"> Left out for length: {', '.join(filter(None, missing))}.{more}" if any(missing) else ""
 
 
 def _failures(report: Report) -> set[Failure]:
@@ -148,12 +148,18 @@ def _groups(findings: list[Finding]) -> list[str]:
 
 def _item(finding: Finding) -> str:
     if finding.worst is Verdict.SAFE:
-        return f"- {_code(finding.subject)}: {finding.sentence} {_code(change(finding))}".rstrip()
+        return f"- {_code(finding.subject)}: {finding.sentence} {_code(change_line(finding))}".rstrip()
     verdict = f"{_SIGNS[finding.worst]} **{finding.worst.word}**"
     axes = "; ".join(f"{title}: {verdict.word}" for title, verdict in unsafe_axes(finding).items())
     about = f"{FLOWS[finding.flow]}, `{finding.rule}`, `{finding.fingerprint}`"
     accepted = f"✅ accepted: {_plain(finding.accepted)}" if finding.accepted else ""
-    lines = [f"{verdict} {_code(finding.subject)}: {finding.sentence}", _code(change(finding)), accepted, axes, about]
+    lines = [
+        f"{verdict} {_code(finding.subject)}: {finding.sentence}",
+        _code(change_line(finding)),
+        accepted,
+        axes,
+        about,
+    ]
     return f"- {_BREAK.join([*filter(None, lines), *map(_failure, finding.failures)])}"
 
 
@@ -166,7 +172,7 @@ def _underlined(text: str) -> str:
 
 
 def _code(text: str) -> str:
-    """Code on one line, in more backticks than it has itself."""
+    """Return code on one line, delimited by more backticks than it contains in a row."""
     if not text:
         return ""
     ticks = "`" * (max(map(len, re.findall("`+", text)), default=0) + 1)
@@ -175,5 +181,5 @@ def _code(text: str) -> str:
 
 
 def _plain(text: str) -> str:
-    """Text on one line that opens no markup but what ends with it."""
+    """Return text on one line, escaped so that it is no markup."""
     return " ".join(re.sub(r"([\\`*\[<&])", r"\\\1", text).split())

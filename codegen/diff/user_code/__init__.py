@@ -1,1 +1,1 @@
-"""User code as of the base, checked with the head's package."""
+"""Check the base's user code with the head's package."""

@@ -1,21 +1,21 @@
-"""What user code fails with since the base."""
+"""Failures of user code with the head's package."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-UNPREDICTED = "User code fails, and no finding says why: this report is incomplete."
+UNPREDICTED = "User code fails type checking, and no finding predicts it: this report is incomplete."
 
 
 @dataclass(frozen=True)
 class Failure:
-    """A line of user code that a type checker accepts with the base's package and not with the head's.
+    """A line of user code that passes the type checker with the base's package and fails with the head's.
 
     Attributes:
-        file: its path in the repository.
-        line: its number, from 1.
-        source: the line.
-        message: what the type checker says.
+        file: the path in the repository.
+        line: the line number, from 1.
+        source: the line itself, without indentation.
+        message: the type checker's message.
     """
 
     file: str
@@ -25,19 +25,19 @@ class Failure:
 
     @property
     def sentence(self) -> str:
-        """Where, and the message on one line."""
+        """The place and the message, on one line."""
         return f"{self.file}:{self.line}: {' '.join(self.message.split())}"
 
 
 @dataclass(frozen=True)
 class UserCode:
-    """User code as of the base that was checked with the head's package.
+    """The result of checking the base's user code with the head's package.
 
     Attributes:
-        folder: where it is in the repository.
-        files: how many files it has.
-        failures: how many failures are new.
-        unpredicted: those that no finding predicts. The others stand in the findings that do.
+        folder: the folder of the user code, in the repository.
+        files: the number of its files.
+        failures: the number of failures that are new since the base.
+        unpredicted: the failures that no finding predicts. The others are in their findings.
     """
 
     folder: str

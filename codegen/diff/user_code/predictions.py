@@ -1,4 +1,4 @@
-"""Which findings predict a failure of user code: those that say that such code breaks, of what the failure mentions."""
+"""Find the findings that predict a failure of user code: breaking ones about a name that the failure mentions."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from codegen.diff.verdict.verdicts import Verdict
 from codegen.ir import Model, Schema
 from codegen.names import method_name
 
-# How well a finding fits: a property whose class is mentioned too, or what holds it, fits better than its name alone.
+# How well a finding matches. A property matches exactly if its class, or a method that carries it, is mentioned too.
 _EXACTLY, _PARTLY, _NOT = 2, 1, 0
 
 
 class Predictions:
-    """The findings that say that Python code breaks. One that says it is only risky predicts no type checker's error.
+    """The findings that are breaking for Python code, to look up by the names that a failure mentions.
 
     Args:
-        findings: all of them.
-        sides: base and head; their schemas say how code gets at a definition that it doesn't name.
+        findings: all findings. Those that are only risky predict no failure of a type checker.
+        sides: base and head. Their schemas tell how code reaches a definition without naming it.
     """
 
     def __init__(self, findings: Iterable[Finding], *sides: Side) -> None:
@@ -31,38 +31,40 @@ class Predictions:
             for name, holder in _holders(snapshot.schema):
                 self._holders[f"{profile}.{name}"].add(holder)
 
-    def of(self, mentions: Iterable[set[str]], profiles: set[str]) -> list[Finding]:
-        """The findings in these profiles that fit what is mentioned, the closest first.
+    def matching(self, mentions: Iterable[set[str]], profiles: set[str]) -> list[Finding]:
+        """Return the findings in these profiles that match the mentioned names best.
 
-        What is mentioned further out decides among the findings that fit what is closer.
+        Args:
+            mentions: sets of names, the closest first. Later sets only choose among findings that match earlier ones.
+            profiles: the profiles that the user code imports.
         """
         candidates = [each for each in self._findings if each.profile in profiles]
         best, names = _NOT, set[str]()
         for more in mentions:
             names |= more
-            fits = {each.fingerprint: self._fit(each, names) for each in candidates}
-            if max(fits.values(), default=_NOT) > best:
-                best = max(fits.values())
-                candidates = [each for each in candidates if fits[each.fingerprint] == best]
+            matches = {each.fingerprint: self._match(each, names) for each in candidates}
+            if max(matches.values(), default=_NOT) > best:
+                best = max(matches.values())
+                candidates = [each for each in candidates if matches[each.fingerprint] == best]
             if best == _EXACTLY:
                 break
         return candidates if best else []
 
-    def _fit(self, finding: Finding, names: set[str]) -> int:
-        return max(self._fit_of_symbol(finding, each.split(".")[1:], names) for each in finding.symbols)
+    def _match(self, finding: Finding, names: set[str]) -> int:
+        return max(self._match_symbol(finding, each.split(".")[1:], names) for each in finding.symbols)
 
-    def _fit_of_symbol(self, finding: Finding, symbol: list[str], names: set[str]) -> int:
+    def _match_symbol(self, finding: Finding, symbol: list[str], names: set[str]) -> int:
         if len(symbol) == 3:
             owners = {symbol[1], f".{symbol[1]}", *(f".{method_name(each)}" for each in finding.methods)}
             return _NOT if f".{symbol[2]}" not in names else _EXACTLY if owners & names else _PARTLY
         if not names.isdisjoint((symbol[-1], f".{symbol[-1]}")):
             return _EXACTLY
-        is_whole_profile = len(symbol) == 1  # one that the module imports
+        is_whole_profile = len(symbol) == 1  # the user code imports it
         return _PARTLY if is_whole_profile or self._holders.get(".".join(symbol), set()) & names else _NOT
 
 
 def _holders(schema: Schema) -> Iterator[tuple[str, str]]:
-    """Definitions, and by what name code gets at each without its own: a property, a class that derives from it."""
+    """Yield each definition with a name through which code reaches it: a property of its type, or a derived class."""
     for model in schema.definitions.values():
         if not isinstance(model, Model):
             continue

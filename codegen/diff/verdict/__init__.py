@@ -1,1 +1,1 @@
-"""Findings, the rules that name them, and how bad each is."""
+"""Findings, the rules that they belong to, and their verdicts."""

@@ -1,12 +1,12 @@
-"""Findings that a maintainer has accepted, each by its fingerprint and with a reason: `schema/accepted.toml`.
+"""Read `schema/accepted.toml`: the findings that a maintainer has accepted, each with a reason.
 
     [[accepted]]
     fingerprint = "0123456789ab"
-    reason = "no peer in the wild sends it"
+    reason = "no known peer sends it"
 
-An entry belongs to one upgrade, and is in the head of its comparison. One that fits no finding is stale: it is left
-over from another upgrade, or what it was about has changed since. Where nothing changed there is no upgrade and so
-nothing to be stale about: the entries of the last one are still there, and do no harm until the next.
+Entries apply to one upgrade and are read from the head of the comparison. An entry that matches no finding is stale: it
+belongs to another upgrade, or its finding has changed since. If nothing changed between base and head, no entry counts
+as stale; those of the last upgrade can stay until the next one.
 """
 
 from __future__ import annotations
@@ -23,39 +23,39 @@ from codegen.toml import parse_toml
 
 @dataclass(frozen=True)
 class Acceptance:
-    """A finding's fingerprint, and why it is accepted."""
+    """The fingerprint of an accepted finding, and the reason."""
 
     fingerprint: str
     reason: str
 
 
 def read_accepted(content: bytes) -> list[Acceptance]:
-    """The acceptances of an accepted.toml; none if it is empty.
+    """Parse the content of an accepted.toml, which may be empty.
 
     Raises:
-        FileError: it isn't TOML.
-        SourceError: it isn't what such a file looks like.
+        FileError: the content isn't TOML.
+        SourceError: an entry or key is wrong.
     """
     entries: Any = parse_toml(content, ACCEPTED)
     listed: Any = entries.get("accepted", [])
     if set(entries) - {"accepted"} or not is_array(listed):
-        raise SourceError(f"{ACCEPTED} has something else than [[accepted]] tables.")
+        raise SourceError(f"{ACCEPTED} may only have [[accepted]] tables.")
     return [_entry(each) for each in listed]
 
 
 def _entry(entry: Any) -> Acceptance:
     texts = is_object(entry) and all(isinstance(each, str) and each.strip() for each in entry.values())
     if not texts or set(entry) != {"fingerprint", "reason"}:
-        raise SourceError(f"{ACCEPTED}: an entry has a fingerprint and a reason, both texts. Found {entry!r}.")
+        raise SourceError(f"{ACCEPTED}: an entry needs a fingerprint and a reason, both as text. Found {entry!r}.")
     return Acceptance(entry["fingerprint"], entry["reason"])
 
 
 def apply(accepted: list[Acceptance], findings: list[Finding]) -> tuple[Finding, ...]:
-    """The findings with the reasons for which they were accepted."""
+    """Return the findings, the accepted ones with their reasons."""
     reasons = {each.fingerprint: each.reason for each in accepted}
     return tuple(replace(each, accepted=reasons.get(each.fingerprint, "")) for each in findings)
 
 
 def stale(accepted: list[Acceptance], findings: list[Finding]) -> tuple[str, ...]:
-    """The fingerprints that no finding has."""
+    """Return the accepted fingerprints that no finding has."""
     return tuple(sorted({each.fingerprint for each in accepted} - {each.fingerprint for each in findings}))

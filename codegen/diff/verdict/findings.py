@@ -1,4 +1,4 @@
-"""Findings: one change, where it is, whom it concerns and how bad it is."""
+"""A finding: one change, where it is, who is affected, and how bad it is."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from codegen.diff.user_code.failures import Failure
 from codegen.diff.verdict.rules import RULES
 from codegen.diff.verdict.verdicts import Verdict, Verdicts
 
-# Which way a message goes. A definition that messages of both ways hold, or that no message holds, is neither.
+# The direction in which a definition is sent: to one side, both ways, or not at all.
 TO_AGENT, TO_CLIENT, BOTH, NOWHERE = "client->agent", "agent->client", "both", "none"
 
 
@@ -18,23 +18,23 @@ class Finding:
     """One change.
 
     Attributes:
-        rule: its kind, a key of `RULES`.
-        profile: the package it is in.
-        place: the method on the wire, or the definition.
-        old: JSON pointer in the base; empty if there was nothing.
-        new: JSON pointer in the head; empty if there is nothing.
-        subject: what it is about in words of the wire: a definition, or a definition and a property.
-        verdicts: one an axis.
-        before: what the base says there.
-        after: what the head says there.
-        symbols: Python names it concerns.
-        flow: which way the messages go that hold it.
-        methods: the methods whose messages hold it, by their names on the wire.
-        moved: where it is now, or was, if that is in another object; in words of the wire.
-        covers: further pointers that changed for the same reason, of the base and of the head.
-        reports_only: its profile is a draft or unstable.
-        accepted: why it was accepted; empty if it wasn't.
-        failures: what user code fails with as the finding says, if any was checked.
+        rule: the kind of change, a key of `RULES`.
+        profile: the profile that changed.
+        place: the method or definition that changed, by its name on the wire.
+        old: its JSON pointer in the base; empty if it wasn't there.
+        new: its JSON pointer in the head; empty if it is no longer there.
+        subject: the changed thing in names of the schema: a method, `Definition`, `Definition.property`, `Union:tag`.
+        verdicts: one for each axis.
+        before: the old text, such as a property with its type.
+        after: the new text.
+        symbols: the Python names that are affected.
+        flow: the direction of the messages that contain it.
+        methods: the methods whose messages contain it, by their names on the wire.
+        moved: the path of a property's new or old place in another object; empty if it didn't move.
+        covers: further pointers that changed for the same reason, in the base and in the head.
+        reports_only: whether the profile is unstable or a draft.
+        accepted: the reason for accepting it; empty if it isn't accepted.
+        failures: the failures of user code that this finding predicts.
     """
 
     rule: str
@@ -63,11 +63,11 @@ class Finding:
 
     @property
     def sentence(self) -> str:
-        """What happened; of a property that moved, also where to or from."""
-        known = RULES[self.rule].sentence
+        """The rule's sentence, and where a property moved to or from."""
+        sentence = RULES[self.rule].sentence
         if not self.moved:
-            return known
-        return f"{known} It moved {'to' if self.rule.endswith('removed') else 'from'} {self.moved}."
+            return sentence
+        return f"{sentence} It moved {'to' if self.rule.endswith('removed') else 'from'} {self.moved}."
 
     @property
     def pointer(self) -> str:
@@ -79,14 +79,14 @@ class Finding:
 
     @property
     def writers(self) -> tuple[str, ...]:
-        """The roles whose code builds it."""
+        """The roles whose code builds the changed object."""
         return {TO_AGENT: ("client",), TO_CLIENT: ("agent",), BOTH: ("agent", "client")}.get(self.flow, ())
 
     @property
     def readers(self) -> tuple[str, ...]:
-        """The roles whose code reads it."""
+        """The roles whose code reads the changed object."""
         return {TO_AGENT: ("agent",), TO_CLIENT: ("client",), BOTH: ("agent", "client")}.get(self.flow, ())
 
-    def doers(self, axis: str) -> tuple[str, ...]:
-        """The roles whose code an axis is about; none on the wire, and where no message says who it is."""
+    def roles(self, axis: str) -> tuple[str, ...]:
+        """Return the roles whose Python code an axis is about: none for the wire, or if no message contains it."""
         return {"build": self.writers, "read": self.readers, "implement": self.readers}.get(axis, ())

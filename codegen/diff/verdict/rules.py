@@ -1,8 +1,8 @@
-"""The rules: what can change, in one sentence each, and the verdicts where they are always the same.
+"""The rules: every kind of change with a sentence that describes it, and its verdicts if they are always the same.
 
-The five letters are the axes of `verdicts.py` in order: old peer, new peer, build, read, implement, each
-(B)reaking, (R)isky or (S)afe. A rule without letters has its verdicts computed. Whatever a rule says of the wire is
-safe for a definition that no method reaches, and at most risky if invalid values are tolerated on every way to it.
+The five letters are the verdicts on the axes of `verdicts.py`, in order: old peer, new peer, build, read, implement;
+(B)reaking, (R)isky or (S)afe. The verdicts of a rule without letters are computed. On the wire, a change is always safe
+in a definition that no message contains, and at most risky if invalid values are tolerated wherever it is used.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ class Rule:
     """A kind of change.
 
     Attributes:
-        sentence: what happened, of the place it happened to.
-        letters: its verdicts; empty where they depend on the types.
+        sentence: the change, described for a reader of the report.
+        letters: the verdicts; empty if they depend on the types.
     """
 
     sentence: str
@@ -31,58 +31,68 @@ class Rule:
 
 RULES: dict[str, Rule] = {
     # Profiles and messages
-    "profile-added": Rule("The profile is new.", "SSSSS"),
-    "profile-removed": Rule("The profile is gone.", "BBBBB"),
+    "profile-added": Rule("This version of the protocol is new.", "SSSSS"),
+    "profile-removed": Rule("This version of the protocol was removed.", "BBBBB"),
     "message-added": Rule("The protocol has a new kind of message.", "RSSSS"),
     "message-removed": Rule("The protocol no longer has this kind of message.", "SRSSS"),
-    "message-changed": Rule("The envelope of the message changed; check that the runtime handles it.", "RRSSS"),
+    "message-changed": Rule(
+        "The JSON-RPC envelope of the message changed; check that the runtime handles it.", "RRSSS"
+    ),
     # Methods
-    "method-added": Rule("The method is new; a capability unlocks it, or it is a notification.", "SSSSS"),
-    "method-added-unannounced": Rule("The method is new, and no capability says which peers have it.", "RSSSS"),
+    "method-added": Rule("The method is new; it requires a capability, or it is a notification.", "SSSSS"),
+    "method-added-unannounced": Rule("The method is new, and no capability tells which peers support it.", "RSSSS"),
     "method-added-baseline": Rule("The method is new, and every peer must implement it.", "BSSSB"),
-    "method-removed": Rule("The method is gone.", "SRBSB"),
-    "method-removed-baseline": Rule("The method is gone, though every peer had to implement it.", "SBBSB"),
+    "method-removed": Rule("The method was removed.", "SRBSB"),
+    "method-removed-baseline": Rule("The method was removed; until now, every peer had to implement it.", "SBBSB"),
     "method-stabilised": Rule("The method was unstable and is now in the stable profile.", "SSSSS"),
-    "method-left-stable": Rule("The method left the stable profile; it is unstable now.", "SRBSB"),
-    "method-renamed": Rule("The method has another name on the wire.", "BBBSB"),
-    "method-side-changed": Rule("Another side handles the method now.", "BBBSB"),
-    "method-side-widened": Rule("Both sides handle the method now.", "SSSSS"),
-    "method-kind-changed": Rule("The method changed from request to notification, or back.", "BBBBB"),
-    "method-params-changed": Rule("The method takes another definition as params."),
-    "method-result-changed": Rule("The method returns another definition."),
-    "method-capability-changed": Rule("The capability that unlocks the method changed.", "RRRSS"),
+    "method-left-stable": Rule("The method was stable and is now only in the unstable profile.", "SRBSB"),
+    "method-renamed": Rule("The method's name on the wire changed.", "BBBSB"),
+    "method-side-changed": Rule("The method is handled by a different side now.", "BBBSB"),
+    "method-side-widened": Rule("The method is handled by both sides now.", "SSSSS"),
+    "method-kind-changed": Rule("The method changed from request to notification, or the reverse.", "BBBBB"),
+    "method-params-changed": Rule("The method takes a different definition as its params."),
+    "method-result-changed": Rule("The method returns a different definition as its result."),
+    "method-capability-changed": Rule("The capability that the method requires changed.", "RRRSS"),
     "method-baseline-gained": Rule("Every peer must implement the method now.", "BSSSB"),
-    "method-baseline-lost": Rule("Peers need not implement the method any more.", "SBRSS"),
-    "method-content-changed": Rule("A part of the method's params needs another capability.", "RRRSS"),
+    "method-baseline-lost": Rule("Peers no longer have to implement the method.", "SBRSS"),
+    "method-content-changed": Rule("The capability that a part of the method's params requires changed.", "RRRSS"),
     # Facts about methods
     "method-opens-changed": Rule("Whether the method opens the connection changed.", "RRSSS"),
-    "method-creates-changed": Rule("What the method's result names as new changed.", "SSSRS"),
-    "method-ends-changed": Rule("What is gone when the method was answered changed.", "SSSRS"),
-    "method-exempt-changed": Rule("What the method needs no capability for changed.", "SSRSS"),
-    "method-gone-changed": Rule("The error of the method that counts as success changed.", "SSSRS"),
-    "method-cancels-changed": Rule("The property that names the request to cancel changed.", "RRSSS"),
-    "method-cancelled-changed": Rule("What cancels the method, or its answer then, changed.", "RRSRR"),
-    "method-paths-changed": Rule("The properties of the method that must be absolute paths changed.", "SSRSS"),
-    "profile-properties-changed": Rule("What all methods of the version have in common changed.", "RRSRS"),
+    "method-creates-changed": Rule("The property of the result that names a new session or terminal changed.", "SSSRS"),
+    "method-ends-changed": Rule(
+        "The property of the params that names the session or terminal to end changed.", "SSSRS"
+    ),
+    "method-exempt-changed": Rule("The exception from the method's required capability changed.", "SSRSS"),
+    "method-gone-changed": Rule("The error code that is treated as an empty result changed.", "SSSRS"),
+    "method-cancels-changed": Rule("The property of the params that names the request to cancel changed.", "RRSSS"),
+    "method-cancelled-changed": Rule(
+        "The notification that cancels the method, or the result of a cancelled call, changed.", "RRSRR"
+    ),
+    "method-paths-changed": Rule("The properties that must be absolute paths changed.", "SSRSS"),
+    "profile-properties-changed": Rule("A setting that all methods of this protocol version share changed.", "RRSRS"),
     # Definitions
     "definition-added": Rule("The definition is new.", "SSSSS"),
-    "definition-removed": Rule("The definition is gone.", "SSBBS"),
-    "definition-renamed": Rule("The definition has another name.", "SSBBS"),
+    "definition-removed": Rule("The definition was removed.", "SSBBS"),
+    "definition-renamed": Rule("The definition was renamed.", "SSBBS"),
     "definition-stabilised": Rule("The definition was unstable and is now in the stable profile.", "SSSSS"),
-    "definition-left-stable": Rule("The definition left the stable profile; it is unstable now.", "SSBBS"),
-    "definition-kind-changed": Rule("The definition changed between object, union and alias."),
-    "definition-base-changed": Rule("What the class derives from changed.", "SSSRS"),
+    "definition-left-stable": Rule("The definition was stable and is now only in the unstable profile.", "SSBBS"),
+    "definition-kind-changed": Rule("The definition is a different kind of type now: object, union or alias."),
+    "definition-base-changed": Rule("The base class of the Python class changed.", "SSSRS"),
     "definition-openness-changed": Rule(
-        "Whether the schema mentions unknown keys changed; they are kept anyway.", "SSSSS"
+        "Whether the schema mentions unknown keys changed; they are kept in either case.", "SSSSS"
     ),
     # Properties
     "property-optional-added": Rule("The property is new and optional.", "SSSSS"),
     "property-required-added": Rule("The property is new and required.", "SBBSS"),
-    "property-optional-removed": Rule("The optional property is gone; what old peers send in it is ignored.", "SRBBS"),
-    "property-required-removed": Rule("The required property is gone; old peers still require it.", "BRBBS"),
-    "property-optional-renamed": Rule("The optional property has another name; the old name is ignored.", "RRBBS"),
-    "property-required-renamed": Rule("The required property has another name.", "BBBBS"),
-    "property-moved": Rule("The property moved between the object and what it wraps, and means the same.", "SSSSS"),
+    "property-optional-removed": Rule(
+        "The optional property was removed; if an old peer sends it, it is ignored.", "SRBBS"
+    ),
+    "property-required-removed": Rule("The required property was removed; old peers still require it.", "BRBBS"),
+    "property-optional-renamed": Rule("The optional property was renamed; the old name is ignored.", "RRBBS"),
+    "property-required-renamed": Rule("The required property was renamed.", "BBBBS"),
+    "property-moved": Rule(
+        "The property moved between a Python class and its base class; the JSON is the same.", "SSSSS"
+    ),
     "property-became-required": Rule("The property is required now.", "SBBSS"),
     "property-became-optional": Rule("The property is optional now."),
     "property-default-added": Rule("The optional property has a default now.", "RRSRS"),
@@ -90,30 +100,30 @@ RULES: dict[str, Rule] = {
     "property-default-removed": Rule("The optional property no longer has a default.", "RRSBS"),
     "property-leniency-added": Rule("Invalid values of the property are tolerated now.", "SSSSS"),
     "property-leniency-removed": Rule("Invalid values of the property are no longer tolerated.", "SRSSS"),
-    # Types, of properties and of definitions that are names for a type
+    # Types of properties, and of definitions that are aliases of a type
     "nullable-added": Rule("Null is allowed now."),
     "nullable-removed": Rule("Null is no longer allowed."),
     "type-changed": Rule("The type changed."),
-    "type-respelled": Rule("The type is written differently and allows the same values.", "SSSSS"),
+    "type-respelled": Rule("The type is written differently but allows the same values.", "SSSSS"),
     "constraint-loosened": Rule("More values of the same type are allowed now."),
     "constraint-tightened": Rule("Fewer values of the same type are allowed now."),
-    "constraint-changed": Rule("Other values of the same type are allowed now."),
+    "constraint-changed": Rule("Some values of the same type are newly allowed, and others no longer are."),
     "enum-closed-value-added": Rule("The closed enum has a new value.", "BSSBS"),
-    "enum-open-value-added": Rule("The open enum names a new value.", "SSSSS"),
-    "enum-closed-value-removed": Rule("The closed enum lost a value.", "SBBRS"),
-    "enum-open-value-removed": Rule("The open enum no longer names a value.", "SRSSS"),
-    "enum-opened": Rule("The closed enum is open now: it takes other values, too.", "BSSBS"),
-    "enum-closed": Rule("The open enum is closed now: it takes only the values it names.", "SBBSS"),
+    "enum-open-value-added": Rule("The open enum lists a new value.", "SSSSS"),
+    "enum-closed-value-removed": Rule("A value was removed from the closed enum.", "SBBRS"),
+    "enum-open-value-removed": Rule("The open enum no longer lists a value; it counts as unknown now.", "SRSSS"),
+    "enum-opened": Rule("The closed enum is open now: it also accepts values that it doesn't list.", "BSSBS"),
+    "enum-closed": Rule("The open enum is closed now: it accepts only the values that it lists.", "SBBSS"),
     # Unions
     "union-closed-member-added": Rule("The closed union has a new member.", "BSSBS"),
-    "union-open-member-added": Rule("The open union names a new member.", "SSSSS"),
-    "union-closed-member-removed": Rule("The closed union lost a member.", "SBBBS"),
-    "union-open-member-removed": Rule("The open union no longer names a member.", "SRBBS"),
-    "union-member-renamed": Rule("A member of the union has another name in Python.", "SSBBS"),
-    "union-member-retagged": Rule("A member of the union has another tag.", "BBBBS"),
-    "union-opened": Rule("The closed union is open now: it takes unknown members, too.", "BSSBS"),
-    "union-closed": Rule("The open union is closed now: it takes only the members it names.", "SBBBS"),
-    "union-tag-changed": Rule("Another property tells the members of the union apart.", "BBBBS"),
+    "union-open-member-added": Rule("The open union lists a new member.", "SSSSS"),
+    "union-closed-member-removed": Rule("A member was removed from the closed union.", "SBBBS"),
+    "union-open-member-removed": Rule("The open union no longer lists a member; it counts as unknown now.", "SRBBS"),
+    "union-member-renamed": Rule("The Python class of a union member was renamed.", "SSBBS"),
+    "union-member-retagged": Rule("The tag of a union member changed.", "BBBBS"),
+    "union-opened": Rule("The closed union is open now: it also accepts members that it doesn't list.", "BSSBS"),
+    "union-closed": Rule("The open union is closed now: it accepts only the members that it lists.", "SBBBS"),
+    "union-tag-changed": Rule("The members of the union are identified by a different property now.", "BBBBS"),
     "union-choice-changed": Rule("Whether exactly one member of the union must match changed.", "RRSSS"),
-    "union-order-changed": Rule("The members of the union are tried in another order.", "RRSRS"),
+    "union-order-changed": Rule("The members of the union are tried in a different order now.", "RRSRS"),
 }

@@ -1,4 +1,4 @@
-"""Verdicts: how bad a change is, on five axes that have nothing to do with each other."""
+"""Verdicts: how bad a change is, on five independent axes."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from enum import IntEnum
 
 
 class Verdict(IntEnum):
-    """How bad it is. They are in order: the worst is the greatest."""
+    """How bad a change is. The worst verdict is the greatest."""
 
     SAFE = 0
     RISKY = 1
@@ -21,27 +21,20 @@ class Verdict(IntEnum):
 SAFE, RISKY, BREAKING = Verdict.SAFE, Verdict.RISKY, Verdict.BREAKING
 _LETTERS = {"S": SAFE, "R": RISKY, "B": BREAKING}
 
-# What each axis asks. The first two are about JSON between peers of both versions, the others about Python code that
-# moves from the old bindings to the new ones.
+# The axes, with the title that reports give them. The first two are about JSON between peers of different versions, the
+# others about Python code that moves from the old bindings to the new ones.
 AXES = {
-    "old_peer": "an old peer reads what a new one sends",
-    "new_peer": "a new peer reads what an old one sends",
+    "old_peer": "old peers reading new messages",
+    "new_peer": "new peers reading old messages",
     "build": "Python code that builds it",
     "read": "Python code that reads it",
     "implement": "Python code that implements the method",
-}
-TITLES = {
-    "old_peer": "wire, old peer",
-    "new_peer": "wire, new peer",
-    "build": "python, build",
-    "read": "python, read",
-    "implement": "python, implement",
 }
 
 
 @dataclass(frozen=True)
 class Verdicts:
-    """One verdict an axis."""
+    """A verdict for each axis."""
 
     old_peer: Verdict = SAFE
     new_peer: Verdict = SAFE
@@ -51,7 +44,7 @@ class Verdicts:
 
     @classmethod
     def of(cls, letters: str) -> Verdicts:
-        """Five letters, in the order of the axes: B, R or S."""
+        """Create verdicts from five letters, B, R or S, in the order of the axes."""
         return cls(*(_LETTERS[letter] for letter in letters))
 
     @property
@@ -73,7 +66,7 @@ class Verdicts:
         return replace(self, old_peer=old_peer, new_peer=new_peer)
 
     def softened(self, *, old_peer: bool, new_peer: bool) -> Verdicts:
-        """What breaks on the wire is only risky where the reader lets a bad value give way."""
+        """Return verdicts that are at most risky for each kind of peer that tolerates invalid values."""
         return self.wire(
             min(self.old_peer, RISKY) if old_peer else self.old_peer,
             min(self.new_peer, RISKY) if new_peer else self.new_peer,

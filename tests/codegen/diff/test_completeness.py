@@ -1,4 +1,4 @@
-"""On every pair of consecutive releases the report says everything that changed, and nothing that didn't."""
+"""For every pair of consecutive releases, the report has all changes and nothing else."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from codegen.diff.compare.pointers import at
+from codegen.diff.compare.pointers import resolve
 from codegen.diff.report import Report, compare
 from codegen.diff.sources import Side
 from codegen.diff.verdict.findings import Finding
-from tests.support.diff.raw import Change, changes, covers
+from tests.support.diff.raw_changes import Change, changes, covers
 from tests.support.diff.released import side_of
 from tests.support.releases import PAIRS
 
@@ -34,7 +34,7 @@ def report(pair: tuple[str, str]) -> Report:
 
 
 def profiles(pair: tuple[str, str]) -> list[tuple[str, Any, Any, list[Finding]]]:
-    """What both sides have of each profile, and the findings in it."""
+    """Return each profile that both sides have: its name, both schemas, and the findings in it."""
     base, head = sides(pair)
     both = [name for name in base.profiles if name in head.profiles]
     found = report(pair).findings
@@ -54,24 +54,24 @@ def test_every_change_has_a_finding_or_is_a_description(pair: tuple[str, str]) -
     assert missed == []
 
 
-def test_no_finding_is_about_what_did_not_change(pair: tuple[str, str]) -> None:
+def test_every_finding_is_about_something_that_changed(pair: tuple[str, str]) -> None:
     for _, old, new, findings in profiles(pair):
         changed = [change for change in changes(old, new) if not change.only_docs]
         for finding in findings:
-            assert any(_meet(finding, change) for change in changed), finding
+            assert any(_overlap(finding, change) for change in changed), finding
             for raw, pointer in ((old, finding.old), (new, finding.new)):
-                assert not pointer or at(raw, pointer) is not None, finding
+                assert not pointer or resolve(raw, pointer) is not None, finding
 
 
-def _meet(finding: Finding, change: Change) -> bool:
-    """Whether a change is in the finding's own place, or the place came or went with something around it."""
+def _overlap(finding: Finding, change: Change) -> bool:
+    """Return whether the finding's place contains the change, or was added or removed as part of it."""
     return any(
         own and other and (other == own or other.startswith(f"{own}/") or own.startswith(f"{other}/"))
         for own, other in ((finding.old, change.old), (finding.new, change.new))
     ) or any(place in (change.old, change.new) for place in finding.covers)
 
 
-def test_descriptions_are_counted_where_they_changed(pair: tuple[str, str]) -> None:
+def test_no_descriptions_are_counted_where_none_changed(pair: tuple[str, str]) -> None:
     for name, old, new, _ in profiles(pair):
         if not any(change.only_docs for change in changes(old, new)):
             assert report(pair).docs_only[name] == 0

@@ -1,4 +1,4 @@
-"""The report as Markdown: what a pull request shows and what a commit's message keeps."""
+"""The report as Markdown, in pull requests and commit messages."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ NOTHING = Report("base", "head", (), {"v1": 0}, ("v1",))
 
 
 def longer(count: int) -> Report:
-    """The large report that many times over, with subjects that are nowhere else."""
+    """Return the large report with its findings repeated `count` times, each under a subject of its own."""
     found = [
         replace(each, subject=f"{each.fingerprint}.{index}") for index in range(count) for each in large().findings
     ]
     return replace(large(), findings=tuple(found))
 
 
-def test_the_verdict_and_the_version_come_first_and_then_the_counts() -> None:
+def test_the_verdict_and_the_version_bump_come_before_the_counts() -> None:
     title, _, _, verdict, _, _, _, stable, unstable, *_ = markdown(large()).splitlines()
     assert title == f"Schema: {large().base} → head (1.1.0)"
-    assert verdict == "**The stable profile breaks. Recommended version bump: major.**"
+    assert verdict == "**The stable profile has breaking changes. Recommended version bump: major.**"
     assert [stable, unstable] == [row("v1"), row("v1_unstable")]
 
 
@@ -41,7 +41,7 @@ def row(profile: str) -> str:
     return f"| {profile} | {' | '.join(map(str, counts))} | {large().docs_only[profile]} |"
 
 
-def test_every_finding_has_an_item_and_what_is_safe_is_folded_away() -> None:
+def test_every_finding_has_an_item_and_safe_ones_are_folded() -> None:
     text = markdown(large())
     folded = "".join(re.findall(r"<details>.*?</details>", text, re.DOTALL))
     for each in large().findings:
@@ -52,7 +52,7 @@ def test_every_finding_has_an_item_and_what_is_safe_is_folded_away() -> None:
 
 
 @pytest.mark.parametrize("report", [large, lambda: failing(2, 3)], ids=["findings", "user code"])
-def test_git_keeps_every_line_of_it_in_a_commit_message(report: Callable[[], Report]) -> None:
+def test_git_keeps_every_line_in_a_commit_message(report: Callable[[], Report]) -> None:
     text = markdown(report())
     command = ["git", "stripspace", "--strip-comments"]
     kept = subprocess.run(command, input=text, capture_output=True, text=True, encoding="utf-8", check=True).stdout
@@ -61,13 +61,13 @@ def test_git_keeps_every_line_of_it_in_a_commit_message(report: Callable[[], Rep
 
 
 @pytest.mark.slow
-def test_a_report_that_is_too_long_says_how_much_is_left_out_and_how_to_get_it() -> None:
+def test_a_report_that_is_too_long_says_how_much_is_left_out_and_how_to_see_it() -> None:
     report = longer(5)
     text = markdown(report)
     (note,) = re.findall(r"^> Left out for length: .*make diff.*$", text, re.MULTILINE)
-    said, how = note.split(". ", 1)
-    assert how == "`make diff BASE=<the same base> FORMAT=html > report.html` has everything."
-    left_out = sum(int(number) for number in re.findall(r"\d+", said))
+    counts, command = note.split(". ", 1)
+    assert command == "For the full report run `make diff BASE=<the same base> FORMAT=html > report.html`."
+    left_out = sum(int(number) for number in re.findall(r"\d+", counts))
     assert len(text) <= LIMIT
     assert left_out + len(re.findall("^- ", text, re.MULTILINE)) == len(report.findings)
     assert text.count("<details>") == text.count("</details>")
@@ -75,7 +75,7 @@ def test_a_report_that_is_too_long_says_how_much_is_left_out_and_how_to_get_it()
 
 @pytest.mark.slow
 @pytest.mark.parametrize("count", [3, 4, 8])
-def test_what_breaks_in_the_stable_profile_is_left_out_last(count: int) -> None:
+def test_breaking_findings_of_the_stable_profile_are_left_out_last(count: int) -> None:
     report = longer(count)
     text = markdown(report)
     order = sorted(report.findings, key=lambda each: (each.worst is SAFE, each.reports_only, -each.worst))
@@ -84,7 +84,7 @@ def test_what_breaks_in_the_stable_profile_is_left_out_last(count: int) -> None:
     assert kept == sorted(kept, reverse=True)
 
 
-def test_text_of_others_opens_no_markup() -> None:
+def test_foreign_text_is_escaped() -> None:
     finding = replace(
         next(each for each in large().findings if each.worst is not SAFE),
         before="`a` ``b",
@@ -97,20 +97,20 @@ def test_text_of_others_opens_no_markup() -> None:
     assert text.startswith(r"Schema: \<b> → main")
 
 
-def test_an_accepted_finding_says_why() -> None:
-    findings: list[Finding] = [replace(each, accepted="nobody has it") for each in large().findings]
+def test_an_accepted_finding_has_its_reason() -> None:
+    findings: list[Finding] = [replace(each, accepted="unused so far") for each in large().findings]
     text = markdown(replace(large(), findings=tuple(findings)))
-    assert "Everything in the stable profile is safe or accepted. Recommended version bump: major." in text
-    assert text.count("accepted: nobody has it") == sum(each.worst is not SAFE for each in findings)
+    assert "All changes in the stable profile are safe or accepted. Recommended version bump: major." in text
+    assert text.count("accepted: unused so far") == sum(each.worst is not SAFE for each in findings)
 
 
-def test_where_nothing_changed_there_is_one_sentence() -> None:
+def test_if_nothing_changed_the_report_is_one_sentence() -> None:
     title, _, _, *rest = markdown(NOTHING).splitlines()
     assert title == "Schema: base → head"
     assert rest == ["**Nothing changed. Recommended version bump: none.**"]
 
 
-def test_where_words_changed_they_are_counted() -> None:
+def test_changed_descriptions_are_counted() -> None:
     *_, last = markdown(replace(NOTHING, docs_only={"v1": 3})).splitlines()
     assert last == "| v1 | 0 | 0 | 0 | 3 |"
 
@@ -118,12 +118,12 @@ def test_where_words_changed_they_are_counted() -> None:
 # User code
 
 
-def test_what_fails_is_in_the_item_of_the_finding_and_the_alarm_is_before_the_counts() -> None:
+def test_a_failure_is_in_the_item_of_its_finding_and_unpredicted_ones_come_before_the_counts() -> None:
     report = failing(1, 2)
     text = markdown(report)
-    alarm, _ = text.split("| Profile |")
-    assert alarm.index(UNPREDICTED) < alarm.index("- fails: `user/code/unpredicted.py:1: Module") < alarm.index(":2: ")
-    assert f"User code: {failures(report)} failures in 7 files, 2 that no finding predicts." in alarm
+    first, _ = text.split("| Profile |")
+    assert first.index(UNPREDICTED) < first.index("- fails: `user/code/unpredicted.py:1: Module") < first.index(":2: ")
+    assert f"User code: {failures(report)} failures in 7 files, 2 that no finding predicts." in first
     items = re.split("^- ", text, flags=re.MULTILINE)
     for each in [each for each in report.findings if each.failures]:
         (item,) = [item for item in items if f"`{each.fingerprint}`" in item]
@@ -137,9 +137,9 @@ def failures(report: Report) -> int:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("beside", "unpredicted"), [(20, 0), (200, 5), (1, 2000), (50, 500)])
-def test_what_breaks_the_stable_profile_is_left_out_after_the_lines_that_fail(beside: int, unpredicted: int) -> None:
-    report = failing(beside, unpredicted)
+@pytest.mark.parametrize(("predicted", "unpredicted"), [(20, 0), (200, 5), (1, 2000), (50, 500)])
+def test_failures_are_left_out_before_findings_that_break_the_stable_profile(predicted: int, unpredicted: int) -> None:
+    report = failing(predicted, unpredicted)
     text = markdown(report)
     assert len(text) <= LIMIT
     for each in report.findings:
@@ -149,10 +149,10 @@ def test_what_breaks_the_stable_profile_is_left_out_after_the_lines_that_fail(be
     notes = re.findall(r"^> Left out for length: .*?(\d+) lines of user code\.", text, re.MULTILINE)
     assert max(map(int, notes)) == failures(report) - lines
     assert (UNPREDICTED in text) is bool(unpredicted)
-    assert "`make diff BASE=<the same base> USER_CODE=user/code FORMAT=html > report.html` has everything." in text
+    assert "run `make diff BASE=<the same base> USER_CODE=user/code FORMAT=html > report.html`." in text
 
 
-def test_failures_with_endless_messages_are_left_out_too() -> None:
+def test_failures_with_very_long_messages_are_left_out_too() -> None:
     text = markdown(failing(1, 30, "x" * 10_000))
     assert len(text) <= LIMIT
     assert UNPREDICTED in text

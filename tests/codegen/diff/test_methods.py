@@ -1,4 +1,4 @@
-"""What the report says of methods, messages and profiles, and of definitions that move between profiles."""
+"""Findings about methods, messages and profiles, and about definitions that become stable or unstable."""
 
 from __future__ import annotations
 
@@ -22,33 +22,35 @@ def side(profiles: dict[str, Schema]) -> Side:
 
 def base(case: MethodCase) -> Side:
     found = side(case.old).profiles
-    return Side("", "", {name: with_facts(name, each, MethodFacts("", case.said)) for name, each in found.items()})
+    return Side(
+        "", "", {name: with_facts(name, each, MethodFacts("", case.base_facts)) for name, each in found.items()}
+    )
 
 
-def of_kind(case: MethodCase) -> list[Finding]:
-    """The findings about what the row is about: a new method comes with new definitions."""
+def findings_of(case: MethodCase) -> list[Finding]:
+    """Return the findings of the case's kind: a new method, for example, also adds definitions."""
     kind = case.rule.split("-")[0]
     return [each for each in compare(base(case), side(case.new), []).findings if each.rule.split("-")[0] == kind]
 
 
 @pytest.mark.parametrize("case", METHOD_CASES, ids=lambda case: case.name)
-def test_a_change_is_the_finding_written_by_hand(case: MethodCase) -> None:
-    found = of_kind(case)
+def test_the_finding_is_the_one_written_by_hand(case: MethodCase) -> None:
+    found = findings_of(case)
     assert [(each.rule, each.verdicts.letters, each.flow) for each in found] == [(case.rule, case.letters, case.flow)]
 
 
-def test_every_rule_has_a_row_written_by_hand() -> None:
+def test_every_rule_has_a_case() -> None:
     assert set(RULES) == {case.rule for case in (*CASES, *METHOD_CASES)}
 
 
-def test_a_method_names_its_handlers() -> None:
+def test_a_finding_about_a_method_names_its_handlers() -> None:
     found = compare(side(stable({})), side(stable(MODE)), []).findings
     (method,) = [each for each in found if each.rule.startswith("method")]
     assert method.symbols == ("acp_bindings.v1.Agent.session_set_mode",)
     assert method.place == "session/set_mode"
 
 
-def test_what_only_moves_between_unstable_and_stable_is_neither_new_nor_gone() -> None:
+def test_a_method_that_becomes_stable_or_unstable_is_neither_added_nor_removed() -> None:
     unstable, moved = side(both({}, MODE)), side(both(MODE, MODE))
     assert {each.rule for each in compare(unstable, moved, []).findings} == {
         "method-stabilised",
@@ -60,7 +62,7 @@ def test_what_only_moves_between_unstable_and_stable_is_neither_new_nor_gone() -
     }
 
 
-def test_an_empty_result_is_not_the_new_name_of_another() -> None:
+def test_empty_results_of_two_methods_are_not_one_renamed_definition() -> None:
     old, new = stable(MODE), stable(request("session/set_config_option", "Ask"))
     found = compare(side(old), side(new), []).findings
     assert {each.rule for each in found} == {

@@ -1,4 +1,4 @@
-"""A property that moved into a nested object, or out of one, is linked to its other place."""
+"""A finding about a property that moved into or out of a nested object names its other place."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import pytest
 
 from codegen.diff.render.github import github
 from codegen.diff.render.html import html
-from codegen.diff.render.machine import as_json
+from codegen.diff.render.json import json_values
 from codegen.diff.render.markdown import markdown
 from codegen.diff.render.terminal import terminal
 from codegen.diff.report import Report, compare
@@ -14,7 +14,7 @@ from codegen.diff.sources import Side, Snapshot
 from codegen.diff.verdict.findings import Finding
 from codegen.regen import read_schema
 from tests.support.codegen.build import STRING, Schema, acp_schema, model, other, ref, tagged
-from tests.support.diff.case import INT, around
+from tests.support.diff.cases import INT, around
 
 FLAT = model(["cwd"], cwd=STRING)
 OPTIONS = model(["options"], options=ref("Options"))
@@ -39,7 +39,7 @@ def places(finding: Finding) -> tuple[str, str, str, str]:
     return finding.old, finding.new, finding.before, finding.after
 
 
-def test_a_property_that_moved_inside_says_where_it_is_now() -> None:
+def test_a_property_that_moved_into_an_object_names_its_new_place() -> None:
     finding = about(report((FLAT, {}), (OPTIONS, INNER)), "NewSessionRequest.cwd")
     assert (finding.rule, finding.verdicts.letters) == ("property-required-removed", "BRBBS")
     assert places(finding) == (
@@ -52,7 +52,7 @@ def test_a_property_that_moved_inside_says_where_it_is_now() -> None:
     assert finding.symbols == ("acp_bindings.v1.NewSessionRequest.cwd", "acp_bindings.v1.Options.cwd")
 
 
-def test_a_property_that_moved_out_says_where_it_was() -> None:
+def test_a_property_that_moved_out_of_an_object_names_its_old_place() -> None:
     finding = about(report((OPTIONS, INNER), (FLAT, {})), "NewSessionRequest.cwd")
     assert (finding.rule, finding.verdicts.letters) == ("property-required-added", "SBBSS")
     assert places(finding) == (
@@ -64,7 +64,7 @@ def test_a_property_that_moved_out_says_where_it_was() -> None:
     assert finding.sentence.endswith("It moved from options.cwd.")
 
 
-def test_of_two_objects_that_stay_each_finding_is_linked_to_the_other() -> None:
+def test_if_both_objects_remain_each_finding_names_the_other_place() -> None:
     before = (model(["options"], options=ref("Options"), cwd=STRING), {"Options": model()})
     after = (OPTIONS, {"Options": model(cwd=STRING)})
     there, back = report(before, after), report(after, before)
@@ -74,12 +74,12 @@ def test_of_two_objects_that_stay_each_finding_is_linked_to_the_other() -> None:
     assert about(back, "NewSessionRequest.cwd").before == "options.cwd: str (optional)"
 
 
-def test_it_may_be_required_here_and_optional_there() -> None:
+def test_a_required_property_may_be_optional_in_its_new_place() -> None:
     new = (OPTIONS, {"Options": model(cwd={"type": ["string", "null"]})})
     assert about(report((FLAT, {}), new), "NewSessionRequest.cwd").after == "options.cwd: str | None (optional)"
 
 
-HOLDERS = {
+CONTAINERS = {
     "an object two levels down": (
         model(options=ref("Options")),
         {"Options": model(more=ref("More")), "More": model(cwd=STRING)},
@@ -105,27 +105,27 @@ HOLDERS = {
 }
 
 
-@pytest.mark.parametrize(("request_now", "others", "path"), HOLDERS.values(), ids=HOLDERS)
-def test_it_is_found_in(request_now: Schema, others: Schema, path: str) -> None:
-    assert about(report((FLAT, {}), (request_now, others)), "NewSessionRequest.cwd").moved == path
-    assert about(report((request_now, others), (FLAT, {})), "NewSessionRequest.cwd").moved == path
+@pytest.mark.parametrize(("request_", "others", "path"), CONTAINERS.values(), ids=CONTAINERS)
+def test_a_moved_property_is_found_in(request_: Schema, others: Schema, path: str) -> None:
+    assert about(report((FLAT, {}), (request_, others)), "NewSessionRequest.cwd").moved == path
+    assert about(report((request_, others), (FLAT, {})), "NewSessionRequest.cwd").moved == path
 
 
 NOT_MOVED = {
     "of another type": ((OPTIONS, {"Options": model(cwd=INT)}), (FLAT, {})),
     "that was there before": ((OPTIONS, INNER), (model(["cwd"], cwd=STRING, options=ref("Options")), INNER)),
-    "in an object that nothing here leads to": ((model(), INNER), (FLAT, {})),
+    "in an unrelated object": ((model(), INNER), (FLAT, {})),
     "in two places": ((model(a=ref("A"), b=ref("B")), {"A": FLAT, "B": FLAT}), (FLAT, {})),
 }
 
 
 @pytest.mark.parametrize(("after", "before"), NOT_MOVED.values(), ids=NOT_MOVED)
-def test_it_is_not_linked_to_one(after: tuple[Schema, Schema], before: tuple[Schema, Schema]) -> None:
+def test_a_property_did_not_move_to_one(after: tuple[Schema, Schema], before: tuple[Schema, Schema]) -> None:
     for found in (report(before, after), report(after, before)):
         assert about(found, "NewSessionRequest.cwd").moved == ""
 
 
-def test_what_every_object_has_never_moves() -> None:
+def test_a_property_that_every_object_has_never_counts_as_moved() -> None:
     meta = {"_meta": {"type": "object", "additionalProperties": True}}
     new = (OPTIONS, {"Options": model(**meta)})
     assert about(report((model(**meta), {}), new), "NewSessionRequest._meta").moved == ""
@@ -135,6 +135,6 @@ def test_every_format_has_both_places() -> None:
     found = report((FLAT, {}), (OPTIONS, INNER))
     for text in (terminal(found, colour=False), markdown(found), github(found), html(found)):
         assert "It moved to options.cwd." in text
-    (finding,) = [each for each in as_json(found)["findings"] if each["subject"] == "NewSessionRequest.cwd"]
+    (finding,) = [each for each in json_values(found)["findings"] if each["subject"] == "NewSessionRequest.cwd"]
     assert finding["pointer"]["new"] == "/$defs/Options/properties/cwd"
     assert finding["sentence"].endswith("It moved to options.cwd.")

@@ -1,4 +1,4 @@
-"""Whatever changes in a real schema so that codegen still understands it, the report has it or counts it as words."""
+"""The report has every mutation of a real schema that codegen can still read, or counts it as a description."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from codegen.errors import SchemaError
 from codegen.regen import read_schema
 from tests.support import scale
 from tests.support.codegen.mutations import Mutation, sample
-from tests.support.diff.raw import changes, covers
+from tests.support.diff.raw_changes import changes, covers
 
 FILES = {"v1": "v1/schema.json", "v2_draft_unstable": "v2/schema.unstable.json"}
 EACH = 1
@@ -32,7 +32,7 @@ def original(profile: str) -> Side:
 
 
 def missed(profile: str, mutation: Mutation) -> list[str]:
-    """The changes of a mutation that no finding has; none for one that codegen refuses."""
+    """Return the changes of a mutation that no finding has; none if codegen refuses the schema."""
     base = original(profile)
     try:
         head = side(profile, mutation.schema)
@@ -41,7 +41,7 @@ def missed(profile: str, mutation: Mutation) -> list[str]:
     report = compare(base, head, [])
     found: tuple[Finding, ...] = report.findings
     if "title" in mutation.kind and report.docs_only[profile]:
-        return []  # where a title names no class it is a description
+        return []  # a title that names no class counts as a description
     changed = list(changes(base.profiles[profile].raw, mutation.schema))
     return [
         f"{mutation.id}: {change}"
@@ -53,6 +53,6 @@ def missed(profile: str, mutation: Mutation) -> list[str]:
 @pytest.mark.slow
 @pytest.mark.stress
 @pytest.mark.parametrize("profile", FILES)
-def test_every_mutation_that_codegen_understands_is_found(profile: str) -> None:
+def test_every_mutation_that_codegen_can_read_is_found(profile: str) -> None:
     mutations = scale.sample(sample(original(profile).profiles[profile].raw, EACH), 20)
     assert [each for mutation in mutations for each in missed(profile, mutation)] == []

@@ -1,4 +1,4 @@
-"""What says the same in other words is no finding, and gives the same package."""
+"""Schemas that are written differently but mean the same give no findings and the same package."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from codegen.errors import SchemaError
 from codegen.pinned.profiles import Profile
 from codegen.regen import read_schema
 from tests.support.codegen.build import STRING, Schema, acp_schema, model, other, ref, tagged
-from tests.support.diff.case import around
+from tests.support.diff.cases import around
 
 PROFILE = Profile("v1", "v1/schema.json", "", "", "")
 TEXT = model(["text"], text=STRING)
@@ -39,7 +39,7 @@ def side(raw: Schema) -> Side:
 
 
 def objects(node: Any) -> list[dict[str, Any]]:
-    """Every schema object that describes properties and requires none."""
+    """Return every schema that has properties and no `required`."""
     inside = [each for key, value in _items(node) if key not in ("const", "default") for each in objects(value)]
     mine = isinstance(node, dict) and "properties" in node and "required" not in node
     return [node, *inside] if mine else inside
@@ -60,7 +60,7 @@ def assert_same(changed: Schema) -> None:
     assert emitted[0] == emitted[1]
 
 
-def test_requiring_nothing_is_no_difference_wherever_it_stands() -> None:
+def test_an_empty_required_is_no_difference_anywhere_in_the_schema() -> None:
     changed = schema()
     places = objects(changed)
     assert len(places) >= 3
@@ -70,13 +70,13 @@ def test_requiring_nothing_is_no_difference_wherever_it_stands() -> None:
 
 
 @pytest.mark.parametrize("definition", ["Text", "Kind", "Block", "Maybe"])
-def test_requiring_nothing_is_no_difference_in_any_definition(definition: str) -> None:
+def test_an_empty_required_is_no_difference_in_any_definition(definition: str) -> None:
     changed = schema()
     changed["$defs"][definition].setdefault("required", [])
     assert_same(changed)
 
 
-def test_the_order_of_what_is_required_and_of_types_is_no_difference() -> None:
+def test_the_order_of_required_and_type_is_no_difference() -> None:
     changed = schema()
     request = changed["$defs"]["NewSessionRequest"]
     request["required"] = request["required"][::-1]
@@ -87,7 +87,7 @@ def test_the_order_of_what_is_required_and_of_types_is_no_difference() -> None:
     assert_same(changed)
 
 
-def test_the_order_of_the_keywords_is_no_difference() -> None:
+def test_the_order_of_keywords_is_no_difference() -> None:
     changed = schema()
     for name, each in changed["$defs"].items():
         changed["$defs"][name] = dict(reversed(each.items()))
@@ -101,7 +101,7 @@ def test_a_limit_that_excludes_nothing_is_a_type_written_differently() -> None:
     assert (finding.rule, finding.verdicts.letters) == ("type-respelled", "SSSSS")
 
 
-def test_requiring_nothing_is_data_where_it_is_the_value_of_a_constant() -> None:
+def test_an_empty_required_inside_a_default_is_data() -> None:
     changed = schema()
     changed["$defs"]["Maybe"]["properties"]["y"] = {"type": "string", "default": {"required": []}}
     with pytest.raises(SchemaError, match="default"):

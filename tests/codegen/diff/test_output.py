@@ -1,4 +1,4 @@
-"""How the report is shown, what the exit code says, and what is said of input that can't be read."""
+"""The command: its output in each format, its exit code, and its errors for input that can't be read."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from codegen.__main__ import ROOT, main
 from codegen.diff.verdict.rules import RULES
 from codegen.pinned.pins import sha256
 from tests.support.codegen.build import STRING, Schema, acp_schema, model, write_schema
-from tests.support.diff.case import around, holds, may
-from tests.support.diff.report import SCHEMA
+from tests.support.diff.cases import around, holds, may
+from tests.support.diff.report_schema import SCHEMA
 from tests.support.diff.repository import commit
 
 BEFORE, AFTER = around("request", model()), around("request", holds(STRING))
@@ -26,7 +26,7 @@ Run = Callable[..., tuple[int, str, str]]
 
 @pytest.fixture
 def run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Run:
-    """Compare two folders in which `tmp_path` has schemas."""
+    """Run the command on two folders of schemas in `tmp_path`, and return the exit code, stdout and stderr."""
 
     def compare(*options: str, base: str = "base", head: str = "head") -> tuple[int, str, str]:
         sides = ["--base", str(tmp_path / base), "--head", str(tmp_path / head)]
@@ -55,18 +55,18 @@ def report(run: Run) -> dict[str, Any]:
 
 @pytest.mark.usefixtures("folders")
 @pytest.mark.parametrize(("threshold", "code"), [("breaking", 1), ("risky", 1), ("never", 0)])
-def test_the_exit_code_says_whether_there_is_such_a_finding(run: Run, threshold: str, code: int) -> None:
+def test_a_finding_at_the_threshold_gives_exit_code_1(run: Run, threshold: str, code: int) -> None:
     assert run("--fail-on", threshold)[0] == code
 
 
-def test_a_risky_change_fails_only_where_risky_fails(run: Run, tmp_path: Path) -> None:
+def test_a_risky_change_fails_only_at_the_threshold_risky(run: Run, tmp_path: Path) -> None:
     boolean: Schema = {"type": "boolean"}
     write(tmp_path, around("request", may(boolean)), around("request", may(boolean, default=True)))
     assert [run("--fail-on", each)[0] for each in ("breaking", "risky")] == [0, 1]
 
 
 @pytest.mark.parametrize("file", ["v1/schema.unstable.json", "v2/schema.json", "v2/schema.unstable.json"])
-def test_unstable_and_draft_profiles_report_but_never_fail(run: Run, tmp_path: Path, file: str) -> None:
+def test_unstable_and_draft_profiles_are_reported_but_never_fail(run: Run, tmp_path: Path, file: str) -> None:
     write(tmp_path, {"Alone": model()}, {"Alone": holds(STRING)}, file)
     code, out, _ = run("--fail-on", "risky")
     assert code == 0
@@ -82,13 +82,13 @@ def test_unstable_and_draft_profiles_report_but_never_fail(run: Run, tmp_path: P
         (AFTER, "major"),
     ],
 )
-def test_the_version_to_raise_follows_from_the_findings(run: Run, tmp_path: Path, after: Schema, bump: str) -> None:
+def test_the_recommended_bump_follows_from_the_findings(run: Run, tmp_path: Path, after: Schema, bump: str) -> None:
     write(tmp_path, BEFORE, after)
     assert report(run)["bump"] == bump
 
 
 @pytest.mark.usefixtures("folders")
-def test_the_json_is_as_its_schema_says(run: Run) -> None:
+def test_the_json_matches_its_schema(run: Run) -> None:
     found = report(run)
     jsonschema.validate(found, SCHEMA)
     (finding,) = found["findings"]
@@ -99,16 +99,16 @@ def test_the_json_is_as_its_schema_says(run: Run) -> None:
 
 
 @pytest.mark.usefixtures("folders")
-def test_the_terminal_has_colour_only_where_it_is_one(run: Run) -> None:
+def test_output_that_is_not_a_terminal_has_no_colour(run: Run) -> None:
     _, out, _ = run()
     assert "\x1b" not in out
     assert "session/new" in out
-    assert "The stable profile breaks." in out
+    assert "The stable profile has breaking changes." in out
     assert "Recommended version bump: major." in out
 
 
 @pytest.mark.usefixtures("folders")
-def test_an_annotation_is_one_line_on_the_file_of_the_schema(run: Run) -> None:
+def test_an_annotation_is_one_line_that_names_the_schemas_file(run: Run) -> None:
     _, out, _ = run("--format", "github")
     first, last = out.splitlines()
     assert first.startswith("::error file=schema/v1/schema.json,title=property-required-added%3A NewSessionRequest.x::")
@@ -117,13 +117,13 @@ def test_an_annotation_is_one_line_on_the_file_of_the_schema(run: Run) -> None:
 
 @pytest.mark.usefixtures("folders")
 @pytest.mark.parametrize(("name", "start"), [("markdown", "Schema: "), ("html", "<!doctype html>")])
-def test_a_report_for_others_is_printed_alone(run: Run, name: str, start: str) -> None:
+def test_nothing_else_is_printed_with_a_report_for_a_file(run: Run, name: str, start: str) -> None:
     code, out, err = run("--format", name)
     assert (code, err) == (0, "")
     assert out.startswith(start)
 
 
-def test_a_folder_of_the_repository_is_called_as_it_is_everywhere(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_folder_in_the_repository_has_a_relative_label(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["diff", "--base", str(ROOT / "schema")]) == 0
     sides = capsys.readouterr().out.splitlines()[0].split(" -> ")
     assert [each.split()[0] for each in sides] == ["schema/", "schema/"]
@@ -133,16 +133,16 @@ def test_a_folder_of_the_repository_is_called_as_it_is_everywhere(capsys: pytest
 
 
 @pytest.mark.usefixtures("folders")
-def test_an_accepted_finding_no_longer_fails_and_says_why(run: Run, tmp_path: Path) -> None:
+def test_an_accepted_finding_no_longer_fails_and_shows_its_reason(run: Run, tmp_path: Path) -> None:
     fingerprint = report(run)["findings"][0]["fingerprint"]
     accept(tmp_path / "head", fingerprint)
     code, out, _ = run("--fail-on", "risky")
     assert code == 0
-    assert "accepted: nobody has it" in out
+    assert "accepted: unused so far" in out
 
 
 def accept(folder: Path, fingerprint: str) -> None:
-    text = f'[[accepted]]\nfingerprint = "{fingerprint}"\nreason = "nobody has it"\n'
+    text = f'[[accepted]]\nfingerprint = "{fingerprint}"\nreason = "unused so far"\n'
     (folder / "accepted.toml").write_text(text, "utf-8")
 
 
@@ -151,13 +151,13 @@ BAD_ACCEPTANCES = {
     "with an empty reason": '[[accepted]]\nfingerprint = "000000000000"\nreason = " "\n',
     "with other keys": "accept = 1\n",
     "not TOML": "[[accepted\n",
-    "no text": "\x00",
+    "not text": "\x00",
 }
 
 
 @pytest.mark.usefixtures("folders")
 @pytest.mark.parametrize("text", BAD_ACCEPTANCES.values(), ids=BAD_ACCEPTANCES)
-def test_acceptances_that_cannot_be_read_are_one_sentence(run: Run, tmp_path: Path, text: str) -> None:
+def test_acceptances_that_cannot_be_read_give_one_error_line(run: Run, tmp_path: Path, text: str) -> None:
     (tmp_path / "head/accepted.toml").write_text(text)
     code, out, err = run()
     assert (code, out, len(err.splitlines())) == (2, "", 1)
@@ -166,7 +166,7 @@ def test_acceptances_that_cannot_be_read_are_one_sentence(run: Run, tmp_path: Pa
 
 @pytest.mark.parametrize("after", [AFTER, around("request", {**model(), "description": "More words."})])
 @pytest.mark.parametrize("threshold", ["breaking", "never"])
-def test_an_acceptance_that_fits_no_finding_of_an_upgrade_is_an_error_after_the_report(
+def test_a_stale_acceptance_is_an_error_after_the_report(
     run: Run, tmp_path: Path, after: Schema, threshold: str
 ) -> None:
     write(tmp_path, BEFORE, after)
@@ -177,19 +177,20 @@ def test_an_acceptance_that_fits_no_finding_of_an_upgrade_is_an_error_after_the_
     assert "Recommended version bump" in out
 
 
-def test_where_nothing_changed_what_the_last_upgrade_accepted_is_no_error(run: Run, tmp_path: Path) -> None:
+def test_if_nothing_changed_acceptances_of_the_last_upgrade_are_no_error(run: Run, tmp_path: Path) -> None:
     write(tmp_path, BEFORE, BEFORE)
     accept(tmp_path / "head", STALE)
     assert run("--fail-on", "breaking")[0] == 0
 
 
 @pytest.mark.usefixtures("folders")
-def test_acceptances_are_those_of_the_head(run: Run, tmp_path: Path) -> None:
+def test_acceptances_are_read_from_the_head(run: Run, tmp_path: Path) -> None:
     accept(tmp_path / "base", STALE)
-    assert run() == (0, run()[1], "")
+    code, _, err = run()
+    assert (code, err) == (0, "")
 
 
-def test_a_fingerprint_does_not_depend_on_where_in_the_schema_something_stands(run: Run, tmp_path: Path) -> None:
+def test_a_fingerprint_does_not_depend_on_other_definitions(run: Run, tmp_path: Path) -> None:
     write(tmp_path, BEFORE, AFTER)
     first = report(run)["findings"][0]["fingerprint"]
     more = {"Zero": model()}
@@ -205,13 +206,13 @@ BAD: dict[str, tuple[bytes, str]] = {
     "a page of HTML": (b"<!doctype html><title>502</title>", "Not JSON"),
     "another JSON": (b'{"name": "x"}', "Not an ACP schema"),
     "an unknown keyword": (GOOD.replace(b'"x-side"', b'"x-sides"', 1), "x-sides"),
-    "definitions alone": (b'{"$defs": {}}', "$schema"),
+    "only definitions": (b'{"$defs": {}}', "$schema"),
 }
 
 
 @pytest.mark.parametrize(("content", "expected"), BAD.values(), ids=BAD)
 @pytest.mark.parametrize("which", ["base", "head"])
-def test_a_schema_that_cannot_be_read_is_one_sentence(
+def test_a_schema_that_cannot_be_read_gives_one_error_line(
     run: Run, folders: Path, content: bytes, expected: str, which: str
 ) -> None:
     (folders / which / "v1/schema.json").write_bytes(content)
@@ -221,7 +222,7 @@ def test_a_schema_that_cannot_be_read_is_one_sentence(
     assert which in err
 
 
-def test_a_wrong_hash_an_empty_folder_and_a_file_are_one_sentence_each(run: Run, folders: Path) -> None:
+def test_a_wrong_hash_an_empty_folder_and_a_file_give_one_error_line_each(run: Run, folders: Path) -> None:
     pins = {"source": "", "version": "1", "files": {"v1/schema.json": {"sha256": sha256(b"other")}}}
     (folders / "head/PINNED.json").write_text(json.dumps(pins))
     (folders / "empty").mkdir()
@@ -233,7 +234,7 @@ def test_a_wrong_hash_an_empty_folder_and_a_file_are_one_sentence_each(run: Run,
 
 @pytest.mark.parametrize("ref", ["no-such-branch", "--upload-pack=x", ""])
 @pytest.mark.parametrize("side", ["--base=schema --head", "--base"])
-def test_an_unknown_ref_is_one_sentence(
+def test_an_unknown_ref_gives_one_error_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], side: str, ref: str
 ) -> None:
     (tmp_path / "file").touch()
@@ -245,8 +246,8 @@ def test_an_unknown_ref_is_one_sentence(
     assert "neither a folder nor a git ref" in captured.err
 
 
-def test_an_empty_base_says_what_to_type(capsys: pytest.CaptureFixture[str]) -> None:
-    """This is what `make diff` without BASE gives."""
+def test_the_error_for_an_empty_base_shows_what_to_type(capsys: pytest.CaptureFixture[str]) -> None:
+    """`make diff` without BASE passes an empty base."""
     assert main(["diff", "--base", ""]) == 2
     assert "make diff BASE=main" in capsys.readouterr().err
 
@@ -260,7 +261,7 @@ WRONG_USAGE = {
 
 
 @pytest.mark.parametrize(("options", "words"), WRONG_USAGE.values(), ids=WRONG_USAGE)
-def test_wrong_usage_is_one_sentence(capsys: pytest.CaptureFixture[str], options: list[str], words: str) -> None:
+def test_wrong_usage_gives_one_error_line(capsys: pytest.CaptureFixture[str], options: list[str], words: str) -> None:
     with pytest.raises(SystemExit) as stopped:
         main(["diff", *options])
     assert stopped.value.code == 2
@@ -292,19 +293,7 @@ def test_a_git_ref_is_read_with_its_own_schema_and_methods(
     assert f"accepts {STALE}" in capsys.readouterr().err
 
 
-def test_a_ref_whose_methods_cannot_be_read_is_one_sentence(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    write_schema(tmp_path / "schema", acp_schema(BEFORE))
-    (tmp_path / "codegen").mkdir()
-    (tmp_path / "codegen/methods.toml").write_text("<<<<<<< HEAD\n", "utf-8")
-    commit(tmp_path)
-    monkeypatch.setattr("codegen.diff.command.REPOSITORY", tmp_path)
-    assert main(["diff", "--base", "HEAD"]) == 2
-    assert "HEAD can't be read: codegen/methods.toml is not TOML" in capsys.readouterr().err
-
-
-def test_a_machine_without_git_is_told_so(
+def test_without_git_the_error_says_that_it_is_needed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path / "empty"))
@@ -312,7 +301,7 @@ def test_a_machine_without_git_is_told_so(
     assert "git is needed" in capsys.readouterr().err
 
 
-def test_every_rule_has_a_sentence_and_an_id_of_plain_words() -> None:
+def test_every_rule_has_a_sentence_and_an_id_of_lowercase_words() -> None:
     for rule, each in RULES.items():
         assert rule.replace("-", "").isalpha()
         assert each.sentence.endswith(".")

@@ -1,7 +1,7 @@
-"""The page in a real browser: its filters, its addresses, and that nothing is wider than the window.
+"""The HTML page in a real browser: its filters and addresses work, and nothing is wider than the window.
 
-One run of a headless browser, without a driver: a page of frames, each with the report at another address, in which a
-script clicks and then writes down what it sees. Skipped where there is no browser.
+A headless browser is run once, without a driver. It opens a page with a frame for each scene, in which a script opens
+the report, clicks, and records what is visible. Without a browser the tests are skipped.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from codegen.diff.render.html import html
-from codegen.diff.render.machine import as_json
+from codegen.diff.render.json import json_values
 from tests.support.diff.pages import failing, large, parsed
 from tests.support.paths import ROOT
 from tests.support.skipping import skip_or_fail
@@ -28,7 +28,7 @@ OPTIONS = (
     "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
     "--disable-component-update --disable-sync --allow-file-access-from-files --virtual-time-budget=20000 --dump-dom"
 )
-FINDINGS = {each["fingerprint"]: each for each in as_json(large())["findings"]}
+FINDINGS = {each["fingerprint"]: each for each in json_values(large())["findings"]}
 SAFE = next(name for name, each in FINDINGS.items() if each["worst"] == "safe")
 CHECKED = "checked.html"
 USER_CODE = failing(1, 3, message=f"Expected {'Annotated' * 20}")
@@ -38,7 +38,16 @@ ALL = "verdict=breaking,risky,safe&role=agent,client&code=builds,reads"
 
 @dataclass(frozen=True)
 class Scene:
-    """A look at a page: where it is opened, the boxes that are clicked then, and where it is led after that."""
+    """One view of a page.
+
+    Attributes:
+        hash: the fragment of the address at which the page is opened.
+        clicks: the boxes and buttons that are clicked then.
+        goto: the fragment to go to after that.
+        width: the window's width in pixels.
+        sandbox: the frame's sandbox; None for none.
+        page: the page's file.
+    """
 
     hash: str = ""
     clicks: list[str] = field(default_factory=list[str])
@@ -75,7 +84,7 @@ SCENES = {
 
 @pytest.fixture(scope="module")
 def seen(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """What the browser saw in every scene."""
+    """Return what was visible in every scene."""
     browser = next(filter(None, map(shutil.which, BROWSERS)), None)
     if browser is None:
         skip_or_fail("browser", f"None of {', '.join(BROWSERS)} is installed.")
@@ -91,20 +100,20 @@ def seen(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     return found
 
 
-def judged(role: str | None = None, code: str | None = None) -> dict[str, str]:
-    """The verdict that the JSON has for code of this role that does this, where a finding has to do with such code."""
+def verdicts_for(role: str | None = None, code: str | None = None) -> dict[str, str]:
+    """Return the JSON's verdicts for a role's code that builds or reads, without findings that don't affect it."""
     axes = {"builds": ["old_peer", "build"], "reads": ["new_peer", "read", "implement"]}
     found: dict[str, str] = {}
     for name, each in FINDINGS.items():
         who = {"builds": each["writers"], "reads": each["readers"]}
-        concerned = [
+        affected = [
             each["verdicts"][axis]
             for does in ([code] if code else axes)
             if each["flow"] == "none" or (who[does] if role is None else role in who[does])
             for axis in axes[does]
         ]
-        if concerned:
-            found[name] = min(concerned, key=["breaking", "risky", "safe"].index)
+        if affected:
+            found[name] = min(affected, key=["breaking", "risky", "safe"].index)
     return found
 
 
@@ -113,65 +122,67 @@ def with_verdict(found: dict[str, str], *verdicts: str) -> dict[str, str]:
 
 
 EXPECTED = {
-    "plain": judged(),
-    "one verdict": with_verdict(judged(), "breaking"),
-    "one role": judged("agent"),
-    "all three": with_verdict(judged("client", "reads"), "risky", "breaking"),
-    "safe for some": with_verdict(judged("client", "reads"), "safe"),
+    "plain": verdicts_for(),
+    "one verdict": with_verdict(verdicts_for(), "breaking"),
+    "one role": verdicts_for("agent"),
+    "all three": with_verdict(verdicts_for("client", "reads"), "risky", "breaking"),
+    "safe for some": with_verdict(verdicts_for("client", "reads"), "safe"),
     "no verdict": {},
-    "clicked": with_verdict(judged("client", "reads"), "risky", "breaking"),
-    "clicked again": judged(),
-    "reset": judged(),
-    "a finding": judged(),
-    "a hidden finding": judged(),
-    "without javascript": judged(),
-    "user code": judged(),
-    "what fails": {name: each for name, each in judged().items() if name in FAILS},
-    "what passes for agents": {name: each for name, each in judged("agent").items() if name not in FAILS},
+    "clicked": with_verdict(verdicts_for("client", "reads"), "risky", "breaking"),
+    "clicked again": verdicts_for(),
+    "reset": verdicts_for(),
+    "a finding": verdicts_for(),
+    "a hidden finding": verdicts_for(),
+    "without javascript": verdicts_for(),
+    "user code": verdicts_for(),
+    "what fails": {name: each for name, each in verdicts_for().items() if name in FAILS},
+    "what passes for agents": {name: each for name, each in verdicts_for("agent").items() if name not in FAILS},
     "user code and no verdict": {},
-    "user code without javascript": judged(),
-    "user code that was not checked": judged(),
+    "user code without javascript": verdicts_for(),
+    "user code that was not checked": verdicts_for(),
 }
 WITHOUT_JAVASCRIPT = {"without javascript", "user code without javascript"}
 
 
-def test_something_is_safe_for_the_code_that_was_chosen_and_not_for_other_code() -> None:
+def test_some_findings_are_safe_for_the_selected_code_and_worse_for_other_code() -> None:
     assert any(FINDINGS[name]["worst"] != "safe" for name in EXPECTED["safe for some"])
 
 
 @pytest.mark.parametrize("scene", EXPECTED)
-def test_what_is_shown_is_what_the_filters_say_with_its_verdict_for_them(seen: dict[str, Any], scene: str) -> None:
+def test_the_filters_show_their_findings_with_the_verdict_for_the_selected_code(
+    seen: dict[str, Any], scene: str
+) -> None:
     assert seen[scene]["shown"] == EXPECTED[scene]
 
 
-def test_the_number_of_findings_that_are_shown_is_said(seen: dict[str, Any]) -> None:
-    said = {scene: seen[scene]["count"] for scene in EXPECTED if scene not in WITHOUT_JAVASCRIPT}
-    assert said == {scene: f"{len(EXPECTED[scene])} of {len(FINDINGS)} findings" for scene in said}
+def test_the_number_of_visible_findings_is_shown(seen: dict[str, Any]) -> None:
+    counts = {scene: seen[scene]["count"] for scene in EXPECTED if scene not in WITHOUT_JAVASCRIPT}
+    assert counts == {scene: f"{len(EXPECTED[scene])} of {len(FINDINGS)} findings" for scene in counts}
 
 
-def test_each_filter_says_how_many_it_would_show_beside_the_others(seen: dict[str, Any]) -> None:
-    reads = judged("client", "reads")
+def test_each_option_shows_how_many_findings_it_gives_with_the_other_filters(seen: dict[str, Any]) -> None:
+    reads = verdicts_for("client", "reads")
     chosen = ("breaking", "risky")
     assert seen["clicked"]["counts"] == {
         **{verdict: str(len(with_verdict(reads, verdict))) for verdict in ("breaking", "risky", "safe")},
-        **{role: str(len(with_verdict(judged(role, "reads"), *chosen))) for role in ("agent", "client")},
-        **{code: str(len(with_verdict(judged("client", code), *chosen))) for code in ("builds", "reads")},
+        **{role: str(len(with_verdict(verdicts_for(role, "reads"), *chosen))) for role in ("agent", "client")},
+        **{code: str(len(with_verdict(verdicts_for("client", code), *chosen))) for code in ("builds", "reads")},
     }
 
 
-def test_a_group_without_findings_is_not_shown_and_nothing_at_all_is_said(seen: dict[str, Any]) -> None:
+def test_groups_without_findings_are_hidden_and_a_page_without_findings_says_so(seen: dict[str, Any]) -> None:
     nothing = {scene for scene, each in seen.items() if each["nothing"]}
     assert nothing == {"no verdict", "user code and no verdict"}
     assert seen["no verdict"]["sections"] == 0
     assert 0 < seen["one verdict"]["sections"] < seen["plain"]["sections"]
 
 
-def test_what_is_clicked_is_in_the_address(seen: dict[str, Any]) -> None:
+def test_clicks_change_the_address(seen: dict[str, Any]) -> None:
     assert seen["clicked"]["hash"] == "#verdict=breaking,risky&role=client&code=reads"
     assert seen["clicked again"]["hash"] == seen["reset"]["hash"] == f"#{ALL}"
 
 
-def test_a_fingerprint_in_the_address_leads_to_its_finding_even_if_it_was_hidden(seen: dict[str, Any]) -> None:
+def test_a_fingerprint_in_the_address_leads_to_its_finding_even_if_hidden(seen: dict[str, Any]) -> None:
     assert [seen[scene]["hash"] for scene in ("a finding", "a hidden finding")] == [f"#{SAFE}"] * 2
     assert [seen[scene]["scrolled"] for scene in ("plain", "a finding", "a hidden finding")] == [False, True, True]
 
@@ -180,16 +191,16 @@ def test_without_javascript_there_are_no_filters(seen: dict[str, Any]) -> None:
     assert {scene for scene, each in seen.items() if not each["filters"]} == WITHOUT_JAVASCRIPT
 
 
-def test_the_alarm_is_shown_whatever_is_chosen(seen: dict[str, Any]) -> None:
-    assert {scene for scene, each in seen.items() if each["alarm"]} == {
+def test_unpredicted_failures_are_shown_with_any_filter(seen: dict[str, Any]) -> None:
+    assert {scene for scene, each in seen.items() if each["unpredicted"]} == {
         scene for scene, each in SCENES.items() if each.page == CHECKED
     }
 
 
-def test_what_is_chosen_of_user_code_is_counted_and_in_the_address(seen: dict[str, Any]) -> None:
+def test_the_filter_for_user_code_has_counts_and_is_in_the_address(seen: dict[str, Any]) -> None:
     counts = seen["what passes for agents"]["counts"]
-    assert counts["fails"] == str(len(judged("agent").keys() & FAILS))
-    assert counts["passes"] == str(len(judged("agent").keys() - FAILS))
+    assert counts["fails"] == str(len(verdicts_for("agent").keys() & FAILS))
+    assert counts["passes"] == str(len(verdicts_for("agent").keys() - FAILS))
     address = "#verdict=breaking,risky,safe&role=agent&code=builds,reads&user=passes"
     assert seen["what passes for agents"]["hash"] == address
 

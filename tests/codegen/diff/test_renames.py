@@ -1,10 +1,10 @@
-"""What counts as another name for the same thing where the shape alone says too little."""
+"""Which names are similar enough to be a rename when the structure alone isn't distinctive."""
 
 from __future__ import annotations
 
 import pytest
 
-from codegen.diff.match.matching import alike
+from codegen.diff.match.matching import similar
 
 RENAMED = [
     ("workingDir", "workDir"),
@@ -25,12 +25,12 @@ OTHERS = [
 
 
 @pytest.mark.parametrize(("old", "new"), RENAMED)
-def test_a_name_may_become_one_that_is_alike(old: str, new: str) -> None:
-    assert alike(old, new)
-    assert alike(new, old)
+def test_a_similar_name_can_be_a_new_name(old: str, new: str) -> None:
+    assert similar(old, new)
+    assert similar(new, old)
 
 
 @pytest.mark.parametrize(("old", "new"), OTHERS)
-def test_a_name_that_shares_words_with_another_is_not_its_new_name(old: str, new: str) -> None:
-    assert not alike(old, new)
-    assert not alike(new, old)
+def test_a_name_that_only_shares_words_is_not_a_new_name(old: str, new: str) -> None:
+    assert not similar(old, new)
+    assert not similar(new, old)

@@ -1,4 +1,4 @@
-"""Generated code stays put: a definition whose schema did not change has not one changed line."""
+"""Generated code is stable: a definition whose schema didn't change has no changed line."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def snapshots(release: str) -> dict[str, Snapshot]:
 
 @cache
 def code(release: str, profile: str) -> dict[str, str]:
-    """The source of every definition, by its name, before it is formatted."""
+    """Return the unformatted source of every definition, by name."""
     snapshot = snapshots(release)[profile]
     source = emit_profile(Profile(profile, snapshot.file, "", "", ""), snapshot.schema)["models.py"]
     lines, body = source.splitlines(), ast.parse(source).body
@@ -37,10 +37,10 @@ def _name(node: ast.stmt) -> str:
 
 
 def is_unchanged(schema: Schema, name: str, same: set[str]) -> bool:
-    """Whether the schema of a definition, and of what it wraps, is the same."""
+    """Return whether the schema of a definition and of its base classes is unchanged."""
     found = schema.definitions.get(name)
     if found is None:
-        return False  # what it wraps has other members now
+        return False  # an inline member that only the other side has
     base = found.base if isinstance(found, Model) else None
     return found.pointer.split("/")[2] in same and (base is None or is_unchanged(schema, base, same))
 

@@ -1,4 +1,4 @@
-"""User code as of the base, checked with the head's package: what fails is listed beside what predicts it."""
+"""The base's user code is checked with the head's package, and each failure is attached to its finding."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ import pytest
 from codegen.__main__ import main
 from codegen.diff.render.github import github
 from codegen.diff.render.html import html
-from codegen.diff.render.machine import machine
+from codegen.diff.render.json import json_text
 from codegen.diff.render.markdown import markdown
 from codegen.diff.render.terminal import terminal
 from codegen.diff.report import Report, compare
 from codegen.diff.sources import read_side
+from codegen.diff.user_code.check import check_user_code
 from codegen.diff.user_code.failures import UNPREDICTED
-from codegen.diff.user_code.proof import check_user_code
 from tests.codegen.diff.cases.user_code import AFTER, BEFORE, CODE, DRAFT
 from tests.support.codegen.build import acp_schema, write_schema
-from tests.support.diff.everything import everything
-from tests.support.diff.report import SCHEMA
+from tests.support.diff.exhaustive_code import exhaustive_code
+from tests.support.diff.report_schema import SCHEMA
 from tests.support.diff.repository import USER_CODE, repository
 from tests.support.releases import schemas_of
 from tests.support.scale import sample
@@ -46,7 +46,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Report:
 
 
 def checked(folder: Path, head: Path) -> Report:
-    """The report on what a repository has committed, compared with a folder of schemas."""
+    """Compare a repository's commit with a folder of schemas, and check its user code."""
     sides = read_side("HEAD", folder), read_side(str(head), folder)
     return check_user_code(USER_CODE, compare(*sides, []), *sides, folder)
 
@@ -58,7 +58,7 @@ def marked() -> set[tuple[str, int, str]]:
 
 
 @pytest.mark.xdist_group("user code")
-def test_every_failure_stands_beside_the_finding_that_predicts_it_and_nothing_else_fails(report: Report) -> None:
+def test_the_marked_lines_fail_with_the_findings_that_predict_them_and_no_others(report: Report) -> None:
     found = {(each.file, each.line, finding.rule) for finding in report.findings for each in finding.failures}
     found |= {(each.file, each.line, "unpredicted") for each in report.unpredicted}
     assert found == marked()
@@ -68,7 +68,7 @@ def test_every_failure_stands_beside_the_finding_that_predicts_it_and_nothing_el
 
 
 @pytest.mark.xdist_group("user code")
-def test_a_failure_is_beside_the_finding_about_what_it_names(report: Report) -> None:
+def test_a_failure_is_attached_to_the_finding_about_the_name_in_it(report: Report) -> None:
     subjects = {each.source: finding.subject for finding in report.findings for each in finding.failures}
     assert subjects["from acp_bindings.v1 import SetModeRequest  # definition-removed"] == "SetModeRequest"
     assert subjects["from acp_bindings.v1 import SetModeResponse  # definition-removed"] == "SetModeResponse"
@@ -77,12 +77,12 @@ def test_a_failure_is_beside_the_finding_about_what_it_names(report: Report) -> 
 
 
 @pytest.mark.xdist_group("user code")
-def test_every_output_has_each_failure_with_its_line(report: Report) -> None:
+def test_every_format_has_each_failure_with_its_line(report: Report) -> None:
     failures = [*report.unpredicted, *(each for finding in report.findings for each in finding.failures)]
     shown = {
         "terminal": terminal(report, colour=False),
         "markdown": markdown(report),
-        "json": machine(report).replace('\\"', '"'),
+        "json": json_text(report).replace('\\"', '"'),
         "html": unescape(html(report)),
         "github": github(report),
     }
@@ -95,17 +95,17 @@ def test_every_output_has_each_failure_with_its_line(report: Report) -> None:
 
 
 @pytest.mark.xdist_group("user code")
-def test_the_json_is_as_its_schema_says(report: Report) -> None:
-    found = json.loads(machine(report))
+def test_the_json_matches_its_schema(report: Report) -> None:
+    found = json.loads(json_text(report))
     jsonschema.validate(found, SCHEMA)
-    _, alarm = found["userCode"]["unpredicted"]
-    assert alarm["source"] == "from acp_runtime import GONE  # unpredicted"
+    _, unpredicted = found["userCode"]["unpredicted"]
+    assert unpredicted["source"] == "from acp_runtime import GONE  # unpredicted"
     (removed,) = [each for each in found["findings"] if each["rule"] == "property-required-removed"]
     assert [(each["file"], each["line"]) for each in removed["failures"]] == [(f"{USER_CODE}/read.py", 6)]
 
 
 @pytest.mark.xdist_group("user code")
-def test_an_annotation_is_a_warning_where_it_was_predicted_and_else_an_error(report: Report) -> None:
+def test_a_predicted_failure_is_annotated_as_a_warning_and_any_other_as_an_error(report: Report) -> None:
     lines = [line for line in github(report).splitlines() if USER_CODE in line]
     errors = [line for line in lines if line.startswith("::error ")]
     assert len(lines) == len(marked())
@@ -114,25 +114,23 @@ def test_an_annotation_is_a_warning_where_it_was_predicted_and_else_an_error(rep
 
 
 @pytest.mark.xdist_group("user code")
-def test_a_report_without_user_code_says_nothing_of_it(report: Report) -> None:
+def test_a_report_without_user_code_does_not_mention_it(report: Report) -> None:
     findings = tuple(replace(each, failures=()) for each in report.findings)
     plain = replace(report, findings=findings, user_code=None)
-    assert json.loads(machine(plain))["userCode"] is None
-    jsonschema.validate(json.loads(machine(plain)), SCHEMA)
+    assert json.loads(json_text(plain))["userCode"] is None
+    jsonschema.validate(json.loads(json_text(plain)), SCHEMA)
     assert "User code" not in terminal(plain, colour=False) + markdown(plain) + html(plain) + github(plain)
 
 
-# Everything of a release
+# Whole releases
 
 
 @pytest.mark.stress
 @pytest.mark.parametrize("pair", sample([("1.7.0", "1.8.0"), ("1.8.0", "1.9.0")], 1), ids="..".join)
-def test_whatever_fails_in_code_that_uses_everything_of_a_release_is_predicted(
-    pair: tuple[str, str], tmp_path: Path
-) -> None:
+def test_every_failure_in_code_that_uses_a_whole_release_is_predicted(pair: tuple[str, str], tmp_path: Path) -> None:
     old, new = map(schemas_of, pair)
     profiles = read_side(str(old), tmp_path).profiles
-    code = {f"{name}_.py": everything(name, snapshot.schema) for name, snapshot in profiles.items()}
+    code = {f"{name}_.py": exhaustive_code(name, snapshot.schema) for name, snapshot in profiles.items()}
     found = checked(repository(tmp_path / "repository", old, code), new)
     assert found.user_code is not None
     assert found.user_code.failures > 5
@@ -142,7 +140,7 @@ def test_whatever_fails_in_code_that_uses_everything_of_a_release_is_predicted(
 # The command
 
 
-def test_an_unpredicted_failure_fails_though_nothing_changed_in_the_schema(
+def test_an_unpredicted_failure_gives_exit_code_1_even_if_the_schema_is_the_same(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder = repository(tmp_path / "repository", before(tmp_path), {"runtime.py": CODE["runtime.py"]})
@@ -159,15 +157,15 @@ def test_an_unpredicted_failure_fails_though_nothing_changed_in_the_schema(
 
 BAD: dict[str, tuple[str, str, str]] = {
     "a folder that isn't there": ("nowhere", "x.py", "has no nowhere"),
-    "a folder without Python": ("schema", "x.py", "no folder with Python files"),
-    "a file": (f"{USER_CODE}/x.py", "x.py", "no folder with Python files"),
-    "code that is no Python": (USER_CODE, "broken.py", "user/code/broken.py of HEAD"),
-    "code that no type checker takes": (USER_CODE, "typing.py", "mypy can't check user/code"),
+    "a folder without Python": ("schema", "x.py", "not a folder with Python files"),
+    "a file": (f"{USER_CODE}/x.py", "x.py", "not a folder with Python files"),
+    "a syntax error": (USER_CODE, "broken.py", "user/code/broken.py of HEAD can't be parsed"),
+    "a module that mypy refuses": (USER_CODE, "typing.py", "mypy can't check user/code"),
 }
 
 
 @pytest.mark.parametrize(("folder", "name", "expected"), BAD.values(), ids=BAD)
-def test_user_code_that_cannot_be_checked_is_one_sentence(
+def test_user_code_that_cannot_be_checked_gives_one_error_line(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
@@ -183,7 +181,7 @@ def test_user_code_that_cannot_be_checked_is_one_sentence(
     assert expected in err
 
 
-def test_a_folder_has_no_user_code_as_of_the_base(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_user_code_needs_a_git_ref_as_base(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = str(before(tmp_path))
     assert main(["diff", "--base", folder, "--head", folder, "--user-code", USER_CODE]) == 2
     assert "Give a git ref as base." in capsys.readouterr().err

@@ -1,4 +1,4 @@
-"""Every rule on a small change: which finding it is, its verdicts, and the proof of what they say of the wire."""
+"""Every rule on a small change: the finding, its verdicts, and a proof of the verdicts on the wire."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from codegen.names import pascal
 from codegen.regen import regenerate
 from tests.codegen.diff.cases import CASES
 from tests.support.codegen.build import acp_schema, write_schema
-from tests.support.diff.case import Case
+from tests.support.diff.cases import Case
 from tests.support.diff.sides import side
 from tests.support.paths import ROOT
 
-_PARSER = ROOT / "tests/support/diff/parse_all.py"
+_PARSER = ROOT / "tests/support/diff/reads.py"
 _IDS = [f"{case.name} in {case.place}" for case in CASES]
 Answers = dict[tuple[str, str, str], bool]
 
@@ -38,7 +38,7 @@ def prefix(case: Case) -> str:
 
 
 def prefixed(definitions: Any, start: str) -> Any:
-    """Definitions under other names, so that those of all cases fit into one schema; what methods say is left out."""
+    """Prefix the names of definitions, so that all cases fit into one schema, and remove their methods."""
     if isinstance(definitions, dict):
         kept = {key: value for key, value in definitions.items() if key not in ("x-side", "x-method")}
         return {
@@ -50,7 +50,7 @@ def prefixed(definitions: Any, start: str) -> Any:
 
 @pytest.fixture(scope="module")
 def answers(tmp_path_factory: pytest.TempPathFactory) -> Answers:
-    """Whether the bindings of each side read what each side sends, for every case."""
+    """Return, for every case, whether the bindings of each side can read what each side sends."""
     found: Answers = {}
     for reader in ("old", "new"):
         folder = tmp_path_factory.mktemp(reader)
@@ -84,7 +84,7 @@ def test_there_are_enough_cases() -> None:
 
 
 @every_case
-def test_the_finding_and_its_verdicts_are_those_written_by_hand(case: Case) -> None:
+def test_the_finding_and_its_verdicts_are_the_ones_written_by_hand(case: Case) -> None:
     found = findings(case)
     assert [(each.rule, each.verdicts.letters) for each in found if each.rule not in case.also] == [
         (case.rule, case.letters)
@@ -92,7 +92,7 @@ def test_the_finding_and_its_verdicts_are_those_written_by_hand(case: Case) -> N
 
 
 @every_case
-def test_the_finding_says_which_way_the_messages_go(case: Case) -> None:
+def test_the_finding_has_the_direction_of_the_messages(case: Case) -> None:
     for finding in findings(case):
         if case.rule not in ("definition-added", "definition-removed"):
             assert finding.flow == case.flow
@@ -118,7 +118,7 @@ def test_a_finding_has_the_python_names_of_both_sides(name: str, expected: list[
 @pytest.mark.parametrize(
     "case", [case for case in CASES if case.place != "alone"], ids=lambda case: f"{case.name} in {case.place}"
 )
-def test_each_side_reads_what_the_verdicts_say_it_reads(case: Case, answers: Answers) -> None:
+def test_a_side_refuses_a_value_exactly_if_the_verdict_is_breaking(case: Case, answers: Answers) -> None:
     verdicts = findings(case)[0].verdicts
     key = prefix(case)
     assert answers[key, "old", "old"]
@@ -128,6 +128,6 @@ def test_each_side_reads_what_the_verdicts_say_it_reads(case: Case, answers: Ans
 
 
 @every_case
-def test_nothing_changes_from_a_schema_to_itself(case: Case) -> None:
+def test_a_schema_compared_with_itself_has_no_findings(case: Case) -> None:
     same = side(case.definitions("new"))
     assert compare(same, same, []).findings == ()

@@ -1,4 +1,4 @@
-"""Reports as pages, and what a page has: a tree of its elements, parsed strictly."""
+"""Large reports, and HTML pages parsed strictly into a tree of elements."""
 
 from __future__ import annotations
 
@@ -22,25 +22,27 @@ Attributes = list[tuple[str, str | None]]
 
 @cache
 def large() -> Report:
-    """Real schemas, as if the stable one lost what is unstable and the unstable one got it: all verdicts and flows."""
+    """Compare the real stable and unstable schemas, in both directions, for a report with all verdicts and flows."""
     stable, unstable = (_snapshot(name) for name in ("schema", "schema.unstable"))
     base = Side(
-        "a/branch/whose/name/is/as/long-as-names-of-branches-are-that-nobody-typed",
+        "a/branch/with/a/name/that-is-as-long-as-those-of-branches-that-tools-make",
         "1.0.0",
         {"v1": unstable, "v1_unstable": stable},
     )
     return compare(base, Side("head", "1.1.0", {"v1": stable, "v1_unstable": unstable}), [])
 
 
-def failing(beside: int, unpredicted: int, message: str = 'Module has no attribute "X"') -> Report:
-    """The large report with as many failures beside each finding that breaks, and as many that no finding predicts."""
+def failing(predicted: int, unpredicted: int, message: str = 'Module has no attribute "X"') -> Report:
+    """Return the large report with this many failures for each breaking finding, and unpredicted ones."""
     findings = tuple(
-        replace(each, failures=_failures(each.fingerprint, beside, message) if each.worst is Verdict.BREAKING else ())
+        replace(
+            each, failures=_failures(each.fingerprint, predicted, message) if each.worst is Verdict.BREAKING else ()
+        )
         for each in large().findings
     )
-    alarms = _failures("unpredicted", unpredicted, message)
-    count = sum(len(each.failures) for each in findings) + len(alarms)
-    return replace(large(), findings=findings, user_code=UserCode("user/code", 7, count, alarms))
+    others = _failures("unpredicted", unpredicted, message)
+    count = sum(len(each.failures) for each in findings) + len(others)
+    return replace(large(), findings=findings, user_code=UserCode("user/code", 7, count, others))
 
 
 def _failures(name: str, count: int, message: str) -> tuple[Failure, ...]:
@@ -66,11 +68,11 @@ class Element:
 
     @property
     def words(self) -> str:
-        """The text with its spaces as a browser shows them."""
+        """The text with whitespace collapsed, as a browser shows it."""
         return " ".join(self.text.split())
 
     def all(self, *tags: str) -> Iterator[Element]:
-        """Every element below, or those with these tags, in order."""
+        """Yield all descendants, or those with these tags, in order."""
         for each in self.children:
             if isinstance(each, Element):
                 if not tags or each.tag in tags:
@@ -83,7 +85,7 @@ class Element:
 
 
 class _Parser(HTMLParser):
-    """Builds the tree; an element that isn't closed, or closed out of turn, is an error."""
+    """Builds the tree. An element that isn't closed, or is closed in the wrong order, is an error."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -105,7 +107,7 @@ class _Parser(HTMLParser):
 
 
 def parsed(page: str) -> Element:
-    """The tree of a page."""
+    """Parse a page into a tree."""
     parser = _Parser()
     parser.feed(page)
     parser.close()

@@ -1,4 +1,4 @@
-"""Releases as one side of a comparison, each read once."""
+"""Released schemas as one side of a comparison. Each is read only once."""
 
 from __future__ import annotations
 
@@ -11,5 +11,5 @@ from tests.support.releases import schemas_of
 
 @cache
 def side_of(release: str) -> Side:
-    """The schemas of a release, and what codegen understands of them."""
+    """Return the schemas of a release."""
     return read_side(str(schemas_of(release)), Path.cwd())

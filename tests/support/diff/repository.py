@@ -1,4 +1,4 @@
-"""A repository like this one, small: one commit of it, and a working tree that goes on from there."""
+"""Make a small git repository like this project's: one commit, and a working tree with later changes."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from codegen.regen import regenerate
 from tests.support.paths import ROOT
 
 USER_CODE = "user/code"
-# What the runtime of the commit has and the one of the working tree hasn't.
+# A name that the runtime has in the commit, but not in the working tree.
 GONE = "GONE"
 
 
 def repository(folder: Path, schema: Path, user_code: dict[str, str]) -> Path:
-    """Commit the schemas, what is generated from them, a runtime with `GONE`, and user code.
+    """Commit the schemas, the generated package, a runtime with `GONE`, and user code.
 
-    Then the runtime of the working tree loses `GONE` and gets an error of its own, which is none of user code.
+    Afterwards the working tree's runtime has no `GONE`, and a type error that mustn't be reported for user code.
     """
     shutil.copytree(schema, folder / "schema")
     regenerate(schema, folder / "generated", pinned=False)
@@ -37,6 +37,6 @@ def repository(folder: Path, schema: Path, user_code: dict[str, str]) -> Path:
 
 
 def commit(folder: Path) -> None:
-    """Commit everything in a folder, which becomes a repository."""
+    """Make a folder a git repository if it isn't one yet, and commit everything in it."""
     for command in (["init", "-q"], ["add", "."], ["-c", "user.name=t", "-c", "user.email=t@t", "commit", "-qm", "t"]):
         subprocess.run(["git", *command], cwd=folder, check=True)

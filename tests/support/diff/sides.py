@@ -1,4 +1,4 @@
-"""Schemas to compare."""
+"""Make sides of a comparison from small schemas."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Small changes with what the report is to say of each, written by hand: a file a theme.
+"""Small changes, each with the finding that the report should have, written by hand: one file for each topic.
 
-A verdict is five letters: old peer, new peer, build, read, implement; (B)reaking, (R)isky or (S)afe. The two JSON
-values are what each side may send at its worst: whether the other side's bindings read it is the proof of the first
-two letters.
+The verdicts are five letters: old peer, new peer, build, read, implement; (B)reaking, (R)isky or (S)afe. The two JSON
+values are those that the other side is most likely to refuse. Whether its bindings read them proves the first two
+letters.
 """
 
 from __future__ import annotations

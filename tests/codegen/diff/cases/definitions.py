@@ -1,9 +1,9 @@
-"""Definitions as a whole."""
+"""Changes of whole definitions."""
 
 from __future__ import annotations
 
 from tests.support.codegen.build import STRING, model, ref, tagged
-from tests.support.diff.case import BLOCK, Case, enum, holds
+from tests.support.diff.cases import BLOCK, Case, enum, holds
 
 CASES = [
     Case(
@@ -55,7 +55,7 @@ CASES = [
         old_extra={"Kind": enum("a")},
     ),
     Case(
-        "room for other keys",
+        "unknown keys mentioned",
         "result",
         model(),
         {**model(), "additionalProperties": True},

@@ -1,9 +1,9 @@
-"""Enums, closed and open."""
+"""Changes of closed and open enums."""
 
 from __future__ import annotations
 
 from tests.support.codegen.build import ref
-from tests.support.diff.case import KIND, ON_ERROR, Case, enum, kinds, may
+from tests.support.diff.cases import KIND, ON_ERROR, Case, enum, kinds, may
 
 SOFT_KIND = may({"anyOf": [ref("Kind"), {"type": "null"}]}, **ON_ERROR)
 
@@ -31,7 +31,7 @@ CASES = [
         **kinds(enum("a", "b"), enum("a", "b", "c")),
     ),
     Case(
-        "closed enum's new value where bad values give way",
+        "closed enum's new value where invalid values are tolerated",
         "update",
         SOFT_KIND,
         SOFT_KIND,
@@ -75,7 +75,7 @@ CASES = [
         **kinds(enum("a", "b", "c"), enum("a", "b")),
     ),
     Case(
-        "closed enum's value removed where bad values give way",
+        "closed enum's value removed where invalid values are tolerated",
         "result",
         SOFT_KIND,
         SOFT_KIND,

@@ -1,4 +1,4 @@
-"""What `methods.toml` says of methods: the base's file says something else, the schemas are the same."""
+"""Changes of facts in `methods.toml`. The schemas of both sides are the same."""
 
 from __future__ import annotations
 
@@ -32,17 +32,18 @@ SCHEMAS = stable(
 )
 
 
-def said(name: str, wire: str, rule: str, letters: str, side: str = "agent", **keys: Any) -> MethodCase:
-    """The base says this of a method. A key that is None is not in its line."""
-    line = {key: value for key, value in (LINES[side][wire] | keys).items() if value is not None}
+def entry(name: str, wire: str, rule: str, letters: str, side: str = "agent", **keys: Any) -> MethodCase:
+    """Return a case in which the base's entry of a method has these keys. None removes a key."""
+    base = {key: value for key, value in (LINES[side][wire] | keys).items() if value is not None}
     flow = {"agent": "client->agent", "client": "agent->client", "protocol": "both"}[side]
     if {"creates", "ends", "gone"} & keys.keys():
-        flow = "agent->client"  # all of them are the agent's
-    table = {"v1": LINES | {side: LINES[side] | {wire: line}}}
+        flow = "agent->client"  # these facts are about results, and agents handle all methods here that have them
+    table = {"v1": LINES | {side: LINES[side] | {wire: base}}}
     return MethodCase(name, SCHEMAS, SCHEMAS, rule, letters, flow, table)
 
 
-def in_common(name: str, **keys: str) -> MethodCase:
+def shared(name: str, **keys: str) -> MethodCase:
+    """Return a case in which the base has these settings for all methods."""
     table = {"v1": LINES | {"properties": LINES["properties"] | keys}}
     return MethodCase(name, SCHEMAS, SCHEMAS, "profile-properties-changed", "RRSRS", "both", table)
 
@@ -50,39 +51,39 @@ def in_common(name: str, **keys: str) -> MethodCase:
 STOPPED = {"by": "session/cancel", "result": {"stopReason": "stopped"}}
 
 CASES = [
-    said("a method that didn't open the connection", "initialize", "method-opens-changed", "RRSSS", opens=None),
-    said("a method that opened the connection", "session/prompt", "method-opens-changed", "RRSSS", opens=True),
-    said(
-        "another property that names what is new", "session/new", "method-creates-changed", "SSSRS", creates="otherId"
+    entry("a method opens the connection", "initialize", "method-opens-changed", "RRSSS", opens=None),
+    entry("a method no longer opens the connection", "session/prompt", "method-opens-changed", "RRSSS", opens=True),
+    entry(
+        "another property names the new session", "session/new", "method-creates-changed", "SSSRS", creates="otherId"
     ),
-    said("a result that named nothing new", "session/new", "method-creates-changed", "SSSRS", creates=None),
-    said("another property that names what is gone", "session/close", "method-ends-changed", "SSSRS", ends="otherId"),
-    said("a method that ended nothing", "session/close", "method-ends-changed", "SSSRS", ends=None),
-    said("another exemption", "terminal/kill", "method-exempt-changed", "SSRSS", "client", exempt="otherId"),
-    said("no exemption", "terminal/kill", "method-exempt-changed", "SSRSS", "client", exempt=None),
-    said("another error that counts as success", "session/close", "method-gone-changed", "SSSRS", gone=-32001),
-    said("no error that counted as success", "session/close", "method-gone-changed", "SSSRS", gone=None),
-    said(
-        "another property that names the request",
+    entry("a result names the new session", "session/new", "method-creates-changed", "SSSRS", creates=None),
+    entry("another property names the ended session", "session/close", "method-ends-changed", "SSSRS", ends="otherId"),
+    entry("a method ends a session", "session/close", "method-ends-changed", "SSSRS", ends=None),
+    entry("another exemption", "terminal/kill", "method-exempt-changed", "SSRSS", "client", exempt="otherId"),
+    entry("an exemption added", "terminal/kill", "method-exempt-changed", "SSRSS", "client", exempt=None),
+    entry("another error becomes an empty result", "session/close", "method-gone-changed", "SSSRS", gone=-32001),
+    entry("an error becomes an empty result", "session/close", "method-gone-changed", "SSSRS", gone=None),
+    entry(
+        "another property names the cancelled request",
         "$/cancel_request",
         "method-cancels-changed",
         "RRSSS",
         "protocol",
         cancels="otherId",
     ),
-    said("another answer when cancelled", "session/prompt", "method-cancelled-changed", "RRSRR", cancelled=STOPPED),
-    said("no answer when cancelled", "session/prompt", "method-cancelled-changed", "RRSRR", cancelled=None),
-    said("other paths", "session/new", "method-paths-changed", "SSRSS", paths=["cwd", "otherFolder"]),
-    said("no paths", "session/new", "method-paths-changed", "SSRSS", paths=None),
-    said(
-        "a part of the params that needed a capability",
+    entry("another result when cancelled", "session/prompt", "method-cancelled-changed", "RRSRR", cancelled=STOPPED),
+    entry("a result when cancelled", "session/prompt", "method-cancelled-changed", "RRSRR", cancelled=None),
+    entry("other absolute paths", "session/new", "method-paths-changed", "SSRSS", paths=["cwd", "otherFolder"]),
+    entry("absolute paths added", "session/new", "method-paths-changed", "SSRSS", paths=None),
+    entry(
+        "a part of the params no longer requires a capability",
         "session/new",
         "method-content-changed",
         "RRRSS",
         content={"otherFolder": "agentCapabilities.folders"},
     ),
-    in_common("another property of sessions", session="otherId"),
-    in_common("another property of versions", version="otherVersion"),
-    in_common("other capabilities", agent_capabilities="otherCapabilities"),
-    in_common("another answer to a lower version", lower="refused"),
+    shared("another property names sessions", session="otherId"),
+    shared("another property has the version", version="otherVersion"),
+    shared("another property has the agent's capabilities", agent_capabilities="otherCapabilities"),
+    shared("another answer to a lower version", lower="refused"),
 ]

@@ -1,8 +1,4 @@
-"""Methods, messages and profiles: which there are, who handles them and what unlocks them.
-
-Small schemas by profile. What `methods.toml` said of a method at the base, where that was something else, stands in
-`said`, as in that file.
-"""
+"""Changes of methods, messages and profiles."""
 
 from __future__ import annotations
 
@@ -10,14 +6,24 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tests.support.codegen.build import STRING, Schema, acp_schema, model, part_of, ref, tagged
-from tests.support.diff.case import around, holds
+from tests.support.diff.cases import around, holds
 
 BASE = around("request", model())
 
 
 @dataclass(frozen=True)
 class MethodCase:
-    """One change: the schemas before and after by profile, the finding it is, and which way the messages go."""
+    """One change.
+
+    Attributes:
+        name: the change in a few words.
+        old: the base's schemas, by profile.
+        new: the head's schemas, by profile.
+        rule: the expected finding's rule.
+        letters: the expected verdicts, as in `rules.py`.
+        flow: the expected direction.
+        base_facts: the base's `methods.toml`, with only the entries that differ from the head's.
+    """
 
     name: str
     old: dict[str, Schema]
@@ -25,7 +31,7 @@ class MethodCase:
     rule: str
     letters: str
     flow: str
-    said: dict[str, Any] = field(default_factory=dict[str, Any])
+    base_facts: dict[str, Any] = field(default_factory=dict[str, Any])
 
 
 def stable(definitions: Schema) -> dict[str, Schema]:
@@ -47,8 +53,8 @@ def notification(wire: str, name: str, on: str, params: Schema | None = None) ->
     return {f"{name}Notification": part_of(wire, on, params or model())}
 
 
-def answers(capabilities: Schema) -> Schema:
-    """`initialize`, with what the agent can do."""
+def agent_with(capabilities: Schema) -> Schema:
+    """Return `initialize`, with these capabilities of the agent."""
     return {
         "InitializeRequest": part_of("initialize", "agent", model()),
         "InitializeResponse": part_of("initialize", "agent", model(agentCapabilities=ref("AgentCapabilities"))),
@@ -56,8 +62,8 @@ def answers(capabilities: Schema) -> Schema:
     }
 
 
-def asks(capabilities: Schema) -> Schema:
-    """`initialize`, with what the client can do."""
+def client_with(capabilities: Schema) -> Schema:
+    """Return `initialize`, with these capabilities of the client."""
     return {
         "InitializeRequest": part_of("initialize", "agent", model(clientCapabilities=ref("ClientCapabilities"))),
         "InitializeResponse": part_of("initialize", "agent", model()),
@@ -66,7 +72,7 @@ def asks(capabilities: Schema) -> Schema:
 
 
 def set_mode(*, params: str = "SetModeRequest", result: str = "SetModeResponse") -> Schema:
-    """`session/set_mode`, and four definitions of which two are its params and its result."""
+    """Return four definitions, of which these two are the params and the result of `session/set_mode`."""
     definitions = {"SetModeRequest": holds(STRING), "OtherRequest": model()}
     definitions |= {"SetModeResponse": model(), "OtherResponse": holds(STRING)}
     mine = {name: part_of("session/set_mode", "agent", definitions[name]) for name in (params, result)}
@@ -74,7 +80,7 @@ def set_mode(*, params: str = "SetModeRequest", result: str = "SetModeResponse")
 
 
 def without_extensions(definition: str) -> dict[str, Schema]:
-    """The base without room for params of methods that the schema doesn't name, in one kind of message."""
+    """Return the base schema in which one kind of message no longer allows params of unknown methods."""
     raw = acp_schema(BASE)
     raw["$defs"][definition]["properties"]["params"]["anyOf"].pop()
     return {"v1": raw}
@@ -85,22 +91,22 @@ MODE = request("session/set_mode", "SetMode")
 CANCEL = notification("session/cancel", "Cancel", "agent")
 PROTOCOL = {"CancelRequestNotification": part_of("$/cancel_request", "protocol", model())}
 KILL = request("terminal/kill", "Kill", "client")
-TERMINAL = asks(model(terminal=BOOLEAN))
-MCP = answers(model(mcpCapabilities=ref("McpCapabilities"))) | {"McpCapabilities": model(acp=BOOLEAN)}
-FILES = asks(model(fs=ref("FileCapabilities"))) | {
+TERMINAL = client_with(model(terminal=BOOLEAN))
+MCP = agent_with(model(mcpCapabilities=ref("McpCapabilities"))) | {"McpCapabilities": model(acp=BOOLEAN)}
+FILES = client_with(model(fs=ref("FileCapabilities"))) | {
     "FileCapabilities": model(readTextFile=BOOLEAN, writeTextFile=BOOLEAN)
 }
 PROMPT = {
-    **answers(model(promptCapabilities=ref("PromptCapabilities"))),
+    **agent_with(model(promptCapabilities=ref("PromptCapabilities"))),
     **request("session/prompt", "Prompt", params=model(prompt={"type": "array", "items": ref("ContentBlock")})),
     "PromptCapabilities": model(image=BOOLEAN),
     "ContentBlock": {"anyOf": [tagged("type", "text"), tagged("type", "image")]},
 }
 
 CASES = [
-    # Methods that come and go
+    # Methods added and removed
     MethodCase(
-        "a method that a capability unlocks",
+        "method with a capability added",
         stable(TERMINAL),
         stable(TERMINAL | KILL),
         "method-added",
@@ -108,19 +114,21 @@ CASES = [
         "agent->client",
     ),
     MethodCase(
-        "a method that nothing announces",
+        "method without a capability added",
         stable({}),
         stable(MODE),
         "method-added-unannounced",
         "RSSSS",
         "client->agent",
     ),
-    MethodCase("a notification", stable({}), stable(CANCEL), "method-added", "SSSSS", "client->agent"),
-    MethodCase("a baseline method", stable({}), stable(TERMINAL), "method-added-baseline", "BSSSB", "client->agent"),
-    MethodCase("a method that is gone", stable(MODE), stable({}), "method-removed", "SRBSB", "client->agent"),
-    MethodCase("a notification that is gone", stable(CANCEL), stable({}), "method-removed", "SRBSB", "client->agent"),
+    MethodCase("notification added", stable({}), stable(CANCEL), "method-added", "SSSSS", "client->agent"),
     MethodCase(
-        "a baseline method that is gone",
+        "baseline method added", stable({}), stable(TERMINAL), "method-added-baseline", "BSSSB", "client->agent"
+    ),
+    MethodCase("method removed", stable(MODE), stable({}), "method-removed", "SRBSB", "client->agent"),
+    MethodCase("notification removed", stable(CANCEL), stable({}), "method-removed", "SRBSB", "client->agent"),
+    MethodCase(
+        "baseline method removed",
         stable(TERMINAL),
         stable({}),
         "method-removed-baseline",
@@ -128,7 +136,7 @@ CASES = [
         "client->agent",
     ),
     MethodCase(
-        "a method that was unstable",
+        "method became stable",
         both({}, MODE),
         both(MODE, MODE),
         "method-stabilised",
@@ -136,7 +144,7 @@ CASES = [
         "client->agent",
     ),
     MethodCase(
-        "a method that is unstable now",
+        "method became unstable",
         both(MODE, MODE),
         both({}, MODE),
         "method-left-stable",
@@ -144,7 +152,7 @@ CASES = [
         "client->agent",
     ),
     MethodCase(
-        "a definition that was unstable",
+        "definition became stable",
         both({}, {"Kind": model()}),
         both({"Kind": model()}, {"Kind": model()}),
         "definition-stabilised",
@@ -152,16 +160,16 @@ CASES = [
         "none",
     ),
     MethodCase(
-        "a definition that is unstable now",
+        "definition became unstable",
         both({"Kind": model()}, {"Kind": model()}),
         both({}, {"Kind": model()}),
         "definition-left-stable",
         "SSBBS",
         "none",
     ),
-    # What a method is
+    # Kind, side, name and payloads
     MethodCase(
-        "a method that became a notification",
+        "request became a notification",
         stable(request("mcp/message", "McpMessage", "client")),
         stable(notification("mcp/message", "McpMessage", "client")),
         "method-kind-changed",
@@ -169,7 +177,7 @@ CASES = [
         "agent->client",
     ),
     MethodCase(
-        "a method of the other side",
+        "method handled by the other side",
         stable(MCP | notification("mcp/message", "McpMessage", "agent", holds(STRING))),
         stable(MCP | notification("mcp/message", "McpMessage", "client", holds(STRING))),
         "method-side-changed",
@@ -177,7 +185,7 @@ CASES = [
         "both",
     ),
     MethodCase(
-        "a method of both sides",
+        "method handled by both sides",
         stable(notification("mcp/message", "McpMessage", "client", holds(STRING))),
         stable(notification("mcp/message", "McpMessage", "both", holds(STRING))),
         "method-side-widened",
@@ -185,7 +193,7 @@ CASES = [
         "both",
     ),
     MethodCase(
-        "a method of another name",
+        "method renamed",
         stable(request("fs/read_text_file", "File", "client", holds(STRING)) | FILES),
         stable(request("fs/write_text_file", "File", "client", holds(STRING)) | FILES),
         "method-renamed",
@@ -193,7 +201,7 @@ CASES = [
         "agent->client",
     ),
     MethodCase(
-        "params that are another definition, which lacks what old peers need",
+        "params became a definition that old peers refuse",
         stable(set_mode()),
         stable(set_mode(params="OtherRequest")),
         "method-params-changed",
@@ -201,16 +209,16 @@ CASES = [
         "client->agent",
     ),
     MethodCase(
-        "a result that is another definition, which needs what old peers don't send",
+        "result became a definition that old peers don't send",
         stable(set_mode()),
         stable(set_mode(result="OtherResponse")),
         "method-result-changed",
         "SBBBB",
         "client->agent",
     ),
-    # What codegen/methods.toml says of it
+    # Capabilities in codegen/methods.toml
     MethodCase(
-        "another capability",
+        "method with another capability",
         stable(TERMINAL | KILL),
         stable(TERMINAL | KILL),
         "method-capability-changed",
@@ -219,7 +227,7 @@ CASES = [
         {"v1": {"client": {"terminal/kill": {"capability": "clientCapabilities.kill"}}}},
     ),
     MethodCase(
-        "a method that every peer must have now",
+        "method became baseline",
         stable({}),
         stable({}),
         "method-baseline-gained",
@@ -228,7 +236,7 @@ CASES = [
         {"v1": {"agent": {"session/new": {"offered": "somehow"}}}},
     ),
     MethodCase(
-        "a method that a peer may be without now",
+        "method no longer baseline",
         stable(MODE),
         stable(MODE),
         "method-baseline-lost",
@@ -237,7 +245,7 @@ CASES = [
         {"v1": {"agent": {"session/set_mode": {"baseline": True}}}},
     ),
     MethodCase(
-        "another capability for a part of the params",
+        "part of the params with another capability",
         stable(PROMPT),
         stable(PROMPT),
         "method-content-changed",
@@ -246,12 +254,10 @@ CASES = [
         {"v1": {"agent": {"session/prompt": {"baseline": True, "content": {"prompt.image": "agentCapabilities.all"}}}}},
     ),
     # Messages
-    MethodCase("messages beside agents' and clients'", stable({}), stable(PROTOCOL), "message-added", "RSSSS", "both"),
+    MethodCase("kind of message added", stable({}), stable(PROTOCOL), "message-added", "RSSSS", "both"),
+    MethodCase("kind of message removed", stable(PROTOCOL), stable({}), "message-removed", "SRSSS", "both"),
     MethodCase(
-        "no messages beside agents' and clients'", stable(PROTOCOL), stable({}), "message-removed", "SRSSS", "both"
-    ),
-    MethodCase(
-        "a message without room for extensions",
+        "message without extension methods",
         stable({}),
         without_extensions("ClientRequest"),
         "message-changed",
@@ -259,6 +265,6 @@ CASES = [
         "both",
     ),
     # Profiles
-    MethodCase("a profile", stable({}), both({}, {}), "profile-added", "SSSSS", "both"),
-    MethodCase("a profile that is gone", both({}, {}), stable({}), "profile-removed", "BBBBB", "both"),
+    MethodCase("profile added", stable({}), both({}, {}), "profile-added", "SSSSS", "both"),
+    MethodCase("profile removed", both({}, {}), stable({}), "profile-removed", "BBBBB", "both"),
 ]

@@ -1,12 +1,12 @@
-"""Properties: which there are, whether they are needed, may be null, have defaults and forgive."""
+"""Changes of properties: added and removed ones, requiredness, null, defaults and leniency."""
 
 from __future__ import annotations
 
 from tests.support.codegen.build import STRING, model
-from tests.support.diff.case import LIST, MAYBE, ON_ERROR, ON_NULL, SKIP, Case, holds, may
+from tests.support.diff.cases import LIST, MAYBE, ON_ERROR, ON_NULL, SKIP, Case, holds, may
 
 CASES = [
-    # Properties that come and go
+    # Properties added, removed and renamed
     Case("required added", "request", model(), holds(STRING), "property-required-added", "SBBSS", {}, {"x": "a"}),
     Case("required added", "result", model(), holds(STRING), "property-required-added", "SBBSS", {}, {"x": "a"}),
     Case("required added", "update", model(), holds(STRING), "property-required-added", "SBBSS", {}, {"x": "a"}),
@@ -49,7 +49,7 @@ CASES = [
         {"workDir": "a"},
         {"workingDir": "a"},
     ),
-    # Need
+    # Required and optional
     Case("became required", "request", may(STRING), holds(STRING), "property-became-required", "SBBSS", {}, {"x": "a"}),
     Case("became required", "result", may(STRING), holds(STRING), "property-became-required", "SBBSS", {}, {"x": "a"}),
     Case("became optional", "request", holds(STRING), may(STRING), "property-became-optional", "BSSBS", {"x": "a"}, {}),
@@ -71,7 +71,7 @@ CASES = [
     Case("null removed", "request", holds(MAYBE), holds(STRING), "nullable-removed", "SBBSS", {"x": None}, {"x": "a"}),
     Case("null removed", "update", may(MAYBE), may(STRING), "nullable-removed", "SBBSS", {"x": None}, {"x": "a"}),
     Case(
-        "null added where bad values give way",
+        "null added where invalid values are tolerated",
         "update",
         may(STRING, **ON_ERROR),
         may(MAYBE, **ON_ERROR),
@@ -81,7 +81,7 @@ CASES = [
         {"x": None},
     ),
     Case(
-        "null removed where bad values give way",
+        "null removed where invalid values are tolerated",
         "request",
         may(MAYBE, **ON_ERROR),
         may(STRING, **ON_ERROR),

@@ -1,9 +1,9 @@
-"""Types and their constraints."""
+"""Changes of types and constraints."""
 
 from __future__ import annotations
 
 from tests.support.codegen.build import STRING, Schema
-from tests.support.diff.case import INT, KIND, LIST, LONG, ON_ERROR, SKIP, UINT, Case, holds, kinds, may
+from tests.support.diff.cases import INT, KIND, LIST, LONG, ON_ERROR, SKIP, UINT, Case, holds, kinds, may
 
 SHORT: Schema = {"type": "integer", "minimum": 0, "maximum": 65535}
 
@@ -13,7 +13,7 @@ CASES = [
     Case("type changed", "result", holds(STRING), holds(INT), "type-changed", "BBBBS", {"x": "a"}, {"x": 1}),
     Case("type changed", "alone", holds(STRING), holds(INT), "type-changed", "SSBBS"),
     Case(
-        "type changed where bad values give way",
+        "type changed where invalid values are tolerated",
         "result",
         may(STRING, **ON_ERROR),
         may(INT, **ON_ERROR),
@@ -54,7 +54,7 @@ CASES = [
         {"x": [1]},
     ),
     Case(
-        "item's type changed where items give way",
+        "item's type changed where invalid items are skipped",
         "result",
         holds(LIST, **SKIP),
         holds({"type": "array", "items": INT}, **SKIP),
@@ -106,7 +106,7 @@ CASES = [
         {"x": ""},
     ),
     Case(
-        "items needed",
+        "empty list no longer allowed",
         "result",
         holds(LIST),
         holds(LIST, minItems=1),
@@ -126,7 +126,7 @@ CASES = [
         {"x": "b"},
     ),
     Case(
-        "narrower where bad values give way",
+        "narrower where invalid values are tolerated",
         "update",
         may(LONG, **ON_ERROR),
         may(INT, **ON_ERROR),

@@ -1,11 +1,11 @@
-"""Unions, closed and open, with and without tags."""
+"""Changes of unions, closed and open, with and without tags."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from tests.support.codegen.build import STRING, Schema, model, other, ref, tagged
-from tests.support.diff.case import BLOCK, SKIP, Case, holds
+from tests.support.diff.cases import BLOCK, SKIP, Case, holds
 
 TEXT: Schema = {"Text": model(["text"], text=STRING)}
 BLOCKS = holds({"type": "array", "items": ref("Block")})
@@ -13,7 +13,7 @@ SOFT_BLOCKS = holds({"type": "array", "items": ref("Block")}, **SKIP)
 
 
 def union(*tags: str, opened: bool = False) -> Schema:
-    """A union of members that hold a text each; a closed one has a member `k` besides."""
+    """Return a union of members with a text each. A closed one has another member, `k`."""
     members = [tagged("type", each, "Text") for each in (tags if opened else (*tags, "k"))]
     if opened:
         return {"anyOf": [*members, other("type", *tags)]}
@@ -21,18 +21,18 @@ def union(*tags: str, opened: bool = False) -> Schema:
 
 
 def titled(*titles: str) -> Schema:
-    """A union of members without a tag: the first holds `a`, the second `b`."""
+    """Return a union of two members without a tag: the first has the property `a`, the second `b`."""
     keys = zip(titles, "ab", strict=True)
     return {"anyOf": [{"title": title, **model([key], **{key: STRING})} for title, key in keys]}
 
 
 def inline(tag: str) -> Schema:
-    """A member that says itself what `Text` says."""
+    """Return a member with the same property as `Text`, written inline."""
     return model(["type", "text"], type={"type": "string", "const": tag}, text=STRING)
 
 
-def says(tag: str) -> Schema:
-    """A member that wraps `Text` and has a text of its own."""
+def with_text(tag: str) -> Schema:
+    """Return a member that wraps `Text` and has a property `text` of its own."""
     return tagged("type", tag, "Text", properties={"type": {"type": "string", "const": tag}, "text": STRING})
 
 
@@ -78,7 +78,7 @@ CASES = [
         **_blocks(union("a"), union("a", "b")),
     ),
     Case(
-        "closed union's new member where items give way",
+        "closed union's new member where invalid items are skipped",
         "update",
         SOFT_BLOCKS,
         SOFT_BLOCKS,
@@ -122,7 +122,7 @@ CASES = [
         **_blocks(union("a", "b"), union("a")),
     ),
     Case(
-        "closed union's member removed where items give way",
+        "closed union's member removed where invalid items are skipped",
         "result",
         SOFT_BLOCKS,
         SOFT_BLOCKS,
@@ -205,7 +205,7 @@ CASES = [
         ),
     ),
     Case(
-        "member of another title",
+        "union's member renamed",
         "request",
         BLOCK,
         BLOCK,
@@ -216,7 +216,7 @@ CASES = [
         **_blocks(titled("One", "Two"), titled("One", "Three")),
     ),
     Case(
-        "members in another order",
+        "union's members in another order",
         "update",
         BLOCK,
         BLOCK,
@@ -227,7 +227,7 @@ CASES = [
         **_blocks(titled("One", "Two"), {"anyOf": titled("One", "Two")["anyOf"][::-1]}),
     ),
     Case(
-        "exactly one member",
+        "exactly one member must match",
         "request",
         BLOCK,
         BLOCK,
@@ -259,7 +259,7 @@ CASES = [
         {"x": {"type": "a", "text": "t"}},
         {"x": {"type": "a", "text": "t"}},
         also=("property-optional-added",),
-        old_extra={"Text": model(), "Block": {**union("a"), "oneOf": [says("a"), tagged("type", "k", "Text")]}},
+        old_extra={"Text": model(), "Block": {**union("a"), "oneOf": [with_text("a"), tagged("type", "k", "Text")]}},
         new_extra={"Text": model(text=STRING), "Block": union("a")},
     ),
 ]

@@ -1,7 +1,7 @@
 """A small pair of schemas, and user code that fails where they differ.
 
-A line that is to fail says so at its end: the rule of the finding that predicts it, or `unpredicted`. Every other
-line is to pass, or failed at the base already.
+A line that should fail ends with a comment: the rule of the finding that predicts it, or `unpredicted`. All other lines
+should pass, or fail with the base too.
 """
 
 from __future__ import annotations
@@ -9,11 +9,11 @@ from __future__ import annotations
 from tests.codegen.diff.cases.methods import request
 from tests.codegen.diff.cases.unions import TEXT, union
 from tests.support.codegen.build import STRING, Schema, model, part_of, ref, tagged
-from tests.support.diff.case import INT, MAYBE, enum
+from tests.support.diff.cases import INT, MAYBE, enum
 
 
 def _around(params: Schema, result: Schema, option: Schema) -> Schema:
-    """Three methods; the params of one are either of two objects."""
+    """Return three methods. The params of one are a union of two objects."""
     either = {"anyOf": [{"title": "One", **option}, {"title": "Two", **model(["two"], two=STRING)}]}
     return {
         "NewSessionRequest": part_of("session/new", "agent", params),
@@ -62,7 +62,7 @@ AFTER = {
     "AskRequest": part_of("session/request_permission", "client", model(["what"], what=STRING)),
     "AskResponse": part_of("session/request_permission", "client", model(["answer"], answer=STRING)),
 }
-# Of another profile, which is gone afterwards.
+# The definitions of another profile, which the head doesn't have.
 DRAFT = {"Alone": model()}
 
 CODE = {

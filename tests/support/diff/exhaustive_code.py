@@ -1,6 +1,6 @@
-"""User code that touches everything a package has: builds, reads and tells apart models, implements and calls methods.
+"""Write user code that uses a whole package: it builds, reads and matches models, and implements and calls methods.
 
-Code that reads an open union or an open enum has a default, so only closed ones are matched exhaustively.
+Open unions and enums aren't matched exhaustively, because code that reads them has a default.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ ANY: Any = None
 _PLAIN = {"string": "str", "integer": "int", "boolean": "bool", "list": "list[Any]"}
 
 
-def everything(profile: str, schema: Schema) -> str:
-    """A module for one profile."""
+def exhaustive_code(profile: str, schema: Schema) -> str:
+    """Return a module that uses all of one profile."""
     public = [each for name, each in schema.definitions.items() if name not in schema.envelopes]
     lines = [_HEAD.format(profile=profile, names=", ".join(each.name for each in public))]
     for definition in public:
@@ -65,12 +65,12 @@ def _of_role(schema: Schema, role: str) -> Iterator[str]:
 
 
 def _keywords(fields: list[Field], *, tags: bool) -> str:
-    """What a call has to have; a method's keywords have the tags too, to choose by."""
+    """Return the required keywords of a call. `tags`: also the tags, which methods take and constructors don't."""
     return ", ".join(f"{each.name}=ANY" for each in fields if each.required and (tags or each.tag is None))
 
 
 def _type(field: Field) -> str:
-    """The type of a property, as far as it is simple."""
+    """Return the type of a property, or `object` if it isn't simple."""
     shape = shape_of(field.type.annotation)
     found = _simple(shape.concrete())
     is_none = shape.nullable or (not field.required and field.default == "None")

@@ -1,4 +1,4 @@
-"""For programs: JSON as `report.schema.json` beside this file describes it."""
+"""The report as JSON for programs. `report.schema.json` in this folder describes the format."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from codegen.diff.verdict.findings import Finding
 FORMAT_VERSION = 1
 
 
-def machine(report: Report) -> str:
-    """The report as JSON."""
-    return json.dumps(as_json(report), indent=2, ensure_ascii=False) + "\n"
+def json_text(report: Report) -> str:
+    """Render the report as JSON."""
+    return json.dumps(json_values(report), indent=2, ensure_ascii=False) + "\n"
 
 
-def as_json(report: Report) -> dict[str, Any]:
-    """The report as JSON values."""
+def json_values(report: Report) -> dict[str, Any]:
+    """Return the report as JSON values."""
     return {
         "format": FORMAT_VERSION,
         "base": report.base,

@@ -1,6 +1,6 @@
-"""Whether every value that one side may send is one that the other side reads.
+"""Check whether one side can read every value that the other side may send.
 
-Definitions that correspond count as the same here: what changed inside them is a finding of its own.
+Definitions that correspond count as equal here: changes inside them are findings of their own.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ _AT_LEAST = ("minimum", "min_length")
 _AT_MOST = ("maximum", "max_length")
 
 
-class Fits:
-    """Sent by one schema, read by another.
+class Compatibility:
+    """Compatibility of one schema's values with another schema.
 
     Args:
-        sender: the schema of who sends.
-        reader: the schema of who reads.
-        names: what the sender's definitions are called by the reader, where they correspond.
+        sender: the schema of the side that sends.
+        reader: the schema of the side that reads.
+        names: the reader's name of each definition of the sender that has a counterpart.
     """
 
     def __init__(self, sender: Schema, reader: Schema, names: dict[str, str]) -> None:
@@ -29,7 +29,7 @@ class Fits:
         self._assumed: set[tuple[str, str]] = set()
 
     def shape(self, sent: Shape, read: Shape) -> bool:
-        """Whether every value of a type of the sender is one of a type of the reader."""
+        """Return whether the reader's type accepts every value of the sender's type."""
         if read.kind == "any":
             return True
         if sent.kind == "union":
@@ -41,7 +41,7 @@ class Fits:
         return self._refs(sent, read) if "ref" in (sent.kind, read.kind) else self._plain(sent, read)
 
     def _plain(self, sent: Shape, read: Shape) -> bool:
-        """Scalars, lists and maps."""
+        """Compare scalars, lists and maps."""
         same = sent.kind == read.kind or (sent.kind, read.kind) == ("integer", "number")
         parts = zip(sent.parts, read.parts, strict=False)
         return same and within(sent, read) and all(self.shape(*each) for each in parts)
@@ -69,7 +69,7 @@ class Fits:
         return isinstance(alias, Alias) and self.shape(sent, shape_of(alias.type.annotation))
 
     def definition(self, sent: Definition, read: Definition) -> bool:
-        """Whether every value of a definition of the sender is one of a definition of the reader, by structure."""
+        """Return whether the reader's definition accepts every value of the sender's, by structure."""
         if (sent.name, read.name) in self._assumed:
             return True
         self._assumed.add((sent.name, read.name))
@@ -92,8 +92,8 @@ class Fits:
         )
 
     def _models(self, sent: Model, read: Model) -> bool:
-        theirs = {field.wire: field for field in self._sender.fields(sent.name)}
-        return all(self._field(theirs.get(field.wire), field) for field in self._reader.fields(read.name))
+        fields = {field.wire: field for field in self._sender.fields(sent.name)}
+        return all(self._field(fields.get(field.wire), field) for field in self._reader.fields(read.name))
 
     def _field(self, sent: Field | None, read: Field) -> bool:
         if sent is None or (read.required and not sent.required):
@@ -108,7 +108,7 @@ def _as_shape(definition: Definition) -> Shape:
 
 
 def within(sent: Shape, read: Shape) -> bool:
-    """Whether the limits of what is read allow everything that the limits of what is sent do."""
+    """Return whether the reader's limits accept everything that the sender's limits allow."""
     return all(_implied(name, sent.limit(name), value) for name, value in read.limits)
 
 

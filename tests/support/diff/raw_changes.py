@@ -1,7 +1,7 @@
-"""An independent, dumb comparison of two JSON schemas: which places changed. It knows JSON Schema's lists, no rules.
+"""An independent, simple comparison of two JSON schemas: which places changed. It knows none of the report's rules.
 
-Members of a union are aligned by what names them (a title, a constant, a reference), names in `required` count as a
-change of the property they name, values of an `enum` by value. Order says nothing.
+Union members are matched by title, constant or reference. A change of `required` counts as a change of the property.
+The order of lists is ignored.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from typing import Any
 
 from codegen.diff.verdict.findings import Finding
 
-_DESCRIBES = {"description", "x-docs-ignore"}
+_DESCRIPTIVE = {"description", "x-docs-ignore"}
 _MAPS = {"properties", "$defs"}
 
 
 @dataclass(frozen=True)
 class Change:
-    """A place that changed, by its pointer in each document; empty where it is not there."""
+    """A place that changed, by its JSON pointer on each side; empty if it isn't there."""
 
     old: str
     new: str
@@ -26,7 +26,7 @@ class Change:
 
 
 def changes(old: Any, new: Any, before: str = "", after: str = "", *, names: bool = False) -> Iterator[Change]:
-    """Every change between two documents, at the deepest place. `names`: whether the keys are names, not keywords."""
+    """Yield every change between two documents, at the deepest place. `names`: the keys are names, not keywords."""
     if isinstance(old, dict) and isinstance(new, dict):
         yield from _objects(old, new, before, after, names)
     elif isinstance(old, list) and isinstance(new, list) and all(isinstance(each, dict) for each in (*old, *new)):
@@ -42,7 +42,7 @@ def _same(old: list[Any], new: list[Any]) -> bool:
 def _objects(old: Any, new: Any, before: str, after: str, names: bool) -> Iterator[Change]:
     for key in {**old, **new}:
         left, right = f"{before}/{_escape(key)}", f"{after}/{_escape(key)}"
-        if not names and key in _DESCRIBES:
+        if not names and key in _DESCRIPTIVE:
             if old.get(key) != new.get(key):
                 yield Change(left, right, only_docs=True)
         elif not names and key == "required":
@@ -56,7 +56,7 @@ def _objects(old: Any, new: Any, before: str, after: str, names: bool) -> Iterat
 
 
 def _required(old: Any, new: Any, before: str, after: str) -> Iterator[Change]:
-    """A property that became required, or no longer is, changed; one that came or went did so itself."""
+    """Yield the properties that became required or optional, without new and removed ones."""
     for name in sorted(set(old.get("required", ())) ^ set(new.get("required", ()))):
         if name in old.get("properties", {}) and name in new.get("properties", {}):
             yield Change(*(f"{place}/properties/{_escape(name)}" for place in (before, after)))
@@ -83,7 +83,7 @@ def _by_identity(members: list[Any]) -> dict[str, int]:
 
 
 def _identity(member: Any) -> str:
-    """What names a member of a union."""
+    """Return a text that identifies a member of a union."""
     constants = [
         f"{key}={each['const']}" for key, each in sorted(member.get("properties", {}).items()) if "const" in each
     ]
@@ -97,7 +97,7 @@ def _escape(key: str) -> str:
 
 
 def covers(finding: Finding, change: Change) -> bool:
-    """Whether a finding is about a place or what holds it."""
+    """Return whether a finding is about the changed place, or about one that contains it."""
     return any(
         place and (pointer == place or pointer.startswith(f"{place}/"))
         for place in (finding.old, finding.new, *finding.covers)

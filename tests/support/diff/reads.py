@@ -1,4 +1,4 @@
-"""Run by the tests in a process of its own: which messages the bindings on the path can read. One JSON a line."""
+"""A program that the tests run: it tells which messages the bindings on its path can read, as one JSON value a line."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import acp_bindings.v1 as bindings
 
 
 def reads(definition: str, message: object) -> bool:
-    """Whether a definition of the bindings reads a message."""
+    """Return whether a definition of the bindings accepts a message."""
     try:
         TypeAdapter(getattr(bindings, definition)).validate_json(json.dumps(message))
     except ValidationError:

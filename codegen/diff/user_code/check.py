@@ -1,7 +1,7 @@
-"""The proof against real code: user code as of the base, type-checked with the head's package.
+"""Type-check the base's user code with the head's package, and attach each failure to the finding that predicts it.
 
-What it already failed with beside the base's own package and runtime is left out. The head's package is generated
-from the head's schemas; its runtime is that of the working tree, because the codegen that runs is.
+Failures that also occur with the base's own package and runtime are ignored. The head's package is generated from the
+head's schemas by this codegen, so it is checked with the runtime of this working tree.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from pathlib import Path
 from codegen.diff.git import extract
 from codegen.diff.report import Report
 from codegen.diff.sources import Side
-from codegen.diff.user_code.checker import Problem, check
 from codegen.diff.user_code.failures import Failure, UserCode
 from codegen.diff.user_code.mentions import imported_profiles, mentions
 from codegen.diff.user_code.predictions import Predictions
+from codegen.diff.user_code.type_checker import Problem, check
 from codegen.diff.verdict.findings import Finding
 from codegen.emit.modules import emit_package, emit_profile
 from codegen.errors import SourceError
@@ -30,13 +30,15 @@ _GENERATED, _RUNTIME = "generated", "runtime"
 
 
 def check_user_code(folder: str, report: Report, base: Side, head: Side, repository: Path) -> Report:
-    """The report with what fails in a folder of the repository as of the base, which is a git ref.
+    """Return the report with the failures of the user code that a folder of the repository has at the base.
 
     Raises:
-        SourceError: the base has no such folder, or the code in it can't be checked.
+        SourceError: the base isn't a git ref or has no such folder, or the code can't be checked.
     """
     if Path(base.label).is_dir():
-        raise SourceError(f"User code is read as of a git ref, and {base.label} is a folder. Give a git ref as base.")
+        raise SourceError(
+            f"User code can only be checked at a git ref; {base.label} is a folder. Give a git ref as base."
+        )
     folder = Path(folder).as_posix()
     with tempfile.TemporaryDirectory(prefix="acp-user-code-") as temporary:
         root = Path(temporary).resolve()
@@ -45,10 +47,11 @@ def check_user_code(folder: str, report: Report, base: Side, head: Side, reposit
         write_files(root / "head" / PACKAGE, _package(base, head))
         problems = _new_problems(root, folder, repository)
     predictions = Predictions(report.findings, base, head)
-    found = [(modules[each.file].failure(each), modules[each.file].predicted(each, predictions)) for each in problems]
-    unpredicted = tuple(failure for failure, by in found if not by)
+    found = [(modules[each.file].failure(each), modules[each.file].findings(each, predictions)) for each in problems]
+    unpredicted = tuple(failure for failure, predicting in found if not predicting)
     findings = tuple(
-        replace(each, failures=tuple(failure for failure, by in found if each in by)) for each in report.findings
+        replace(each, failures=tuple(failure for failure, predicting in found if each in predicting))
+        for each in report.findings
     )
     return replace(report, findings=findings, user_code=UserCode(folder, len(modules), len(found), unpredicted))
 
@@ -63,12 +66,13 @@ class _Module:
     def failure(self, problem: Problem) -> Failure:
         return Failure(problem.file, problem.line, self.lines[problem.line - 1].strip(), problem.message)
 
-    def predicted(self, problem: Problem, predictions: Predictions) -> list[Finding]:
-        return predictions.of(mentions(problem, self.tree), imported_profiles(self.tree, PACKAGE))
+    def findings(self, problem: Problem, predictions: Predictions) -> list[Finding]:
+        """Return the findings that predict a problem."""
+        return predictions.matching(mentions(problem, self.tree), imported_profiles(self.tree, PACKAGE))
 
 
 def _read(root: Path, folder: str, label: str) -> dict[str, _Module]:
-    """The files below a folder, by their paths below `root`."""
+    """Read the Python files in a folder, by their paths relative to `root`."""
     found: dict[str, _Module] = {}
     for path in sorted((root / folder).rglob("*.py")):
         name = path.relative_to(root).as_posix()
@@ -77,16 +81,16 @@ def _read(root: Path, folder: str, label: str) -> dict[str, _Module]:
             found[name] = _Module(text.split("\n"), ast.parse(text))
         except (SyntaxError, ValueError) as error:
             version = sys.version.split()[0]
-            raise SourceError(f"{name} of {label} is nothing that Python {version} reads: {error}.") from error
+            raise SourceError(f"{name} of {label} can't be parsed by Python {version}: {error}.") from error
     if not found:
-        raise SourceError(f"{folder} of {label} is no folder with Python files.")
+        raise SourceError(f"{folder} of {label} is not a folder with Python files.")
     return found
 
 
 def _package(base: Side, head: Side) -> dict[str, bytes]:
-    """The head's package by paths, not formatted: nobody reads it.
+    """Generate the head's package, unformatted.
 
-    A profile that only the base has is an empty module, or else the one that is installed would be found.
+    A profile that only the base has becomes an empty module, so that user code doesn't import the installed one.
     """
     made = {name: Profile(name, each.file, "", "", head.version) for name, each in head.profiles.items()}
     files = emit_package(list(made.values())) | {f"{name}.py": "" for name in base.profiles if name not in made}
@@ -97,7 +101,7 @@ def _package(base: Side, head: Side) -> dict[str, bytes]:
 
 
 def _new_problems(root: Path, folder: str, repository: Path) -> list[Problem]:
-    """What fails with the head's package and didn't with the base's own."""
+    """Return the problems with the head's package that don't occur with the base's own."""
     base = root / "base"
     found = check(base, folder, [root / "head", repository / _RUNTIME])
     if not found:

@@ -1,4 +1,4 @@
-"""What a row of the tables is, and the small schemas that most rows are made of."""
+"""The cases that the report is tested with, and the small schemas that most of them are made of."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 from tests.support.codegen.build import STRING, Schema, model, part_of, ref
 
-# Where a change stands: the definition it is in, and which way that goes.
+# Where a change is: the definition, and the direction in which it is sent.
 TARGETS = {
     "request": ("NewSessionRequest", "client->agent"),
     "result": ("NewSessionResponse", "agent->client"),
@@ -26,7 +26,21 @@ SKIP = {"x-deserialize-skip-invalid-items": True}
 
 @dataclass(frozen=True)
 class Case:
-    """One change: definitions before and after, the finding it is, and what each side sends."""
+    """One change.
+
+    Attributes:
+        name: the change in a few words.
+        place: a key of `TARGETS`.
+        old: the definition in the base.
+        new: the definition in the head.
+        rule: the expected finding's rule.
+        letters: the expected verdicts, as in `rules.py`.
+        old_json: a value that the base sends and that is most likely to be refused.
+        new_json: the same for the head.
+        also: the rules of further findings.
+        old_extra: other definitions of the base.
+        new_extra: other definitions of the head.
+    """
 
     name: str
     place: str
@@ -54,7 +68,7 @@ class Case:
 
 
 def around(place: str, definition: Schema) -> Schema:
-    """A definition where it stands, with the methods that carry it."""
+    """Return a definition in its place, with the methods that carry it."""
     parts = {"request": model(), "result": model(), "update": model(), place: definition}
     found = {
         "NewSessionRequest": part_of("session/new", "agent", parts["request"]),
@@ -70,7 +84,7 @@ def enum(*values: str, opened: bool = False) -> Schema:
 
 
 def holds(definition: Schema, required: bool = True, **keywords: Any) -> Schema:
-    """An object with the property `x`."""
+    """Return an object with the property `x`."""
     schema = {**definition, **keywords}
     return model(["x"], x=schema) if required else model(x=schema)
 

@@ -1,7 +1,4 @@
-"""mypy, strict, as what user code is checked with: of the type checkers here it takes the fewest seconds.
-
-It knows nothing of findings.
-"""
+"""Run mypy in strict mode on user code. Of the type checkers that the project uses, it is the fastest here."""
 
 from __future__ import annotations
 
@@ -15,7 +12,8 @@ from typing import Any
 
 from codegen.errors import SourceError
 
-# What is off complains of code that is no longer needed, or of a type that is unknown since something else failed.
+# The options that are off only report knock-on errors: code that is no longer needed, or types that are unknown because
+# something else failed.
 _SETTINGS = """\
 [mypy]
 strict = True
@@ -31,7 +29,7 @@ warn_unused_ignores = False
 
 @dataclass(frozen=True)
 class Problem:
-    """An error of the type checker: where, which kind, and its words. `hint` is what it proposes."""
+    """An error of the type checker. `kind` is its error code, and `hint` what it proposes."""
 
     file: str
     line: int
@@ -42,18 +40,17 @@ class Problem:
 
     @property
     def place(self) -> tuple[str, int, int, str]:
-        """What it has in common with the same error in other words."""
+        """The place and kind, which are the same for an error that has a different message on the other side."""
         return self.file, self.line, self.column, self.kind
 
 
 def check(root: Path, folder: str, packages: list[Path]) -> list[Problem]:
-    """Check the files of a folder below `root`, with packages from these folders before any that is installed.
+    """Check a folder in `root`. Packages in the folders `packages` take precedence over installed ones.
 
-    mypy keeps what it knows of every module below `root`, so that a second check of the same root is short, or in
-    `$MYPY_CACHE_DIR` if that is set. What it reads again is decided by what the files hold.
+    mypy's cache is in `root`, or in `$MYPY_CACHE_DIR` if that is set, so a second check of the same root is faster.
 
     Raises:
-        SourceError: the type checker didn't come to a result.
+        SourceError: the type checker failed.
     """
     settings = root / "mypy.ini"
     settings.write_text(_SETTINGS, "utf-8")
@@ -63,8 +60,8 @@ def check(root: Path, folder: str, packages: list[Path]) -> list[Problem]:
     done = subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True, check=False)
     found = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
     if done.returncode not in (0, 1) or bool(done.returncode) != bool(found):
-        said = [each["message"] for each in found] or done.stderr.splitlines() or ["no word"]
-        raise SourceError(f"mypy can't check {folder}: {said[-1]}.")
+        reasons = [each["message"] for each in found] or done.stderr.splitlines() or ["it gave no reason"]
+        raise SourceError(f"mypy can't check {folder}: {reasons[-1]}.")
     return sorted((_problem(each) for each in found if each["severity"] == "error"), key=lambda each: each.place)
 
 
