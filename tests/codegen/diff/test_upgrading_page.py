@@ -1,0 +1,45 @@
+"""The examples of the report's output in docs/upgrading.md are real output."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import pytest
+
+from codegen.diff.render.terminal import terminal
+from codegen.diff.report import compare
+from codegen.diff.user_code.failures import Failure
+from tests.support.codegen.build import STRING, model
+from tests.support.diff.cases import around
+from tests.support.diff.sides import side
+from tests.support.paths import ROOT
+
+EXAMPLES = re.findall(r"^    breaking .*(?:\n    .+)*", (ROOT / "docs/upgrading.md").read_text("utf-8"), re.MULTILINE)
+BEFORE = model(cwd=STRING, label=STRING)
+AFTER = model(["cwd", "label"], cwd=STRING, label=STRING)
+FAILURE = Failure(
+    "tests/typing/user_code/v1_client.py",
+    93,
+    'session = await agent.session_new(cwd="/work", mcp_servers=[server])',
+    'Missing named argument "label" for "session_new" of "RemoteAgent"',
+)
+
+
+@pytest.fixture(scope="module")
+def output() -> str:
+    report = compare(side(around("request", BEFORE)), side(around("request", AFTER)), [])
+    findings = [
+        replace(each, failures=(FAILURE,)) if each.subject == "NewSessionRequest.label" else each
+        for each in report.findings
+    ]
+    return terminal(replace(report, findings=tuple(findings)), colour=False)
+
+
+def test_there_are_two_examples() -> None:
+    assert len(EXAMPLES) == 2
+
+
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_an_example_is_what_the_command_prints(example: str, output: str) -> None:
+    assert example in output
