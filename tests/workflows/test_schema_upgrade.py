@@ -94,7 +94,7 @@ def test_the_schema_that_is_pinned_opens_nothing(hub: Hub, tmp_path: Path) -> No
     generated, proposed = hub.upgrade(same)
     assert not generated.failed, generated.log
     assert proposed is None
-    assert "sdk@1.0.1 has the schemas that are pinned" in generated.summary
+    assert "sdk@1.0.1 has the schemas that are already pinned" in generated.summary
     assert hub.git("branch", "--list") == "* main"
     assert hub.writes == []
 
@@ -104,7 +104,7 @@ def test_the_same_schema_again_leaves_the_pull_request_as_it_is(proposed: Hub, s
     tip, writes = hub.git("rev-parse", BRANCH), hub.writes
     _, again = hub.upgrade(safe, anew=True)
     assert again is not None
-    assert "has it already" in again.summary
+    assert "is already up to date" in again.summary
     assert (hub.git("rev-parse", BRANCH), hub.writes) == (tip, writes)
 
 
@@ -126,7 +126,7 @@ def test_what_somebody_pushed_to_the_branch_is_kept(proposed: Hub, breaking: Pat
     tip, writes = hub.git("rev-parse", BRANCH), hub.writes
     _, refused = hub.upgrade(breaking)
     assert refused is not None
-    assert "Somebody works on https://github.test/pulls/1" in refused.summary
+    assert "https://github.test/pulls/1 has commits of somebody else" in refused.summary
     assert (hub.git("rev-parse", BRANCH), hub.writes) == (tip, writes)
 
 
