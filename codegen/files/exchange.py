@@ -1,7 +1,7 @@
-"""Two paths exchanged in one step of the file system, so that no moment is without either.
+"""Exchanges two paths in one atomic step, so that neither is ever missing.
 
-Linux and macOS have a call for it, which Python doesn't offer. Where the system or the file system has none, the caller
-is told so and takes two steps.
+Linux and macOS have a system call for it, which Python doesn't offer. Where the system or the file system doesn't
+support it, the caller has to rename in two steps.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ _UNSUPPORTED = {errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP, err
 
 
 def exchange(one: Path, other: Path) -> bool:
-    """Give each of two paths what the other has; both have to be there.
+    """Exchange two existing paths.
 
     Returns:
-        Whether it could be done in one step. If not, nothing has happened.
+        Whether the system supports it. If not, nothing was changed.
 
     Raises:
-        OSError: the file system refuses it.
+        OSError: the file system refuses the exchange.
     """
     if os.name != "posix":
         return False

@@ -1,6 +1,7 @@
-"""Folders that change as a whole or not at all, even if the process is killed half-way.
+"""Replaces folders as a whole or not at all, even if the process is killed in between.
 
-One exception: a folder that can't be moved (a mount point, or one from a container's image) is changed file by file.
+The exception is a folder that can't be moved, such as a mount point or one from a container's image: its files are
+replaced one by one.
 """
 
 from __future__ import annotations
@@ -13,17 +14,17 @@ from pathlib import Path
 from codegen.files.exchange import exchange
 from codegen.files.staging import OLD, staging
 
-# What says that a folder can't be moved.
-_FIXED = (errno.EXDEV, errno.EBUSY)
+# The errors for a folder that can't be moved.
+_UNMOVABLE = (errno.EXDEV, errno.EBUSY)
 
 
 def replace_folder(folder: Path, files: Mapping[str, bytes], *, outside: Path | None = None) -> None:
-    """Put a folder with these files in the place of whatever is there. If that fails, nothing has changed.
+    """Replace a folder by one with these files, or create it. If that fails, nothing is changed.
 
     Args:
         folder: the folder, or a link to it.
-        files: its files by their paths in it.
-        outside: a folder around it in which nothing else may appear, not even for a moment.
+        files: the new files by their paths in the folder.
+        outside: a folder around it in which no temporary files may appear, if there is one.
     """
     folder = folder.resolve()
     if folder.exists() and not folder.is_dir():
@@ -31,7 +32,7 @@ def replace_folder(folder: Path, files: Mapping[str, bytes], *, outside: Path | 
     with staging(folder, (outside or folder).resolve()) as temporary:
         missing = next((each for each in (*reversed(folder.parents), folder) if not each.exists()), None)
         new = temporary / "new"
-        # With the folders around it that are missing, too, so that all of them appear at once.
+        # Missing parents are created in the temporary folder as well, so that all appear in one step.
         write_files(new / folder.relative_to(missing) if missing else new, files)
         if missing:
             new.rename(missing)
@@ -40,19 +41,19 @@ def replace_folder(folder: Path, files: Mapping[str, bytes], *, outside: Path | 
 
 
 def _swap(folder: Path, new: Path, old: Path) -> None:
-    """In one step, or in two where there is no such step: then `staging` puts the old folder back if need be."""
+    """Exchange the folders in one step, or rename them in two. `staging` restores the old one if the second fails."""
     try:
         if not exchange(folder, new):
             folder.rename(old)
             new.rename(folder)
     except OSError as error:
-        if error.errno not in _FIXED:
+        if error.errno not in _UNMOVABLE:
             raise
         move_files(folder, new, read_files(folder))
 
 
 def move_files(folder: Path, new: Path, old: Mapping[str, bytes]) -> None:
-    """The files of one folder to the other, one by one; those that were there come back if it fails."""
+    """Replace the files of a folder one by one by those of `new`. If that fails, restore the `old` files."""
     files = read_files(new)
     try:
         for name in files:
@@ -66,7 +67,7 @@ def move_files(folder: Path, new: Path, old: Mapping[str, bytes]) -> None:
 
 
 def write_files(folder: Path, files: Mapping[str, bytes]) -> None:
-    """Write files by their paths below a folder, which is made even if there are none."""
+    """Write files by their paths in a folder, which is created even if there are no files."""
     folder.mkdir(parents=True, exist_ok=True)
     for name, content in files.items():
         path = folder / name
@@ -74,11 +75,11 @@ def write_files(folder: Path, files: Mapping[str, bytes]) -> None:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(content)
         except OSError as error:
-            # A full disk doesn't say which file it was.
+            # The error of a full disk has no file name.
             raise OSError(error.errno, error.strerror, error.filename or str(path)) from error
 
 
 def read_files(folder: Path) -> dict[str, bytes]:
-    """Every file below a folder, by its path with slashes, but what Python leaves behind."""
+    """Return the content of every file in a folder by its path with slashes, except Python's caches."""
     paths = (path for path in folder.rglob("*") if path.is_file() and "__pycache__" not in path.parts)
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in paths}

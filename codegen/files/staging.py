@@ -1,7 +1,7 @@
-"""A temporary folder for what is about to replace another folder: on the same file system, and outside of it.
+"""Makes a temporary folder, outside of another folder and on the same file system, to prepare its replacement in.
 
-Whoever works in one holds a lock on it, which the system releases even if the process is killed. So a folder that
-nobody has locked is left over; the next run removes it.
+A process locks the temporary folder that it uses; the system releases the lock even if the process is killed. So an
+unlocked one was left over by a killed process, and the next run removes it.
 """
 
 from __future__ import annotations
@@ -22,25 +22,25 @@ OLD = "old"
 
 @contextmanager
 def staging(target: Path, outside: Path) -> Generator[Path]:
-    """A folder to prepare `target` in, which is removed whatever happens.
+    """Give a folder to prepare the replacement of `target` in, and remove it afterwards.
 
-    What stands in it under `OLD` is all there is of the target while the target itself is missing, so it goes back.
+    If `target` is missing then, the folder `OLD` in it is the former target, and is moved back.
 
     Args:
-        target: the folder that will be replaced.
-        outside: where nothing may be left over: `target`, or a folder that holds it.
+        target: the folder to replace.
+        outside: `target`, or a folder that holds it. The temporary folder is not put in there if possible.
     """
     home, prefix = _home(target, outside), f".{outside.name}-codegen-"
     for folder in sorted(each for each in home.iterdir() if each.name.startswith(prefix)):
-        _remove_left_over(folder, target)
+        _remove_abandoned(folder, target)
     folder, lock = home / f"{prefix}{token_hex(8)}", None
     try:
-        lock = _made(folder)
+        lock = _make_locked(folder)
         yield folder
     finally:
         try:
             _remove(folder, target)
-        except BaseException:  # stopped in the middle of it; a second signal is ignored
+        except BaseException:  # a signal stopped the removal; a second one is ignored
             _remove(folder, target)
             raise
         finally:
@@ -48,7 +48,7 @@ def staging(target: Path, outside: Path) -> Generator[Path]:
 
 
 def _home(target: Path, outside: Path) -> Path:
-    """Beside `outside`; or in it, where what is beside is another file system or can't be written to."""
+    """Return the parent of `outside`; or `outside` itself, if its parent is not writable or on another file system."""
     beside = next(each for each in outside.parents if each.exists())
     there = next(each for each in (target, *target.parents) if each.exists())
     is_same = beside.stat().st_dev == there.stat().st_dev
@@ -62,18 +62,18 @@ def _remove(folder: Path, target: Path) -> None:
     shutil.rmtree(folder, ignore_errors=True)
 
 
-def _remove_left_over(folder: Path, target: Path) -> None:
-    """Remove the folder of a process that is gone."""
+def _remove_abandoned(folder: Path, target: Path) -> None:
+    """Remove a temporary folder unless a running process uses it."""
     try:
         lock = _lock(folder, wait=False)
     except OSError:
-        return  # somebody works in it
+        return  # a running process uses it
     _remove(folder, target)
     _unlock(lock)
 
 
-def _made(folder: Path) -> int | None:
-    """Make a folder and lock it. If another process removes it before it is locked, it is made again."""
+def _make_locked(folder: Path) -> int | None:
+    """Make a folder and lock it. If another process removes it in between, make it again."""
     while True:
         try:
             folder.mkdir(mode=0o700, exist_ok=True)
@@ -89,11 +89,11 @@ def _made(folder: Path) -> int | None:
 
 
 def _lock(folder: Path, *, wait: bool) -> int | None:
-    """Lock a folder until the process ends or the descriptor is closed. On Windows nothing is locked or left over."""
+    """Lock a folder until the descriptor is closed or the process ends. On Windows, every folder counts as used."""
     if sys.platform == "win32":
         if wait:
             return None
-        raise OSError("Folders have no locks here.")
+        raise OSError("Windows can't lock folders.")
     lock = os.open(folder, os.O_RDONLY)
     try:
         flock(lock, LOCK_EX if wait else LOCK_EX | LOCK_NB)

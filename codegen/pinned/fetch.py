@@ -1,7 +1,7 @@
-"""Fetching: the schemas of another release in the place of the pinned ones, all of them or none.
+"""Replaces the pinned schemas with those of another release: all of them or none.
 
-Owns what becomes of `schema/`: its files, their licence and PINNED.json. Where files come from is
-`codegen.pinned.sources`'; whether the generator has rules for all that is in them shows when it runs.
+Owns the content of `schema/`: the schemas, their licence and PINNED.json. `codegen.pinned.sources` gets the files.
+Independent of whether the generator has rules for everything in them.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _LICENSE = "LICENSE"
 
 
 def fetch(source: str, target: Path) -> list[str]:
-    """Pin what a source has.
+    """Pin the schemas of a source.
 
     Args:
         source: `npm:<package>@<version or tag>`, `github:<tag>`, a folder (an unpacked package, or a folder of
@@ -30,10 +30,10 @@ def fetch(source: str, target: Path) -> list[str]:
         target: the folder of the pinned schemas.
 
     Returns:
-        What became of each file, and what is remarkable about the release, a line each.
+        The change to each file, and remarks about the release, a line each.
 
     Raises:
-        FetchError: if the source can't be had or is no schema; then nothing has changed.
+        FetchError: the source is not available or is not a schema. Nothing was changed.
     """
     try:
         release = read_source(source)
@@ -47,37 +47,41 @@ def fetch(source: str, target: Path) -> list[str]:
         if new != old:
             replace_folder(target, new)
     except OSError as error:
-        raise FetchError(f"A file can't be read or written: {error.strerror} ({error.filename}).") from error
+        raise FetchError(
+            f"{error.filename}: {error.strerror}. Nothing was changed. Check the path and its permissions."
+        ) from error
     return [*_changes(old, new, kept), *_remarks(new)]
 
 
 def _check_is_schema(file: str, content: bytes) -> None:
-    """A JSON object with definitions and messages."""
+    """Check that a file is a JSON object with definitions and messages."""
     try:
         found: Any = parse_json(content)
     except ValueError as error:
         raise FetchError(f"{file} is not JSON: {error}. It begins with {content[:30]!r}.") from error
     if not is_object(found):
-        raise FetchError(f"{file} is no ACP schema: it is JSON, but no object.")
+        raise FetchError(f"{file} is not an ACP schema: it is JSON, but not an object.")
     messages, definitions = found.get("anyOf"), found.get("$defs")
     if not is_object(definitions) or not definitions:
-        raise FetchError(f"{file} is no ACP schema: it has no definitions in `$defs`.")
+        raise FetchError(f"{file} is not an ACP schema: it has no definitions in `$defs`.")
     if not is_array(messages) or not messages or not all(map(is_object, messages)):
-        raise FetchError(f"{file} is no ACP schema: it has no messages in `anyOf`.")
+        raise FetchError(f"{file} is not an ACP schema: it has no messages in `anyOf`.")
 
 
 def _kept_pins(old: dict[str, bytes], release: Release, target: Path) -> dict[str, dict[str, str]]:
-    """The pins of the schemas that the release says nothing about, each with where it is from."""
+    """Return the pins of the schemas that the release doesn't cover, each with its own source and version."""
     files = [file for file in PLACES if file in old and file not in release.places]
     try:
         pins = read_pins(target / PINS) if files else {}
     except SchemaError as error:
         raise FetchError(
-            f"{release.source} brings only some of the schemas, and the rest can't stay: {error}"
+            f"{release.source} has only some of the schemas, but the others can't be kept: {error}"
         ) from error
     for file in files:
         if pins["files"].get(file, {}).get("sha256") != sha256(old[file]):
-            raise FetchError(f"{file} would stay, and is not what PINNED.json says. Restore it first.")
+            raise FetchError(
+                f"{file} would be kept, but its hash is not the one in PINNED.json. Restore it with git first."
+            )
     return {file: {"source": pins["source"], "version": pins["version"]} | pins["files"][file] for file in files}
 
 
@@ -98,7 +102,7 @@ def _pins(old: dict[str, bytes], release: Release, kept: dict[str, dict[str, str
 
 
 def _pinned_license(old: dict[str, bytes]) -> str:
-    """The licence that was pinned before, which a source without a package.json doesn't say anew."""
+    """Return the licence that was pinned before, for sources without a package.json."""
     try:
         return str(parse_json(old[PINS])["license"])
     except (KeyError, TypeError, ValueError):
@@ -106,12 +110,14 @@ def _pinned_license(old: dict[str, bytes]) -> str:
 
 
 def _changes(old: dict[str, bytes], new: dict[str, bytes], kept: dict[str, dict[str, str]]) -> list[str]:
-    lines: list[str] = []
-    for file in sorted({*old, *new} & {*PLACES, _LICENSE}):
-        was, now = old.get(file), new.get(file)
-        word = "added" if was is None else "removed" if now is None else "unchanged" if was == now else "changed"
-        lines.append(f"{'kept' if file in kept else word:<10}{file}")
-    return lines
+    files = sorted({*old, *new} & {*PLACES, _LICENSE})
+    return [f"{'kept' if file in kept else _change(old.get(file), new.get(file)):<10}{file}" for file in files]
+
+
+def _change(before: bytes | None, after: bytes | None) -> str:
+    if before == after:
+        return "unchanged"
+    return "added" if before is None else "removed" if after is None else "changed"
 
 
 def _remarks(new: dict[str, bytes]) -> list[str]:
@@ -120,5 +126,5 @@ def _remarks(new: dict[str, bytes]) -> list[str]:
         for version, (file, profile) in STABLE.items()
         if file not in new
     ]
-    one_file = f"{ONE_FILE} is version 1 with its unstable methods, in one file: it becomes acp_bindings.v1_unstable."
+    one_file = f"{ONE_FILE} is version 1 with its unstable methods in one file. It becomes acp_bindings.v1_unstable."
     return [*missing, *([one_file] if ONE_FILE in new else [])]

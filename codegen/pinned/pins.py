@@ -1,4 +1,4 @@
-"""The pinned schema: which bytes, from where. Nothing is generated from bytes that are not the pinned ones."""
+"""Reads the pinned schemas, and refuses bytes that don't match the hashes in PINNED.json."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from codegen.pinned.profiles import Profile, find_files
 
 PINS = "PINNED.json"
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
-_AGAIN = "Restore the file with git, or `make fetch` again."
+_RESTORE = "Restore the file with git, or run `make fetch` again."
 
 
 @dataclass(frozen=True)
@@ -30,9 +30,9 @@ class Pinned:
         try:
             found = parse_json(self.content)
         except ValueError as error:
-            raise FileError("", f"Not JSON: {error}. {_AGAIN}", self.profile.file) from error
+            raise FileError("", f"Not JSON: {error}. {_RESTORE}", self.profile.file) from error
         if not is_object(found) or not is_object(found.get("$defs")):
-            raise FileError("", f"Not an ACP schema: there are no `$defs`. {_AGAIN}", self.profile.file)
+            raise FileError("", f"Not an ACP schema: there are no `$defs`. {_RESTORE}", self.profile.file)
         return found
 
 
@@ -41,10 +41,10 @@ def sha256(content: bytes) -> str:
 
 
 def load(folder: Path, *, pinned: bool) -> list[Pinned]:
-    """The schemas of a folder. With `pinned`, its PINNED.json must name exactly these files, with these hashes."""
+    """Read the schemas of a folder. With `pinned`, PINNED.json must list exactly these files, with their hashes."""
     files = find_files(folder)
     if not files and not (folder / PINS).is_file():
-        raise FileError("", f"There is no schema in {folder.name}/. `make fetch FROM=npm:...` brings one.")
+        raise FileError("", f"There is no schema in {folder.name}/. `make fetch FROM=npm:...` gets one.")
     pins: dict[str, Any] = {"source": "", "version": "", "files": {}}
     if pinned or (folder / PINS).is_file():
         pins = read_pins(folder / PINS)
@@ -55,72 +55,74 @@ def load(folder: Path, *, pinned: bool) -> list[Pinned]:
         found_hash = sha256(content)
         expected = pins["files"][file]["sha256"] if pins["files"] else found_hash
         if found_hash != expected:
-            raise FileError(
-                "", f"The SHA-256 is {found_hash}, pinned is {expected}. Restore the file or fetch it again.", file
-            )
-        # A file that stayed when others were fetched says itself where it is from.
+            raise FileError("", f"The SHA-256 is {found_hash}, but {expected} is pinned. {_RESTORE}", file)
+        # A file that was kept when others were fetched has its own source and version.
         origin = pins | pins["files"].get(file, {})
         found.append(Pinned(Profile(name, file, expected, origin["source"], origin["version"]), content))
     return found
 
 
 def read_pins(path: Path) -> dict[str, Any]:
-    """What PINNED.json says: `source`, `version` and `files`, of the types they have to be."""
+    """Read PINNED.json, and check the types of `source`, `version` and `files`."""
     try:
         pins = parse_json(path.read_bytes())
     except FileNotFoundError as error:
-        raise FileError("", "There is no PINNED.json beside the schema. `make fetch` writes it.", PINS) from error
+        raise FileError(
+            "", "There is no PINNED.json in the folder of the schemas. `make fetch` writes it.", PINS
+        ) from error
     except ValueError as error:
-        raise FileError("", f"Not JSON: {error}. {_AGAIN}", PINS) from error
+        raise FileError("", f"Not JSON: {error}. {_RESTORE}", PINS) from error
     files = pins.get("files") if is_object(pins) else None
     if not is_object(pins) or not is_object(files):
-        raise FileError("", f"Expected an object with `files`. {_AGAIN}", PINS)
+        raise FileError("", f"Expected an object with `files`. {_RESTORE}", PINS)
     for key in ("source", "version"):
         if not isinstance(pins.get(key), str):
-            raise FileError(f"/{key}", f"Expected a string. {_AGAIN}", PINS)
+            raise FileError(f"/{key}", f"Expected a string. {_RESTORE}", PINS)
     for file, entry in files.items():
         if not is_object(entry) or not isinstance(entry.get("sha256"), str):
-            raise FileError(f"/files/{escape(file)}", f"Expected an object with a `sha256`. {_AGAIN}", PINS)
+            raise FileError(f"/files/{escape(file)}", f"Expected an object with a `sha256`. {_RESTORE}", PINS)
         if not all(isinstance(entry.get(key, ""), str) for key in ("source", "version")):
-            raise FileError(f"/files/{escape(file)}", f"Expected `source` and `version` to be strings. {_AGAIN}", PINS)
+            raise FileError(
+                f"/files/{escape(file)}", f"Expected `source` and `version` to be strings. {_RESTORE}", PINS
+            )
     return pins
 
 
 def _check_same_files(present: set[str], listed: set[str]) -> None:
     for file in sorted(present ^ listed):
-        where = "is there but not pinned" if file in present else "is pinned but not there"
-        raise FileError("", f"The file {where}. `make fetch` writes both.", file)
+        problem = "exists but is not pinned" if file in present else "is pinned but missing"
+        raise FileError("", f"The file {problem}. {_RESTORE}", file)
 
 
 def parse_json(content: bytes) -> Any:
-    """JSON as the standard has it, in UTF-8. A key that is there twice, NaN and the like are a ValueError."""
+    """Parse JSON by the standard, in UTF-8. Duplicate keys, NaN and the like raise a ValueError."""
     try:
         text = content.decode("utf-8-sig")
         found = json.loads(text, object_pairs_hook=_no_duplicates, parse_constant=_no_constant)
     except UnicodeDecodeError as error:
         raise ValueError(f"byte {error.start} is not UTF-8") from error
     except RecursionError as error:
-        raise ValueError("it is nested too deep") from error
+        raise ValueError("it is nested too deeply") from error
     if _SURROGATE.search(text):
         _check_characters(found)
     return found
 
 
 def _check_characters(found: Any) -> None:
-    """Two escaped surrogates are a character; one alone is none, and can't be written to any file."""
+    """Refuse strings with a lone surrogate. Only a pair of surrogates is a character that files can hold."""
     try:
         json.dumps(found, ensure_ascii=False).encode("utf-8")
     except UnicodeEncodeError as error:
-        raise ValueError("a string in it has half a character, an escaped surrogate alone") from error
+        raise ValueError("a string has a lone surrogate, which is half a character") from error
 
 
 def _no_constant(name: str) -> Any:
-    raise ValueError(f"{name} is no JSON number")
+    raise ValueError(f"{name} is not a JSON number")
 
 
 def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     keys = [key for key, _ in pairs]
     for key in keys:
         if keys.count(key) > 1:
-            raise ValueError(f"the key {key!r} is there twice in one object")
+            raise ValueError(f"an object has the key {key!r} twice")
     return dict(pairs)

@@ -1,12 +1,12 @@
-"""Profiles: which file of a folder of schemas becomes which package."""
+"""Maps the files of a folder of schemas to profiles, the packages to generate."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
 
-# The places where upstream has put the schema of each profile. Up to release 1.9 there was one file for version 1,
-# `schema.json`; it held what is in `v1/schema.unstable.json` since (1.9.0's and 2.0.0's are the same bytes).
+# The paths at which upstream has published the schema of each profile. Up to release 1.9, version 1 had one file,
+# `schema.json`, which became `v1/schema.unstable.json` (1.9.0 and 2.0.0 have the same bytes).
 ONE_FILE = "schema.json"
 _PLACES = {
     "v1": ("v1/schema.json",),
@@ -24,8 +24,7 @@ _TITLES = {
     "v2_draft_unstable": "the draft of ACP version 2 with its unstable methods",
 }
 
-
-# The tables of `methods.toml`.
+# The versions that have tables in `methods.toml`.
 TABLES = tuple(dict.fromkeys(name[:2] for name in _PLACES))
 
 
@@ -37,8 +36,8 @@ class Profile:
         name: the package's name.
         file: the schema's path below its folder, with slashes.
         sha256: of that file's bytes.
-        source: where the schema was fetched from; empty for a folder without pins.
-        version: the release it was fetched as; empty likewise.
+        source: the source that the schema was fetched from; empty for a folder without pins.
+        version: the release's version; empty for a folder without pins.
     """
 
     name: str
@@ -57,12 +56,12 @@ class Profile:
 
     @property
     def table(self) -> str:
-        """Its part of `methods.toml`."""
+        """The name of its version's tables in `methods.toml`, such as `v1`."""
         return f"v{self.protocol_version}"
 
 
 def find_files(folder: Path) -> dict[str, str]:
-    """The profiles a folder has a schema for, and their files below it."""
+    """Return the profiles that a folder has a schema for, each with the file's path in it."""
     return {
         name: place
         for name, places in _PLACES.items()
@@ -72,10 +71,10 @@ def find_files(folder: Path) -> dict[str, str]:
 
 
 def places_of(version: int) -> tuple[str, ...]:
-    """Where the schemas of a version of the protocol may be."""
+    """Return the paths that the schemas of a version of the protocol can have."""
     return tuple(place for name, places in _PLACES.items() if name[1] == str(version) for place in places)
 
 
 def file_of(name: str) -> str:
-    """Where the schema of a profile is in this repository."""
+    """Return the path of a profile's schema in this repository."""
     return f"schema/{_PLACES[name][0]}"

@@ -1,4 +1,4 @@
-"""Where schemas come from: one module a kind of source, and here the choice between them."""
+"""Gets schemas from a source. Each kind of source has a module; this one chooses it."""
 
 from __future__ import annotations
 
@@ -14,13 +14,15 @@ SOURCES = "npm:<package>@<version or tag>, github:<tag>, a folder or a file"
 
 
 def read_source(source: str) -> Release:
-    """Read a source, whatever it is.
+    """Read the schemas of a source of any kind.
 
     Raises:
-        FetchError: if it isn't there, or there is no schema in it.
+        FetchError: the source doesn't exist, or has no schema.
     """
     if not source:
-        raise FetchError(f"Say from where, for instance FROM=npm:@agentclientprotocol/sdk@latest: {SOURCES}.")
+        raise FetchError(
+            f"The source is missing. Give one, such as FROM=npm:@agentclientprotocol/sdk@latest: {SOURCES}."
+        )
     if source.startswith("npm:"):
         return from_npm(source.removeprefix("npm:"))
     if source.startswith("github:"):
@@ -29,4 +31,4 @@ def read_source(source: str) -> Release:
         return from_folder(Path(source))
     if Path(source).is_file():
         return from_file(Path(source))
-    raise FetchError(f"{source} is neither a folder nor a file. A source is one of {SOURCES}.")
+    raise FetchError(f"{source} is not a source. Give {SOURCES}.")

@@ -1,4 +1,4 @@
-"""One download from GitHub: within limits of time and size, and every failure a sentence."""
+"""Downloads one file from GitHub, with limits on time and size, and words every failure."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ _NUMBER = re.compile(r"[0-9]{1,10}")
 
 
 def download(path: str, what: str, accept: str) -> bytes:
-    """What GitHub has at a path of its API, wherever that redirects to.
+    """Return the content at a path of GitHub's API, following redirects.
 
-    `GITHUB_API_URL` is the address of the API, as in GitHub's own workflows. `GITHUB_TOKEN` goes there if it is set,
-    and nowhere else.
+    `GITHUB_API_URL` is the address of the API, as in GitHub's workflows. `GITHUB_TOKEN` is sent only there, if it is
+    set.
 
     Args:
-        path: below the address.
-        what: what is there, for the sentence of a failure.
+        path: the path, appended to the address.
+        what: the name of the content in error messages.
         accept: the media type to ask for.
 
     Raises:
-        FetchError: it can't be had, or not whole.
+        FetchError: the content could not be downloaded completely.
     """
     try:
         with urlopen(_request(path, accept), timeout=SECONDS) as response:
@@ -46,11 +46,11 @@ def download(path: str, what: str, accept: str) -> bytes:
 def _request(path: str, accept: str) -> Request:
     address = os.environ.get("GITHUB_API_URL") or _API
     if not address.startswith(("https://", "http://")):
-        raise FetchError("GITHUB_API_URL is no address of an API: it begins with neither https:// nor http://.")
+        raise FetchError("GITHUB_API_URL is not the address of an API: it must begin with https:// or http://.")
     request = Request(address.rstrip("/") + path, headers={"Accept": accept, "User-Agent": "acp-bindings"})
     token = os.environ.get("GITHUB_TOKEN", "").strip()
     if not token.isascii() or not token.isprintable():
-        raise FetchError("GITHUB_TOKEN has characters that no token has.")
+        raise FetchError("GITHUB_TOKEN has characters that a token can't have. Correct it, or unset it.")
     if token:
         request.add_unredirected_header("Authorization", f"Bearer {token}")
     return request
@@ -59,19 +59,22 @@ def _request(path: str, accept: str) -> Request:
 def _read(response: HTTPResponse, what: str) -> bytes:
     content = response.read(MAX_BYTES + 1)
     if len(content) > MAX_BYTES:
-        raise FetchError(f"GitHub sends more than {MAX_BYTES} bytes for {what}, which is no schema.")
+        raise FetchError(f"GitHub sent more than {MAX_BYTES} bytes for {what}, too many for a schema.")
     if response.length:
         raise IncompleteRead(content, response.length)
     return content
 
 
 def _refusal(error: HTTPError, what: str) -> str:
+    """Return a sentence for an answer with an error status."""
     if error.code == 401:
-        return "GitHub doesn't accept the token in GITHUB_TOKEN."
+        return "GitHub does not accept the token in GITHUB_TOKEN. Renew it, or unset it."
     if error.code == 404:
-        return f"GitHub doesn't have {what} (404). Check the tag, or try again later."
+        return f"GitHub does not have {what} (404). Check the tag, or try again later."
     if error.code == 429 or (error.code == 403 and _is_rate_limit(error.headers)):
-        return f"GitHub's rate limit is used up{_until(error.headers)}. A GITHUB_TOKEN has a higher one."
+        return (
+            f"GitHub's rate limit is used up{_until(error.headers)}. Wait, or set GITHUB_TOKEN, which has a higher one."
+        )
     return f"GitHub answered {error.code} when asked for {what}. Try again later."
 
 
@@ -89,16 +92,18 @@ def _until(headers: Message) -> str:
 
 
 def _failure(error: Exception, what: str) -> str:
-    """A request that got no answer, or half of one."""
+    """Return a sentence for a request without an answer, or with an incomplete one."""
     reason = error.reason if isinstance(error, URLError) else error
     if isinstance(reason, IncompleteRead):
-        return f"The download of {what} broke off after {len(reason.partial)} bytes. Fetch it again."
+        return (
+            f"The download of {what} ended after {len(reason.partial)} bytes, before it was complete. Fetch it again."
+        )
     if isinstance(reason, TimeoutError):
-        return f"GitHub said nothing for {SECONDS} seconds when asked for {what}. Try again later."
-    return f"GitHub can't be reached for {what} ({_why(reason)}). Try again later, or fetch from npm or a folder."
+        return f"GitHub did not answer within {SECONDS} seconds when asked for {what}. Try again later."
+    return f"GitHub can't be reached for {what} ({_reason(reason)}). Try again later, or fetch from npm or a folder."
 
 
-def _why(reason: BaseException | str) -> str:
+def _reason(reason: BaseException | str) -> str:
     if isinstance(reason, OSError):
         return reason.strerror or str(reason)
     return reason if isinstance(reason, str) else type(reason).__name__

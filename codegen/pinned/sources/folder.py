@@ -1,4 +1,4 @@
-"""Schemas from a folder: an unpacked package, its `schema/`, or a folder like that. Or from one file."""
+"""Reads schemas from a folder (an unpacked package, its `schema/`, or one with the same files), or from one file."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from codegen.pinned.sources.release import Release, check_known
 
 
 def from_file(path: Path) -> Release:
-    """One schema, in the place that its own path says, else as the one file that releases up to 1.9 have."""
+    """Read one schema. Its path decides the profile; other paths are taken for the one file of releases up to 1.9."""
     place = f"{path.resolve().parent.name}/{path.name}"
     file = place if place in PLACES else ONE_FILE
     return Release(f"file:{path.name}", "", "", None, {file: path.read_bytes()})
 
 
 def from_folder(folder: Path) -> Release:
-    """What a folder has, called by its package.json's name or else its own."""
+    """Read a folder. The source is named after its package.json, or after the folder if there is none."""
     package = package_json(folder)
     name, version = package.get("name"), package.get("version", "")
     source = f"folder:{name}@{version}" if name else f"folder:{folder.resolve().name}"
@@ -28,10 +28,10 @@ def from_folder(folder: Path) -> Release:
 
 
 def release_in(folder: Path, source: str, package: dict[str, Any]) -> Release:
-    """The schemas of a package, of its `schema/`, or of a folder like that."""
+    """Read the schemas in `schema/` of a folder, or in the folder itself."""
     home = next((each for each in (folder / "schema", folder) if find_files(each)), None)
     if home is None:
-        raise FetchError(f"There is no schema in {source}; expected one of {', '.join(PLACES)}.")
+        raise FetchError(f"There is no schema in {source}. Expected at least one of {', '.join(PLACES)}.")
     files = sorted(find_files(home).values())
     found = [path for path in sorted(home.rglob("schema*.json")) if "node_modules" not in path.parts]
     check_known(source, (path.relative_to(home).as_posix() for path in found), files)
@@ -41,7 +41,7 @@ def release_in(folder: Path, source: str, package: dict[str, Any]) -> Release:
 
 
 def package_json(folder: Path) -> dict[str, Any]:
-    """What package.json says; nothing if there is none."""
+    """Return the content of package.json; empty if there is none."""
     path = folder / "package.json"
     if not path.is_file():
         return {}
@@ -51,5 +51,7 @@ def package_json(folder: Path) -> dict[str, Any]:
         raise FetchError(f"package.json is not JSON: {error}.") from error
     texts = ("name", "version", "license")
     if not is_object(found) or not all(isinstance(found.get(key, ""), str) for key in texts):
-        raise FetchError("package.json is not that of a package.")
+        raise FetchError(
+            "package.json is not that of a package: expected an object whose name, version and license are strings."
+        )
     return found

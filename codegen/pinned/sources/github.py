@@ -1,8 +1,8 @@
-"""Schemas from a release of upstream's repository on GitHub.
+"""Downloads schemas from a release of upstream's repository on GitHub.
 
-Upstream tags the schemas of each version of the protocol apart, `schema-v1.21.0` and `schema-v2.0.0-alpha.3`, and
-attaches what it has in `schema/v1/` or `schema/v2/` to the release under its bare name: `schema.json` is another
-file in each. So the tag says what an asset is, and a release decides about one version of the protocol only.
+Upstream tags the schemas of each version of the protocol separately, as `schema-v1.21.0` and `schema-v2.0.0-alpha.3`,
+and attaches the files of `schema/v1/` or `schema/v2/` to the release without their folder. So the tag decides which
+version an asset such as `schema.json` belongs to, and a release covers only one version.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class _Asset:
     Attributes:
         id: GitHub's number for it.
         name: its bare name.
-        digest: such as `sha256:...`; None for what was uploaded before GitHub made them (June 2025).
+        digest: such as `sha256:...`; None if it was uploaded before June 2025, when GitHub introduced digests.
     """
 
     id: int
@@ -38,14 +38,18 @@ class _Asset:
 
 
 def from_github(tag: str) -> Release:
-    """What the release of a tag has."""
+    """Download the schemas of the release with a tag."""
     parts = _TAG.fullmatch(tag)
     if parts is None:
-        raise FetchError(f"github:{tag} is not github:<tag> with a tag of upstream's schemas, such as schema-v1.21.0.")
+        raise FetchError(
+            f"github:{tag} is not github:<tag> with a tag of upstream's schemas, such as github:schema-v1.21.0."
+        )
     release = f"the release {tag} of {_REPOSITORY}"
     found = {f"v{parts['protocol']}/{each.name}": each for each in _assets(tag, release) if _is_schema(each)}
     if not found:
-        raise FetchError(f"There is no schema in {release}. Upstream attaches them a while after it; try again later.")
+        raise FetchError(
+            f"There is no schema in {release}. Upstream attaches them some time after the release; try again later."
+        )
     check_known(f"github:{tag}", sorted(found), PLACES)
     schemas = {file: _content(asset, f"{file} of {tag}") for file, asset in sorted(found.items())}
     return Release(f"github:{tag}", parts["version"], "", None, schemas, places_of(int(parts["protocol"])))
@@ -60,10 +64,12 @@ def _assets(tag: str, release: str) -> list[_Asset]:
     try:
         found: Any = parse_json(content)
     except ValueError as error:
-        raise FetchError(f"GitHub's answer about {release} is not JSON: it begins with {content[:30]!r}.") from error
+        raise FetchError(
+            f"GitHub's answer about {release} is not JSON: it begins with {content[:30]!r}. Try again later."
+        ) from error
     assets = found.get("assets") if is_object(found) else None
     if not is_array(assets):
-        raise FetchError(f"GitHub's answer about {release} is JSON, but has no list of assets.")
+        raise FetchError(f"GitHub's answer about {release} has no list of assets. Try again later.")
     return [_asset(each, release) for each in assets]
 
 
@@ -72,13 +78,15 @@ def _asset(entry: Any, release: str) -> _Asset:
         number, name, digest = entry.get("id"), entry.get("name"), entry.get("digest")
         if isinstance(number, int) and isinstance(name, str) and isinstance(digest, str | None):
             return _Asset(number, name, digest)
-    raise FetchError(f"GitHub's answer about {release} has an asset without an id, a name or a readable digest.")
+    raise FetchError(
+        f"GitHub's answer about {release} has an asset without a valid id, name or digest. Try again later."
+    )
 
 
 def _content(asset: _Asset, what: str) -> bytes:
-    # By its number and not by the address the answer names, so that the token goes to the API alone.
+    # Asked for by its id instead of the URL in the answer, so that the token is sent only to the API.
     content = download(f"/repos/{_REPOSITORY}/releases/assets/{asset.id}", what, "application/octet-stream")
     found = f"sha256:{sha256(content)}"
     if asset.digest is not None and asset.digest != found:
-        raise FetchError(f"{what} has the hash {found}, and GitHub says {asset.digest}. Fetch it again.")
+        raise FetchError(f"{what} has the hash {found}, but GitHub announced {asset.digest}. Fetch it again.")
     return content

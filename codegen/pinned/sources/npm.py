@@ -1,4 +1,4 @@
-"""Schemas from a package of npm, through the npm client, so that its settings count."""
+"""Downloads schemas from an npm package, with the npm client, so that its settings apply."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _UNREACHABLE = {"ENOTFOUND", "EAI_AGAIN", "ECONNREFUSED", "ECONNRESET", "ETIMEDO
 
 
 def from_npm(spec: str) -> Release:
-    """The package that npm gives for a name and a version or tag."""
+    """Read the schemas of a package by its name and its version or tag."""
     wanted = _PACKAGE.fullmatch(spec)
     if wanted is None:
         raise FetchError(f"npm:{spec} is not npm:<package>@<version or tag>.")
@@ -29,46 +29,53 @@ def from_npm(spec: str) -> Release:
         _unpack(_pack(spec, folder), folder)
         package = package_json(folder / "package")
         if package.get("name") != wanted["name"]:
-            raise FetchError(f"npm gave the package {package.get('name')!r} for {spec}.")
+            raise FetchError(f"npm returned the package {package.get('name')!r} for {spec}. Check the settings of npm.")
         return release_in(folder / "package", f"npm:{package['name']}@{package.get('version', '')}", package)
 
 
 def _pack(spec: str, folder: Path) -> Path:
-    """The archive that `npm pack` puts into a folder."""
+    """Run `npm pack` in a folder and return the archive it wrote."""
     command = ["npm", "pack", "--ignore-scripts", "--silent", "--loglevel=error", spec]
     try:
         done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=_SECONDS)
     except FileNotFoundError as error:
-        raise FetchError("There is no npm. Install Node.js, or fetch from GitHub or a folder.") from error
+        raise FetchError("npm is not installed. Install Node.js, or fetch from GitHub or a folder.") from error
     except subprocess.TimeoutExpired as error:
-        raise FetchError(f"npm didn't bring {spec} within {_SECONDS} seconds.") from error
+        raise FetchError(
+            f"npm did not download {spec} within {_SECONDS} seconds. Try again later, or fetch from a folder."
+        ) from error
     if done.returncode:
         raise FetchError(_failure(spec, done.stderr))
     archives = list(folder.glob("*.tgz"))
     if len(archives) != 1:
-        raise FetchError(f"npm packed {len(archives)} archives for {spec}, expected one.")
+        raise FetchError(
+            f"npm wrote {len(archives)} archives for {spec}, expected one. Try again, or fetch from a folder."
+        )
     return archives[0]
 
 
 def _failure(spec: str, text: str) -> str:
+    """Return a sentence for the error that npm printed."""
     found = re.search(r"^npm (?:error|ERR!) code (\w+)", text, re.MULTILINE)
     code = found[1] if found else "no code"
     if code in _UNKNOWN:
-        return f"npm knows no {spec}."
+        return f"npm has no {spec}. Check the name and the version."
     if code in _UNREACHABLE:
         return f"npm can't reach its registry ({code}). Try again later, or fetch from a folder."
     if code == "EINTEGRITY":
-        return f"What npm got for {spec} has not the hash that its registry says. Fetch it again."
-    return f"npm could not pack {spec} ({code})."
+        return f"The hash of {spec} is not the one that npm's registry announced. Fetch it again."
+    return f"npm could not pack {spec} ({code}). Run `npm pack {spec}` to see why."
 
 
 def _unpack(archive: Path, folder: Path) -> None:
-    """Only what is read from the package, and only inside the folder."""
+    """Unpack the files that are read from a package, refusing paths outside of the folder."""
     if not hasattr(tarfile, "data_filter"):
-        raise FetchError("Unpacking safely needs Python 3.11.4 or newer. Unpack it yourself and fetch from the folder.")
+        raise FetchError(
+            "Unpacking safely needs Python 3.11.4 or newer. Unpack the package yourself and fetch from its folder."
+        )
     try:
         with tarfile.open(archive, "r:gz") as tar:
             wanted = [each for each in tar.getmembers() if _READ.fullmatch(each.name)]
             tar.extractall(folder, wanted, filter="data")
     except (tarfile.TarError, EOFError, OSError) as error:
-        raise FetchError(f"The package can't be unpacked: {error}.") from error
+        raise FetchError(f"The package can't be unpacked: {error}. Fetch it again.") from error

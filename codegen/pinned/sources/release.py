@@ -1,4 +1,4 @@
-"""What a source of schemas has, whatever it is."""
+"""The schemas that were read from a source."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from codegen.pinned.profiles import PLACES
 
 @dataclass(frozen=True)
 class Release:
-    """What a source has.
+    """The schemas of a source, and their origin.
 
     Attributes:
-        source: what to call it in PINNED.json; names no place on this machine.
-        version: the release's version; empty if nothing says it.
-        license: the identifier of its licence; empty likewise.
-        license_text: the licence itself, if it comes with one.
-        schemas: the schemas, by their paths in `schema/`.
-        places: the paths it decides about; a schema that is pinned in another place stays.
+        source: its name in PINNED.json, without paths of this machine.
+        version: the release's version; empty if unknown.
+        license: the identifier of its licence; empty if unknown.
+        license_text: the text of its licence; None if it has none.
+        schemas: the schemas by their paths in `schema/`.
+        places: the paths that the release covers; schemas pinned at other paths are kept.
     """
 
     source: str
@@ -31,9 +31,7 @@ class Release:
 
 
 def check_known(source: str, found: Iterable[str], known: Collection[str]) -> None:
-    """A schema that no profile is made of stops the fetch: nothing is dropped unseen."""
+    """Refuse schemas that belong to no profile, so that none is dropped silently."""
     for file in found:
         if file not in known:
-            raise FetchError(
-                f"{source} has a schema that no profile is made of, {file}. Add it to codegen/pinned/profiles.py."
-            )
+            raise FetchError(f"{source} has a schema without a profile, {file}. Add it to codegen/pinned/profiles.py.")
