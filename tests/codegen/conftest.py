@@ -1,4 +1,4 @@
-"""What the tests of the generator share: a schema in, the imported package out."""
+"""Fixtures of the generator's tests: generated packages, and folders of pinned schemas."""
 
 from __future__ import annotations
 
@@ -14,39 +14,39 @@ from codegen.__main__ import main
 from codegen.regen import regenerate
 from tests.support.codegen.build import Schema, acp_schema, write_schema
 from tests.support.codegen.fetching import OLD
-from tests.support.codegen.generating import Generate, _forget
+from tests.support.codegen.generating import Generate, unload_bindings
 from tests.support.releases import why_unavailable
 from tests.support.skipping import skip_or_fail
 
 
 @pytest.fixture
 def generate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Generate]:
-    """Generate from definitions (or a whole schema) and import the profile that comes out, in place of the real one."""
+    """Generates a profile from definitions or a whole schema, and imports it in place of the real one."""
     kept = {name: module for name, module in sys.modules.items() if name.partition(".")[0] == "acp_bindings"}
 
     def build(definitions: Schema, profile: str = "v1", file: str = "v1/schema.json") -> ModuleType:
         schema = definitions if "$defs" in definitions else acp_schema(definitions)
         output = tmp_path / "generated"
         regenerate(write_schema(tmp_path / "schema", schema, file), output, pinned=False)
-        _forget()
+        unload_bindings()
         monkeypatch.syspath_prepend(output)
         return importlib.import_module(f"acp_bindings.{profile}")
 
     yield build
-    _forget()
+    unload_bindings()
     sys.modules.update(kept)
 
 
 @pytest.fixture
 def npm() -> None:
-    """Skips a test where npm or the network is missing."""
+    """Skips a test if npm or the network is missing."""
     if why_unavailable():
         skip_or_fail("peers", f"This needs npm, and {why_unavailable()}.")
 
 
 @pytest.fixture
 def target(tmp_path: Path) -> Path:
-    """A pinned folder: a stable and an unstable schema of version 1, a licence and a file of someone else's."""
+    """A folder with a stable and an unstable schema of version 1, both pinned, a licence and another file."""
     folder = write_schema(tmp_path / "here/schema", OLD, "v1/schema.json")
     write_schema(folder, OLD, "v1/schema.unstable.json")
     (folder / "LICENSE").write_text("the old licence", "utf-8")

@@ -1,4 +1,4 @@
-"""What is committed is what the pinned schema gives: always the same bytes, and `check` sees any other."""
+"""The committed packages are those of the pinned schemas, byte for byte, and `check` reports every difference."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.support.codegen.pinning import FILE, pin
 
 
 @pytest.mark.slow
-def test_the_committed_packages_are_what_the_pinned_schema_gives(tmp_path: Path) -> None:
+def test_the_committed_packages_are_up_to_date(tmp_path: Path) -> None:
     copy = tmp_path / "generated"
     shutil.copytree(GENERATED, copy, ignore=shutil.ignore_patterns("__pycache__"))
     assert regenerate(SCHEMA, copy) == []
@@ -27,14 +27,14 @@ def test_the_committed_packages_are_what_the_pinned_schema_gives(tmp_path: Path)
 
 
 @pytest.mark.slow
-def test_the_bytes_depend_on_neither_the_hash_seed_nor_the_working_directory(tmp_path: Path) -> None:
+def test_the_output_depends_on_neither_the_hash_seed_nor_the_working_directory(tmp_path: Path) -> None:
     environment = {**os.environ, "PYTHONHASHSEED": "4294967295", "PYTHONPATH": str(ROOT)}
     command = [sys.executable, "-m", "codegen", "regen", "--output", str(tmp_path / "out")]
     subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, check=True, timeout=120)
     assert tree(tmp_path / "out") == tree(GENERATED)
 
 
-def test_every_generated_file_says_so_and_nothing_else_lives_there() -> None:
+def test_the_folder_holds_only_generated_files_with_their_header() -> None:
     for path, content in tree(GENERATED).items():
         assert path.partition("/")[0] == "acp_bindings"
         if content != b"/":
@@ -52,7 +52,7 @@ def generated(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def small(generated: Path, tmp_path: Path) -> Path:
-    """A pinned schema and what it gives, `schema` and `out`."""
+    """A folder with a pinned schema in `schema` and its packages in `out`."""
     return shutil.copytree(generated, tmp_path / "small")
 
 
@@ -60,7 +60,7 @@ def check(small: Path) -> int:
     return main(["check", "--schema", str(small / "schema"), "--output", str(small / "out")])
 
 
-def test_check_is_silent_where_nothing_differs(small: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_check_prints_nothing_if_nothing_differs(small: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert check(small) == 0
     assert capsys.readouterr().out == ""
 
@@ -84,13 +84,13 @@ DRIFTS: dict[str, tuple[str, Callable[[Path], object], list[str]]] = {
     "a missing empty file": ("py.typed", Path.unlink, ["--- /dev/null", "+++ regenerated/py.typed"]),
     "an extra file": ("v1/more.py", lambda path: path.write_text("x = 1\n"), ["+++ /dev/null", "-x = 1"]),
     "an extra empty file": ("v1/more.py", Path.touch, ["--- committed/v1/more.py", "+++ /dev/null"]),
-    "other line ends": ("v1/agent.py", lambda path: path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n")), []),
-    "bytes that are no text": ("v1/agent.py", lambda path: path.write_bytes(b"\xff"), ["--- committed/v1/agent.py"]),
+    "other line endings": ("v1/agent.py", lambda path: path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n")), []),
+    "bytes that are not text": ("v1/agent.py", lambda path: path.write_bytes(b"\xff"), ["--- committed/v1/agent.py"]),
 }
 
 
 @pytest.mark.parametrize("drift", DRIFTS.values(), ids=DRIFTS)
-def test_check_prints_a_diff_and_exits_with_1_on(
+def test_check_prints_a_diff_and_exits_with_1(
     small: Path, capsys: pytest.CaptureFixture[str], drift: tuple[str, Callable[[Path], object], list[str]]
 ) -> None:
     path, change, expected = drift
@@ -106,7 +106,7 @@ def test_check_prints_a_diff_and_exits_with_1_on(
 
 
 @pytest.mark.parametrize("drift", DRIFTS.values(), ids=DRIFTS)
-def test_regenerating_mends(small: Path, drift: tuple[str, Callable[[Path], object], list[str]]) -> None:
+def test_regenerating_restores_the_files(small: Path, drift: tuple[str, Callable[[Path], object], list[str]]) -> None:
     path, change, _ = drift
     before = tree(small / "out")
     change(small / "out/acp_bindings" / path)
@@ -114,7 +114,7 @@ def test_regenerating_mends(small: Path, drift: tuple[str, Callable[[Path], obje
     assert tree(small / "out") == before
 
 
-def test_a_package_of_a_profile_that_is_gone_goes_too(small: Path) -> None:
+def test_the_package_of_a_removed_profile_is_removed(small: Path) -> None:
     (small / "schema/v1/schema.json").rename(small / "schema/v1/schema.unstable.json")
     (small / "schema/PINNED.json").unlink()
     regenerate(small / "schema", small / "out", pinned=False)

@@ -1,4 +1,4 @@
-"""Whatever a schema is, the generator either stops with one sentence or gives packages that can be imported."""
+"""For any schema, the generator either stops with a message or gives packages that can be imported."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ pytestmark = pytest.mark.stress
 SEEDS, PACKAGES = count(100, 5000), count(6, 300)
 
 
-def understood(case: Fuzzed) -> Schema | None:
-    """What the generator makes of a schema; None if it stops with a place and a sentence."""
+def accepted(case: Fuzzed) -> Schema | None:
+    """Return the IR of a schema; None if the generator stops with a well-formed message."""
     found = attempt(case)
     if isinstance(found, Schema):
         return found
@@ -42,25 +42,25 @@ def attempt(case: Fuzzed) -> Schema | SchemaError:
     except SchemaError as error:
         return error
     except Exception as error:
-        error.add_note(case.done)
+        error.add_note(case.changes)
         raise
 
 
 @pytest.mark.slow
-def test_a_schema_with_anything_wrong_in_it_stops_with_a_sentence_or_is_understood() -> None:
-    outcomes = [understood(fuzzed(seed)) for seed in range(SEEDS)]
+def test_a_random_schema_is_accepted_or_stops_the_generator_with_a_message() -> None:
+    outcomes = [accepted(fuzzed(seed)) for seed in range(SEEDS)]
     assert 0 < outcomes.count(None) < SEEDS
 
 
 @pytest.mark.slow
-def test_what_is_understood_can_be_imported(tmp_path: Path) -> None:
+def test_the_packages_of_accepted_schemas_can_be_imported(tmp_path: Path) -> None:
     folders: dict[str, str] = {}
     for seed in range(1_000_000, 1_000_000 + PACKAGES):
         case = fuzzed(seed)
-        schema = understood(case)
+        schema = accepted(case)
         if schema is not None:
             write(tmp_path / str(seed), case, schema)
-            folders[str(tmp_path / str(seed))] = case.done
+            folders[str(tmp_path / str(seed))] = case.changes
     assert folders
     command = [sys.executable, "-m", "tests.support.import_generated", *folders]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=3600)
@@ -70,11 +70,11 @@ def test_what_is_understood_can_be_imported(tmp_path: Path) -> None:
 
 
 def write(folder: Path, case: Fuzzed, schema: Schema) -> None:
-    """Write the package of a schema, not formatted."""
+    """Write the unformatted package of a schema."""
     try:
         emitted = emit_profile(case.profile, schema)
     except Exception as error:
-        error.add_note(case.done)
+        error.add_note(case.changes)
         raise
     files = {f"{case.profile.name}/{name}": text for name, text in emitted.items()}
     files |= emit_package([case.profile])

@@ -1,4 +1,4 @@
-"""Nothing of a schema is lost in silence: change it anywhere, and the generator stops or its output differs."""
+"""Nothing in a schema is dropped silently: any change stops the generator or changes its output."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ PINNED = {each.profile.file: each for each in load(SCHEMA, pinned=True)}
 
 
 def emitted(pinned: Pinned, schema: Schema) -> list[str]:
-    """What is generated, before the formatter. What differs in white space alone counts as the same."""
+    """Return the generated files before formatting, with white space normalised."""
     files = emit_profile(pinned.profile, read_schema(schema, pinned.profile.table))
     return [" ".join(text.split()) for text in files.values()]
 
 
 def outcome(pinned: Pinned, mutation: Mutation, before: list[str]) -> str:
-    """`stops`, `differs` or `is lost`. The hash of the schema stays the same here, so it hides nothing."""
+    """Return `stops`, `differs` or `is lost`. The hash of the schema in the output is that of the original."""
     try:
         return "is lost" if emitted(pinned, mutation.schema) == before else "differs"
     except SchemaError as error:
-        return "stops" if error.message.endswith((".", "?")) else f"stops without a sentence: {error}"
+        return "stops" if error.message.endswith((".", "?")) else f"stops without a message: {error}"
 
 
 @pytest.mark.slow
 @pytest.mark.stress
 @pytest.mark.parametrize("file", PINNED)
-def test_a_mutation_of_any_kind_stops_the_generator_or_changes_what_it_writes(file: str) -> None:
+def test_a_mutation_of_any_kind_stops_the_generator_or_changes_its_output(file: str) -> None:
     pinned = PINNED[file]
     schema = pinned.schema
     before = emitted(pinned, schema)
@@ -50,7 +50,7 @@ def test_a_mutation_of_any_kind_stops_the_generator_or_changes_what_it_writes(fi
 
 
 @pytest.mark.slow
-def test_there_are_mutations_of_every_keyword_the_schemas_use() -> None:
+def test_there_are_mutations_of_every_keyword_in_the_schemas() -> None:
     used = set(re.findall(r'"([\w$-]+)":', "".join(each.content.decode() for each in PINNED.values())))
     dropped = {each.kind.removeprefix("drop ") for each in mutations(next(iter(PINNED.values())).schema)}
     every = {each.kind for pinned in PINNED.values() for each in mutations(pinned.schema)}

@@ -1,4 +1,4 @@
-"""Absent, null, malformed: what an optional field reads as, and what comes out again."""
+"""Optional fields that are absent, null or invalid: the values they have, and the JSON they dump."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ DEFINITIONS: Schema = {
         plain=NUMBERS,
         byKey={"type": "object", "additionalProperties": True, "default": {}},
         mcp={**wraps("Mcp"), "default": {"http": True, "sse": True}, **ON_ERROR},
-        salvaged={"type": ["integer", "null"], **ON_ERROR},
+        lenient={"type": ["integer", "null"], **ON_ERROR},
         some={**NUMBERS, **SKIP},
         orNull={"type": ["array", "null"], "items": STRING, **ON_ERROR, **SKIP},
         unlessNull={**NUMBERS, **ON_NULL},
@@ -41,22 +41,22 @@ def package(generate: Generate) -> Any:
     return generate(DEFINITIONS)
 
 
-def test_an_absent_field_reads_as_its_default(package: Any) -> None:
+def test_an_absent_field_has_its_default(package: Any) -> None:
     found = package.Holder.model_validate_json("{}")
-    assert (found.nullable, found.absent, found.salvaged) == (None, None, None)
+    assert (found.nullable, found.absent, found.lenient) == (None, None, None)
     assert (found.flag, found.word) == (True, "object")
     assert (found.items, found.plain, found.by_key, found.some) == ([], [], {}, [])
     assert (found.mcp.http, found.mcp.sse) == (True, True)
     assert found.model_dump_json() == "{}"
 
 
-def test_nothing_that_was_left_alone_is_dumped(package: Any) -> None:
+def test_fields_that_were_not_set_are_not_dumped(package: Any) -> None:
     assert package.Holder(flag=False).model_dump_json() == '{"flag":false}'
     assert package.Holder(nullable=None).model_dump_json() == '{"nullable":null}'
     assert package.Holder(absent=None).model_dump_json() == "{}"
 
 
-def test_null_is_kept_where_the_schema_allows_it_and_refused_where_not(package: Any) -> None:
+def test_null_is_kept_if_the_schema_allows_it_and_refused_otherwise(package: Any) -> None:
     assert package.Holder.model_validate_json('{"nullable": null}').model_dump_json() == '{"nullable":null}'
     for key in ("absent", "word", "items", "plain", "byKey"):
         with pytest.raises(ValidationError):
@@ -69,7 +69,7 @@ def test_null_is_kept_where_the_schema_allows_it_and_refused_where_not(package: 
         ({"flag": "yes"}, {}),
         ({"mcp": []}, {}),
         ({"mcp": {"http": 1}}, {"mcp": {}}),
-        ({"salvaged": "x", "word": "w"}, {"word": "w"}),
+        ({"lenient": "x", "word": "w"}, {"word": "w"}),
         ({"some": [1, "2", 3, None]}, {"some": [1, 3]}),
         ({"orNull": [1, "a"]}, {"orNull": ["a"]}),
         ({"orNull": 5}, {}),
@@ -77,7 +77,7 @@ def test_null_is_kept_where_the_schema_allows_it_and_refused_where_not(package: 
         ({"unlessNull": None}, {}),
     ],
 )
-def test_a_lenient_field_gives_way_on_the_wire(package: Any, message: Any, kept: Any) -> None:
+def test_an_invalid_value_falls_back_if_the_field_is_lenient(package: Any, message: Any, kept: Any) -> None:
     found = package.Holder.model_validate_json(json.dumps(message))
     assert json.loads(found.model_dump_json()) == kept
 
@@ -85,12 +85,12 @@ def test_a_lenient_field_gives_way_on_the_wire(package: Any, message: Any, kept:
 @pytest.mark.parametrize(
     "message", [{"absent": 1}, {"some": "x"}, {"some": None}, {"unlessNull": ["x"]}, {"word": None}]
 )
-def test_a_field_without_leniency_fails_on_the_wire(package: Any, message: Any) -> None:
+def test_an_invalid_value_is_refused_if_the_field_is_not_lenient(package: Any, message: Any) -> None:
     with pytest.raises(ValidationError):
         package.Holder.model_validate_json(json.dumps(message))
 
 
-def test_a_required_array_is_salvaged_to_an_empty_one_but_must_be_there(package: Any) -> None:
+def test_a_required_lenient_array_falls_back_to_an_empty_one_but_must_be_present(package: Any) -> None:
     found = package.Strict.model_validate_json('{"list": 5}')
     assert found.list == []
     assert package.Strict.model_validate_json('{"list": [1, "x", 2]}').list == [1, 2]
@@ -100,24 +100,24 @@ def test_a_required_array_is_salvaged_to_an_empty_one_but_must_be_there(package:
 
 @pytest.mark.parametrize(
     "keywords",
-    [{"flag": "yes"}, {"salvaged": "x"}, {"some": [1, "2"]}, {"unless_null": None}, {"byKey": {}}, {"misspelt": 1}],
+    [{"flag": "yes"}, {"lenient": "x"}, {"some": [1, "2"]}, {"unless_null": None}, {"byKey": {}}, {"misspelt": 1}],
 )
-def test_a_constructor_never_gives_way(package: Any, keywords: Any) -> None:
+def test_a_constructor_never_falls_back(package: Any, keywords: Any) -> None:
     with pytest.raises(ValidationError):
         package.Holder(**keywords)
 
 
-def test_unknown_keys_come_back_out(package: Any) -> None:
+def test_unknown_keys_are_kept(package: Any) -> None:
     message = '{"unheard":{"a":[null]},"flag":false}'
     assert json.loads(package.Holder.model_validate_json(message).model_dump_json()) == json.loads(message)
 
 
-def test_a_definition_with_additional_properties_is_built_with_further_keywords(generate: Generate) -> None:
+def test_a_definition_with_additional_properties_takes_further_keywords(generate: Generate) -> None:
     package = generate({"Fault": {**model(["code"], code=STRING), "additionalProperties": True}})
     assert json.loads(package.Fault(code="c", detail=1).model_dump_json()) == {"code": "c", "detail": 1}
 
 
-def test_a_nullable_definition_needs_no_second_null(generate: Generate) -> None:
+def test_a_field_may_refer_to_a_nullable_definition(generate: Generate) -> None:
     name = {"anyOf": [{"title": "none", "type": "null"}, {"title": "text", **STRING}]}
     package = generate({"Name": name, "Holder": model(["a"], a=ref("Name"), b=ref("Name"))})
     assert package.Holder.model_validate_json('{"a": null, "b": null}').model_dump_json() == '{"a":null,"b":null}'

@@ -39,7 +39,7 @@ def anything(generate: Generate) -> ModuleType:
 
 
 @pytest.mark.parametrize("value", [None, 5, [1, {"a": None}], {"x": "y"}, "text"])
-async def test_a_result_that_can_be_any_json_arrives_as_it_was_returned(anything: ModuleType, value: Any) -> None:
+async def test_a_result_of_any_json_arrives_as_it_was_returned(anything: ModuleType, value: Any) -> None:
     class Agent(anything.Agent):  # type: ignore[misc,name-defined]
         async def initialize(self, request: Any) -> Any:
             return anything.InitializeResponse(protocol_version=1)

@@ -1,4 +1,4 @@
-"""Unions told apart by a constant: what each member is called, and which one a message becomes."""
+"""Tagged unions: the names of their members, and the member that a message becomes."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_a_member_is_named_by_its_union_and_its_tag_and_derives_from_what_it_wra
     assert issubclass(closed.BlockResourceLink, closed.Link)
 
 
-def test_a_built_member_dumps_its_tag(closed: ModuleType) -> None:
+def test_a_constructed_member_dumps_its_tag(closed: ModuleType) -> None:
     assert dump(closed.BlockResourceLink(uri="u")) == {"type": "resource_link", "uri": "u"}
 
 
@@ -54,7 +54,9 @@ def test_a_message_becomes_the_member_its_tag_names(closed: ModuleType) -> None:
 
 
 @pytest.mark.parametrize("message", [{"type": "text", "uri": "u"}, {"type": "video", "text": "x"}, {"text": "x"}])
-def test_a_closed_union_refuses_a_bad_payload_an_unknown_tag_and_no_tag(closed: ModuleType, message: object) -> None:
+def test_a_closed_union_refuses_an_invalid_payload_an_unknown_tag_and_no_tag(
+    closed: ModuleType, message: object
+) -> None:
     with pytest.raises(ValidationError):
         parse(closed.Block, message)
 
@@ -67,14 +69,12 @@ def test_an_unknown_tag_becomes_the_open_member_with_its_whole_payload(opened: M
 
 
 @pytest.mark.parametrize("message", [{"type": "text"}, {"type": "text", "size": True}, {"type": "video"}])
-def test_an_open_union_refuses_a_known_tag_with_a_bad_payload_and_an_open_one_without_its_fields(
-    opened: ModuleType, message: object
-) -> None:
+def test_an_open_union_refuses_invalid_payloads_of_known_and_unknown_tags(opened: ModuleType, message: object) -> None:
     with pytest.raises(ValidationError):
         parse(opened.Block, message)
 
 
-def test_an_open_member_is_built_with_further_keywords_and_not_with_a_known_tag(opened: ModuleType) -> None:
+def test_an_open_member_takes_further_keywords_but_no_known_tag(opened: ModuleType) -> None:
     assert dump(opened.BlockOther(type="video", size=True, frames=2)) == {"type": "video", "size": True, "frames": 2}
     with pytest.raises(ValidationError):
         opened.BlockOther(type="text", size=True)
@@ -85,12 +85,12 @@ def test_a_member_without_a_tag_is_tried_after_those_that_have_one(generate: Gen
     package = generate({"Text": TEXT, "Link": LINK, "Server": server})
     assert type(parse(package.Server, {"type": "http", "uri": "u"})) is package.ServerHttp
     assert type(parse(package.Server, {"text": "x"})) is package.Text
-    assert type(parse(package.Server, {"type": "http", "text": "x"})) is package.Text  # as the schema has it
+    assert type(parse(package.Server, {"type": "http", "text": "x"})) is package.Text  # the schema allows it
     with pytest.raises(ValidationError):
         parse(package.Server, {"type": "http"})
 
 
-def test_what_a_union_has_in_common_every_member_has(generate: Generate) -> None:
+def test_every_member_has_the_common_properties_of_its_union(generate: Generate) -> None:
     option = {
         **model(["id"], id=STRING, note={"type": ["string", "null"]}),
         "anyOf": [tagged("type", "text", "Text"), other("type", "text")],
@@ -102,7 +102,7 @@ def test_what_a_union_has_in_common_every_member_has(generate: Generate) -> None
         parse(package.Option, {"type": "text", "text": "x"})
 
 
-def test_a_tag_goes_into_the_wrapped_definition_where_the_member_has_its_name(generate: Generate) -> None:
+def test_a_tag_is_added_to_the_wrapped_definition_if_the_member_has_its_name(generate: Generate) -> None:
     package = generate(
         {"BlockText": TEXT, "Block": {"anyOf": [tagged("type", "text", "BlockText"), other("type", "text")]}}
     )
@@ -143,7 +143,7 @@ def test_a_union_of_unions_takes_the_first_that_matches(generate: Generate) -> N
     assert type(parse(package.Both, {"b": "new"})) is package.SecondOther
 
 
-def test_the_variant_without_a_tag_is_null_absent_or_malformed(generate: Generate) -> None:
+def test_a_null_absent_or_invalid_tag_selects_the_member_without_a_tag(generate: Generate) -> None:
     idle = {
         **model(
             note=STRING,
@@ -166,7 +166,7 @@ def test_the_variant_without_a_tag_is_null_absent_or_malformed(generate: Generat
         parse(package.Idle, {"stopReason": "error"})
 
 
-def test_a_open_member_that_wraps_definitions_keeps_and_takes_what_it_does_not_know(generate: Generate) -> None:
+def test_an_open_member_that_wraps_definitions_keeps_and_takes_unknown_keys(generate: Generate) -> None:
     request = {
         "anyOf": [
             tagged("mode", "form", "Text"),
@@ -185,7 +185,7 @@ def test_a_open_member_that_wraps_definitions_keeps_and_takes_what_it_does_not_k
     assert dump(package.AskOtherLink(mode="poll", uri="u", choices=[1])) == message
 
 
-def test_one_of_without_a_tag_refuses_what_two_members_match(generate: Generate) -> None:
+def test_a_one_of_without_a_tag_refuses_a_message_that_two_members_match(generate: Generate) -> None:
     package = generate(
         {
             "Text": TEXT,

@@ -1,4 +1,4 @@
-"""Scalars, enums, arrays and maps: what JSON a generated field takes, and what it refuses."""
+"""Scalars, enums, arrays and maps: the JSON that a generated field takes, and the JSON that it refuses."""
 
 from __future__ import annotations
 
@@ -104,13 +104,13 @@ REFUSED: list[tuple[Schema, Any]] = [
 
 @pytest.fixture(scope="module")
 def many() -> Schema:
-    """One schema with a model for every property above: generating is what takes time."""
+    """One schema with a model for every property above, because generating takes the most time."""
     schemas = {json.dumps(each): each for each, _ in [*ACCEPTED, *REFUSED]}
     holders = {f"Holder{_letters(index)}": model(["value"], value=each) for index, each in enumerate(schemas.values())}
     return {"Line": model(["line"], line=STRING), **holders}
 
 
-def test_every_type_takes_what_the_schema_allows_and_dumps_it_back(generate: Generate, many: Schema) -> None:
+def test_every_type_takes_and_dumps_the_values_that_its_schema_allows(generate: Generate, many: Schema) -> None:
     package = generate(many)
     for schema, value in ACCEPTED:
         message = json.dumps({"value": value})
@@ -118,7 +118,7 @@ def test_every_type_takes_what_the_schema_allows_and_dumps_it_back(generate: Gen
         assert json.loads(found.model_dump_json()) == {"value": value}, schema
 
 
-def test_every_type_refuses_what_the_schema_forbids(generate: Generate, many: Schema) -> None:
+def test_every_type_refuses_the_values_that_its_schema_forbids(generate: Generate, many: Schema) -> None:
     package = generate(many)
     assert [(schema, value) for schema, value in REFUSED if _takes(_holder(package, many, schema), value)] == []
 

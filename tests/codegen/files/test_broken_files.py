@@ -1,4 +1,4 @@
-"""A file that codegen needs and that is broken or missing is one line on stderr, and changes nothing."""
+"""A broken or missing file of the generator gives one line on stderr, and changes nothing."""
 
 from __future__ import annotations
 
@@ -56,52 +56,52 @@ def become_a_folder(path: Path) -> None:
 ANY: dict[str, Break] = {
     "missing": Path.unlink,
     "a folder": become_a_folder,
-    "bytes that are no text": become(b"\xff\xfe\xfa"),
+    "bytes that are not text": become(b"\xff\xfe\xfa"),
 }
 TEMPLATE: dict[str, Break] = {
-    "a tag that isn't closed": append("\n{% if true %}"),
-    "a tag that there isn't": append("\n{% nothing %}"),
-    "a filter that there isn't": append("\n{{ 1 | nothing }}"),
+    "an unclosed tag": append("\n{% if true %}"),
+    "an unknown tag": append("\n{% nothing %}"),
+    "an unknown filter": append("\n{{ 1 | nothing }}"),
     "an undefined name": append("\n{{ nothing }}"),
     "an undefined name in a condition": append("\n{% if nothing %}{% endif %}"),
 }
 TOML: dict[str, Break] = {
     "truncated": append("\n[v1.agent"),
-    "a key twice": append("\na = 1\na = 2\n"),
-    "a conflict": append("\n<<<<<<< HEAD\n"),
-    "nested too deep": append(f"\na = {'[' * 100_000}\n"),
+    "a duplicate key": append("\na = 1\na = 2\n"),
+    "a merge conflict": append("\n<<<<<<< HEAD\n"),
+    "nested too deeply": append(f"\na = {'[' * 100_000}\n"),
 }
-LINES: dict[str, Break] = {
-    "a version that there isn't": append('\n[v9.agent]\n"x/y" = { baseline = true }\n'),
-    "a side that there isn't": append('\n[v1.agnet]\n"x/y" = { baseline = true }\n'),
-    "a table that is a text": become(b'v1 = "agent"\n'),
-    "a side that is a list": become(b"[v1]\nagent = []\n"),
-    "nothing that all methods have in common": replaced('session = "sessionId"\n', ""),
-    "another type of what all methods have in common": replaced('session = "sessionId"', "session = 5"),
-    "a line of no method here that is a number": append('\n"x/y" = 5\n'),
-    "a line of no method here with an unknown key": append('\n"x/y" = { basline = true }\n'),
+ENTRIES: dict[str, Break] = {
+    "an unknown version": append('\n[v9.agent]\n"x/y" = { baseline = true }\n'),
+    "an unknown side": append('\n[v1.agnet]\n"x/y" = { baseline = true }\n'),
+    "a text for a version": become(b'v1 = "agent"\n'),
+    "a list for a side": become(b"[v1]\nagent = []\n"),
+    "a missing shared property": replaced('session = "sessionId"\n', ""),
+    "a number for a shared property": replaced('session = "sessionId"', "session = 5"),
+    "a number for an entry of an unknown method": append('\n"x/y" = 5\n'),
+    "an unknown key in an entry of an unknown method": append('\n"x/y" = { basline = true }\n'),
 }
 JSON: dict[str, Break] = {
     "truncated": lambda path: path.write_bytes(path.read_bytes()[:100]),
     "empty": become(b""),
     "a list": become(b"[]"),
-    "another byte": append("\n"),
+    "an added byte": append("\n"),
     "UTF-16": lambda path: path.write_bytes(path.read_bytes().decode().encode("utf-16")),
 }
 BREAKS = {
-    # One template of each kind in every way, the others in one way.
+    # One template of each kind is broken in every way, the others in one way.
     **{f"{name}: {how}": (name, each) for name in ONE_OF_A_KIND for how, each in (ANY | TEMPLATE).items()},
     **{f"{name}: an undefined name": (name, TEMPLATE["an undefined name"]) for name in TEMPLATES},
-    **{f"{METHODS}: {how}": (METHODS, each) for how, each in (ANY | TOML | LINES).items()},
+    **{f"{METHODS}: {how}": (METHODS, each) for how, each in (ANY | TOML | ENTRIES).items()},
     **{f"{STYLE}: {how}": (STYLE, each) for how, each in (ANY | TOML).items()},
     **{f"{SCHEMA}: {how}": (SCHEMA, each) for how, each in (ANY | JSON).items()},
-    **{f"{PINS}: {how}": (PINS, each) for how, each in (ANY | JSON).items() if how != "another byte"},
+    **{f"{PINS}: {how}": (PINS, each) for how, each in (ANY | JSON).items() if how != "an added byte"},
 }
 
 
 @pytest.fixture
 def broken(copy: Copy, request: pytest.FixtureRequest) -> Iterator[str]:
-    """The file that is broken. It is mended afterwards."""
+    """Breaks a file, gives its name, and restores it afterwards."""
     name, change = request.param
     path = copy.root / name
     kept = path.read_bytes()
@@ -113,12 +113,12 @@ def broken(copy: Copy, request: pytest.FixtureRequest) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("broken", BREAKS.values(), ids=BREAKS, indirect=True)
-def test_a_broken_file_is_one_line_that_names_it(copy: Copy, broken: str) -> None:
+def test_regen_names_a_broken_file_in_one_line(copy: Copy, broken: str) -> None:
     before = copy.files()
     ran = copy.run("regen")
     assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1), ran
     assert ran.err.startswith("codegen: ")
-    assert "mistake in codegen" not in ran.err
+    assert "bug in codegen" not in ran.err
     assert Path(broken).name in ran.err
     assert copy.files() == before
 
@@ -127,7 +127,7 @@ def test_a_broken_file_is_one_line_that_names_it(copy: Copy, broken: str) -> Non
 @pytest.mark.parametrize(
     "broken", [BREAKS[f"{file}: missing"] for file in (METHODS, SCHEMA)], ids=[METHODS, SCHEMA], indirect=True
 )
-def test_the_other_commands_say_so_too(copy: Copy, broken: str, command: str) -> None:
+def test_check_and_diff_name_a_broken_file_in_one_line(copy: Copy, broken: str, command: str) -> None:
     before = copy.files()
     ran = copy.run(*(["check"] if command == "check" else ["diff", "--base", "schema"]))
     assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1), ran
@@ -144,8 +144,8 @@ REPORT = "codegen/diff/render/report.html.jinja"
     ids=[*ANY, *TEMPLATE],
     indirect=True,
 )
-def test_the_template_of_the_page_may_be_broken_too(copy: Copy, broken: str) -> None:
+def test_diff_names_a_broken_template_of_its_page_in_one_line(copy: Copy, broken: str) -> None:
     ran = copy.run("diff", "--base", "schema", "--format", "html")
     assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1), ran
     assert Path(broken).name in ran.err
-    assert "mistake in codegen" not in ran.err
+    assert "bug in codegen" not in ran.err

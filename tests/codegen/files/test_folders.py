@@ -1,4 +1,4 @@
-"""A folder that can't be moved, such as a mount point, gets its new files one by one."""
+"""The files of a folder that can't be moved, such as a mount point, are replaced one by one."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path / "folder"
 
 
-def test_its_files_are_those_of_the_new_one(folder: Path, tmp_path: Path) -> None:
+def test_its_files_are_replaced_by_the_new_ones(folder: Path, tmp_path: Path) -> None:
     new = {"a": b"new", "more/d": b"new"}
     write_files(tmp_path / "new", new)
     move_files(folder, tmp_path / "new", OLD)
     assert read_files(folder) == new
 
 
-def test_if_that_fails_its_files_are_those_that_were_there(folder: Path, tmp_path: Path) -> None:
-    write_files(tmp_path / "new", {"a": b"new", "c/where a file is": b"new"})
+def test_a_failure_restores_the_old_files(folder: Path, tmp_path: Path) -> None:
+    write_files(tmp_path / "new", {"a": b"new", "c/below a file": b"new"})
     with pytest.raises(OSError, match="File exists"):
         move_files(folder, tmp_path / "new", OLD)
     assert read_files(folder) == OLD

@@ -1,4 +1,4 @@
-"""Whatever stops codegen, and whenever: its output is the old one or the new one, and nothing else is in its folder."""
+"""However codegen is stopped, its output is the old one or the new one, and nothing else is left in its folder."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def stopped(folder: Path, steps: int, signals: list[str]) -> list[dict[str, Any]
 
 
 @pytest.mark.parametrize("signals", SIGNALS, ids="-".join)
-def test_a_folder_is_replaced_as_a_whole_wherever_a_signal_comes(tmp_path: Path, signals: list[str]) -> None:
+def test_a_signal_at_any_point_leaves_the_old_folder_or_the_new_one(tmp_path: Path, signals: list[str]) -> None:
     outcomes = stopped(tmp_path, 1, signals)
     assert len(outcomes) > 20
     assert {json.dumps(each["found"]) for each in outcomes} == {json.dumps(each) for each in (OLD, NEW)}
@@ -48,7 +48,7 @@ def test_a_folder_is_replaced_as_a_whole_wherever_a_signal_comes(tmp_path: Path,
 
 
 @pytest.mark.parametrize("signals", SIGNALS, ids="-".join)
-def test_without_a_call_for_it_the_folder_may_be_missing_after_a_kill_until_the_next_run(
+def test_without_an_atomic_exchange_only_a_kill_can_leave_the_folder_missing(
     tmp_path: Path, signals: list[str]
 ) -> None:
     outcomes = stopped(tmp_path, 2, signals)
@@ -58,7 +58,7 @@ def test_without_a_call_for_it_the_folder_may_be_missing_after_a_kill_until_the_
     assert all(each["after"] == ["generated"] for each in outcomes)
 
 
-def test_a_signal_that_can_be_caught_leaves_nothing_anywhere(tmp_path: Path) -> None:
+def test_a_signal_that_can_be_caught_leaves_no_temporary_folder(tmp_path: Path) -> None:
     outcomes = stopped(tmp_path, 1, ["SIGTERM"])
     assert all(each["around"] == ["generated"] for each in outcomes)
 
@@ -72,9 +72,7 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Copy]:
 @pytest.mark.stress
 @pytest.mark.xdist_group("killed")
 @pytest.mark.parametrize("seed", range(KILLS))
-def test_a_regeneration_that_is_killed_at_a_random_moment_left_the_old_files_or_the_new_ones(
-    copy: Copy, seed: int
-) -> None:
+def test_a_regeneration_stopped_at_a_random_moment_leaves_the_old_files_or_the_new_ones(copy: Copy, seed: int) -> None:
     package = copy.root / "generated"
     new = tree(package)
     agent = package / "acp_bindings/v1/agent.py"

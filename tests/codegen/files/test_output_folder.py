@@ -1,4 +1,4 @@
-"""Where the output can't be written, regenerating is one line on stderr, and nothing has changed."""
+"""If the output can't be written, there is one line on stderr, and nothing is changed."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def everything(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Copy]:
 
 @pytest.fixture
 def copy(everything: Copy) -> Iterator[Copy]:
-    """A copy whose committed package differs from what would be generated, and whose files can be read and written."""
+    """A copy whose package is out of date, and whose permissions are restored afterwards."""
     (everything.root / "generated/acp_bindings/v1/agent.py").write_text("old = 1\n", "utf-8")
     yield everything
     for name in ("generated/acp_bindings", "generated", "."):
@@ -34,27 +34,27 @@ def copy(everything: Copy) -> Iterator[Copy]:
 def refused(copy: Copy, ran: Ran, before: dict[str, bytes]) -> str:
     assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1), ran
     assert ran.err.startswith("codegen: ")
-    assert "mistake in codegen" not in ran.err
+    assert "bug in codegen" not in ran.err
     assert copy.files() == before
     return ran.err
 
 
-# The smallest stops the first file, the others one of the formatter's or one of the new folder's.
+# The smallest limit stops the first file, the others a file of the formatter or of the new folder.
 @pytest.mark.parametrize("largest", [10, 500, 1_500, 3_000])
-def test_a_disk_that_is_full_changes_nothing(copy: Copy, largest: int) -> None:
+def test_a_full_disk_changes_nothing(copy: Copy, largest: int) -> None:
     before = copy.files()
     refused(copy, copy.run("regen", largest=largest), before)
 
 
 @pytest.mark.parametrize("largest", [10, 500])
-def test_a_disk_that_is_full_changes_nothing_that_is_fetched(copy: Copy, tmp_path: Path, largest: int) -> None:
+def test_a_full_disk_changes_nothing_when_fetching(copy: Copy, tmp_path: Path, largest: int) -> None:
     source = tmp_path / "schema.json"
     source.write_bytes((copy.root / "schema/v1/schema.json").read_bytes() + b"\n")
     before = copy.files()
     refused(copy, copy.run("fetch", str(source), largest=largest), before)
 
 
-def test_a_folder_that_cannot_be_written_to_is_named(copy: Copy) -> None:
+def test_an_unwritable_folder_is_named(copy: Copy) -> None:
     before = copy.files()
     for folder in (copy.root, copy.root / "generated"):
         folder.chmod(0o555)
@@ -62,14 +62,14 @@ def test_a_folder_that_cannot_be_written_to_is_named(copy: Copy) -> None:
     assert f"{copy.root}/generated: Permission denied. Nothing was changed. " in error
 
 
-def test_a_package_that_cannot_be_written_to_is_named(copy: Copy) -> None:
+def test_an_unwritable_package_is_named(copy: Copy) -> None:
     before = copy.files()
     (copy.root / "generated/acp_bindings").chmod(0o555)
     (copy.root / "generated").chmod(0o555)
     assert "generated/acp_bindings: Permission denied." in refused(copy, copy.run("regen"), before)
 
 
-def test_what_is_around_the_output_need_not_be_writable(copy: Copy) -> None:
+def test_the_parent_of_the_output_need_not_be_writable(copy: Copy) -> None:
     copy.root.chmod(0o555)
     assert copy.run("regen").code == 0
     assert os.listdir(copy.root / "generated") == ["acp_bindings"]
@@ -77,17 +77,17 @@ def test_what_is_around_the_output_need_not_be_writable(copy: Copy) -> None:
 
 
 @pytest.mark.parametrize("command", ["regen", "check"])
-def test_a_generated_file_that_cannot_be_read_is_named(copy: Copy, command: str) -> None:
+def test_an_unreadable_generated_file_is_named(copy: Copy, command: str) -> None:
     path = copy.root / "generated/acp_bindings/v1/client.py"
     before = copy.files()
     path.chmod(0)
     ran = copy.run(command)
-    path.chmod(0o644)  # whoever runs the tests may not be root
+    path.chmod(0o644)  # so that a user other than root can compare the files
     assert f"{path}: Permission denied." in refused(copy, ran, before)
 
 
 @pytest.mark.parametrize("output", ["file", "file/below", "folder"])
-def test_a_file_where_a_folder_belongs_is_named(copy: Copy, tmp_path: Path, output: str) -> None:
+def test_a_file_in_place_of_a_folder_is_named(copy: Copy, tmp_path: Path, output: str) -> None:
     (tmp_path / "file").write_bytes(b"kept")
     (tmp_path / "folder").mkdir()
     (tmp_path / "folder/acp_bindings").write_bytes(b"kept")
@@ -107,14 +107,14 @@ def test_a_link_to_the_output_stays_a_link(copy: Copy, tmp_path: Path) -> None:
     assert os.listdir(tmp_path / "out") == ["acp_bindings"]
 
 
-def test_an_output_that_cannot_be_written_is_one_line(copy: Copy) -> None:
+def test_a_full_disk_behind_stdout_gives_one_line(copy: Copy) -> None:
     with open("/dev/full", "wb") as full:
         command = [sys.executable, "-m", "codegen", "diff", "--base", "schema"]
         done = subprocess.run(command, cwd=copy.root, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
-    assert (done.returncode, done.stderr) == (2, "codegen: The output can't be written: No space left on device.\n")
+    assert (done.returncode, done.stderr) == (2, "codegen: Stdout can't be written: No space left on device.\n")
 
 
-def test_nobody_reading_the_output_is_no_error_to_speak_of(copy: Copy) -> None:
+def test_a_closed_stdout_gives_no_message(copy: Copy) -> None:
     reading, writing = os.pipe()
     os.close(reading)
     with os.fdopen(writing, "wb") as closed:

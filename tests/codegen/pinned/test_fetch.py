@@ -1,4 +1,4 @@
-"""Fetching: what becomes of the pinned schemas, and that nothing does when a source is bad."""
+"""Fetching replaces the pinned schemas, and changes nothing if the source is invalid."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.support.codegen.build import tree, write_schema
 from tests.support.codegen.fetching import NEW, OLD, fetched, package, refused
 
 
-def test_a_package_takes_the_place_of_what_was_pinned(
+def test_a_package_replaces_the_pinned_schemas(
     tmp_path: Path, target: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     source = package(tmp_path / "package", {"v1/schema.json": NEW, "v2/schema.json": OLD})
@@ -53,7 +53,7 @@ def test_fetching_the_same_again_changes_nothing(target: Path, capsys: pytest.Ca
 
 
 @pytest.mark.parametrize("inside", ["", "schema"])
-def test_the_folder_may_be_the_package_or_its_schemas(
+def test_a_folder_can_be_a_package_or_its_schemas(
     tmp_path: Path, target: Path, capsys: pytest.CaptureFixture[str], inside: str
 ) -> None:
     source = package(tmp_path / "package", {"v1/schema.json": NEW})
@@ -61,9 +61,7 @@ def test_the_folder_may_be_the_package_or_its_schemas(
     assert (target / "LICENSE").read_text("utf-8") == "the old licence"
 
 
-def test_a_release_without_stable_schemas_says_so(
-    tmp_path: Path, target: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_missing_stable_schema_is_reported(tmp_path: Path, target: Path, capsys: pytest.CaptureFixture[str]) -> None:
     source = package(tmp_path / "package", {"schema.json": NEW, "v2/schema.unstable.json": OLD})
     lines = fetched(source, target, capsys)
     assert any("no v1/schema.json" in line and "no acp_bindings.v1." in line for line in lines)
@@ -76,7 +74,7 @@ def test_a_release_without_stable_schemas_says_so(
     ("path", "place"),
     [("v2/schema.json", "v2/schema.json"), ("downloads/acp.json", "schema.json"), ("schema.json", "schema.json")],
 )
-def test_one_file_goes_where_its_path_says(
+def test_the_path_of_one_file_decides_its_place(
     tmp_path: Path, target: Path, capsys: pytest.CaptureFixture[str], path: str, place: str
 ) -> None:
     source = write_schema(tmp_path / "other", NEW, path) / path
@@ -84,7 +82,7 @@ def test_one_file_goes_where_its_path_says(
     assert list(json.loads((target / "PINNED.json").read_bytes())["files"]) == [place]
 
 
-def test_a_first_fetch_makes_the_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_first_fetch_creates_the_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     source = package(tmp_path / "package", {"v1/schema.json": NEW})
     assert "added     v1/schema.json" in fetched(source, tmp_path / "new/schema", capsys)
     assert set(tree(tmp_path / "new")) == {"schema", "schema/PINNED.json", "schema/v1", "schema/v1/schema.json"}
@@ -96,29 +94,27 @@ def test_no_path_of_this_machine_is_pinned(tmp_path: Path, target: Path, capsys:
 
 
 BAD: dict[str, Callable[[Path], object]] = {
-    "nothing at all": lambda folder: "",
-    "a folder that is not there": lambda folder: folder / "gone",
+    "an empty source": lambda folder: "",
+    "a missing folder": lambda folder: folder / "gone",
     "an empty folder": lambda folder: folder,
-    "no npm name": lambda folder: "npm:../../evil",
+    "an invalid npm name": lambda folder: "npm:../../evil",
     "an option for npm": lambda folder: "npm:--registry=x",
     "a page of HTML": lambda folder: _file(folder, b"<!doctype html>"),
     "half a file": lambda folder: _file(folder, json.dumps(OLD).encode()[:-10]),
     "an empty file": lambda folder: _file(folder, b""),
-    "bytes": lambda folder: _file(folder, b"\x1f\x8b\xff\x00"),
-    "JSON that is no object": lambda folder: _file(folder, b"[]"),
-    "an object that is no schema": lambda folder: _file(folder, b'{"name": "x"}'),
+    "bytes that are not text": lambda folder: _file(folder, b"\x1f\x8b\xff\x00"),
+    "JSON that is not an object": lambda folder: _file(folder, b"[]"),
+    "an object that is not a schema": lambda folder: _file(folder, b'{"name": "x"}'),
     "a schema without messages": lambda folder: _file(folder, json.dumps({**OLD, "anyOf": []}).encode()),
     "a schema without definitions": lambda folder: _file(folder, json.dumps({**OLD, "$defs": {}}).encode()),
     "one bad schema among good ones": lambda folder: package(folder, {"v1/schema.json": NEW, "v2/schema.json": {}}),
-    "a schema of a version nobody knows": lambda folder: package(
-        folder, {"v1/schema.json": NEW, "v3/schema.json": OLD}
-    ),
-    "a package.json that is none": lambda folder: package(folder, {"v1/schema.json": NEW}, version=3),
+    "a schema of an unknown version": lambda folder: package(folder, {"v1/schema.json": NEW, "v3/schema.json": OLD}),
+    "an invalid package.json": lambda folder: package(folder, {"v1/schema.json": NEW}, version=3),
 }
 
 
 @pytest.mark.parametrize("source", BAD.values(), ids=BAD)
-def test_a_bad_source_is_one_sentence_and_changes_nothing(
+def test_an_invalid_source_gives_one_line_and_changes_nothing(
     tmp_path: Path, target: Path, capsys: pytest.CaptureFixture[str], source: Callable[[Path], object]
 ) -> None:
     folder = tmp_path / "source"
@@ -126,7 +122,7 @@ def test_a_bad_source_is_one_sentence_and_changes_nothing(
     refused(str(source(folder)), target, capsys)
 
 
-def test_a_folder_that_cannot_be_written_keeps_what_it_has(
+def test_a_full_disk_changes_nothing(
     tmp_path: Path, target: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     source = package(tmp_path / "package", {"v1/schema.json": NEW, "v2/schema.json": NEW})
@@ -143,7 +139,7 @@ def test_a_folder_that_cannot_be_written_keeps_what_it_has(
     assert "No space left" in refused(str(source), target, capsys)
 
 
-def test_fetching_from_the_projects_own_folder_needs_no_network(
+def test_the_projects_own_folder_can_be_fetched_without_a_network(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     copy = tmp_path / "schema"

@@ -1,4 +1,4 @@
-"""Fetching a release of upstream's repository, from a GitHub on this machine."""
+"""Fetching a release of upstream's repository, from a stand-in for GitHub on this machine."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SECRET = "ghs_16C7e42F292c6912E7710c838347Ae178B4a"
 
 @pytest.fixture
 def hub(monkeypatch: pytest.MonkeyPatch) -> Iterator[GitHub]:
-    """A GitHub whose release has what upstream's releases have."""
+    """A stand-in for GitHub, whose release has the same assets as upstream's."""
     with github() as found:
         for variable in ("GITHUB_TOKEN", "http_proxy", "HTTP_PROXY"):
             monkeypatch.delenv(variable, raising=False)
@@ -40,7 +40,7 @@ def hub(monkeypatch: pytest.MonkeyPatch) -> Iterator[GitHub]:
 
 
 @pytest.mark.usefixtures("hub")
-def test_a_release_takes_the_place_of_what_was_pinned(
+def test_a_release_replaces_the_pinned_schemas(
     tmp_path: Path, target: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert fetched(TAG, target, capsys)[:3] == [
@@ -68,7 +68,7 @@ def test_fetching_the_same_release_again_changes_nothing(target: Path, capsys: p
     assert tree(target) == before
 
 
-def test_a_release_says_nothing_about_the_other_version(
+def test_a_release_keeps_the_schemas_of_the_other_version(
     tmp_path: Path, hub: GitHub, capsys: pytest.CaptureFixture[str]
 ) -> None:
     target = tmp_path / "schema"
@@ -94,7 +94,7 @@ def test_a_release_says_nothing_about_the_other_version(
     assert 'source="folder:@acp/sdk@3.0.0"' in text
 
 
-def test_two_releases_one_after_the_other_are_everything(
+def test_two_releases_together_cover_both_versions(
     tmp_path: Path, hub: GitHub, capsys: pytest.CaptureFixture[str]
 ) -> None:
     target = tmp_path / "schema"
@@ -105,7 +105,7 @@ def test_two_releases_one_after_the_other_are_everything(
     assert origins == [TAG, TAG, "github:schema-v2.0.0-alpha.3", "github:schema-v2.0.0-alpha.3"]
 
 
-def test_what_npm_ships_and_what_a_release_has_are_one_and_the_same_here(
+def test_a_release_with_the_pinned_files_changes_nothing(
     tmp_path: Path, hub: GitHub, capsys: pytest.CaptureFixture[str]
 ) -> None:
     target = tmp_path / "schema"
@@ -119,7 +119,7 @@ def test_what_npm_ships_and_what_a_release_has_are_one_and_the_same_here(
     } | {"v2/schema.unstable.json": "kept"}
 
 
-def test_the_one_file_of_before_gives_way_to_the_files_of_its_version(
+def test_the_one_file_of_old_releases_is_replaced_by_the_files_of_its_version(
     tmp_path: Path, hub: GitHub, capsys: pytest.CaptureFixture[str]
 ) -> None:
     target = tmp_path / "schema"
@@ -137,7 +137,7 @@ def test_a_file_without_a_digest_is_fetched(hub: GitHub, target: Path, capsys: p
 # The token
 
 
-def test_the_token_goes_to_the_api_alone(
+def test_the_token_is_sent_only_to_the_api(
     hub: GitHub, target: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("GITHUB_TOKEN", SECRET + "\n")
@@ -145,15 +145,18 @@ def test_the_token_goes_to_the_api_alone(
     assert {(place, token) for place, _, token in hub.asked} == {("api", f"Bearer {SECRET}"), ("storage", None)}
 
 
-def test_without_a_token_none_is_sent(hub: GitHub, target: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_without_a_token_no_authorization_is_sent(
+    hub: GitHub, target: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     fetched(TAG, target, capsys)
     assert {token for _, _, token in hub.asked} == {None}
 
 
 @pytest.mark.parametrize(
-    ("token", "words"), [(SECRET, "doesn't accept the token"), (f"{SECRET}\r\nX: y", "no token has"), ("é", "no token")]
+    ("token", "words"),
+    [(SECRET, "does not accept the token"), (f"{SECRET}\r\nX: y", "a token can't have"), ("é", "a token can't have")],
 )
-def test_a_bad_token_is_one_sentence_that_does_not_have_it(
+def test_the_message_about_an_invalid_token_does_not_contain_it(
     hub: GitHub,
     target: Path,
     capsys: pytest.CaptureFixture[str],
@@ -168,7 +171,7 @@ def test_a_bad_token_is_one_sentence_that_does_not_have_it(
     assert SECRET not in sentence
 
 
-# What goes wrong
+# Failures
 
 
 def answers(path: str, answer: Answer) -> Callable[[GitHub], None]:
@@ -198,38 +201,38 @@ BAD: dict[str, tuple[str, Callable[[GitHub], None]]] = {
         answers(RELEASE, rate_limited(**{"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "1793622600"})),
     ),
     "rate limited for a while": ("used up for 60 seconds", answers(RELEASE, rate_limited(**{"Retry-After": "60"}))),
-    "too many requests": ("rate limit is used up. A GITHUB_TOKEN", answers(RELEASE, Answer(status=429))),
+    "too many requests": ("rate limit is used up. Wait, or set GITHUB_TOKEN", answers(RELEASE, Answer(status=429))),
     "forbidden": ("answered 403", answers(RELEASE, Answer(b"{}", 403))),
     "broken": ("answered 502", answers(RELEASE, Answer(HTML.content, 502))),
-    "silent": ("said nothing for 0.2 seconds", answers(RELEASE, Answer(never=True))),
+    "silent": ("did not answer within 0.2 seconds", answers(RELEASE, Answer(never=True))),
     "a page instead of the release": ("not JSON: it begins with b'<!DOCTYPE html>", answers(RELEASE, HTML)),
-    "half a release": ("broke off after 10 bytes", answers(RELEASE, Answer(b'{"assets":', length=900))),
-    "half a release, ended well": ("not JSON", answers(RELEASE, Answer(b'{"assets": ['))),
+    "half a release": ("ended after 10 bytes", answers(RELEASE, Answer(b'{"assets":', length=900))),
+    "half a release with its right length": ("not JSON", answers(RELEASE, Answer(b'{"assets": ['))),
     "no release": ("has no list of assets", answers(RELEASE, Answer(b"{}"))),
-    "a release without files": ("There is no schema in the release", says(assets=[])),
-    "files without names": ("has an asset without an id, a name", says(assets=[{"id": 1}])),
-    "files that are none": ("has an asset without an id, a name", says(assets=["schema.json"])),
+    "a release without assets": ("There is no schema in the release", says(assets=[])),
+    "assets without names": ("has an asset without a valid id", says(assets=[{"id": 1}])),
+    "assets that are not objects": ("has an asset without a valid id", says(assets=["schema.json"])),
     "a redirect in a circle": ("answered 302", answers("/assets/2", Answer(status=302, headers={"Location": "2"}))),
     "a redirect to a file": (
         "answered 302",
         answers("/assets/2", Answer(status=302, headers={"Location": "file:///etc/passwd"})),
     ),
-    "a file that is gone": ("doesn't have v1/schema.json of schema-v1.21.0 (404)", answers(FIRST, Answer(status=404))),
+    "a missing file": ("does not have v1/schema.json of schema-v1.21.0 (404)", answers(FIRST, Answer(status=404))),
     "a page instead of a file": ("v1/schema.json of schema-v1.21.0 has the hash", answers(FIRST, HTML)),
     "a page as a file": ("v1/schema.json is not JSON", has_html_without_a_digest),
-    "half a file": (f"broke off after {len(NEW_JSON) - 20} bytes", answers(FIRST, HALF)),
-    "half of the last file": (f"broke off after {len(NEW_JSON) - 20} bytes", answers(LAST, HALF)),
-    "half a file, ended well": ("has the hash", answers(FIRST, Answer(NEW_JSON[:-20]))),
-    "a wrong hash": ("and GitHub says sha256:0000.", lambda hub: hub.digests.update({LAST: "sha256:0000"})),
-    "a hash of a kind nobody knows": ("GitHub says md5:1", lambda hub: hub.digests.update({LAST: "md5:1"})),
-    "too much": ("more than 16777216 bytes", answers(FIRST, Answer(b" " * (download.MAX_BYTES + 1)))),
-    "another JSON": ("v1/schema.json is no ACP schema", has(schema=b'{"name": "x"}')),
-    "a schema without a profile": ("no profile is made of, v1/schema.v2.json", has(schema_v2=NEW_JSON)),
+    "half a file": (f"ended after {len(NEW_JSON) - 20} bytes", answers(FIRST, HALF)),
+    "half of the last file": (f"ended after {len(NEW_JSON) - 20} bytes", answers(LAST, HALF)),
+    "half a file with its right length": ("has the hash", answers(FIRST, Answer(NEW_JSON[:-20]))),
+    "a wrong hash": ("but GitHub announced sha256:0000.", lambda hub: hub.digests.update({LAST: "sha256:0000"})),
+    "a hash of an unknown kind": ("GitHub announced md5:1", lambda hub: hub.digests.update({LAST: "md5:1"})),
+    "too many bytes": ("more than 16777216 bytes", answers(FIRST, Answer(b" " * (download.MAX_BYTES + 1)))),
+    "other JSON": ("v1/schema.json is not an ACP schema", has(schema=b'{"name": "x"}')),
+    "a schema without a profile": ("a schema without a profile, v1/schema.v2.json", has(schema_v2=NEW_JSON)),
 }
 
 
 @pytest.mark.parametrize(("words", "spoil"), BAD.values(), ids=BAD)
-def test_what_goes_wrong_is_one_sentence_and_changes_nothing(
+def test_a_failure_gives_one_line_and_changes_nothing(
     hub: GitHub,
     target: Path,
     capsys: pytest.CaptureFixture[str],
@@ -246,7 +249,7 @@ def test_what_goes_wrong_is_one_sentence_and_changes_nothing(
 @pytest.mark.parametrize(
     ("source", "words"),
     [
-        ("github:schema-v1.99.0", "doesn't have the release schema-v1.99.0"),
+        ("github:schema-v1.99.0", "does not have the release schema-v1.99.0"),
         ("github:", "is not github:<tag>"),
         ("github:main", "is not github:<tag>"),
         ("github:v1.7.0", "is not github:<tag>"),
@@ -254,21 +257,21 @@ def test_what_goes_wrong_is_one_sentence_and_changes_nothing(
     ],
 )
 @pytest.mark.usefixtures("hub")
-def test_a_tag_that_is_none_is_one_sentence(
+def test_an_invalid_tag_gives_one_line(
     target: Path, capsys: pytest.CaptureFixture[str], source: str, words: str
 ) -> None:
     assert words in refused(source, target, capsys)
 
 
-def test_a_version_of_the_protocol_that_nobody_knows_is_one_sentence(
+def test_an_unknown_version_of_the_protocol_gives_one_line(
     hub: GitHub, target: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     hub.tag = "schema-v3.0.0"
-    assert "no profile is made of, v3/schema.json" in refused("github:schema-v3.0.0", target, capsys)
+    assert "a schema without a profile, v3/schema.json" in refused("github:schema-v3.0.0", target, capsys)
 
 
 @pytest.mark.parametrize("address", ["file:///etc", "api.github.com", "http://[", "http://", "http://127.0.0.1:x"])
-def test_an_address_that_is_none_is_one_sentence(
+def test_an_invalid_address_gives_one_line(
     target: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, address: str
 ) -> None:
     monkeypatch.setenv("GITHUB_API_URL", address)
@@ -277,9 +280,7 @@ def test_an_address_that_is_none_is_one_sentence(
 
 @pytest.mark.usefixtures("hub")
 @pytest.mark.parametrize("spoil", ["edit", "unpin"])
-def test_what_would_stay_has_to_be_what_is_pinned(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], spoil: str
-) -> None:
+def test_a_kept_schema_has_to_match_its_pin(tmp_path: Path, capsys: pytest.CaptureFixture[str], spoil: str) -> None:
     target = tmp_path / "here/schema"
     fetched(package(tmp_path / "package", {"v1/schema.json": OLD, "v2/schema.json": OLD}), target, capsys)
     if spoil == "edit":
@@ -287,4 +288,4 @@ def test_what_would_stay_has_to_be_what_is_pinned(
     else:
         (target / "PINNED.json").unlink()
     sentence = refused(TAG, target, capsys)
-    assert ("v2/schema.json would stay" if spoil == "edit" else "no PINNED.json") in sentence
+    assert ("v2/schema.json would be kept" if spoil == "edit" else "no PINNED.json") in sentence

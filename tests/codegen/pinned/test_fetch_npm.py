@@ -1,4 +1,4 @@
-"""Fetching through npm, real or a script that does what npm may do."""
+"""Fetching with npm: the real one, or a script that behaves like it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ PACKAGE = b'{"name": "@acp/sdk", "version": "9"}'
 def npm_does(
     tmp_path: Path, target: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> NpmDoes:
-    """Fetch through an npm that is a Python script; gives the sentence about it."""
+    """Runs a fetch with a Python script as npm, and returns the message."""
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
 
     def run(script: str) -> str:
@@ -43,8 +43,8 @@ def npm_does(
 
 NPM_FAILS = {
     "can't reach its registry": "sys.exit('npm error code ENOTFOUND')",
-    "npm knows no @acp/sdk@9": "sys.exit('npm error code ETARGET')",
-    "has not the hash": "sys.exit('npm error code EINTEGRITY')",
+    "npm has no @acp/sdk@9": "sys.exit('npm error code ETARGET')",
+    "is not the one that npm's registry announced": "sys.exit('npm error code EINTEGRITY')",
     "could not pack": "sys.exit('npm error code E500')",
     "0 archives": "pass",
     "2 archives": "open('a.tgz', 'w'); open('b.tgz', 'w')",
@@ -53,7 +53,7 @@ NPM_FAILS = {
 
 
 @pytest.mark.parametrize(("words", "script"), NPM_FAILS.items(), ids=NPM_FAILS)
-def test_what_npm_does_wrong_is_one_sentence(npm_does: NpmDoes, words: str, script: str) -> None:
+def test_a_failure_of_npm_gives_one_line(npm_does: NpmDoes, words: str, script: str) -> None:
     assert words in npm_does(script)
 
 
@@ -63,7 +63,7 @@ BAD_PACKAGES = {
     "There is no schema": {"package.json": PACKAGE, "schema/README.md": b""},
     "v1/schema.json is not JSON": {"package.json": PACKAGE, "schema/v1/schema.json": json.dumps(NEW).encode()[:-9]},
     "It begins with b'<!doctype": {"package.json": PACKAGE, "schema/v1/schema.json": b"<!doctype html><html></html>"},
-    "no profile is made of, v3/schema.json": {
+    "a schema without a profile, v3/schema.json": {
         "package.json": PACKAGE,
         "schema/v1/schema.json": json.dumps(NEW).encode(),
         "schema/v3/schema.json": json.dumps(NEW).encode(),
@@ -72,27 +72,27 @@ BAD_PACKAGES = {
 
 
 @pytest.mark.parametrize(("words", "files"), BAD_PACKAGES.items(), ids=BAD_PACKAGES)
-def test_what_is_wrong_in_a_package_is_one_sentence(
+def test_an_invalid_package_gives_one_line(
     tmp_path: Path, npm_does: NpmDoes, words: str, files: dict[str, bytes]
 ) -> None:
     archived(tmp_path / "bad.tgz", {f"package/{name}": content for name, content in files.items()})
     assert words in npm_does("import shutil; shutil.copy('../bad.tgz', 'a.tgz')")
 
 
-def test_half_a_package_is_one_sentence(tmp_path: Path, npm_does: NpmDoes) -> None:
+def test_a_truncated_package_gives_one_line(tmp_path: Path, npm_does: NpmDoes) -> None:
     archived(tmp_path / "whole.tgz", {"package/package.json": PACKAGE, "package/schema/x": os.urandom(9000)})
     copy = "open('a.tgz', 'wb').write(open('../whole.tgz', 'rb').read()[:-4000])"
     assert "can't be unpacked" in npm_does(copy)
 
 
-def test_an_npm_that_says_nothing_is_given_up(npm_does: NpmDoes, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_npm_is_stopped_at_the_deadline(npm_does: NpmDoes, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("codegen.pinned.sources.npm._SECONDS", 0.1)
     assert "within 0.1 seconds" in npm_does("import signal; signal.pause()")
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(shutil.which("npm") is None, reason="there is no npm")
-def test_npm_without_a_network_is_one_sentence(
+def test_npm_without_a_network_gives_one_line(
     tmp_path: Path, target: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     nobody = socket.create_server(("127.0.0.1", 0))
@@ -104,14 +104,14 @@ def test_npm_without_a_network_is_one_sentence(
     assert "npm can't reach its registry (ECONNREFUSED)" in refused("npm:@acp/sdk@9", target, capsys)
 
 
-def test_a_machine_without_npm_is_told_so(
+def test_a_missing_npm_gives_one_line(
     tmp_path: Path, target: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path / "empty"))
-    assert "There is no npm" in refused("npm:@acp/sdk@9", target, capsys)
+    assert "npm is not installed" in refused("npm:@acp/sdk@9", target, capsys)
 
 
-def test_an_archive_that_reaches_outside_is_refused(tmp_path: Path, npm_does: NpmDoes) -> None:
+def test_an_archive_with_paths_outside_is_refused(tmp_path: Path, npm_does: NpmDoes) -> None:
     archived(tmp_path / "evil.tgz", {"package/schema/../../../evil": b""})
     assert "can't be unpacked" in npm_does("import shutil; shutil.copy('../evil.tgz', 'a.tgz')")
     assert not (tmp_path / "evil").exists()
@@ -119,7 +119,7 @@ def test_an_archive_that_reaches_outside_is_refused(tmp_path: Path, npm_does: Np
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("npm")
-def test_npm_brings_the_release_that_is_pinned_here(tmp_path: Path) -> None:
+def test_npm_has_the_pinned_release(tmp_path: Path) -> None:
     target = tmp_path / "schema"
     source = json.loads((SCHEMA / "PINNED.json").read_bytes())["source"]
     if not source.startswith("npm:"):
@@ -131,8 +131,8 @@ def test_npm_brings_the_release_that_is_pinned_here(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("npm")
-def test_a_version_that_npm_does_not_have_is_one_sentence(target: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert "npm knows no" in refused("npm:@agentclientprotocol/sdk@999.0.0", target, capsys)
+def test_a_version_that_npm_does_not_have_gives_one_line(target: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert "npm has no" in refused("npm:@agentclientprotocol/sdk@999.0.0", target, capsys)
 
 
 def archived(path: Path, files: dict[str, bytes]) -> None:

@@ -1,4 +1,4 @@
-"""`codegen/methods.toml` covers many releases, so a line that no schema here uses is not looked at: no typos in it."""
+"""Every entry of `codegen/methods.toml` about a pinned schema takes effect, so none has a misspelt name."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from codegen.read.methods import METHODS_TOML
 
 PROFILES = {"v1": ("v1", "v1_unstable"), "v2": ("v2_draft", "v2_draft_unstable")}
 TABLE: dict[str, Any] = {
-    version: {side: lines for side, lines in tables.items() if side != SHARED}
+    version: {side: entries for side, entries in tables.items() if side != SHARED}
     for version, tables in tomllib.loads(METHODS_TOML.read_text("utf-8")).items()
 }
 CONTENT = [
     (version, wire, part)
     for version, sides in TABLE.items()
     for side in sides.values()
-    for wire, line in side.items()
-    for part in line.get("content", {})
+    for wire, entry in side.items()
+    for part in entry.get("content", {})
 ]
 
 
@@ -37,7 +37,7 @@ def test_every_part_that_needs_a_capability_is_in_a_pinned_schema(version: str, 
     assert part in guarded
 
 
-def test_every_method_of_the_pinned_schemas_is_in_the_table_it_is_handled_by() -> None:
+def test_every_method_of_the_pinned_schemas_has_an_entry() -> None:
     for version, profiles in PROFILES.items():
         listed = {wire for side in TABLE[version].values() for wire in side}
         for profile in profiles:
@@ -51,8 +51,8 @@ FACTS = [
     (version, wire, key)
     for version, sides in TABLE.items()
     for side in sides.values()
-    for wire, line in side.items()
-    for key in line
+    for wire, entry in side.items()
+    for key in entry
     if key in {"opens", "creates", "ends", "exempt", "gone", "cancels", "cancelled", "paths"}
 ]
 

@@ -1,4 +1,4 @@
-"""Small ACP schemas: definitions as a test writes them, and around them the messages a schema needs."""
+"""Builds small ACP schemas: the definitions of a test, and the messages that a schema needs around them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def ref(name: str) -> Schema:
 
 
 def wraps(name: str) -> Schema:
-    """What upstream writes for a union member that is a definition and something more."""
+    """Return a reference as upstream writes it in a union member that adds something to a definition."""
     return {"allOf": [ref(name)]}
 
 
@@ -29,13 +29,13 @@ def model(required: list[str] | None = None, /, **properties: Schema) -> Schema:
 
 
 def tagged(key: str, value: str, wrapped: str | None = None, **keywords: Any) -> Schema:
-    """A union member: a constant tag, and the definition it wraps."""
+    """Return a union member: a constant tag, and the definition that it wraps."""
     tag = model([key], **{key: {"type": "string", "const": value}})
     return tag | (wraps(wrapped) if wrapped else {}) | keywords
 
 
 def other(key: str, *known: str, **properties: Schema) -> Schema:
-    """The open member of a union."""
+    """Return the open member of a union."""
     return {
         "title": "other",
         **model([key, *properties], **{key: STRING}, **properties),
@@ -45,12 +45,12 @@ def other(key: str, *known: str, **properties: Schema) -> Schema:
 
 
 def part_of(method: str, side: str, definition: Schema) -> Schema:
-    """A definition as the params or the result of a method."""
+    """Return a definition as the params or the result of a method."""
     return {**definition, "x-side": side, "x-method": method}
 
 
 def acp_schema(definitions: Schema) -> Schema:
-    """A whole schema. A definition with `x-side` is a response, a notification or else a request, by its name's end."""
+    """Return a whole schema. The end of a name makes a definition with `x-side` a response, notification or request."""
     payloads: dict[str, list[str]] = {}
     senders = {"Agent", "Client"}
     for name, definition in definitions.items():
@@ -79,7 +79,7 @@ def write_schema(folder: Path, schema: Schema, file: str = "v1/schema.json") -> 
 
 
 def tree(folder: Path) -> dict[str, bytes]:
-    """Every file and folder below a folder, hidden ones too, but what Python leaves behind."""
+    """Return every file and folder in a folder, hidden ones included, but not Python's caches."""
     paths = (path for path in sorted(folder.rglob("*")) if "__pycache__" not in path.parts)
     return {path.relative_to(folder).as_posix(): path.read_bytes() if path.is_file() else b"/" for path in paths}
 

@@ -1,4 +1,4 @@
-"""A small schema and its `methods.toml`, which the tests of facts begin with."""
+"""A small schema and its `methods.toml`, in which the tests of facts make mistakes."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ lower = "own"
 
 [v1.protocol]
 "$/cancel_request" = { offered = "a request is in flight", cancels = "requestId" }
-"""  # noqa: E501 - a line of TOML is a line
+"""  # noqa: E501 - TOML can't break an inline table
 ID = model(["sessionId"], sessionId=STRING)
 NEW = model(
     ["cwd"], cwd=STRING, folders={"type": "array", "items": STRING}, servers={"type": "array", "items": ref("Server")}

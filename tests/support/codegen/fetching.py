@@ -1,4 +1,4 @@
-"""What the tests of fetching share: a package to fetch from, and a fetch that succeeds or is refused."""
+"""A package to fetch from, and fetches that succeed or are refused."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ NEW = acp_schema({"Text": model(["text", "more"], text=STRING, more=STRING)})
 
 
 def package(folder: Path, schemas: dict[str, Schema], **texts: Any) -> Path:
-    """An unpacked package of npm with schemas."""
+    """Write an unpacked npm package with schemas."""
     for file, schema in schemas.items():
         write_schema(folder / "schema", schema, file)
     named = {"name": "@acp/sdk", "version": "3.0.0", "license": "MIT", **texts}
@@ -25,14 +25,14 @@ def package(folder: Path, schemas: dict[str, Schema], **texts: Any) -> Path:
 
 
 def fetched(source: object, target: Path, capsys: pytest.CaptureFixture[str]) -> list[str]:
-    """Fetch; gives the lines about it."""
+    """Fetch, and return the lines that were printed."""
     capsys.readouterr()
     assert main(["fetch", str(source), "--schema", str(target)]) == 0
     return capsys.readouterr().out.splitlines()
 
 
 def refused(source: str, target: Path, capsys: pytest.CaptureFixture[str]) -> str:
-    """Fetch what can't be fetched; gives the sentence."""
+    """Fetch from an invalid source, which must change nothing, and return the line on stderr."""
     before = tree(target.parent)
     capsys.readouterr()
     assert main(["fetch", source, "--schema", str(target)]) == 2

@@ -1,6 +1,6 @@
-"""Pinned schemas with something wrong in a random place: dropped, renamed, retyped, copied, wrapped or referred to.
+"""Changes pinned schemas in random places: drops, renames, retypes, copies, wraps and refers.
 
-`mutations` changes what a schema means; here nothing need make sense. A seed always gives the same.
+The results need not be valid or make sense, unlike those of `mutations`. A seed always gives the same schema.
 """
 
 from __future__ import annotations
@@ -40,30 +40,30 @@ _VALUES: list[Any] = [
 
 @dataclass(frozen=True)
 class Fuzzed:
-    """A schema that something was done to, and what."""
+    """A changed schema, and a description of the changes."""
 
     profile: Profile
     schema: Schema
-    done: str
+    changes: str
 
 
 def fuzzed(seed: int) -> Fuzzed:
-    """The schema of a seed."""
+    """Return the schema of a seed."""
     random = Random(seed)
     profile, schema, places = random.choice(_pinned())
-    done: list[str] = []
+    changes: list[str] = []
     for _ in range(random.choice([1, 1, 1, 2, 3])):
         path = random.choice(places)
         if path and _is_there(schema, path):
             action = random.choice(_ACTIONS)
             schema = action(random, schema, path)
-            done.append(f"{action.__name__.strip('_')} /{'/'.join(map(str, path))}")
-    return Fuzzed(profile, schema, f"seed {seed}: {', '.join(done) or 'nothing'}")
+            changes.append(f"{action.__name__.strip('_')} /{'/'.join(map(str, path))}")
+    return Fuzzed(profile, schema, f"seed {seed}: {', '.join(changes) or 'nothing'}")
 
 
 @cache
 def _pinned() -> list[tuple[Profile, Schema, list[Path]]]:
-    """Every pinned schema with all its places."""
+    """Return every pinned schema with the paths of all its values."""
     found = [(each.profile, each.schema) for each in load(SCHEMA, pinned=True)]
     return [(profile, schema, list(_places(schema))) for profile, schema in found]
 
@@ -89,7 +89,7 @@ def _is_there(schema: Schema, path: Path) -> bool:
 
 
 def _with(node: Any, path: Path, value: Any) -> Any:
-    """A copy with another value at a path. What is not on the path is shared."""
+    """Return a copy with another value at a path. Values beside the path are shared."""
     if not path:
         return value
     copy = node.copy()

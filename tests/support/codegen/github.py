@@ -1,7 +1,7 @@
-"""GitHub as far as fetching goes: its API on one port of this machine, and what is uploaded on another.
+"""A stand-in for the part of GitHub that fetching uses: its API on one port of this machine, its storage on another.
 
-Made after GitHub's documentation of releases, release assets and rate limits: a release is asked for by its tag, an
-asset by its number, which redirects to a storage that refuses GitHub's own authorisation.
+Follows GitHub's documentation of releases, release assets and rate limits: a release is requested by its tag, an asset
+by its id, which redirects to a storage that refuses the API's authorization.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ _JSON = {"Content-Type": "application/json; charset=utf-8"}
 
 @dataclass(frozen=True)
 class Answer:
-    """One answer.
+    """One HTTP response.
 
     Attributes:
-        length: how many bytes it says it has, if not as many as it has.
-        never: it doesn't come at all.
+        length: the `Content-Length`, if it differs from the length of the content.
+        never: whether the response is never sent.
     """
 
     content: bytes = b""
@@ -42,15 +42,15 @@ Respond: TypeAlias = Callable[[str, Message], Answer]
 
 
 class GitHub:
-    """A GitHub with one repository that has one release.
+    """A server with one repository, which has one release.
 
     Attributes:
-        tag: of the release.
-        assets: the files of the release by their names. Their numbers count from 0.
-        digests: what GitHub says of a file instead of the truth.
-        release: keys of the release that are other than they would be.
-        instead: answers by the end of the path, in place of what would be answered.
-        asked: the place, the path and the authorisation of each request: "api" or "storage".
+        tag: the tag of the release.
+        assets: the files of the release by name. Their ids count from 0.
+        digests: digests to announce for files in place of the real ones.
+        release: keys to replace in the JSON of the release.
+        instead: responses to send in place of the normal ones, by the end of the path.
+        asked: the server ("api" or "storage"), the path and the authorization of each request.
     """
 
     def __init__(self) -> None:
@@ -113,7 +113,7 @@ class GitHub:
 
 @contextmanager
 def github() -> Iterator[GitHub]:
-    """A GitHub that is there for a while."""
+    """Run the servers while the block lasts."""
     found = GitHub()
     try:
         yield found
@@ -131,7 +131,7 @@ def _problem(status: int, message: str, headers: dict[str, str] | None = None) -
 
 
 class _Server(ThreadingHTTPServer):
-    """A server whose clients may leave when they like."""
+    """A server that ignores clients which close their connection early."""
 
     def __init__(self, respond: Respond) -> None:
         self.respond = respond

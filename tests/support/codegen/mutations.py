@@ -1,7 +1,7 @@
-"""Small changes to a JSON schema, each of which means something: what the generator has to notice.
+"""Small changes to a JSON schema that have a meaning, so the generator must not ignore them.
 
 An *operator* takes one schema object and yields changed copies of it. `mutations` applies every operator at every
-place of a schema; `sample` picks one of each kind, the same ones every time.
+place of a schema; `sample` picks one of each kind, always the same ones.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ LENIENCY = (
 _OTHER_FORMAT = {"int32": "int64", "uint16": "uint8", "double": "int32", "date-time": "uri", "regex": "uri"}
 _OTHER_SIDE = {"agent": "client", "client": "both", "both": "agent", "protocol": "proxy"}
 _VARIANTS = ("anyOf", "oneOf")
-# In these places the order says nothing: which messages there are, what a variant is not.
-MEANS_NOTHING = {("turn anyOf round", "root"), ("turn anyOf round", "not")}
+# In these places the order has no meaning: the messages at the root, and the tags that a member excludes.
+MEANS_NOTHING = {("reverse anyOf", "root"), ("reverse anyOf", "not")}
 
 
 @dataclass(frozen=True)
 class Mutation:
-    """One change: what kind it is, where, and the schema that comes out."""
+    """One change: its kind, the kind of place and the pointer, and the changed schema."""
 
     kind: str
     place: str
@@ -42,23 +42,23 @@ class Mutation:
 
 
 def mutations(schema: Schema) -> Iterator[Mutation]:
-    """Every mutation of a schema."""
+    """Yield every mutation of a schema."""
     for path, place in _places(schema, (), "root"):
         node = _at(schema, path)
         for operator in OPERATORS:
             for kind, changed in operator(node):
                 if changed == node or (kind, place) in MEANS_NOTHING:
                     continue
-                if _is_said_twice(kind, node) or _is_inherited(kind, node, schema):
+                if _is_in_description(kind, node) or _is_inherited(kind, node, schema):
                     continue
                 yield Mutation(kind, place, _pointer(path), _replaced(schema, path, changed))
     yield from _of_definitions(schema)
 
 
 def sample(schema: Schema, variation: int, parts: int = 2) -> list[Mutation]:
-    """One mutation of some kinds. Each variation has others: in another sort of place, and further on there.
+    """Return one mutation each of some kinds. A variation picks the kinds, the kind of place and the place.
 
-    Variations that follow each other, as many as there are parts, have every kind between them.
+    Any `parts` consecutive variations together have every kind.
     """
     kinds: dict[str, dict[str, list[Mutation]]] = defaultdict(lambda: defaultdict(list))
     for mutation in mutations(schema):
@@ -68,13 +68,13 @@ def sample(schema: Schema, variation: int, parts: int = 2) -> list[Mutation]:
     return [group[(variation + 1) * 7919 % len(group)] for group in chosen]
 
 
-def _is_said_twice(kind: str, node: Schema) -> bool:
-    """Whether a dropped title is also what the description begins with, which is what readers are shown."""
+def _is_in_description(kind: str, node: Schema) -> bool:
+    """Return whether a dropped title is also the beginning of the description, which is in the output."""
     return kind in ("drop title", "rename title") and node.get("description", "").startswith(f"**{node['title']}**")
 
 
 def _is_inherited(kind: str, node: Schema, schema: Schema) -> bool:
-    """Whether a dropped description is that of the definition a class derives from, which readers are shown anyway."""
+    """Return whether a dropped description is the same as that of the base class, which is in the output."""
     if kind not in ("drop description", "rename description"):
         return False
     refs = [part["$ref"].rpartition("/")[2] for part in node.get("allOf", []) if "$ref" in part]
@@ -158,7 +158,7 @@ def _change_lists(node: Schema) -> Iterator[tuple[str, Schema]]:
             yield f"drop from {keyword}", {**node, keyword: items[:index] + items[index + 1 :]}
             yield f"twice in {keyword}", {**node, keyword: [*items, item]}
         if len(items) - ({"type": "null"} in items) > 1 and keyword != "required":
-            yield f"turn {keyword} round", {**node, keyword: items[::-1]}
+            yield f"reverse {keyword}", {**node, keyword: items[::-1]}
     for key in node.get("properties", {}):
         if key not in node.get("required", []):
             yield "add to required", {**node, "required": [*node.get("required", []), key]}
@@ -199,7 +199,7 @@ def _of_definitions(schema: Schema) -> Iterator[Mutation]:
 
 
 def _places(node: Any, path: Path, place: str) -> Iterator[tuple[Path, str]]:
-    """Every schema object and what it is."""
+    """Yield the path of every schema object and its kind of place."""
     if not isinstance(node, dict):
         return
     yield path, place
@@ -237,7 +237,7 @@ def _at(node: Any, path: Path) -> Any:
 
 
 def _replaced(node: Any, path: Path, changed: Schema) -> Any:
-    """A copy of a schema with another object at a path. What is not on the path is shared."""
+    """Return a copy of a schema with another object at a path. Objects beside the path are shared."""
     if not path:
         return changed
     copy = node.copy()

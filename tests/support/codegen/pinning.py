@@ -1,4 +1,4 @@
-"""Pinning a schema that a test has written."""
+"""Pins a schema that a test has written."""
 
 from __future__ import annotations
 

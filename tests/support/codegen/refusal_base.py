@@ -1,4 +1,4 @@
-"""The schema that `test_refusals` breaks, and how its cases break it."""
+"""The schema that the cases of `test_refusals` break, and functions that break it."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ BASE: Schema = acp_schema(
 
 
 def changed(**definitions: Any) -> Schema:
-    """The base schema with other definitions."""
+    """Return the base schema with definitions added or replaced."""
     return acp_schema({**_definitions(), **definitions})
 
 
 def at(path: str, **keywords: Any) -> Schema:
-    """The base schema with more keywords in one place."""
+    """Return the base schema with keywords added or replaced in one place."""
     schema = json.loads(json.dumps(BASE))
     node: Any = schema
     for key in path.strip("/").split("/") if path else []:
@@ -43,6 +43,7 @@ def at(path: str, **keywords: Any) -> Schema:
 
 
 def without(*path: str) -> Schema:
+    """Return the base schema without one place."""
     schema = json.loads(json.dumps(BASE))
     node: Any = schema
     for key in path[:-1]:

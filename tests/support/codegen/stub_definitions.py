@@ -1,4 +1,4 @@
-"""Definitions of a small schema with methods of every side and kind."""
+"""The definitions of a small schema with methods of every side and kind."""
 
 from __future__ import annotations
 
