@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -9,14 +10,23 @@ import tarfile
 import tomllib
 from email.parser import Parser
 from importlib.metadata import version
+from pathlib import Path
 
 import pytest
 
 import acp_runtime
+from codegen.files.folders import write_files
 from tests.support.paths import ROOT
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 ADDRESS = PROJECT["urls"]["Repository"]
+# They need the packages, the generator, the schema, the pages and the helpers of tests.
+SOME_TESTS = [
+    "tests/runtime/jsonrpc/test_framing.py",
+    "tests/codegen/test_drift.py",
+    "tests/test_pages.py",
+    "tests/test_protocol_rules.py",
+]
 
 
 @pytest.fixture(scope="module")
@@ -49,6 +59,20 @@ def test_the_sdist_has_every_file_of_the_repository(sdist: dict[str, bytes]) -> 
     if not expected:
         pytest.skip("This is no git repository, so there is no list of files to compare with.")
     assert expected - sdist.keys() == set()
+
+
+@pytest.mark.slow
+def test_tests_run_from_an_unpacked_sdist_without_git(sdist: dict[str, bytes], tmp_path: Path) -> None:
+    write_files(tmp_path, sdist)
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
+    packages = os.pathsep.join(str(tmp_path / name) for name in ("generated", "runtime"))
+    environment = {**kept, "PYTHONPATH": packages, "PATH": str(Path(sys.executable).parent)}
+    command = [sys.executable, "-m", "pytest", "-q", "--numprocesses", "0", "-m", "not slow", *SOME_TESTS]
+    done = subprocess.run(
+        command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=250, check=False
+    )
+    assert done.returncode == 0, done.stdout
+    assert "passed" in done.stdout
 
 
 def test_links_on_the_package_index_lead_to_the_tag_of_the_release(sdist: dict[str, bytes]) -> None:
