@@ -15,7 +15,7 @@ _ASSIGN = "_acp_assign"
 
 
 def is_handled_here(instance: Any, name: str, value: Any) -> bool:
-    """Whether `assign` has to make an assignment, because pydantic's own would be wrong."""
+    """Return whether `assign` has to make an assignment, because pydantic's own would be wrong."""
     cls = instance.__class__
     field = cls.__pydantic_fields__.get(name)
     if field is None or field.frozen or cls.model_config.get("frozen"):

@@ -10,17 +10,17 @@ GENERATED = "_acp_generated"
 
 
 def is_generated_module(name: Any) -> bool:
-    """Whether a module is generated, which it states by `__lazy_fields__ = True`."""
+    """Return whether a module is generated, which it states by `__lazy_fields__ = True`."""
     return bool(getattr(sys.modules.get(name), "__lazy_fields__", False))
 
 
 def is_generated(cls: type) -> bool:
-    """Whether a class is generated. A user's subclass of a generated class is not."""
+    """Return whether a class is generated. A user's subclass of a generated class is not."""
     return GENERATED in cls.__dict__
 
 
 def is_generated_field(cls: type, name: str) -> bool:
-    """Whether a field comes from a generated class and isn't overridden in a user's subclass."""
+    """Return whether a field comes from a generated class and isn't overridden in a user's subclass."""
     return is_generated(next((each for each in cls.__mro__ if name in _annotated_names(each)), object))
 
 

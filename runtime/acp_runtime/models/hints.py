@@ -54,7 +54,7 @@ def _advice_for_json(value: dict[Any, Any], classes: Classes) -> tuple[Classes, 
     """Return the classes that were probably intended for a dict, and what to write."""
     tagged = [cls for cls in classes if any(_item(value, cls, name) == tag for name, tag in tags_of(cls).items())]
     if len(tagged or classes) > 1:
-        return tagged, "constructors take instances of models, not dicts"
+        return tagged, "build one of these, or parse decoded JSON with model_validate"
     name = (tagged or classes)[0].__name__
     return tagged, f"write {name}(...), or {name}.model_validate(...) for decoded JSON"
 

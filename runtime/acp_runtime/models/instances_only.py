@@ -33,7 +33,7 @@ def instance_schema(*classes: type) -> Schema | None:
 
 
 def is_constructed(*classes: type) -> bool:
-    """Whether the schema of this class is made for its constructor."""
+    """Return whether the schema of this class is made for its constructor."""
     return classes == (_constructed.get(),)
 
 

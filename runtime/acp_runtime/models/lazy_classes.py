@@ -1,11 +1,12 @@
 """Model classes that are deferred until their first use.
 
 A profile has hundreds of models, and a process uses a few dozen of them. A class statement in a generated module makes
-an empty class. When any other attribute of the class is first read, its annotations are evaluated and pydantic builds
-the class in place. All other classes, including subclasses of deferred ones, are built by their class statement.
+an empty class. When one of its attributes is first read, its annotations are evaluated and pydantic builds the class in
+place. All other classes, including subclasses of deferred ones, are built by their class statement.
 
-Two facts about Python make this work: `from __future__ import annotations` leaves strings in a class body's
-`__annotations__`; and unions, generic aliases and class statements read only the attributes in `_READ_UNBUILT`.
+This relies on two facts about Python: `from __future__ import annotations` leaves strings in a class body's
+`__annotations__`; and unions, generic aliases and class statements read only attributes in `_READ_UNBUILT`, which don't
+build the class.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ _builders: dict[type, int] = {}
 
 
 class DeferredMeta(ModelMetaclass, InPlaceMeta):
-    """The metaclass of a deferred class. Builds the class when one of its attributes is read.
+    """The metaclass of a deferred class. It builds the class when one of its attributes is read.
 
     It is the base of `ModelMeta`, so that a subclass of a deferred class can have a metaclass derived from `ModelMeta`.
     """

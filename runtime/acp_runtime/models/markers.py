@@ -1,7 +1,7 @@
 """Markers in generated annotations: leniency, null or absent, and the tags of open variants.
 
-Each marker is used in an `Annotated[...]` and builds a pydantic-core schema, so that parsing seldom calls back into
-Python. Leniency is on the JSON side only; the Python side is strict.
+Each marker is used in an `Annotated[...]` and builds a pydantic-core schema, so that parsing seldom calls Python
+functions. Only the JSON side is lenient; the Python side is strict.
 """
 
 from __future__ import annotations
@@ -74,8 +74,8 @@ class _NoTag:
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         none = core_schema.none_schema()
         none_or_text = core_schema.union_schema([none, core_schema.str_schema(strict=True)])
-        tolerant = core_schema.with_default_schema(none_or_text, on_error="omit")
-        return _for_json(core_schema.chain_schema([tolerant, none]), none)
+        lenient = core_schema.with_default_schema(none_or_text, on_error="omit")
+        return _for_json(core_schema.chain_schema([lenient, none]), none)
 
     def __repr__(self) -> str:
         return "NoTag"

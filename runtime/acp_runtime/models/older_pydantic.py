@@ -45,8 +45,8 @@ UnexpectedValue: type[ValueError] = PydanticSerializationError if _BEFORE_2_13 e
 
 
 _DROPS_KEYS = (2, 13) <= _version < (2, 14, 2)
-_CATCHER = "\0"
-"""The prefix of the names of fields that catch a dropped key."""
+_CATCHER_PREFIX = "\0"
+"""How the names of the additional fields begin."""
 
 
 class _NoValue:
@@ -71,7 +71,7 @@ def forbid_extra(fields: Any, *, assignable: bool = False) -> None:
 def keep_keys_named_like_fields(fields: Any) -> None:
     """Make a class keep a JSON key that equals the name of a field as an unknown key."""
     aliases: list[Any] = [field.get("validation_alias", name) for name, field in fields["fields"].items()]
-    keys = {_CATCHER + name: name for name in fields["fields"] if name not in aliases}
+    keys = {_CATCHER_PREFIX + name: name for name in fields["fields"] if name not in aliases}
     if not _DROPS_KEYS or not keys:
         return
     anything = core_schema.with_default_schema(core_schema.any_schema(), default=None)
@@ -85,8 +85,8 @@ def keep_keys_named_like_fields(fields: Any) -> None:
 
 
 def is_real_field(name: str) -> bool:
-    """Whether a field in a schema is a field of the class, not one that catches a key."""
-    return not name.startswith(_CATCHER)
+    """Return whether a field in a schema is a field of the class, not one that catches a key."""
+    return not name.startswith(_CATCHER_PREFIX)
 
 
 def _move_to_extra(keys: dict[str, str], parsed: Any) -> Any:
@@ -174,5 +174,5 @@ def model_rebuild(shallow_serializer: Callable[[Any], SchemaSerializer]) -> Any:
 
 
 def keeps_shallow_serializer() -> bool:
-    """Whether a generated class keeps its shallow serializer when it is complete."""
+    """Return whether a generated class keeps its shallow serializer when it is complete."""
     return _BEFORE_2_13

@@ -21,7 +21,7 @@ _DUMPED_UNCHANGED = core_schema.simple_ser_schema("any")
 
 
 def is_optional(schema: Any) -> bool:
-    """Whether a field need not be given."""
+    """Return whether a field need not be given."""
     return schema["type"] == "default" and bool({"default", "default_factory"} & schema.keys())
 
 
@@ -55,9 +55,9 @@ def required_json_field(schema: Any) -> CoreSchema:
         return core_schema.no_info_before_validator_function(_empty_for_null, schema["schema"])
     if schema["type"] != "default" or schema.get("on_error") != "omit":
         return cast("CoreSchema", schema)
-    tolerant = core_schema.with_default_schema(schema["schema"], default_factory=list, on_error="default")
+    lenient = core_schema.with_default_schema(schema["schema"], default_factory=list, on_error="default")
     # Wrapped, because a field whose schema has a default is optional.
-    return core_schema.json_or_python_schema(tolerant, tolerant)
+    return core_schema.json_or_python_schema(lenient, lenient)
 
 
 def null_is_absent(schema: CoreSchema) -> CoreSchema:
@@ -107,7 +107,7 @@ def _or_absent(value: Any) -> Any:
 
 
 def _refuses_absent(schema: Any) -> bool:
-    """Whether a schema certainly refuses an absent value, and does so fast."""
+    """Return whether a schema certainly refuses an absent value, and does so fast."""
     return schema["type"] in _REFUSE_ABSENT or (schema["type"] == "nullable" and _refuses_absent(schema["schema"]))
 
 

@@ -38,11 +38,11 @@ def _json_field(schema: Schema) -> Schema:
 
 
 def uses_json_side(fields: Schema) -> bool:
-    """Whether fields were changed by `use_json_side`. pydantic may return a schema that it made before."""
+    """Return whether fields were changed by `use_json_side`. pydantic may return a schema that it made before."""
     return bool(fields.get("metadata") == _METADATA)
 
 
 def defaults_to_none(cls: Any, name: str) -> bool:
-    """Whether a field that isn't given is absent and reads as `None`."""
+    """Return whether a field that isn't given is absent and reads as `None`."""
     field = cls.__pydantic_fields__[name]
     return field.default is None and field.default_factory is None and not field.validate_default

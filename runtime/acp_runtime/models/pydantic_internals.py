@@ -85,7 +85,7 @@ def build_in_place(mcs: type, existing: type, namespace: dict[str, Any]) -> Any:
 
 @cache
 def can_build_in_place() -> bool:
-    """Whether `build_in_place` works."""
+    """Return whether `build_in_place` works."""
 
     class Probe(ModelMetaclass, InPlaceMeta):
         """A metaclass like that of models."""
@@ -153,5 +153,5 @@ def without_schema(cls: type) -> Generator[None]:
 
 
 def is_complete(cls: type) -> bool:
-    """Whether pydantic has made the validator and the serializer of a class."""
+    """Return whether pydantic has made the validator and the serializer of a class."""
     return bool(getattr(cls, "__pydantic_complete__", True))

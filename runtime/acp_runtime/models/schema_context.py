@@ -52,17 +52,17 @@ def receiving() -> Generator[None]:
 
 
 def is_received() -> bool:
-    """Whether a schema is made for the messages that a connection receives."""
+    """Return whether a schema is made for the messages that a connection receives."""
     return _received.get()
 
 
 def is_in_user_code() -> bool:
-    """Whether a schema is made for a field of a user's class, or for no field at all."""
+    """Return whether a schema is made for a field of a user's class, or for no field at all."""
     return not is_generated(_holder.get())
 
 
 def is_for_user_code(cls: type) -> bool:
-    """Whether the schema of a class is made for a user's model or type adapter."""
+    """Return whether the schema of a class is made for a user's model or type adapter."""
     completed = _completed.get()
     return completed is None or (completed is not cls and not is_generated(completed))
 
@@ -80,7 +80,7 @@ def for_user_code(cls: type, schema: Schema) -> Schema:
 
 
 def was_made_for_user_code(schema: Schema) -> bool:
-    """Whether the schema of a complete class came from `for_user_code`."""
+    """Return whether the schema of a complete class came from `for_user_code`."""
     top = schema["schema"] if schema["type"] == "definitions" else schema
     function = top.get("serialization", {}).get("function")
     return isinstance(getattr(function, "__self__", None), AsDeclared)

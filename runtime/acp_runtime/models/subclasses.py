@@ -35,7 +35,7 @@ def constructor_of_subclass(cls: Any) -> Build:
     build = partial(_build_by_pydantic, cls) if validator is None else validator.validate_python
     if getattr(cls, "__pydantic_custom_init__", False):
         build = partial(_build_or_parse, cls, build)
-    return partial(_build_and_warn, build, tags_of(cls).keys())
+    return partial(_build_without_absent, build, tags_of(cls).keys())
 
 
 def validator_of_arguments(cls: Any) -> SchemaValidator | None:
@@ -121,19 +121,18 @@ def _build_or_parse(cls: Any, build: Build, data: dict[str, Any], *, self_instan
     """Build an instance of a class with its own `__init__`, which pydantic also calls with parsed JSON."""
     try:
         return build(data, self_instance=self_instance)
-    except ValidationError:
+    except ValidationError as error:
         if data.keys() <= cls.__pydantic_fields__.keys():
             raise
         try:
             json = to_json(data)
         except PydanticSerializationError:
-            json = None
-        if json is None:
-            raise
+            raise error from None
     return cls.__pydantic_validator__.validate_json(json, self_instance=self_instance)
 
 
-def _build_and_warn(build: Build, tags: Set[str], data: dict[str, Any], *, self_instance: Any) -> None:
+def _build_without_absent(build: Build, tags: Set[str], data: dict[str, Any], *, self_instance: Any) -> None:
+    """Build an instance from the arguments that aren't absent, and mark its tags as set."""
     given = {name: value for name, value in data.items() if value is not ABSENT}
     built = build(given, self_instance=self_instance)
     self_instance.__pydantic_fields_set__.update(tags)

@@ -25,5 +25,5 @@ def concrete_models_of_union(union: Any) -> list[type[BaseModel]]:
 
 
 def is_model_class(member: Any) -> bool:
-    """Whether a member is a model class."""
+    """Return whether a member is a model class."""
     return isinstance(member, type) and issubclass(member, BaseModel)

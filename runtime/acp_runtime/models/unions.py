@@ -54,27 +54,24 @@ class ByTag:
             schema = handler.generate_schema(member)
             tags = _tags(member, self.attribute)
             tagged.update(dict.fromkeys(tags, schema))
-            others += [] if tags else [(_label(member), schema)]
+            others += [] if tags else [(_member_label(member), schema)]
         tag = wire_name(self.attribute)
         by_tag = core_schema.tagged_union_schema(tagged, tag, from_attributes=False)
-        validator = UnionValidator(_name(self, source), models, by_tag=tag if others else None, tagged=True)
+        validator = UnionValidator(_union_name(self, source), models, by_tag=tag if others else None, tagged=True)
         return _union(first_match([(tag, by_tag), *others]) if others else by_tag, validator)
 
 
 class _FirstMatch:
-    """A union without a tag. A value is that of the first member that accepts it."""
+    """A union without a tag. A value becomes an instance of the first member that accepts it."""
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         members = members_of(source)
-        if all(map(is_model_class, members)) and (instance := instance_schema(*members)) is not None:
+        only_models = all(map(is_model_class, members))
+        if only_models and (instance := instance_schema(*members)) is not None:
             return cast("CoreSchema", instance)
-        schema = first_match([(_label(member), handler.generate_schema(member)) for member in members])
-        return _union(
-            schema,
-            UnionValidator(
-                _name(self, source), concrete_models_of_union(source), only_models=all(map(is_model_class, members))
-            ),
-        )
+        schema = first_match([(_member_label(member), handler.generate_schema(member)) for member in members])
+        models = concrete_models_of_union(source)
+        return _union(schema, UnionValidator(_union_name(self, source), models, only_models=only_models))
 
     def __repr__(self) -> str:
         return "FirstMatch"
@@ -90,16 +87,15 @@ class _ExactlyOne:
 
         def check(value: BaseModel) -> BaseModel:
             payload = value.model_dump_json()
-            if sum(_parses(member, payload) for member in members) > 1:
-                raise PydanticCustomError(
-                    "more_than_one", "Input should match exactly one variant, but matches several"
-                )
+            matching = [member.__name__ for member in members if _parses(member, payload)]
+            if len(matching) > 1:
+                message = "Input should match exactly one variant, but matches {variants}"
+                raise PydanticCustomError("more_than_one", message, {"variants": " and ".join(matching)})
             return value
 
-        schema = first_match([(_label(member), handler.generate_schema(member)) for member in members])
-        return _union(
-            core_schema.no_info_after_validator_function(check, schema), UnionValidator(_name(self, source), members)
-        )
+        first = first_match([(_member_label(member), handler.generate_schema(member)) for member in members])
+        schema = core_schema.no_info_after_validator_function(check, first)
+        return _union(schema, UnionValidator(_union_name(self, source), members))
 
     def __repr__(self) -> str:
         return "ExactlyOne"
@@ -141,9 +137,9 @@ def _labelled(name: str, schema: CoreSchema) -> CoreSchema:
     return Tag(name).__get_pydantic_core_schema__(Any, cast("Any", generated))
 
 
-def _name(marker: Any, union: Any) -> str:
+def _union_name(marker: Any, union: Any) -> str:
     """Return the name of a union in its generated module, or else the names of its models."""
-    if is_received():  # errors of a connection don't show it
+    if is_received():  # a connection's errors don't show it
         return ""
     models = concrete_models_of_union(union)
     for module in {model.__module__ for model in models} or filter(is_generated_module, list(sys.modules)):
@@ -158,7 +154,7 @@ def _annotated_aliases(module: str) -> list[tuple[str, Any]]:
     return [(name, value) for name, value in vars(sys.modules[module]).items() if get_origin(value) is Annotated]
 
 
-def _label(member: Any) -> str:
+def _member_label(member: Any) -> str:
     models = [model.__name__ for model in concrete_models(member)]
     items = [each.__name__ for each in get_args(member) if isinstance(each, type)]
     name = getattr(member, "__name__", "union")

@@ -40,7 +40,7 @@ class Channel(Protocol):
         ...
 
     def supports(self, method: AnyMethod) -> bool:
-        """Whether the peer has advertised what a method needs."""
+        """Return whether the peer has advertised what a method needs."""
         ...
 
     @property

@@ -33,6 +33,6 @@ class Side(Generic[RemoteT]):
     base: type[Handler]
 
     def overrides(self, handler: Handler, method: AnyMethod) -> bool:
-        """Whether a handler overrides the default of a method."""
+        """Return whether a handler overrides the default of a method."""
         default = getattr(self.base, method.name, None)
         return getattr(getattr(handler, method.name, None), "__func__", None) is not default

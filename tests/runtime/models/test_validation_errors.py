@@ -12,7 +12,7 @@ from pydantic import BaseModel, TypeAdapter, ValidationError, create_model, fiel
 
 from acp_bindings import v1, v2_draft
 from acp_runtime import ABSENT
-from acp_runtime.models.unions import FirstMatch
+from acp_runtime.models.unions import ExactlyOne, FirstMatch
 from tests.support.models.constructor_calls import WRONG, constructor_calls, json_key
 from tests.support.models.outcomes import outcomes
 from tests.support.models.profiles import Profile
@@ -75,7 +75,7 @@ def test_a_wrong_enum_value_is_one_error() -> None:
             "not dict: write SessionUpdatePlan(...), or SessionUpdatePlan.model_validate(...) for decoded JSON",
         ),
         ({"session_update": "plan", "entries": []}, "SessionUpdatePlan, not dict: write SessionUpdatePlan(...)"),
-        ({"entries": []}, "not dict: constructors take instances of models, not dicts"),
+        ({"entries": []}, "not dict: build one of these, or parse decoded JSON with model_validate"),
         ("hello", "not str"),
         (None, "not NoneType"),
     ],
@@ -286,3 +286,9 @@ def test_a_known_tag_for_an_unknown_variant_is_reported_with_the_tag() -> None:
     ((loc, message),) = errors_of(v2_draft.ContentBlockOther, type="text", text="x")
     assert loc == ("type",)
     assert message == "Input should not be 'text', a tag that has its own model"
+
+
+def test_a_value_of_several_variants_of_an_exclusive_union_is_reported_with_their_names() -> None:
+    either: Any = Annotated[v1.TextContent | v1.TextResourceContents, ExactlyOne]
+    with pytest.raises(ValidationError, match="but matches TextContent and TextResourceContents"):
+        TypeAdapter(either).validate_json('{"text":"x","uri":"u"}')
