@@ -17,7 +17,8 @@ class SchemaError(Exception):
         pointer: JSON pointer to the place, within the file that `source` names.
         message: a sentence that says what is wrong.
         source: the file.
-        next_step: a sentence that says what to do; by default, to add a rule to the module that raised the error.
+        next_step: a sentence that says what to do; by default, to add a rule to the module that raised the error,
+            or to report a mistake upstream.
     """
 
     def __init__(self, pointer: str, message: str, source: str = "", next_step: str = "") -> None:
@@ -42,7 +43,7 @@ class SchemaError(Exception):
         files = [Path(frame.filename) for frame in traceback.extract_tb(self.__traceback__)]
         own = [path for path in files if path.is_relative_to(_CODEGEN) and path != _NODES]
         where = f"codegen/{own[-1].relative_to(_CODEGEN).as_posix()}" if own else "codegen"
-        return f"Add a rule for it to {where}, then run `make regen` again."
+        return f"Add a rule for it to {where} and run `make regen` again, or report it upstream if it is a mistake."
 
 
 class FileError(SchemaError):

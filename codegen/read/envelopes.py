@@ -61,7 +61,7 @@ class Messages:
 
 
 def read_messages(raw: dict[str, Any]) -> Messages:
-    """Read all messages of a schema. Batches hold the same messages, and are checked likewise."""
+    """Read all messages of a schema. Batches hold the same messages, and are checked in the same way."""
     reader = _Reader(raw)
     with reading(Node(raw, "")) as root:
         _expect(root, "$schema", _DIALECT)
@@ -202,11 +202,11 @@ def _described(schema: Any, doc: str = "") -> Iterator[tuple[str, str]]:
         for each in schema:
             yield from _described(each, doc)
     if is_object(schema):
-        said = schema.get("description", doc)
+        description = schema.get("description", doc)
         if "$ref" in schema:
-            yield schema["$ref"].removeprefix(REF_PREFIX), said
+            yield schema["$ref"].removeprefix(REF_PREFIX), description
         for keyword, value in schema.items():
-            yield from _described(value, said if keyword == "allOf" else "")
+            yield from _described(value, description if keyword == "allOf" else "")
 
 
 def without_method_members(schema: Any, definitions: dict[str, Any]) -> Any:

@@ -161,8 +161,10 @@ def _part(name: str, schema: Any, payloads: set[Payload]) -> _Part | None:
     expected = (_RESPONDERS if kind == "response" else _SENDERS)[side]
     senders = {payload.sender for payload in mine}
     if senders != expected:
-        said, found = (" and ".join(sorted(each)) for each in (expected, senders))
-        raise SchemaError(pointer, f"A {kind} of side {side!r} is sent by {said}, but it is in messages of {found}.")
+        senders_of_side, found = (" and ".join(sorted(each)) for each in (expected, senders))
+        raise SchemaError(
+            pointer, f"A {kind} of side {side!r} is sent by {senders_of_side}, but it is in messages of {found}."
+        )
     return _Part(side, wire, kind)
 
 

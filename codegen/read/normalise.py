@@ -158,13 +158,14 @@ class _Reader:
 
     def _union(self, name: str, whole: Variant, common: dict[str, Node], fields: tuple[Field, ...]) -> Union:
         """Build a union of objects. Its own properties, the `common` ones and the `fields` go into each member."""
-        shared = {**common, **whole.properties}
-        tag = find_tag(whole, shared)
+        described = {**common, **whole.properties}
+        tag = find_tag(whole, described)
+        shared = {key: node for key, node in described.items() if key != tag.key}
         for key in whole.required - shared.keys() - {field.wire for field in fields}:
             raise whole.node.error(f"There is no rule for a tag ({key!r}) that the union itself requires.", "required")
-        for each in whole.nested:
-            each.required |= whole.required & shared.keys()
-        members = tuple(self._member(name, each, tag, shared, fields) for each in whole.nested)
+        required = whole.required & shared.keys()
+        nested = [replace(each, required=each.required | required) for each in whole.nested]
+        members = tuple(self._member(name, each, tag, shared, fields) for each in nested)
         if whole.exclusive:
             self._check_exclusive(whole, tag, members)
         attribute = self._attribute(members) if tag.known else None
@@ -194,7 +195,7 @@ class _Reader:
         label = pascal(value if value is not None else each.title)
         if not label:
             raise each.node.error("Expected a constant tag or a title, to name the union member by.")
-        own = take_tag(each, tag, self.lookup)
+        own, each = take_tag(each, tag, self.lookup)
         adds_nothing = not (shared or fields or each.properties or each.nested)
         if each.base and adds_nothing and not own:
             self.resolve(each.base)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from codegen.ir import Field
@@ -12,7 +12,7 @@ from codegen.read.raw import VARIANTS
 from codegen.read.types import Lookup, missing_definition
 
 
-@dataclass
+@dataclass(frozen=True)
 class Variant:
     """An object that is being read: its keywords are taken, its properties are not read yet."""
 
@@ -82,7 +82,7 @@ def read_variant(node: Node, definitions: dict[str, Any]) -> Variant:
 
 
 def find_tag(whole: Variant, shared: dict[str, Node]) -> Tag:
-    """Find the tag of a union, and remove it from the properties that its members share."""
+    """Find the tag of a union. `shared` are the properties that are described beside its members."""
     key = _tag_key(whole)
     if key is None:
         return Tag(None, (), None)
@@ -90,7 +90,7 @@ def find_tag(whole: Variant, shared: dict[str, Node]) -> Tag:
     for value in known:
         if known.count(value) > 1:
             raise whole.node.error(f"Two members have the tag {value!r}.")
-    beside = shared.pop(key, None)
+    beside = shared.get(key)
     if beside is not None and not any(_is_null(each, key) for each in whole.nested):
         raise whole.node.error(f"The tag {key!r} is described beside the members, but no member goes without it.")
     if whole.exclusive != (whole.discriminator is not None):
@@ -119,19 +119,18 @@ def constant(each: Variant, key: str | None) -> str | None:
     return value if isinstance(value, str) and key in each.required else None
 
 
-def take_tag(each: Variant, tag: Tag, lookup: Lookup) -> tuple[Field, ...]:
-    """Remove the tag from a member's properties and return its field; empty if the member has none."""
+def take_tag(each: Variant, tag: Tag, lookup: Lookup) -> tuple[tuple[Field, ...], Variant]:
+    """Return the tag field of a member, if it has one, and the member without that property."""
     if tag.key is None or tag.key not in each.properties:
         if each.excluded is not None:
             raise each.node.error("There is no rule for `not`, except on the open member of a tagged union.", "not")
-        return ()
+        return (), each
     node, value = each.properties[tag.key], constant(each, tag.key)
-    is_null = _is_null(each, tag.key)
-    del each.properties[tag.key]
+    rest = replace(each, properties={key: each.properties[key] for key in each.properties if key != tag.key})
     if value is not None:
-        return (_constant_field(each, node, tag.key, value),)
-    field = _null_field(each, node, tag, lookup) if is_null else _open_field(each, node, tag, lookup)
-    return (field,)
+        return (_constant_field(each, node, tag.key, value),), rest
+    read_field = _null_field if _is_null(each, tag.key) else _open_field
+    return (read_field(each, node, tag, lookup),), rest
 
 
 def _constant_field(each: Variant, node: Node, key: str, value: str) -> Field:
