@@ -307,7 +307,9 @@ class RemoteClient(Remote):
     """The proxy for a client at the other end of a connection."""
 
     requests: ClassVar[Mapping[str, Request[Any, Any]]] = methods.CLIENT_REQUESTS
+    """The requests that a client handles, by their names on the wire."""
     notifications: ClassVar[Mapping[str, Notification[Any]]] = methods.CLIENT_NOTIFICATIONS
+    """The notifications that a client handles, by their names on the wire."""
 
     @property
     def handler(self) -> Agent:
@@ -321,13 +323,13 @@ class RemoteClient(Remote):
 
     @property
     def capabilities(self) -> ClientCapabilities | None:
-        """The capabilities that the client advertised; None until `initialize` is answered."""
+        """The capabilities that the client advertised; None before `initialize` was answered."""
         found: ClientCapabilities | None = self._channel.peer_capabilities
         return found
 
     @property
     def peer_info(self) -> Implementation | None:
-        """The client's name and version; None until `initialize` is answered, or if it gave none."""
+        """The client's name and version; None before `initialize` was answered, or if the client didn't send them."""
         found: Implementation | None = self._channel.peer_info
         return found
 

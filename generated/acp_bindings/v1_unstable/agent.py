@@ -618,7 +618,9 @@ class RemoteAgent(Remote):
     """The proxy for an agent at the other end of a connection."""
 
     requests: ClassVar[Mapping[str, Request[Any, Any]]] = methods.AGENT_REQUESTS
+    """The requests that an agent handles, by their names on the wire."""
     notifications: ClassVar[Mapping[str, Notification[Any]]] = methods.AGENT_NOTIFICATIONS
+    """The notifications that an agent handles, by their names on the wire."""
 
     @property
     def handler(self) -> Client:
@@ -632,13 +634,13 @@ class RemoteAgent(Remote):
 
     @property
     def capabilities(self) -> AgentCapabilities | None:
-        """The capabilities that the agent advertised; None until `initialize` is answered."""
+        """The capabilities that the agent advertised; None before `initialize` was answered."""
         found: AgentCapabilities | None = self._channel.peer_capabilities
         return found
 
     @property
     def peer_info(self) -> Implementation | None:
-        """The agent's name and version; None until `initialize` is answered, or if it gave none."""
+        """The agent's name and version; None before `initialize` was answered, or if the agent didn't send them."""
         found: Implementation | None = self._channel.peer_info
         return found
 
