@@ -31,7 +31,7 @@ def test_there_are_many_instances_of_every_definition(profile: Profile) -> None:
     assert {each.definition for each in found if each.valid} == set(profile.definitions)
 
 
-def test_no_valid_instance_is_rejected(profile: Profile) -> None:
+def test_every_valid_instance_is_accepted(profile: Profile) -> None:
     assert_none(each for each in outcomes(profile) if each.valid and not each.accepted)
 
 

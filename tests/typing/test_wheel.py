@@ -86,7 +86,7 @@ def _sources() -> dict[str, bytes]:
     }
 
 
-def test_the_wheel_holds_both_packages_byte_for_byte_and_nothing_else(wheel: Path) -> None:
+def test_the_wheel_contains_both_packages_byte_for_byte_and_nothing_else(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         names = {name for name in archive.namelist() if ".dist-info/" not in name}
         contents = {name: archive.read(name) for name in names}
@@ -94,7 +94,7 @@ def test_the_wheel_holds_both_packages_byte_for_byte_and_nothing_else(wheel: Pat
     assert contents == _sources()
 
 
-def test_the_wheel_holds_the_generated_code_of_every_profile(wheel: Path) -> None:
+def test_the_wheel_contains_the_generated_code_of_every_profile(wheel: Path) -> None:
     profiles = [path.name for path in (ROOT / "generated/acp_bindings").iterdir() if (path / "models.py").is_file()]
     assert {"v1", "v1_unstable", "v2_draft", "v2_draft_unstable"} <= set(profiles)
     with zipfile.ZipFile(wheel) as archive:

@@ -62,12 +62,12 @@ class Profile:
     @cached_property
     def session_attribute(self) -> str:
         """The attribute of models for the property `session`."""
-        return _attribute(self.session)
+        return _python_name(self.session)
 
     @cached_property
     def version_attribute(self) -> str:
         """The attribute of models for the property `version`."""
-        return _attribute(self.version)
+        return _python_name(self.version)
 
     @cached_property
     def models(self) -> ModuleType:
@@ -78,7 +78,7 @@ class Profile:
         return f"Profile({self.package!r}, {self.protocol_version})"
 
 
-def _attribute(wire: str) -> str:
+def _python_name(wire: str) -> str:
     from pydantic.alias_generators import to_snake
 
     return to_snake(wire)

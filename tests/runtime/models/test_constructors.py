@@ -93,7 +93,7 @@ def test_a_value_that_json_cannot_hold_raises_in_every_field_with_a_type(samples
                 assert raises(cls, {**arguments, name: object()}), (cls, name)
 
 
-def test_a_bad_list_item_raises(samples: Samples) -> None:
+def test_an_invalid_list_item_raises(samples: Samples) -> None:
     tried = 0
     for sample, cls, arguments in constructor_calls(samples):
         for name, value in arguments.items():

@@ -61,7 +61,6 @@ assert len(uses) <= len(deferred)
     )
 
 
-@pytest.mark.slow
 def test_many_threads_may_use_deferred_classes_at_once() -> None:
     code = """
 from concurrent.futures import ThreadPoolExecutor

@@ -69,7 +69,7 @@ def test_an_unknown_tag_in_a_closed_union_is_an_error(samples: Samples) -> None:
                     samples.parse(sample, instance)
 
 
-def test_null_and_absent_are_kept_apart(samples: Samples) -> None:
+def test_null_and_absent_are_different(samples: Samples) -> None:
     compared = 0
     for sample in samples.all(keys=set()):
         for key in nullable(samples, sample.shape):

@@ -16,7 +16,7 @@ from tests.support.runtime.peer import Peer
 
 
 @pytest.mark.parametrize("profile", PROFILES)
-async def test_a_turn_in_every_profile(profile: str) -> None:
+async def test_a_turn_works_in_every_profile(profile: str) -> None:
     acp: Any = import_module(f"acp_bindings.{profile}")
     notes: list[Any] = []
     async with acp.connect_in_process(agent_of(acp), client_of(acp, notes)) as agent:
@@ -30,7 +30,7 @@ async def test_a_turn_in_every_profile(profile: str) -> None:
 
 
 @pytest.mark.parametrize("profile", ["v2_draft", "v2_draft_unstable"])
-async def test_rule_27_guards_of_version_2(profile: str) -> None:
+async def test_rule_27_the_guards_of_version_2_use_its_capabilities(profile: str) -> None:
     acp: Any = import_module(f"acp_bindings.{profile}")
     async with acp.connect_in_process(agent_of(acp), client_of(acp, [])) as agent:
         await agent.initialize(**opening(acp))

@@ -7,13 +7,16 @@ import pytest
 from tests.support.models.profiles import PROFILES, Profile
 from tests.support.models.shapes import Samples
 
-# The profiles that `make test-quick` tests: what is stable of version 1, and all of version 2.
+# The profiles that `make test-quick` tests: the stable methods of version 1, and all of version 2.
 QUICK = ("v1", "v2_draft_unstable")
 
 
 @pytest.hookimpl(tryfirst=True)  # pytest-xdist reads the groups in the same hook
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Run the tests of a profile in one process, so that its classes and instances are built once."""
+    """Run the tests of a profile in one process, so that its classes and instances are built once.
+
+    Those of the other profiles are slow tests.
+    """
     for item in items:
         if isinstance(item, pytest.Function) and hasattr(item, "callspec"):
             profile = item.callspec.params.get("profile")
