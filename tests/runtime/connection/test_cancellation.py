@@ -26,7 +26,7 @@ CANCEL = {"method": "session/cancel", "params": {"sessionId": "s1"}}
 
 
 class Waiting(PlainAgent):
-    """Its prompts never end by themselves."""
+    """An agent whose prompts end only when they are cancelled."""
 
     async def session_prompt(self, request: PromptRequest, /) -> PromptResponse:
         await asyncio.Event().wait()
@@ -44,7 +44,7 @@ async def test_rule_19_cancelling_a_task_that_awaits_a_call_sends_cancel_request
         assert await peer.receive() == {"jsonrpc": "2.0", "method": "$/cancel_request", "params": {"requestId": id}}
 
 
-async def test_rule_19_a_cancelled_call_that_is_no_turn_sends_cancel_request_alone(link: Link) -> None:
+async def test_rule_19_a_cancelled_call_that_is_not_a_turn_sends_only_cancel_request(link: Link) -> None:
     async with calling(link) as (agent, peer):
         call = asyncio.create_task(agent.session_set_mode(session_id="s1", mode_id="m"))
         id = (await peer.receive())["id"]
@@ -55,7 +55,7 @@ async def test_rule_19_a_cancelled_call_that_is_no_turn_sends_cancel_request_alo
         assert await peer.until_quiet() == []
 
 
-async def test_rule_19_the_late_answer_to_a_cancelled_call_is_dropped_quietly(
+async def test_rule_19_the_late_response_to_a_cancelled_call_is_dropped_silently(
     link: Link, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with calling(link) as (agent, peer):
@@ -68,7 +68,7 @@ async def test_rule_19_the_late_answer_to_a_cancelled_call_is_dropped_quietly(
     assert caplog.text == ""
 
 
-async def test_rule_19_a_timeout_round_a_call_just_works(link: Link) -> None:
+async def test_rule_19_a_timeout_around_a_call_cancels_it(link: Link) -> None:
     async with calling(link) as (agent, peer):
 
         async def call() -> None:
@@ -81,14 +81,14 @@ async def test_rule_19_a_timeout_round_a_call_just_works(link: Link) -> None:
         assert sent == ["session/prompt", "session/cancel", "$/cancel_request"]
 
 
-async def test_rule_20_a_request_that_is_cancelled_is_answered_request_cancelled(link: Link) -> None:
+async def test_rule_20_a_cancelled_request_is_answered_request_cancelled(link: Link) -> None:
     async with serving(link, Waiting) as peer:
         await peer.send(prompt(9), {"method": "$/cancel_request", "params": {"requestId": 9}})
         assert (await peer.receive())["error"]["code"] == -32800
         assert await peer.until_quiet() == []
 
 
-async def test_rule_20_the_answer_is_the_handlers_own_result_if_it_gives_one(link: Link) -> None:
+async def test_rule_20_a_cancelled_handler_may_still_return_a_result(link: Link) -> None:
     started = asyncio.Event()
 
     class Tidy(PlainAgent):
@@ -110,7 +110,7 @@ async def test_rule_20_the_answer_is_the_handlers_own_result_if_it_gives_one(lin
 @pytest.mark.parametrize(
     "params", [{"requestId": 99}, {"requestId": "9"}, {"requestId": [9]}, {}, None, {"requestId": None}, [9], 2**80]
 )
-async def test_rule_20_unknown_and_malformed_cancels_are_ignored(link: Link, params: Any) -> None:
+async def test_rule_20_unknown_and_malformed_cancellations_are_ignored(link: Link, params: Any) -> None:
     gate = asyncio.Event()
 
     class Gated(PlainAgent):
@@ -143,7 +143,7 @@ async def test_rule_21_a_cancelled_turn_is_answered_with_a_result(link: Link) ->
         assert (await peer.receive())["id"] == 2
 
 
-async def test_rule_21_a_cancel_means_the_turn_that_is_running_when_it_comes(link: Link) -> None:
+async def test_rule_21_session_cancel_applies_to_the_turn_in_flight_when_it_arrives(link: Link) -> None:
     async with serving(link, Waiting) as peer:
         await peer.send(CANCEL, prompt(1), CANCEL, prompt(2))
         assert (await peer.receive())["id"] == 1
@@ -154,7 +154,7 @@ async def test_rule_21_a_cancel_means_the_turn_that_is_running_when_it_comes(lin
 
 @pytest.mark.parametrize("overrides", [False, True], ids=["the default", "an override that calls it"])
 @pytest.mark.parametrize("id_first", [False, True], ids=["the turn first", "the id first"])
-async def test_rule_21_a_turn_that_is_cancelled_by_session_and_by_id_cleans_up_undisturbed(
+async def test_rule_21_a_turn_cancelled_by_session_and_by_id_is_interrupted_once(
     link: Link, id_first: bool, overrides: bool
 ) -> None:
     class Tidy(PlainAgent):
@@ -187,7 +187,7 @@ async def test_rule_21_a_turn_that_is_cancelled_by_session_and_by_id_cleans_up_u
     assert cleaned == ["s1"]
 
 
-async def test_rule_21_an_agent_that_cancels_its_own_task_gets_the_same_answer(link: Link) -> None:
+async def test_rule_21_a_prompt_whose_agent_cancels_its_own_task_is_answered_cancelled(link: Link) -> None:
     class Own(PlainAgent):
         running: asyncio.Task[Any] | None = None
 
@@ -207,7 +207,7 @@ async def test_rule_21_an_agent_that_cancels_its_own_task_gets_the_same_answer(l
         assert (await peer.receive())["result"] == {"stopReason": "cancelled"}
 
 
-async def test_rule_21_an_override_may_call_the_default(link: Link) -> None:
+async def test_rule_21_an_override_of_session_cancel_may_call_the_default(link: Link) -> None:
     class Logging(Waiting):
         async def session_cancel(self, notification: CancelNotification, /) -> None:
             noted.append(notification.session_id)
@@ -220,7 +220,7 @@ async def test_rule_21_an_override_may_call_the_default(link: Link) -> None:
         assert noted == ["s1"]
 
 
-async def test_rule_21_a_client_that_cancels_answers_what_the_agent_asks_the_user(link: Link) -> None:
+async def test_rule_21_cancelling_a_turn_answers_its_permission_requests(link: Link) -> None:
     class Thinking(PlainClient):
         async def session_request_permission(self, request: RequestPermissionRequest, /) -> RequestPermissionResponse:
             await asyncio.Event().wait()
@@ -266,7 +266,7 @@ async def test_rule_21_both_ends_of_a_cancelled_turn_agree() -> None:
 
 @pytest.mark.slow
 @pytest.mark.stress
-async def test_prompts_that_are_cancelled_at_random_have_one_end_each() -> None:
+async def test_each_randomly_cancelled_prompt_ends_exactly_once() -> None:
     prompts = count(2000, 10_000)
     chance = random.Random(7)
 

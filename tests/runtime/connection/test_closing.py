@@ -1,4 +1,4 @@
-"""Rules 22 and 23: what is being closed is closed to the end, however often its task is cancelled meanwhile."""
+"""Rules 22 and 23: closing is completed, even if its task is cancelled repeatedly."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ LONG = 60.0
 
 
 class Counted(Coroutine[Any, Any, None]):
-    """A coroutine that counts how often its task wakes it up."""
+    """A coroutine that counts how often its task resumes it."""
 
     def __init__(self, coroutine: Coroutine[Any, Any, None]) -> None:
         self._coroutine = coroutine
@@ -49,14 +49,14 @@ class Counted(Coroutine[Any, Any, None]):
 
 
 async def cancelled_in_every_turn(task: asyncio.Task[Any], turns: int, message: str | None = None) -> None:
-    """Cancel a task as a cancel scope of anyio does."""
+    """Cancel a task in every turn of the event loop, as a cancel scope of anyio does."""
     for _ in range(turns):
         task.cancel(message)
         await asyncio.sleep(0)
 
 
 @pytest.mark.parametrize("message", [None, "Cancelled by cancel scope 7f"])
-async def test_rule_22_cancelling_again_and_again_wakes_nothing_up_and_is_raised_in_the_end(
+async def test_rule_22_repeated_cancellations_cause_no_wake_ups_and_are_raised_at_the_end(
     message: str | None,
 ) -> None:
     async def close() -> None:
@@ -84,7 +84,7 @@ async def test_rule_22_cancelling_again_and_again_wakes_nothing_up_and_is_raised
     assert counted.wake_ups == 2
 
 
-async def test_rule_23_the_third_cancellation_leaves_no_time_to_wait() -> None:
+async def test_rule_23_the_third_cancellation_ends_every_wait_at_once() -> None:
     async def close() -> None:
         closing = ShieldedWaits()
         never: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -119,7 +119,7 @@ async def test_rule_23_a_scope_that_cancels_in_every_turn_counts_as_one_cancella
     assert found == [True]
 
 
-async def test_rule_22_a_deadline_of_the_caller_is_told_from_a_cancellation_though_it_passed_while_closing() -> None:
+async def test_rule_22_a_timeout_that_expires_while_closing_raises_timeout_error() -> None:
     with pytest.raises(TimeoutError):
         async with asyncio.timeout(0):
             closing = ShieldedWaits()
@@ -128,7 +128,7 @@ async def test_rule_22_a_deadline_of_the_caller_is_told_from_a_cancellation_thou
             closing.raise_cancelled()
 
 
-async def test_what_the_awaited_task_raises_is_raised() -> None:
+async def test_finish_raises_the_error_of_the_awaited_task() -> None:
     async def fail() -> None:
         raise ZeroDivisionError
 
@@ -156,7 +156,7 @@ asyncio.run(main())
 
 
 class Slow(PlainAgent):
-    """Takes its time to end a cancelled prompt."""
+    """An agent that needs some time to end a cancelled prompt."""
 
     async def session_prompt(self, request: PromptRequest, /) -> PromptResponse:
         await self.client.session_update(session_id=request.session_id, update=chunk("working"))
@@ -211,12 +211,12 @@ async def joined_in_process(entered: asyncio.Event, writers: list[asyncio.Stream
 @pytest.mark.parametrize("work", [serving_on_streams, connected_on_streams, joined_in_process])
 @pytest.mark.parametrize("everything", [False, True], ids=["its task", "every task"])
 @pytest.mark.parametrize("times", [1, 2, 3, 30])
-async def test_rule_22_a_closing_that_is_cancelled_leaves_no_task_and_no_writer(
+async def test_rule_22_cancelled_closing_leaves_no_task_and_no_open_writer(
     work: Callable[[asyncio.Event, list[asyncio.StreamWriter]], Coroutine[Any, Any, None]],
     everything: bool,
     times: int,
 ) -> None:
-    """After a second Ctrl-C `asyncio.run` cancels every task there is."""
+    """After a second Ctrl-C `asyncio.run` cancels every task."""
     entered = asyncio.Event()
     writers: list[asyncio.StreamWriter] = []
     others = asyncio.all_tasks()
@@ -232,7 +232,7 @@ async def test_rule_22_a_closing_that_is_cancelled_leaves_no_task_and_no_writer(
     assert all(writer.is_closing() for writer in writers)
 
 
-async def test_rule_22_a_handler_that_cleans_up_at_the_end_is_cancelled_once(link: Link) -> None:
+async def test_rule_22_a_handler_that_cleans_up_is_cancelled_once(link: Link) -> None:
     cleaned: list[str] = []
 
     class Tidy(PlainAgent):

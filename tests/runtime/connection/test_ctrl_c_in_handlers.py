@@ -1,4 +1,4 @@
-"""Ctrl-C that arrives while a handler runs ends the program; what else a handler raises ends nothing (rule 13)."""
+"""Rule 13: Ctrl-C in a handler ends the program, unlike other exceptions."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.support.runtime.peer import PlainAgent, PlainClient, chunk
 
 
 class Telling(PlainAgent):
-    """Sends an update and answers."""
+    """An agent that sends two updates in each prompt."""
 
     async def session_prompt(self, request: PromptRequest, /) -> PromptResponse:
         await self.client.session_update(session_id="s", update=chunk("1"))

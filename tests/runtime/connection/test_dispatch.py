@@ -1,4 +1,4 @@
-"""Rules 11 to 14: which handler, and one answer whatever it does."""
+"""Rules 11 to 14: which handler gets a message, and how each request is answered."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ async def test_rule_11_an_unknown_request_is_answered_method_not_found(link: Lin
 
 
 @pytest.mark.parametrize("method", ["unknown/thing", "$/unknown", "session/prompt", "session/update"])
-async def test_rule_11_a_notification_nobody_knows_or_that_is_a_request_is_ignored(link: Link, method: str) -> None:
+async def test_rule_11_an_unknown_notification_or_a_request_without_an_id_is_ignored(link: Link, method: str) -> None:
     async with serving(link) as peer:
         await peer.send({"method": method, "params": prompt(1)["params"]})
         assert await peer.until_quiet() == []
 
 
 @pytest.mark.parametrize("method", ["unknown/thing", "$/unknown", "session/prompt"])
-async def test_rule_11_a_notification_that_is_ignored_is_logged_at_debug(
+async def test_rule_11_an_ignored_notification_is_logged_at_debug(
     link: Link, method: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level("DEBUG", "acp_runtime")
@@ -57,9 +57,7 @@ async def test_rule_11_a_notification_that_is_ignored_is_logged_at_debug(
 
 
 @pytest.mark.parametrize("method", ["fs/read_text_file", "session/request_permission", "terminal/create"])
-async def test_rule_11_a_request_that_the_other_side_handles_is_answered_method_not_found(
-    link: Link, method: str
-) -> None:
+async def test_rule_11_a_request_for_the_other_side_is_answered_method_not_found(link: Link, method: str) -> None:
     async with serving(link) as peer:
         assert (await peer.call(method, {"sessionId": "s1", "path": "/x"}))["error"]["code"] == -32601
 
@@ -90,7 +88,7 @@ async def test_rule_11_methods_with_an_underscore_go_to_the_extension_handlers(l
         }
 
 
-async def test_rule_11_an_extension_request_nobody_handles_is_answered_method_not_found(link: Link) -> None:
+async def test_rule_11_an_unhandled_extension_request_is_answered_method_not_found(link: Link) -> None:
     async with serving(link) as peer:
         assert (await peer.call("_zed/ask"))["error"]["code"] == -32601
 
@@ -109,7 +107,7 @@ async def test_rule_12_missing_and_null_params_are_an_empty_object(link: Link, r
         assert (await peer.receive())["result"] == {"sessions": []}
 
 
-async def test_rule_12_bad_params_are_answered_with_paths_and_messages_but_no_values(link: Link) -> None:
+async def test_rule_12_invalid_params_are_answered_with_paths_and_messages_but_no_values(link: Link) -> None:
     async with serving(link) as peer:
         block = {"type": "image", "data": {"secret": "hunter2"}, "mimeType": "image/png"}
         tagless = {"type": "hunter2"}
@@ -123,19 +121,19 @@ async def test_rule_12_bad_params_are_answered_with_paths_and_messages_but_no_va
 
 
 @pytest.mark.parametrize("params", [[], "text", 5, True])
-async def test_rule_12_params_that_are_no_object_are_invalid_params(link: Link, params: Any) -> None:
+async def test_rule_12_params_that_are_not_an_object_are_invalid_params(link: Link, params: Any) -> None:
     async with serving(link) as peer:
         assert (await peer.call("session/prompt", params))["error"]["code"] == -32602
 
 
-async def test_rule_12_missing_params_that_are_needed_are_invalid_params(link: Link) -> None:
+async def test_rule_12_missing_required_params_are_invalid_params(link: Link) -> None:
     async with serving(link) as peer:
         error = (await peer.call("session/new"))["error"]
         assert error["code"] == -32602
         assert "cwd" in [each["path"] for each in error["data"]["errors"]]
 
 
-async def test_rule_12_the_answer_to_bad_params_is_short_however_many_errors_there_are(link: Link) -> None:
+async def test_rule_12_the_response_to_many_invalid_params_is_short(link: Link) -> None:
     async with serving(link) as peer:
         prompts = [{"type": "text", "text": 1}] * 20_000
         await peer.send({"id": 1, "method": "session/prompt", "params": {"sessionId": "s", "prompt": prompts}})
@@ -144,7 +142,7 @@ async def test_rule_12_the_answer_to_bad_params_is_short_however_many_errors_the
         assert len(answer) < 65_536
 
 
-def test_rule_12_errors_are_counted_and_cut() -> None:
+def test_rule_12_listed_errors_are_limited_and_counted() -> None:
     from pydantic import TypeAdapter, ValidationError
 
     with pytest.raises(ValidationError) as caught:
@@ -155,7 +153,7 @@ def test_rule_12_errors_are_counted_and_cut() -> None:
     assert len(json.dumps(explained)) < 65_536
 
 
-async def test_rule_12_a_list_of_bad_items_is_refused_at_the_first_one(link: Link) -> None:
+async def test_rule_12_of_a_list_only_the_first_invalid_item_is_reported(link: Link) -> None:
     bad = b",".join([b"1"] * 300_000)
     async with serving(link) as peer:
         raw = b'{"jsonrpc":"2.0","id":1,"method":"session/prompt","params":{"sessionId":"s","prompt":[%b]}}\n' % bad
@@ -164,7 +162,7 @@ async def test_rule_12_a_list_of_bad_items_is_refused_at_the_first_one(link: Lin
         assert [each["path"] for each in error["data"]["errors"]] == ["prompt.0"]
 
 
-async def test_rule_12_a_bad_notification_is_not_answered_and_logged_without_its_payload(
+async def test_rule_12_an_invalid_notification_is_not_answered_and_logged_without_its_payload(
     link: Link, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level("WARNING")
@@ -202,14 +200,14 @@ async def _error_of(link: Link, raised: Any, **options: Any) -> Any:
         return error
 
 
-async def test_rule_13_a_request_error_is_sent_as_it_is(link: Link) -> None:
+async def test_rule_13_a_request_error_is_sent_unchanged(link: Link) -> None:
     error = await _error_of(link, RequestError(4711, "no", {"why": [1]}))
     assert error == {"code": 4711, "message": "no", "data": {"why": [1]}}
     assert await _error_of(link, AuthenticationRequired()) == {"code": -32000, "message": "Authentication required"}
 
 
 class Opaque:
-    """What no JSON can be made of."""
+    """A value that can't be dumped."""
 
 
 RAISED: dict[str, Any] = {
@@ -223,7 +221,7 @@ RAISED: dict[str, Any] = {
     "a model that can't be dumped": PromptResponse.model_construct(stop_reason=Opaque()),
     "an error that can't be dumped": RequestError(1, "x", Opaque()),
     "an error with NaN": RequestError(1, "x", math.nan),
-    "an error that is in itself": RequestError(1, "x", CIRCLE),
+    "an error that contains itself": RequestError(1, "x", CIRCLE),
     "an error whose code is a boolean": RequestError(True, "x"),
     "an error whose code is a fraction": RequestError(1.5, "x"),  # type: ignore[arg-type]
     "an error without a message": RequestError(1, None),  # type: ignore[arg-type]
@@ -231,16 +229,18 @@ RAISED: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("raised", RAISED.values(), ids=RAISED)
-async def test_rule_13_anything_else_is_one_internal_error_that_discloses_nothing(link: Link, raised: Any) -> None:
+async def test_rule_13_anything_else_is_answered_with_an_internal_error_without_details(
+    link: Link, raised: Any
+) -> None:
     assert await _error_of(link, raised) == {"code": -32603, "message": "Internal error"}
 
 
-async def test_rule_13_disclosure_is_an_option(link: Link) -> None:
+async def test_rule_13_disclose_errors_sends_the_text_of_an_exception(link: Link) -> None:
     error = await _error_of(link, ValueError("what went wrong"), disclose_errors=True)
     assert error["data"] == {"exception": "ValueError", "text": "what went wrong"}
 
 
-async def test_rule_13_a_handler_that_is_cancelled_by_itself_is_answered(link: Link) -> None:
+async def test_rule_13_a_handler_that_raises_cancelled_error_is_answered(link: Link) -> None:
     assert (await _error_of(link, asyncio.CancelledError()))["code"] == -32800
 
 
@@ -260,7 +260,7 @@ async def test_rule_13_the_traceback_goes_to_the_local_log(link: Link, caplog: p
     assert "Traceback" in caplog.text
 
 
-async def test_rule_13_an_update_that_cannot_be_serialised_raises_at_the_caller_and_is_not_sent(link: Link) -> None:
+async def test_rule_13_an_update_that_is_not_json_raises_in_the_sender_and_is_not_sent(link: Link) -> None:
     class Broken(PlainAgent):
         async def session_prompt(self, request: PromptRequest, /) -> PromptResponse:
             changed = SessionUpdatePlan(entries=[])
@@ -268,7 +268,7 @@ async def test_rule_13_an_update_that_cannot_be_serialised_raises_at_the_caller_
             unbuilt = SessionUpdatePlan.model_construct(entries=[object()])
             endless = SessionUpdateAgentMessageChunk(content=ContentBlockText(text="x"), meta={"x": math.inf})
             for wrong in (changed, unbuilt, endless):
-                with pytest.raises(ValueError):  # noqa: PT011 - of pydantic's two kinds
+                with pytest.raises(ValueError):  # noqa: PT011 - pydantic has two kinds
                     await self.client.session_update(session_id="s1", update=wrong)
             return PromptResponse(stop_reason="end_turn")
 
@@ -276,7 +276,7 @@ async def test_rule_13_an_update_that_cannot_be_serialised_raises_at_the_caller_
         assert "result" in await peer.call("session/prompt", prompt(1)["params"])
 
 
-async def test_a_result_of_a_subclass_is_sent_as_the_class_that_is_declared(link: Link) -> None:
+async def test_a_result_of_a_subclass_is_sent_as_the_declared_class(link: Link) -> None:
     class Traced(PromptResponse):
         trace: str = "t"
 
@@ -289,7 +289,7 @@ async def test_a_result_of_a_subclass_is_sent_as_the_class_that_is_declared(link
         assert answer["result"] == {"stopReason": "end_turn", "_meta": {"a": 1}}
 
 
-async def test_rule_13_a_notification_handler_that_fails_costs_that_notification_alone(
+async def test_rule_13_a_failing_notification_handler_does_not_affect_other_notifications(
     link: Link, caplog: pytest.LogCaptureFixture
 ) -> None:
     class Fragile(PlainClient):
@@ -340,7 +340,7 @@ async def test_rule_13_a_notification_handler_that_fails_costs_that_notification
         ("session/set_config_option", {"sessionId": "s", "configId": "c", "value": "v"}),
     ],
 )
-async def test_rule_14_what_a_subclass_does_not_implement_is_answered_method_not_found(
+async def test_rule_14_methods_that_are_not_implemented_are_answered_method_not_found(
     link: Link, method: str, params: Any
 ) -> None:
     async with serving(link) as peer:
@@ -348,7 +348,7 @@ async def test_rule_14_what_a_subclass_does_not_implement_is_answered_method_not
 
 
 @pytest.mark.slow
-async def test_what_was_handled_is_freed_without_the_garbage_collector(link: Link) -> None:
+async def test_handled_requests_are_freed_without_the_garbage_collector(link: Link) -> None:
     async with serving(link) as peer:
         gc.collect()
         before = incoming_requests()

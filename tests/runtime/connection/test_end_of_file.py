@@ -1,4 +1,4 @@
-"""Rule 22: what was received before the end of the stream is handled before anybody is told of the end."""
+"""Rule 22: messages received before the end of the stream are handled before callers learn of the end."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from acp_bindings.v1.connect import CLIENT_SIDE
 from acp_runtime import ConnectionClosed, Options
 from acp_runtime.connection import Connection, run
 from tests.support.runtime.peer import Link, PlainClient, calling, line, text_of, update
+from tests.support.runtime.random_peer import turns
 from tests.support.scale import count
 
 SCRIPT = """
@@ -35,13 +36,12 @@ CRASHES = SCRIPT + "asked(); updates(int(sys.argv[1])); sys.stdout.flush(); os._
 Wait = Callable[[], Any]
 
 
-async def _some_turns() -> None:
-    for _ in range(10):
-        await asyncio.sleep(0)
+async def ten_turns() -> None:
+    await turns(10)
 
 
 def recording(handled: list[str], wait: Wait) -> type[PlainClient]:
-    """A client that takes its time with each update."""
+    """A client whose handler waits before it records an update."""
 
     class Recording(PlainClient):
         async def session_update(self, notification: SessionNotification, /) -> None:
@@ -55,9 +55,9 @@ def numbers(count: int) -> list[str]:
     return [str(n) for n in range(count)]
 
 
-async def test_rule_22_updates_then_the_answer_then_the_end(link: Link) -> None:
+async def test_rule_22_updates_are_handled_then_responses_then_pending_calls_fail(link: Link) -> None:
     handled: list[str] = []
-    async with calling(link, recording(handled, _some_turns)) as (agent, peer):
+    async with calling(link, recording(handled, ten_turns)) as (agent, peer):
         turn = asyncio.create_task(agent.session_prompt(session_id="s", prompt=[]))
         other = asyncio.create_task(agent.session_prompt(session_id="other", prompt=[]))
         ping = asyncio.create_task(agent.ext_request("_ping"))
@@ -74,7 +74,7 @@ async def test_rule_22_updates_then_the_answer_then_the_end(link: Link) -> None:
 
 async def test_rule_22_pending_calls_fail_after_all_updates_were_handled(link: Link) -> None:
     handled: list[str] = []
-    async with calling(link, recording(handled, _some_turns)) as (agent, peer):
+    async with calling(link, recording(handled, ten_turns)) as (agent, peer):
         turn = asyncio.create_task(agent.session_prompt(session_id="s", prompt=[]))
         ping = asyncio.create_task(agent.ext_request("_ping"))
         await peer.receive()
@@ -101,7 +101,7 @@ async def test_rule_22_a_call_in_a_handler_of_an_update_fails_at_once_and_the_re
         assert handled == numbers(100)
 
 
-async def test_rule_22_a_stuck_handler_is_abandoned_and_the_caller_is_told_how_many_updates_were_lost(
+async def test_rule_22_a_stuck_handler_is_abandoned_and_the_caller_gets_the_number_of_lost_updates(
     link: Link,
 ) -> None:
     handled: list[str] = []
@@ -140,9 +140,9 @@ async def test_rule_22_handlers_that_finish_within_the_deadline_are_not_abandone
 
 
 @pytest.mark.parametrize("marks", [1, 2, 5, 4096])
-async def test_rule_22_the_end_loses_nothing_whatever_the_marks(link: Link, marks: int) -> None:
+async def test_rule_22_no_update_is_lost_at_any_high_water_mark(link: Link, marks: int) -> None:
     handled: list[str] = []
-    async with calling(link, recording(handled, _some_turns), high_water_messages=marks) as (agent, peer):
+    async with calling(link, recording(handled, ten_turns), high_water_messages=marks) as (agent, peer):
         turn = asyncio.create_task(agent.session_prompt(session_id="s", prompt=[]))
         id = (await peer.receive())["id"]
         answer = line({"id": id, "result": {"stopReason": "end_turn"}})
@@ -155,7 +155,7 @@ async def test_rule_22_the_end_loses_nothing_whatever_the_marks(link: Link, mark
         assert handled == numbers(300)
 
 
-async def test_rule_22_leaving_discards_what_waits_with_one_warning_that_counts_it(
+async def test_rule_22_closing_discards_waiting_messages_with_one_warning(
     link: Link, caplog: pytest.LogCaptureFixture
 ) -> None:
     handled: list[str] = []
@@ -171,7 +171,6 @@ async def test_rule_22_leaving_discards_what_waits_with_one_warning_that_counts_
     running = asyncio.create_task(run(connection))
     peer_writer.write(b"".join(line(update("s", text)) for text in numbers(10)))
     await started.wait()
-    await _some_turns()
     running.cancel()
     with pytest.raises(asyncio.CancelledError):
         await running
@@ -195,7 +194,7 @@ async def test_rule_22_an_agent_that_answers_and_exits_loses_no_update() -> None
         assert handled == numbers(total)
 
 
-async def test_rule_22_a_slow_handler_sees_all_updates_of_an_agent_that_has_exited() -> None:
+async def test_rule_22_a_slow_handler_gets_all_updates_of_an_agent_that_has_exited() -> None:
     handled: list[str] = []
     client = recording(handled, lambda: asyncio.sleep(0.02))
     async with spawn_agent(client, sys.executable, "-c", ANSWERS_AND_EXITS, str(100)) as agent:
@@ -204,7 +203,7 @@ async def test_rule_22_a_slow_handler_sees_all_updates_of_an_agent_that_has_exit
         assert handled == numbers(100)
 
 
-async def test_rule_22_a_crash_is_told_with_its_exit_code_after_the_updates_before_it() -> None:
+async def test_rule_22_a_crash_is_reported_with_its_exit_code_after_the_updates_before_it() -> None:
     handled: list[str] = []
     client = recording(handled, lambda: asyncio.sleep(0.005))
     async with spawn_agent(client, sys.executable, "-c", CRASHES, str(100)) as agent:
@@ -215,7 +214,7 @@ async def test_rule_22_a_crash_is_told_with_its_exit_code_after_the_updates_befo
         assert handled == numbers(100)
 
 
-async def test_rule_22_in_v2_updates_after_the_answer_are_handled_before_wait_closed_returns() -> None:
+async def test_rule_22_in_v2_updates_after_the_response_are_handled_before_wait_closed_returns() -> None:
     class Recording(v2_draft.Client):
         async def session_update(self, notification: v2_draft.UpdateSessionNotification, /) -> None:
             await asyncio.sleep(0.005)

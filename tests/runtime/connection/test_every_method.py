@@ -1,4 +1,4 @@
-"""Rules 10, 14 and 28 for every method that the tables have."""
+"""Rules 10, 14 and 28 for every method in the tables."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ PROFILES = ["v1", "v1_unstable", "v2_draft", "v2_draft_unstable"]
 ROLES = ["agent", "client"]
 SESSION = {"sessionId": "s", "cwd": "/", "mcpServers": []}
 TERMINAL = {"sessionId": "s", "terminalId": "t"}
-# Whether each is relative.
+# Paths, and whether each is relative.
 PATHS = {"src": True, "": True, "C:x": True, "~/x": True, "./x": True, "\\x": True, "/x": False, "C:\\x": False}
-# Valid params of each method whose result may be empty.
-VOID: dict[str, Any] = {
+# The methods whose results may be empty, with valid params.
+EMPTY: dict[str, Any] = {
     "authenticate": {"methodId": "m"},
     "logout": {},
     "session/load": SESSION,
@@ -54,25 +54,25 @@ async def nothing(*_: Any) -> None:
     """A handler that returns None."""
 
 
-@pytest.mark.parametrize("method", VOID)
+@pytest.mark.parametrize("method", EMPTY)
 async def test_rule_10_none_from_a_handler_is_sent_as_an_empty_object(method: str) -> None:
     name = method.replace("/", "_")
     if method in methods.AGENT_REQUESTS:
         async with serving(LINKS["memory"], type("Silent", (PlainAgent,), {name: nothing})) as peer:
-            assert (await peer.call(method, VOID[method]))["result"] == {}
+            assert (await peer.call(method, EMPTY[method]))["result"] == {}
     else:
         async with calling(LINKS["memory"], type("Silent", (PlainClient,), {name: nothing})) as (_, peer):
-            assert (await peer.call(method, VOID[method]))["result"] == {}
+            assert (await peer.call(method, EMPTY[method]))["result"] == {}
 
 
-def test_rule_10_every_method_with_a_void_result_is_in_the_table_above() -> None:
+def test_rule_10_the_table_above_has_every_method_with_an_empty_result() -> None:
     known = {**methods.AGENT_REQUESTS, **methods.CLIENT_REQUESTS}
-    assert {wire for wire, method in known.items() if can_be_empty(method)} == set(VOID)
+    assert {wire for wire, method in known.items() if can_be_empty(method)} == set(EMPTY)
 
 
 @pytest.mark.parametrize("role", ROLES)
 @pytest.mark.parametrize("profile", PROFILES)
-def test_rule_10_null_is_a_void_result_and_no_other(profile: str, role: str) -> None:
+def test_rule_10_null_is_accepted_only_for_empty_results(profile: str, role: str) -> None:
     response: Any = Decoder({}, {}).decode(b'{"jsonrpc":"2.0","id":1,"result":null}')
     for method in requests_of(profile, role):
         if method.wire == "proxy/successor":
@@ -86,7 +86,7 @@ def test_rule_10_null_is_a_void_result_and_no_other(profile: str, role: str) -> 
 
 @pytest.mark.parametrize("role", ROLES)
 @pytest.mark.parametrize("profile", PROFILES)
-async def test_rule_14_every_request_that_is_not_abstract_is_not_found_by_default(profile: str, role: str) -> None:
+async def test_rule_14_optional_requests_raise_method_not_found_by_default(profile: str, role: str) -> None:
     base = side_of(profile, role).base
     abstract: frozenset[str] = getattr(base, "__abstractmethods__", frozenset())
     handler = type("Empty", (base,), dict.fromkeys(abstract, nothing))()
@@ -99,19 +99,12 @@ async def test_rule_14_every_request_that_is_not_abstract_is_not_found_by_defaul
 
 @pytest.mark.parametrize("role", ROLES)
 @pytest.mark.parametrize("profile", PROFILES)
-def test_rule_28_every_relative_path_is_found_and_no_absolute_one(profile: str, role: str) -> None:
+def test_rule_28_relative_paths_are_found_in_the_params_of_every_method(profile: str, role: str) -> None:
     for method in requests_of(profile, role):
         for field in method.paths:
             is_list = field == "additional_directories"
             others = dict.fromkeys(method.paths)
-            for path, found in (
-                ("src", True),
-                ("", True),
-                ("C:x", True),
-                ("~/x", True),
-                ("/x", False),
-                ("C:\\x", False),
-            ):
+            for path, is_relative in PATHS.items():
                 given: Any = ["/", path] if is_list else path
                 params = SimpleNamespace(**{**others, field: given})
-                assert list(relative_paths(method, params)) == ([(field, path)] if found else []), method.wire
+                assert list(relative_paths(method, params)) == ([(field, path)] if is_relative else []), method.wire

@@ -1,4 +1,4 @@
-"""Rules 25 to 29: what ACP allows when."""
+"""Rules 25 to 29: guards."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ async def test_rule_25_extensions_need_no_initialize(link: Link) -> None:
         assert (await peer.call("_ask"))["result"] == "yes"
 
 
-async def test_rule_25_an_initialize_that_failed_does_not_count(link: Link) -> None:
+async def test_rule_25_a_failed_initialize_does_not_open_the_connection(link: Link) -> None:
     class Refusing(PlainAgent):
         async def initialize(self, request: InitializeRequest, /) -> InitializeResponse:
             raise RequestError(1, "not you")
@@ -96,7 +96,7 @@ async def test_rule_25_guards_can_be_warnings_or_off(link: Link, caplog: pytest.
 
 
 @pytest.mark.parametrize("version", [1, 0, 2, 65535])
-async def test_rule_26_an_agent_answers_with_its_version_whatever_is_asked_for(link: Link, version: int) -> None:
+async def test_rule_26_an_agent_answers_any_version_with_its_own(link: Link, version: int) -> None:
     async with serving(link, ready=False) as peer:
         answer = await peer.call("initialize", {"protocolVersion": version})
         assert answer["result"]["protocolVersion"] == 1
@@ -120,14 +120,16 @@ async def test_rule_26_a_client_that_gets_another_version_raises_and_closes(link
         assert await peer.rest() == []
 
 
-async def _stopped(agent: RemoteAgent, peer: Peer, call: Any, capability: str) -> None:
+async def _assert_stopped(agent: RemoteAgent, peer: Peer, call: Any, capability: str) -> None:
     with pytest.raises(CapabilityError, match=capability):
         await call
     assert await peer.until_quiet() == []
 
 
 @pytest.mark.parametrize("capabilities", [{}, {"loadSession": False, "sessionCapabilities": {"list": None}}])
-async def test_rule_27_what_an_agent_did_not_advertise_raises_and_sends_nothing(link: Link, capabilities: Any) -> None:
+async def test_rule_27_a_method_that_the_agent_did_not_advertise_raises_and_sends_nothing(
+    link: Link, capabilities: Any
+) -> None:
     async with calling(link, capabilities=capabilities) as (agent, peer):
         for call, capability in (
             (agent.session_load(session_id="s", cwd="/", mcp_servers=[]), "loadSession"),
@@ -138,7 +140,7 @@ async def test_rule_27_what_an_agent_did_not_advertise_raises_and_sends_nothing(
             (agent.logout(), "auth.logout"),
             (agent.authenticate(method_id="m"), "authMethods"),
         ):
-            await _stopped(agent, peer, call, capability)
+            await _assert_stopped(agent, peer, call, capability)
 
 
 ADVERTISED = {
@@ -150,7 +152,7 @@ ADVERTISED = {
 }
 
 
-async def test_rule_27_what_an_agent_advertised_is_sent(link: Link) -> None:
+async def test_rule_27_a_method_that_the_agent_advertised_is_sent(link: Link) -> None:
     async with calling(link, capabilities=ADVERTISED) as (agent, peer):
         servers: list[McpServer] = [*REMOTE_SERVERS, McpServerStdio(name="x", command="/x", args=[], env=[])]
         for call, result in (
@@ -180,16 +182,16 @@ async def test_rule_27_content_and_servers_need_capabilities_of_their_own(link: 
     async with calling(link) as (agent, peer):
         for block, capability in zip(RICH, ("image", "audio", "embeddedContext"), strict=True):
             call = agent.session_prompt(session_id="s", prompt=[ContentBlockText(text="x"), block])
-            await _stopped(agent, peer, call, f"promptCapabilities.{capability}")
+            await _assert_stopped(agent, peer, call, f"promptCapabilities.{capability}")
         for server, capability in zip(REMOTE_SERVERS, ("http", "sse"), strict=True):
             call_new = agent.session_new(cwd="/", mcp_servers=[server])
-            await _stopped(agent, peer, call_new, f"mcpCapabilities.{capability}")
+            await _assert_stopped(agent, peer, call_new, f"mcpCapabilities.{capability}")
         more = agent.session_new(cwd="/", mcp_servers=[], additional_directories=["/a"])
-        await _stopped(agent, peer, more, "additionalDirectories")
+        await _assert_stopped(agent, peer, more, "additionalDirectories")
 
 
 async def _asked(link: Link, capabilities: Any, ask: Any) -> Any:
-    """What an agent's prompt handler gets from its client, and what it sends."""
+    """Return the messages and guard errors that result when the handler of a prompt calls `ask`."""
 
     class Asking(PlainAgent):
         async def session_prompt(self, request: PromptRequest, /) -> PromptResponse:
@@ -242,7 +244,7 @@ def _url(client: RemoteClient) -> Any:
         ({"elicitation": {"form": {}}}, _form, None),
     ],
 )
-async def test_rule_27_what_a_client_did_not_advertise_raises_and_sends_nothing(
+async def test_rule_27_a_method_that_the_client_did_not_advertise_raises_and_sends_nothing(
     link: Link, capabilities: Any, ask: Any, missing: str | None
 ) -> None:
     found = await _asked(link, capabilities, ask)
@@ -254,7 +256,7 @@ async def test_rule_27_what_a_client_did_not_advertise_raises_and_sends_nothing(
         assert found[0].capability == missing
 
 
-async def test_rule_27_a_terminal_that_exists_may_be_ended_whatever_was_advertised_and_no_other(link: Link) -> None:
+async def test_rule_27_only_an_existing_terminal_can_be_killed_or_released_without_a_capability(link: Link) -> None:
     class Running(PlainAgent):
         async def ext_request(self, method: str, params: Any) -> Any:
             match method:
@@ -266,7 +268,7 @@ async def test_rule_27_a_terminal_that_exists_may_be_ended_whatever_was_advertis
                     await self.client.terminal_release(session_id="s", terminal_id=params)
 
     async def asks(method: str, params: Any) -> str:
-        """What the agent asks its client when it is told to, and `nothing` if it fails before that."""
+        """Call an extension method, and return the method that the agent calls then; `nothing` if a guard stops it."""
         await peer.send({"id": method, "method": method, "params": params})
         asked = await peer.receive()
         if "error" in asked:
@@ -309,7 +311,7 @@ async def test_rule_28_absolute_paths_of_posix_and_windows_are_sent(link: Link, 
         await call
 
 
-async def test_rule_28_a_relative_cwd_that_comes_in_is_invalid_params(link: Link) -> None:
+async def test_rule_28_an_incoming_relative_cwd_is_invalid_params(link: Link) -> None:
     async with serving(link) as peer:
         error = (await peer.call("session/new", {"cwd": "relative", "mcpServers": []}))["error"]
         assert error["code"] == -32602
@@ -317,7 +319,7 @@ async def test_rule_28_a_relative_cwd_that_comes_in_is_invalid_params(link: Link
 
 
 @pytest.mark.parametrize("answer", [{"result": None}, {"result": {}}, {"error": {"code": -32002, "message": "gone"}}])
-async def test_rule_29_a_session_that_is_gone_counts_as_closed_and_deleted(link: Link, answer: Any) -> None:
+async def test_rule_29_closing_or_deleting_a_session_that_is_gone_succeeds(link: Link, answer: Any) -> None:
     async with calling(link, capabilities=ADVERTISED) as (agent, peer):
         for call in (agent.session_close(session_id="s"), agent.session_delete(session_id="s")):
             task = asyncio.ensure_future(call)
@@ -325,7 +327,7 @@ async def test_rule_29_a_session_that_is_gone_counts_as_closed_and_deleted(link:
             assert json.loads((await task).model_dump_json()) == {}  # type: ignore[attr-defined]
 
 
-async def test_rule_29_other_calls_raise_for_what_is_gone(link: Link) -> None:
+async def test_rule_29_other_calls_raise_resource_not_found(link: Link) -> None:
     async with calling(link) as (agent, peer):
         call = asyncio.create_task(agent.session_prompt(session_id="s", prompt=[]))
         error = {"code": -32002, "message": "gone"}

@@ -1,4 +1,4 @@
-"""Rule 17: updates of a session that is being created leave right after the answer that names it."""
+"""Rule 17: updates of a session that is being created are sent right after the response that names it."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Create = Callable[["Creating", NewSessionRequest], Awaitable[str]]
 
 
 class Creating(PlainAgent):
-    """Its sessions are created by a function."""
+    """An agent that creates sessions with a function."""
 
     def __init__(self, client: RemoteClient, create: Create) -> None:
         super().__init__(client)
@@ -69,7 +69,7 @@ def agent(create: Create) -> Any:
 
 
 def short(message: Any) -> str:
-    """`<session> <text>` of an update, the id and `error` or nothing of an answer, or the method."""
+    """Return `<session> <text>` for an update, `<id>` or `<id> error` for a response, and the method for the rest."""
     if "id" in message and "method" not in message:
         return f"{message['id']}{' error' if 'error' in message else ''}"
     params = message.get("params") or {}
@@ -84,7 +84,7 @@ async def sent(peer: Peer, count: int) -> list[str]:
     return found
 
 
-async def test_rule_17_updates_of_a_new_session_leave_right_after_its_answer_in_order(link: Link) -> None:
+async def test_rule_17_updates_of_a_new_session_follow_its_response_in_order(link: Link) -> None:
     async def create(self: Creating, request: NewSessionRequest) -> str:
         await self.say("new", "1", "2", "3")
         return "new"
@@ -112,7 +112,7 @@ async def test_rule_17_updates_of_other_sessions_and_requests_are_not_held(link:
         assert await sent(peer, 2) == ["n", "new held"]
 
 
-async def test_rule_17_notifications_that_the_schema_does_not_know_are_held_by_their_session(link: Link) -> None:
+async def test_rule_17_extension_notifications_are_held_by_their_session(link: Link) -> None:
     async def create(self: Creating, request: NewSessionRequest) -> str:
         await self.client.ext_notification("_note", {"sessionId": "new"})
         await self.client.ext_notification("_free", {"session": "new"})
@@ -124,7 +124,7 @@ async def test_rule_17_notifications_that_the_schema_does_not_know_are_held_by_t
         assert await sent(peer, 4) == ["_free", "n", "_note", "new 1"]
 
 
-async def test_rule_17_a_held_update_that_is_not_valid_raises_at_once(link: Link) -> None:
+async def test_rule_17_a_held_notification_that_is_not_json_raises_at_once(link: Link) -> None:
     async def create(self: Creating, request: NewSessionRequest) -> str:
         with pytest.raises(ValueError, match=r"(?i)infinity|finite"):
             await self.client.ext_notification("_note", {"sessionId": "new", "n": float("inf")})
@@ -165,7 +165,7 @@ async def test_rule_17_updates_of_a_session_whose_creation_is_cancelled_are_drop
         assert await sent(peer, 1) == ["n error"]
 
 
-async def test_rule_17_of_two_creations_at_once_each_has_its_own_updates(link: Link) -> None:
+async def test_rule_17_concurrent_creations_hold_their_own_updates(link: Link) -> None:
     async def create(self: Creating, request: NewSessionRequest) -> str:
         name = request.cwd[1:]
         await self.say(name, "1")
@@ -186,7 +186,7 @@ async def test_rule_17_of_two_creations_at_once_each_has_its_own_updates(link: L
 
 
 @pytest.mark.parametrize("first", ["good", "bad"])
-async def test_rule_17_of_two_creations_at_once_only_the_updates_of_the_failing_one_are_dropped(
+async def test_rule_17_of_concurrent_creations_only_the_failed_ones_updates_are_dropped(
     link: Link, caplog: pytest.LogCaptureFixture, first: str
 ) -> None:
     async def create(self: Creating, request: NewSessionRequest) -> str:
@@ -210,7 +210,7 @@ async def test_rule_17_of_two_creations_at_once_only_the_updates_of_the_failing_
     assert "Dropped 1 notifications" in caplog.text
 
 
-async def test_rule_17_what_a_task_of_its_own_sends_waits_for_the_answer_too(link: Link) -> None:
+async def test_rule_17_updates_from_a_separate_task_are_held_too(link: Link) -> None:
     async def create(self: Creating, request: NewSessionRequest) -> str:
         self.tasks.append(asyncio.create_task(self.say("new", "1", "2")))
         await self.tasks[0]
@@ -221,7 +221,7 @@ async def test_rule_17_what_a_task_of_its_own_sends_waits_for_the_answer_too(lin
         assert await sent(peer, 3) == ["n", "new 1", "new 2"]
 
 
-async def test_rule_17_more_than_may_be_held_raises_at_the_sender_and_the_rest_is_sent(link: Link) -> None:
+async def test_rule_17_sending_beyond_the_limit_raises_and_the_rest_is_sent(link: Link) -> None:
     async def create(self: Creating, request: NewSessionRequest) -> str:
         await self.say("new", "1")
         with pytest.raises(GuardError, match="max_held_bytes"):
@@ -234,7 +234,7 @@ async def test_rule_17_more_than_may_be_held_raises_at_the_sender_and_the_rest_i
         assert await sent(peer, 3) == ["n", "new 1", "new 2"]
 
 
-async def test_rule_17_a_session_that_was_closed_is_not_known_anymore(link: Link) -> None:
+async def test_rule_17_updates_of_a_closed_session_are_held_if_it_is_created_again(link: Link) -> None:
     async def create(self: Creating, request: NewSessionRequest) -> str:
         await self.say("again", "1")
         return "again"
@@ -246,7 +246,7 @@ async def test_rule_17_a_session_that_was_closed_is_not_known_anymore(link: Link
             assert "result" in await peer.call("session/close", {"sessionId": "again"})
 
 
-async def test_rule_17_a_session_whose_closing_failed_is_still_known(link: Link) -> None:
+async def test_rule_17_updates_of_a_session_that_failed_to_close_are_not_held(link: Link) -> None:
     async def create(self: Creating, request: NewSessionRequest) -> str:
         await self.say("busy", "1")
         raise RequestError(1, "no")
@@ -257,7 +257,7 @@ async def test_rule_17_a_session_whose_closing_failed_is_still_known(link: Link)
         assert await sent(peer, 2) == ["busy 1", "n error"]
 
 
-async def test_rule_17_what_is_held_leaves_when_the_client_uses_the_session(link: Link) -> None:
+async def test_rule_17_held_updates_are_sent_when_the_client_uses_the_session(link: Link) -> None:
     async def create(self: Creating, request: NewSessionRequest) -> str:
         await self.say("old", "1")
         await self.client.ext_notification("_ready")
@@ -275,7 +275,7 @@ async def test_rule_17_what_is_held_leaves_when_the_client_uses_the_session(link
         assert sorted(await sent(peer, 2)) == ["g", "n"]
 
 
-async def test_rule_17_no_answer_and_no_update_is_lost_when_the_client_leaves(link: Link) -> None:
+async def test_rule_17_no_response_and_no_update_is_lost_when_the_client_closes(link: Link) -> None:
     async def create(self: Creating, request: NewSessionRequest) -> str:
         await self.say("new", "1")
         return "new"
@@ -286,7 +286,7 @@ async def test_rule_17_no_answer_and_no_update_is_lost_when_the_client_leaves(li
         assert [short(message) for message in await peer.rest()] == ["n", "new 1"]
 
 
-async def test_rule_17_a_forked_session_likewise(link: Link) -> None:
+async def test_rule_17_updates_of_a_forked_session_follow_its_response(link: Link) -> None:
     acp: Any = import_module("acp_bindings.v1_unstable")
 
     class Forking(acp.Agent):  # type: ignore[misc]
@@ -313,7 +313,7 @@ async def test_rule_17_a_forked_session_likewise(link: Link) -> None:
     assert [message.get("id") or message["params"]["sessionId"] for message in found] == ["old", "f", "fork"]
 
 
-async def test_rule_17_a_new_session_of_version_2_likewise(link: Link) -> None:
+async def test_rule_17_updates_of_a_new_session_of_version_2_follow_its_response(link: Link) -> None:
     acp: Any = import_module("acp_bindings.v2_draft")
 
     class Telling(agent_of(acp)):  # type: ignore[misc]
@@ -330,7 +330,7 @@ async def test_rule_17_a_new_session_of_version_2_likewise(link: Link) -> None:
         assert (await peer.receive())["method"] == "session/update"
 
 
-async def test_rule_17_a_client_sees_the_updates_after_it_has_the_session() -> None:
+async def test_rule_17_a_client_handles_the_updates_after_it_has_the_session() -> None:
     async def create(self: Creating, request: NewSessionRequest) -> str:
         await self.say("new", *map(str, range(20)))
         return "new"
@@ -352,9 +352,7 @@ async def test_rule_17_a_client_sees_the_updates_after_it_has_the_session() -> N
             await remote.session_close(session_id="new")
 
 
-async def test_rule_17_the_first_answer_may_be_to_an_agent_that_was_asked_nothing(link: Link) -> None:
-    """Without a creating request nothing is held, whichever session it is."""
-
+async def test_rule_17_nothing_is_held_if_no_session_is_being_created(link: Link) -> None:
     async def create(self: Creating, request: NewSessionRequest) -> str:
         raise AssertionError
 

@@ -1,4 +1,4 @@
-"""Rule 30: an application's hook, log or `invalid_notification` that raises costs a log line and nothing else."""
+"""Rule 30: an exception in `on_frame`, logging or a notification handler has no effect on messages."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from tests.support.runtime.peer import (
 
 
 class Mishap(BaseException):
-    """What no `except Exception` catches, such as the error of `pytest.fail`."""
+    """An exception that `except Exception` doesn't catch, like that of `pytest.fail`."""
 
 
 ERRORS: dict[str, type[BaseException]] = {
@@ -40,7 +40,7 @@ FUTURE = {"method": "session/update", "params": {"sessionId": "s", "update": {"s
 
 
 class Busy(PlainAgent):
-    """Sends every kind of message in a turn."""
+    """An agent that sends every kind of message in a turn."""
 
     async def session_prompt(self, request: Any, /) -> Any:
         await self.client.session_update(session_id="s1", update=chunk("hi"))
@@ -58,7 +58,7 @@ class Busy(PlainAgent):
 
 
 async def agent_side(peer: Peer) -> None:
-    """Every kind of message to and from an agent. Each has the consequences it always has."""
+    """Exchange every kind of message with an agent, and check its usual answers."""
     await peer.send(
         prompt(1),
         {"method": "_x"},
@@ -82,7 +82,7 @@ async def agent_side(peer: Peer) -> None:
 
 
 async def client_side(agent: Any, peer: Peer) -> None:
-    """Updates, valid or not, before an answer."""
+    """Send valid and invalid updates before a response, and check that they are handled."""
     handler = agent.handler
     call = asyncio.create_task(agent.session_prompt(session_id="s", prompt=[]))
     id = (await peer.receive())["id"]
@@ -93,7 +93,7 @@ async def client_side(agent: Any, peer: Peer) -> None:
 
 @pytest.mark.parametrize("error", ERRORS.values(), ids=ERRORS)
 @pytest.mark.parametrize("raises_for", ["in", "out"])
-async def test_rule_30_a_hook_that_raises_costs_no_message_of_any_kind(
+async def test_rule_30_an_exception_in_on_frame_affects_no_message(
     link: Link, raises_for: str, error: type[BaseException], caplog: pytest.LogCaptureFixture
 ) -> None:
     def hook(direction: str, line: bytes, time: float) -> None:
@@ -136,7 +136,7 @@ class RaisingFilter(RaisingHandler):
 
 @pytest.mark.parametrize("error", ERRORS.values(), ids=ERRORS)
 @pytest.mark.parametrize("make", [RaisingHandler, RaisingFilter])
-async def test_rule_30_a_log_that_raises_costs_no_message_of_any_kind(
+async def test_rule_30_an_exception_in_logging_affects_no_message(
     link: Link, make: Callable[[type[BaseException]], logging.Handler], error: type[BaseException]
 ) -> None:
     with broken_log(make, error):
@@ -147,7 +147,7 @@ async def test_rule_30_a_log_that_raises_costs_no_message_of_any_kind(
 
 
 @pytest.mark.parametrize("error", ERRORS.values(), ids=ERRORS)
-async def test_rule_12_an_invalid_notification_whose_handler_raises_costs_nothing_behind_it(
+async def test_rule_12_an_exception_in_invalid_notification_affects_no_later_message(
     link: Link, error: type[BaseException]
 ) -> None:
     raised = error
@@ -161,7 +161,7 @@ async def test_rule_12_an_invalid_notification_whose_handler_raises_costs_nothin
 
 
 @pytest.mark.parametrize("error", ERRORS.values(), ids=ERRORS)
-async def test_rule_16_an_update_whose_handler_raises_costs_nothing_behind_it(
+async def test_rule_16_an_exception_in_session_update_affects_no_later_message(
     link: Link, error: type[BaseException]
 ) -> None:
     class Raising(PlainClient):

@@ -1,4 +1,4 @@
-"""Rules 7 to 10: ids, and what counts as an answer."""
+"""Rules 7 to 10: ids and responses."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from acp_runtime import AuthenticationRequired, InvalidResponse, RequestError
 from tests.support.runtime.peer import INITIALIZE, Link, PlainAgent, calling, prompt, serving
 
 
-async def test_rule_7_our_ids_are_small_integers_counting_up(link: Link) -> None:
+async def test_rule_7_outgoing_ids_count_up(link: Link) -> None:
     async with calling(link) as (agent, peer):
         calls = [asyncio.create_task(agent.session_new(cwd="/", mcp_servers=[])) for _ in range(3)]
         ids = [(await peer.receive())["id"] for _ in calls]
@@ -24,7 +24,7 @@ async def test_rule_7_our_ids_are_small_integers_counting_up(link: Link) -> None
 
 
 @pytest.mark.parametrize("id", ["31", 31, 0, -1, 2**53 + 1, 2**70, -(2**63), "", "ü\n", None])
-async def test_rule_7_an_id_is_echoed_exactly_as_it_came(link: Link, id: Any) -> None:
+async def test_rule_7_a_response_echoes_the_id_exactly(link: Link, id: Any) -> None:
     async with serving(link) as peer:
         await peer.send(prompt(id))
         answer = await peer.receive()
@@ -35,7 +35,7 @@ async def test_rule_7_an_id_is_echoed_exactly_as_it_came(link: Link, id: Any) ->
 
 
 @pytest.mark.parametrize("id", ["31", 2**53 + 1, -(2**70), "", None])
-async def test_rule_7_errors_echo_the_id_exactly_too(link: Link, id: Any) -> None:
+async def test_rule_7_an_error_echoes_the_id_exactly(link: Link, id: Any) -> None:
     class Failing(PlainAgent):
         async def session_prompt(self, request: PromptRequest, /) -> PromptResponse:
             raise ValueError
@@ -65,7 +65,7 @@ async def test_rule_7_the_ids_of_the_two_directions_are_unrelated(link: Link) ->
         assert await peer.receive() == {"jsonrpc": "2.0", "id": 0, "result": {"stopReason": "refusal"}}
 
 
-async def test_rule_8_two_requests_in_flight_with_one_id_both_get_answered(link: Link) -> None:
+async def test_rule_8_two_requests_in_flight_with_the_same_id_are_both_answered(link: Link) -> None:
     class Waiting(PlainAgent):
         gate = asyncio.Event()
 
@@ -96,7 +96,7 @@ async def test_rule_8_two_requests_in_flight_with_one_id_both_get_answered(link:
         {"error": {}},
     ],
 )
-async def test_rule_8_an_answer_to_nothing_is_ignored_and_never_answered(link: Link, answer: Any) -> None:
+async def test_rule_8_a_response_to_no_call_is_ignored_and_not_answered(link: Link, answer: Any) -> None:
     async with serving(link) as peer:
         await peer.send(answer)
         assert await peer.until_quiet() == []
@@ -115,14 +115,14 @@ async def test_rule_8_an_answer_to_nothing_is_ignored_and_never_answered(link: L
         b'{"jsonrpc":"2.0","id":77,"result":1,"error":2}',
     ],
 )
-async def test_rule_8_nothing_that_is_shaped_like_a_response_is_answered(link: Link, answer: bytes) -> None:
+async def test_rule_8_a_malformed_response_is_not_answered(link: Link, answer: bytes) -> None:
     async with serving(link) as peer:
         await peer.send(answer + b"\n")
         assert await peer.until_quiet() == []
 
 
 @pytest.mark.parametrize("id", [77, None, 0, "1"], ids=["unknown", "null", "already used", "of another type"])
-async def test_rule_8_an_answer_to_no_call_is_logged(link: Link, id: Any, caplog: pytest.LogCaptureFixture) -> None:
+async def test_rule_8_a_response_to_no_call_is_logged(link: Link, id: Any, caplog: pytest.LogCaptureFixture) -> None:
     async with calling(link) as (_, peer):  # initialize had the id 0
         await peer.send({"id": id, "result": {}})
         await peer.until_quiet()
@@ -130,7 +130,7 @@ async def test_rule_8_an_answer_to_no_call_is_logged(link: Link, id: Any, caplog
     assert logged == [f"Ignored a response with an unknown id: {id}"]
 
 
-async def test_rule_8_a_second_answer_to_a_call_is_ignored(link: Link) -> None:
+async def test_rule_8_a_second_response_to_a_call_is_ignored(link: Link) -> None:
     async with calling(link) as (agent, peer):
         call = asyncio.create_task(agent.session_new(cwd="/", mcp_servers=[]))
         id = (await peer.receive())["id"]
@@ -159,7 +159,7 @@ async def test_rule_8_a_second_answer_to_a_call_is_ignored(link: Link) -> None:
         ({"jsonrpc": "1.0", "result": {"sessionId": "s"}}, "jsonrpc"),
     ],
 )
-async def test_rule_9_an_answer_that_is_none_fails_that_call_and_no_other(link: Link, answer: Any, reason: str) -> None:
+async def test_rule_9_a_malformed_response_fails_only_its_call(link: Link, answer: Any, reason: str) -> None:
     async with calling(link) as (agent, peer):
         call = asyncio.create_task(agent.session_new(cwd="/", mcp_servers=[]))
         other = asyncio.create_task(agent.session_new(cwd="/", mcp_servers=[]))
@@ -184,7 +184,7 @@ async def test_rule_9_an_error_raises_the_class_of_its_code(link: Link) -> None:
             assert (caught.value.code, caught.value.message, caught.value.data) == (code, "sign in", {"hint": 1})
 
 
-async def test_rule_10_a_void_result_is_sent_as_an_empty_object(link: Link) -> None:
+async def test_rule_10_an_empty_result_is_sent_as_an_empty_object(link: Link) -> None:
     class Closing(PlainAgent):
         async def session_close(self, request: Any, /) -> Any:
             return None
@@ -194,7 +194,7 @@ async def test_rule_10_a_void_result_is_sent_as_an_empty_object(link: Link) -> N
 
 
 @pytest.mark.parametrize("result", ["null", "{}", '{"_meta":null}', '{"extra":1}'])
-async def test_rule_10_null_is_accepted_for_a_void_result(link: Link, result: str) -> None:
+async def test_rule_10_null_is_accepted_as_an_empty_result(link: Link, result: str) -> None:
     async with calling(link) as (agent, peer):
         call = asyncio.create_task(agent.session_set_mode(session_id="s1", mode_id="m"))
         id = (await peer.receive())["id"]
@@ -202,7 +202,7 @@ async def test_rule_10_null_is_accepted_for_a_void_result(link: Link, result: st
         await call
 
 
-async def test_rule_10_what_a_handler_returns_is_dumped_without_what_is_absent(link: Link) -> None:
+async def test_rule_10_a_result_is_dumped_without_absent_fields(link: Link) -> None:
     class WithMeta(PlainAgent):
         async def session_new(self, request: Any, /) -> NewSessionResponse:
             return NewSessionResponse(session_id="s", modes=None, meta={"a": [1]})

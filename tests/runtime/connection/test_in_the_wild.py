@@ -1,4 +1,4 @@
-"""What real agents and clients were seen to do."""
+"""Messages as real agents and clients send them."""
 
 from __future__ import annotations
 
@@ -32,21 +32,21 @@ async def test_a_tool_call_update_without_a_tool_call_is_delivered(link: Link) -
             done.set()
 
     async with calling(link, Recording) as (_, peer):
-        content = [{"type": "terminal", "terminalId": "nobody created it"}]
+        content = [{"type": "terminal", "terminalId": "unknown"}]
         changed = {"sessionUpdate": "tool_call_update", "toolCallId": "t", "status": "completed", "content": content}
         await peer.send({"method": "session/update", "params": {"sessionId": "s", "update": changed}})
         await done.wait()
         assert json.loads(seen[0].model_dump_json()) == changed
 
 
-async def test_request_methods_without_an_underscore_are_answered_and_it_goes_on(link: Link) -> None:
+async def test_unknown_methods_without_an_underscore_are_answered_and_the_connection_goes_on(link: Link) -> None:
     async with calling(link) as (_, peer):
         await peer.send({"id": 1, "method": "craft/drainMidTurnQueue", "params": {"sessionId": "s"}})
         assert (await peer.receive())["error"]["code"] == -32601
         assert await peer.until_quiet() == []
 
 
-async def test_plain_text_before_the_first_message_is_reported_once_and_it_goes_on(link: Link) -> None:
+async def test_plain_text_before_the_first_message_is_reported_once_and_the_connection_goes_on(link: Link) -> None:
     async with calling(link, ready=False) as (agent, peer):
         await peer.send(b"Loading...\nStill loading...\n\x1b[31mReady\x1b[0m\n")
         call = asyncio.create_task(agent.initialize(protocol_version=1))
@@ -57,7 +57,7 @@ async def test_plain_text_before_the_first_message_is_reported_once_and_it_goes_
         assert (await call).protocol_version == 1
 
 
-async def test_plain_text_and_nothing_else_is_in_the_error(link: Link) -> None:
+async def test_plain_text_without_any_message_is_quoted_in_the_error(link: Link) -> None:
     async with calling(link, ready=False) as (agent, peer):
         call = asyncio.create_task(agent.initialize(protocol_version=1))
         await peer.receive()

@@ -1,4 +1,4 @@
-"""Rules 25 and 26: how a connection begins, and in which version."""
+"""Rules 25 and 26: `initialize`, early messages and versions."""
 
 from __future__ import annotations
 
@@ -39,11 +39,11 @@ BEGIN: dict[str, Any] = {"id": "i", "method": "initialize", "params": INITIALIZE
 CREATE: dict[str, Any] = {"id": "n", "method": "session/new", "params": NEW}
 CANCEL: dict[str, Any] = {"method": "session/cancel", "params": {"sessionId": "s1"}}
 V2_INITIALIZE: dict[str, Any] = {"protocolVersion": 2, "capabilities": {}, "info": {"name": "n", "version": "1"}}
-NO_VERSIONS: list[Any] = [True, False, "1", 1.5, -1, 65536, 2**70, None, [1], {}]
+INVALID_VERSIONS: list[Any] = [True, False, "1", 1.5, -1, 65536, 2**70, None, [1], {}]
 
 
 class Gated(PlainAgent):
-    """Answers `initialize` when it is told to."""
+    """Answers `initialize` when its gate is opened, for instance by `_go`, and records the order of messages."""
 
     def __init__(self, client: Any, error: BaseException | None = None) -> None:
         super().__init__(client)
@@ -81,7 +81,7 @@ def _codes(answers: dict[Any, Any]) -> dict[Any, Any]:
     return {id: answer.get("error", {}).get("code") for id, answer in answers.items()}
 
 
-async def test_rule_25_what_comes_behind_initialize_waits_for_its_answer_and_keeps_its_order(link: Link) -> None:
+async def test_rule_25_messages_behind_initialize_wait_for_its_response_in_order(link: Link) -> None:
     agents: list[Gated] = []
 
     def factory(client: Any) -> Gated:
@@ -102,7 +102,7 @@ async def test_rule_25_what_comes_behind_initialize_waits_for_its_answer_and_kee
 
 
 @pytest.mark.parametrize("error", [RequestError(7, "no"), ValueError("bug"), asyncio.CancelledError(), SystemExit(1)])
-async def test_rule_25_if_initialize_fails_what_waited_is_answered_invalid_request(
+async def test_rule_25_if_initialize_fails_early_requests_are_answered_invalid_request(
     link: Link, error: BaseException
 ) -> None:
     async with serving(link, lambda client: Gated(client, error), ready=False) as peer:
@@ -113,7 +113,7 @@ async def test_rule_25_if_initialize_fails_what_waited_is_answered_invalid_reque
         assert await peer.until_quiet() == []
 
 
-async def test_rule_25_after_an_initialize_that_failed_another_one_opens(link: Link) -> None:
+async def test_rule_25_after_a_failed_initialize_another_one_opens_the_connection(link: Link) -> None:
     agents: list[Gated] = []
 
     def factory(client: Any) -> Gated:
@@ -129,21 +129,21 @@ async def test_rule_25_after_an_initialize_that_failed_another_one_opens(link: L
 
 
 @pytest.mark.parametrize("params", [{"protocolVersion": "x"}, {"protocolVersion": 2**70}, {}, None])
-async def test_rule_25_behind_an_invalid_initialize_it_is_too_early(link: Link, params: Any) -> None:
+async def test_rule_25_requests_behind_an_invalid_initialize_are_too_early(link: Link, params: Any) -> None:
     async with serving(link, ready=False) as peer:
         await peer.send({**BEGIN, "params": params}, CREATE, prompt("p"))
         assert _codes(await _answers(peer, 3)) == {"i": -32602, "n": -32600, "p": -32600}
 
 
 @pytest.mark.parametrize("params", [{}, None, [], {"cwd": 1}])
-async def test_rule_25_before_initialize_even_bad_params_are_too_early(link: Link, params: Any) -> None:
+async def test_rule_25_before_initialize_requests_with_invalid_params_are_too_early(link: Link, params: Any) -> None:
     async with serving(link, ready=False) as peer:
         assert (await peer.call("session/new", params))["error"]["code"] == -32600
         await peer.call("initialize", INITIALIZE)
         assert (await peer.call("session/new", params))["error"]["code"] == -32602
 
 
-async def test_rule_25_bad_params_behind_a_slow_initialize_wait_like_good_ones(link: Link) -> None:
+async def test_rule_25_requests_with_invalid_params_behind_a_slow_initialize_wait(link: Link) -> None:
     async with serving(link, Gated, ready=False) as peer:
         await peer.send(BEGIN, {**CREATE, "params": {}})
         assert await peer.until_quiet() == []
@@ -151,13 +151,13 @@ async def test_rule_25_bad_params_behind_a_slow_initialize_wait_like_good_ones(l
         assert _codes(await _answers(peer, 3)) == {"i": None, "n": -32602, "go": None}
 
 
-async def test_rule_25_bad_params_behind_a_failing_initialize_are_too_early(link: Link) -> None:
+async def test_rule_25_requests_with_invalid_params_behind_a_failing_initialize_are_too_early(link: Link) -> None:
     async with serving(link, lambda client: Gated(client, ValueError()), ready=False) as peer:
         await peer.send(BEGIN, {**CREATE, "params": {}}, {"id": "go", "method": "_go"})
         assert _codes(await _answers(peer, 3)) == {"i": -32603, "n": -32600, "go": None}
 
 
-async def test_rule_25_what_waits_for_initialize_can_be_cancelled_at_once(link: Link) -> None:
+async def test_rule_25_an_early_request_can_be_cancelled_at_once(link: Link) -> None:
     async with serving(link, Gated, ready=False) as peer:
         await peer.send(BEGIN, CREATE, prompt("p"), {"method": "$/cancel_request", "params": {"requestId": "p"}})
         answer = await peer.receive()
@@ -174,19 +174,19 @@ async def test_rule_25_initialize_itself_can_be_cancelled(link: Link) -> None:
         assert _codes(await _answers(peer, 2)) == {"i": None, "go": None}
 
 
-async def test_rule_25_two_initializes_at_once_are_both_answered(link: Link) -> None:
+async def test_rule_25_two_concurrent_initialize_requests_are_both_answered(link: Link) -> None:
     async with serving(link, Gated, ready=False) as peer:
         await peer.send(BEGIN, {**BEGIN, "id": "j"}, CREATE, {"id": "go", "method": "_go"})
         assert _codes(await _answers(peer, 4)) == {"i": None, "j": None, "n": None, "go": None}
 
 
-async def test_rule_25_a_second_initialize_is_answered_and_holds_nothing_up(link: Link) -> None:
+async def test_rule_25_a_second_initialize_is_answered_and_delays_nothing(link: Link) -> None:
     async with serving(link) as peer:
         await peer.send(BEGIN, CREATE, prompt("p"))
         assert _codes(await _answers(peer, 3)) == {"i": None, "n": None, "p": None}
 
 
-async def test_rule_25_an_agent_may_ask_its_client_inside_of_initialize(link: Link) -> None:
+async def test_rule_25_an_agent_may_call_its_client_inside_initialize(link: Link) -> None:
     class Asking(PlainAgent):
         async def initialize(self, request: InitializeRequest, /) -> InitializeResponse:
             await self.client.ext_request("_who")
@@ -200,17 +200,23 @@ async def test_rule_25_an_agent_may_ask_its_client_inside_of_initialize(link: Li
 
 
 @pytest.mark.parametrize("most", [1, 3])
-async def test_rule_25_more_than_may_wait_behind_initialize_is_read_after_it(link: Link, most: int) -> None:
+async def test_rule_25_reading_pauses_for_early_requests_and_resumes_after_initialize(link: Link, most: int) -> None:
     agents: list[Gated] = []
 
     def factory(client: Any) -> Gated:
         agents.append(Gated(client))
         return agents[0]
 
-    async with serving(link, factory, ready=False, high_water_messages=most) as peer:
+    def count(direction: str, line: bytes, time: float) -> None:
+        nonlocal received
+        received += direction == "in"
+        if received > most:
+            early.set()
+
+    received, early = 0, asyncio.Event()
+    async with serving(link, factory, ready=False, high_water_messages=most, on_frame=count) as peer:
         sent = asyncio.create_task(peer.send(BEGIN, *(prompt(n) for n in range(200))))
-        for _ in range(20):
-            await asyncio.sleep(0)
+        await early.wait()
         agents[0].gate.set()
         answers = _codes(await _answers(peer, 201))
         await sent
@@ -219,7 +225,7 @@ async def test_rule_25_more_than_may_wait_behind_initialize_is_read_after_it(lin
 
 
 @pytest.mark.parametrize("turns", [0, 1, 40])
-async def test_rule_25_a_script_that_is_piped_in_whole_works(link: Link, turns: int) -> None:
+async def test_rule_25_a_whole_session_can_be_piped_in(link: Link, turns: int) -> None:
     class Slow(PlainAgent):
         async def initialize(self, request: InitializeRequest, /) -> InitializeResponse:
             for _ in range(turns):
@@ -244,7 +250,7 @@ async def test_rule_25_a_script_that_is_piped_in_whole_works(link: Link, turns: 
     assert answers["p"] == {"stopReason": "end_turn"}
 
 
-async def test_rule_25_a_piped_script_with_more_requests_than_run_at_a_time_is_answered_whole(link: Link) -> None:
+async def test_rule_25_a_piped_session_beyond_the_high_water_mark_is_answered_completely(link: Link) -> None:
     async with serving(link, ready=False, high_water_messages=2, eof_grace=30) as peer:
         sent = asyncio.create_task(peer.send(BEGIN, *(prompt(n) for n in range(50))))
         await sent
@@ -254,7 +260,7 @@ async def test_rule_25_a_piped_script_with_more_requests_than_run_at_a_time_is_a
     assert answers == {n: {"stopReason": "end_turn"} for n in range(50)}
 
 
-async def test_rule_25_an_answer_to_initialize_that_can_not_be_sent_does_not_count(link: Link) -> None:
+async def test_rule_25_an_initialize_result_that_is_not_json_does_not_open_the_connection(link: Link) -> None:
     class Infinite(PlainAgent):
         async def initialize(self, request: InitializeRequest, /) -> InitializeResponse:
             return InitializeResponse(protocol_version=1, meta={"x": float("inf")})
@@ -264,8 +270,8 @@ async def test_rule_25_an_answer_to_initialize_that_can_not_be_sent_does_not_cou
         assert _codes(await _answers(peer, 2)) == {"i": -32603, "n": -32600}
 
 
-@pytest.mark.parametrize("version", NO_VERSIONS)
-async def test_rule_26_what_is_no_version_is_invalid_params(link: Link, version: Any) -> None:
+@pytest.mark.parametrize("version", INVALID_VERSIONS)
+async def test_rule_26_an_invalid_version_is_invalid_params(link: Link, version: Any) -> None:
     async with serving(link, ready=False) as peer:
         error = (await peer.call("initialize", {"protocolVersion": version}))["error"]
         assert error["code"] == -32602
@@ -279,15 +285,15 @@ async def test_rule_26_a_missing_version_is_invalid_params(link: Link) -> None:
             assert (await peer.call("initialize", {}))["error"]["code"] == -32602
 
 
-@pytest.mark.parametrize("version", NO_VERSIONS)
-async def test_rule_26_what_is_no_version_is_invalid_params_in_version_2(link: Link, version: Any) -> None:
+@pytest.mark.parametrize("version", INVALID_VERSIONS)
+async def test_rule_26_an_invalid_version_is_invalid_params_in_version_2(link: Link, version: Any) -> None:
     async with serving(link, agent_of(import_module("acp_bindings.v2_draft")), ready=False, side=V2_AGENT_SIDE) as peer:
         error = (await peer.call("initialize", {**V2_INITIALIZE, "protocolVersion": version}))["error"]
         assert error["code"] == -32602
 
 
-@pytest.mark.parametrize("version", NO_VERSIONS)
-async def test_rule_26_an_answer_with_what_is_no_version_is_an_invalid_response(link: Link, version: Any) -> None:
+@pytest.mark.parametrize("version", INVALID_VERSIONS)
+async def test_rule_26_a_result_with_an_invalid_version_is_an_invalid_response(link: Link, version: Any) -> None:
     async with calling(link, ready=False) as (agent, peer):
         call = asyncio.create_task(agent.initialize(protocol_version=1))
         await peer.send({"id": (await peer.receive())["id"], "result": {"protocolVersion": version}})
@@ -299,7 +305,7 @@ async def test_rule_26_an_answer_with_what_is_no_version_is_an_invalid_response(
 
 @pytest.mark.parametrize("version", [0, 2, 2.0, 65535])
 @pytest.mark.parametrize("rest", [{}, {"capabilities": 1, "agentCapabilities": [1], "authMethods": 7, "info": None}])
-async def test_rule_26_an_answer_in_another_version_is_a_mismatch_whatever_is_in_it(
+async def test_rule_26_a_result_in_another_version_is_a_mismatch_whatever_else_it_has(
     link: Link, version: int, rest: Any
 ) -> None:
     async with calling(link, ready=False) as (agent, peer):
@@ -367,7 +373,7 @@ async def test_rule_26_a_version_2_client_of_a_version_1_agent_gets_a_mismatch()
         assert "version 1" in (await remote.wait_closed()).reason
 
 
-async def test_rule_25_a_dead_connection_is_closed_rather_than_not_initialized(link: Link) -> None:
+async def test_rule_25_calls_before_initialize_on_a_closed_connection_raise_connection_closed(link: Link) -> None:
     async with calling(link, ready=False) as (agent, peer):
         await peer.end()
         await agent.wait_closed()
@@ -377,7 +383,7 @@ async def test_rule_25_a_dead_connection_is_closed_rather_than_not_initialized(l
 
 
 class Boastful(PlainAgent):
-    """Advertises what it doesn't have."""
+    """Advertises methods that it doesn't implement."""
 
     async def initialize(self, request: InitializeRequest, /) -> InitializeResponse:
         capabilities: dict[str, Any] = {
@@ -390,7 +396,7 @@ class Boastful(PlainAgent):
         raise AssertionError
 
 
-async def test_an_agent_that_advertises_what_it_does_not_implement_is_told_so_once(
+async def test_an_agent_that_advertises_methods_it_does_not_implement_is_logged_once(
     link: Link, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with serving(link, Boastful) as peer:
@@ -404,7 +410,7 @@ async def test_an_agent_that_advertises_what_it_does_not_implement_is_told_so_on
     assert "session/resume" not in errors[0]
 
 
-async def test_a_client_that_advertises_what_it_does_not_implement_is_told_so_once(
+async def test_a_client_that_advertises_methods_it_does_not_implement_is_logged_once(
     link: Link, caplog: pytest.LogCaptureFixture
 ) -> None:
     acp = import_module("acp_bindings.v1")
@@ -420,7 +426,9 @@ async def test_a_client_that_advertises_what_it_does_not_implement_is_told_so_on
     assert "terminal" not in errors[0]
 
 
-async def test_what_is_advertised_and_implemented_is_no_error(link: Link, caplog: pytest.LogCaptureFixture) -> None:
+async def test_advertised_methods_that_are_implemented_are_not_logged(
+    link: Link, caplog: pytest.LogCaptureFixture
+) -> None:
     class Honest(PlainAgent):
         async def initialize(self, request: InitializeRequest, /) -> InitializeResponse:
             capabilities: dict[str, Any] = {"loadSession": True}
@@ -434,7 +442,7 @@ async def test_what_is_advertised_and_implemented_is_no_error(link: Link, caplog
     assert caplog.text == ""
 
 
-async def test_a_proxy_knows_what_its_peer_has_said(link: Link) -> None:
+async def test_a_proxy_has_the_capabilities_and_the_info_of_its_peer(link: Link) -> None:
     async with calling(link, ready=False) as (agent, peer):
         assert agent.capabilities is None
         assert agent.peer_info is None
@@ -449,7 +457,7 @@ async def test_a_proxy_knows_what_its_peer_has_said(link: Link) -> None:
         assert json.loads(agent.peer_info.model_dump_json()) == info
 
 
-async def test_an_agents_proxy_knows_what_the_client_has_said(link: Link) -> None:
+async def test_an_agents_proxy_has_the_capabilities_and_the_info_of_the_client(link: Link) -> None:
     class Curious(PlainAgent):
         async def ext_request(self, method: str, params: Any) -> Any:
             capabilities, info = self.client.capabilities, self.client.peer_info

@@ -1,4 +1,4 @@
-"""Rules 8 to 22 at once: whatever two sides do, in whatever order, each request has one answer and nothing is lost."""
+"""Rules 8 to 22 together: in random interleavings each request has one response, and no message is lost."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from tests.support.scale import count
 
 SIDES: dict[str, type[Interleaving]] = {"client": ClientInterleaving, "agent": AgentInterleaving}
 PART = 50
-# Longer than all deadlines of a connection together. It costs no time.
+# Longer than all deadlines of a connection together. The event loop skips it.
 DEADLINE = 600
 
 
 @pytest.fixture(autouse=True)
 def silence() -> Iterator[None]:
-    """Thousands of handlers that fail, each with a traceback, take longer to log than to run."""
+    """Disable logging: the tracebacks of thousands of failing handlers take longer than the test."""
     logging.disable(logging.CRITICAL)
     yield
     logging.disable(logging.NOTSET)
@@ -31,7 +31,7 @@ def silence() -> Iterator[None]:
 @pytest.mark.stress
 @pytest.mark.parametrize("side", SIDES)
 @pytest.mark.parametrize("start", range(0, count(200, 10_000), PART))
-def test_rules_8_to_22_hold_whatever_happens_in_whatever_order(side: str, start: int) -> None:
+def test_rules_8_to_22_hold_for_random_interleavings(side: str, start: int) -> None:
     for seed in range(start, start + PART):
         try:
             with asyncio.Runner(loop_factory=SkippingLoop) as runner:
@@ -45,4 +45,4 @@ async def _run(interleaving: type[Interleaving], seed: int) -> None:
     async with asyncio.timeout(DEADLINE):
         await interleaving(seed).run()
     left = asyncio.all_tasks() - {asyncio.current_task()}
-    assert not left, f"Tasks that nobody ended: {left}"
+    assert not left, f"Tasks that still run: {left}"

@@ -1,4 +1,4 @@
-"""Rule 18: a large message that is being handled, or one that waits, stops nobody else."""
+"""Rule 18: a large message, in flight or waiting, does not block others."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def cancel(session: str = "s1") -> bytes:
 
 
 class Endless(PlainAgent):
-    """Its prompts end when they are cancelled."""
+    """An agent whose prompts end only when they are cancelled."""
 
     async def session_prompt(self, request: PromptRequest, /) -> PromptResponse:
         await asyncio.Event().wait()
@@ -31,7 +31,7 @@ class Endless(PlainAgent):
 
 
 @pytest.mark.parametrize("size", [16 * MIB, 30 * MIB])
-async def test_rule_18_a_cancel_is_acted_on_while_a_large_prompt_runs(size: int) -> None:
+async def test_rule_18_a_cancellation_acts_while_a_large_prompt_runs(size: int) -> None:
     async with serving(LINKS["memory"], Endless) as peer:
         await peer.send(large_prompt(1, size))
         assert (await peer.call("session/new", {"cwd": "/", "mcpServers": []}))["result"] == {"sessionId": "s1"}
@@ -40,7 +40,7 @@ async def test_rule_18_a_cancel_is_acted_on_while_a_large_prompt_runs(size: int)
 
 
 @pytest.mark.slow
-async def test_rule_18_a_48_mb_prompt_and_its_cancel_in_one_write_are_answered_within_one_turn(link: Link) -> None:
+async def test_rule_18_a_48_mb_prompt_and_its_cancellation_are_answered_within_one_turn(link: Link) -> None:
     loop = asyncio.get_running_loop()
     turn, seen = 0, dict[str, int]()
 
@@ -63,14 +63,14 @@ async def test_rule_18_a_48_mb_prompt_and_its_cancel_in_one_write_are_answered_w
     assert seen["answer"] - seen["cancel"] <= 1
 
 
-async def test_rule_18_the_end_is_noticed_while_a_large_prompt_runs() -> None:
+async def test_rule_18_the_end_of_input_is_noticed_while_a_large_prompt_runs() -> None:
     async with serving(LINKS["memory"], Endless, eof_grace=0.01) as peer:
         await peer.send(large_prompt(1, 30 * MIB))
         await peer.end()
         assert [each["result"] for each in await peer.rest()] == [{"stopReason": "cancelled"}]
 
 
-async def test_rule_18_a_cancel_answers_a_prompt_that_waits_unstarted(link: Link) -> None:
+async def test_rule_18_a_cancellation_answers_a_waiting_prompt(link: Link) -> None:
     async with serving(link, Endless, high_water_messages=3) as peer:
         await peer.send(*(prompt(n, f"s{n}") for n in range(5)))
         await peer.send(cancel("s4"), {"method": "$/cancel_request", "params": {"requestId": 3}})
@@ -83,7 +83,7 @@ async def test_rule_18_a_cancel_answers_a_prompt_that_waits_unstarted(link: Link
 
 
 @pytest.mark.slow
-async def test_rule_18_more_than_4096_requests_in_flight_stop_no_cancel() -> None:
+async def test_rule_18_cancellations_act_with_more_than_4096_requests_in_flight() -> None:
     total = 5000
     async with serving(LINKS["memory"], Endless) as peer:
         await peer.send(b"".join(line(prompt(n, f"s{n}")) for n in range(total)))
@@ -91,7 +91,7 @@ async def test_rule_18_more_than_4096_requests_in_flight_stop_no_cancel() -> Non
         assert {(await peer.receive())["id"] for _ in range(total)} == set(range(total))
 
 
-async def test_rule_18_a_large_write_that_waits_for_the_user_holds_back_no_updates(link: Link) -> None:
+async def test_rule_18_a_large_request_in_flight_does_not_hold_back_updates(link: Link) -> None:
     class Writing(PlainClient):
         async def fs_write_text_file(self, request: Any, /) -> Any:
             await asyncio.Event().wait()
@@ -110,7 +110,7 @@ async def test_rule_18_a_large_write_that_waits_for_the_user_holds_back_no_updat
         await done.wait()
 
 
-async def test_rule_18_a_full_queue_whose_handler_awaits_the_peer_does_not_wait_for_other_sessions(
+async def test_rule_18_a_full_queue_that_awaits_the_peer_does_not_wait_for_other_sessions(
     link: Link,
 ) -> None:
     class Asking(PlainClient):
@@ -133,7 +133,7 @@ async def test_rule_18_a_full_queue_whose_handler_awaits_the_peer_does_not_wait_
         release.set()
 
 
-async def test_rule_18_a_request_starts_beyond_the_mark_if_all_that_run_await_the_peer(link: Link) -> None:
+async def test_rule_18_a_request_starts_beyond_the_mark_if_all_handlers_await_the_peer(link: Link) -> None:
     class Asking(PlainAgent):
         async def ext_request(self, method: str, params: Any) -> Any:
             return None if method == "_inner" else await self.client.ext_request("_back")

@@ -1,4 +1,4 @@
-"""Rule 19: what a cancelled prompt sends, and how the next one waits for its late answer."""
+"""Rule 19: the messages of a cancelled prompt, and the next prompt's wait for its late response."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def turn(agent: RemoteAgent, session: str = "s1") -> asyncio.Task[PromptResponse
 
 
 async def cancelled_turn(agent: RemoteAgent, peer: Peer, session: str = "s1") -> Any:
-    """The id of a prompt that was cancelled and has no answer yet."""
+    """Cancel a prompt, and return its id. It has no response yet."""
     task = turn(agent, session)
     id = (await peer.receive())["id"]
     task.cancel()
@@ -45,7 +45,7 @@ async def cancelled_turn(agent: RemoteAgent, peer: Peer, session: str = "s1") ->
 
 
 class Thinking(PlainClient):
-    """Never answers what it is asked."""
+    """A client that never answers permission requests."""
 
     asked = 0
 
@@ -58,7 +58,7 @@ class Thinking(PlainClient):
 @pytest.mark.parametrize(
     "late", [{"result": DONE}, {"error": {"code": -32800, "message": "x"}}, {"result": {"bad": 1}}, {"result": None}]
 )
-async def test_rule_19_the_next_prompt_of_the_session_waits_for_the_late_answer(
+async def test_rule_19_the_next_prompt_of_the_session_waits_for_the_late_response(
     link: Link, caplog: pytest.LogCaptureFixture, late: dict[str, Any]
 ) -> None:
     async with calling(link) as (agent, peer):
@@ -73,7 +73,7 @@ async def test_rule_19_the_next_prompt_of_the_session_waits_for_the_late_answer(
     assert caplog.text == ""
 
 
-async def test_rule_19_a_late_answer_that_is_not_json_is_one_too(link: Link) -> None:
+async def test_rule_19_a_late_response_that_is_not_json_ends_the_wait(link: Link) -> None:
     async with calling(link) as (agent, peer):
         id = await cancelled_turn(agent, peer)
         task = turn(agent)
@@ -123,7 +123,7 @@ async def test_rule_19_a_prompt_that_is_cancelled_while_it_waits_sends_nothing(l
         assert await peer.until_quiet() == []
 
 
-async def test_rule_19_of_two_cancelled_prompts_both_late_answers_are_waited_for(link: Link) -> None:
+async def test_rule_19_the_next_prompt_waits_for_all_late_responses(link: Link) -> None:
     async with calling(link) as (agent, peer):
         tasks = [turn(agent), turn(agent)]
         ids = [(await peer.receive())["id"] for _ in tasks]
@@ -139,7 +139,7 @@ async def test_rule_19_of_two_cancelled_prompts_both_late_answers_are_waited_for
         await again
 
 
-async def test_rule_19_a_prompt_that_waits_fails_when_the_agent_leaves(link: Link) -> None:
+async def test_rule_19_a_waiting_prompt_fails_when_the_agent_closes(link: Link) -> None:
     async with calling(link) as (agent, peer):
         await cancelled_turn(agent, peer)
         task = turn(agent)
@@ -149,7 +149,7 @@ async def test_rule_19_a_prompt_that_waits_fails_when_the_agent_leaves(link: Lin
             await task
 
 
-async def test_rule_19_timeouts_of_every_kind_send_the_same(link: Link) -> None:
+async def test_rule_19_every_kind_of_timeout_cancels_the_turn(link: Link) -> None:
     async with calling(link, late_answer_deadline=0) as (agent, peer):
 
         async def timeout() -> None:
@@ -167,7 +167,7 @@ async def test_rule_19_timeouts_of_every_kind_send_the_same(link: Link) -> None:
             assert found == ["session/prompt", "session/cancel", "$/cancel_request"]
 
 
-async def test_rule_19_what_the_agent_asks_in_a_cancelled_turn_is_answered_cancelled_before_and_after(
+async def test_rule_19_permission_requests_of_a_cancelled_turn_are_answered_cancelled(
     link: Link,
 ) -> None:
     Thinking.asked = 0
@@ -188,7 +188,7 @@ async def test_rule_19_what_the_agent_asks_in_a_cancelled_turn_is_answered_cance
         assert Thinking.asked == 3
 
 
-async def test_rule_21_what_arrives_between_session_cancel_and_the_answer_is_answered_cancelled(link: Link) -> None:
+async def test_rule_21_permission_requests_after_session_cancel_are_answered_cancelled(link: Link) -> None:
     Thinking.asked = 0
     async with calling(link, Thinking) as (agent, peer):
         task = turn(agent)
@@ -204,18 +204,23 @@ async def test_rule_21_what_arrives_between_session_cancel_and_the_answer_is_ans
         assert Thinking.asked == 1
 
 
-async def test_rule_21_permissions_that_wait_unstarted_are_answered_cancelled_too(link: Link) -> None:
+async def test_rule_21_waiting_permission_requests_are_answered_cancelled(link: Link) -> None:
     Thinking.asked = 0
-    async with calling(link, Thinking, high_water_messages=1) as (agent, peer):
+
+    def note(direction: str, line: bytes, time: float) -> None:
+        if b"waiting" in line:
+            received.set()
+
+    received = asyncio.Event()
+    async with calling(link, Thinking, high_water_messages=1, on_frame=note) as (agent, peer):
         await peer.send(ask("running", "s2"), ask("waiting"))
-        for _ in range(10):
-            await asyncio.sleep(0)
+        await received.wait()
         await agent.session_cancel(session_id="s1")
         assert (await peer.receive())["method"] == "session/cancel"
         assert await peer.receive() == {"jsonrpc": "2.0", "id": "waiting", "result": CANCELLED}
 
 
-async def test_rule_19_an_agent_that_no_longer_waits_for_a_permission_can_ask_again_at_once(link: Link) -> None:
+async def test_rule_19_an_agent_can_ask_again_after_it_abandoned_a_permission_request(link: Link) -> None:
     class Impatient(PlainAgent):
         async def session_prompt(self, request: PromptRequest, /) -> PromptResponse:
             option = PermissionOption(option_id="yes", name="Yes", kind="allow_once")
@@ -238,7 +243,7 @@ async def test_rule_19_an_agent_that_no_longer_waits_for_a_permission_can_ask_ag
         assert (await peer.receive())["id"] == "p"
 
 
-async def test_rule_19_leaving_connect_in_process_in_mid_turn_tells_the_agent() -> None:
+async def test_rule_19_leaving_connect_in_process_during_a_turn_cancels_it() -> None:
     heard: list[str] = []
     started = asyncio.Event()
 
@@ -265,9 +270,9 @@ async def test_rule_19_leaving_connect_in_process_in_mid_turn_tells_the_agent() 
     assert heard == ["cancel s1", "stopped"]
 
 
-async def test_rule_19_both_ends_of_prompts_that_are_cancelled_one_after_the_other_agree() -> None:
+async def test_rule_19_consecutive_cancelled_prompts_never_overlap() -> None:
     class Strict(PlainAgent):
-        """Refuses a second turn, as two real agents do."""
+        """An agent that refuses a second turn, as two real agents do."""
 
         busy = False
 

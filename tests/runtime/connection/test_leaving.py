@@ -1,4 +1,4 @@
-"""Rule 22: this side ends the connection, and starts nothing anymore."""
+"""Rule 22: when this side closes the connection, no further handler starts."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.support.runtime.peer import Link, Peer, PlainClient, text_of, update
 
 @asynccontextmanager
 async def left(link: Link, factory: Any, **options: Any) -> AsyncIterator[tuple[Connection, Peer]]:
-    """A client's connection that ends from this side when the block does."""
+    """Run a client's connection that is closed from this side at the end of the block."""
     source, writer, peer_source, peer_writer, close = await link()
     connection = Connection(CLIENT_SIDE, factory, source, writer, Options(guards="off", **options))
     running = asyncio.create_task(run(connection))
@@ -33,7 +33,7 @@ async def left(link: Link, factory: Any, **options: Any) -> AsyncIterator[tuple[
     close()
 
 
-async def test_rule_22_updates_that_are_kept_for_a_new_session_are_handled_before_the_end_or_discarded(
+async def test_rule_22_updates_kept_for_a_new_session_are_handled_or_counted_as_discarded(
     link: Link, caplog: pytest.LogCaptureFixture
 ) -> None:
     clients: list[PlainClient] = []
@@ -49,11 +49,11 @@ async def test_rule_22_updates_that_are_kept_for_a_new_session_are_handled_befor
         await peer.until_quiet()
     with pytest.raises(ConnectionClosed):
         await call
-    is_told = "Discarded 2 received messages" in caplog.text
-    assert len(clients[0].updates) == (0 if is_told else 2)
+    is_logged = "Discarded 2 received messages" in caplog.text
+    assert len(clients[0].updates) == (0 if is_logged else 2)
 
 
-async def test_rule_22_a_handler_that_swallows_its_cancellation_is_the_last_of_its_session(link: Link) -> None:
+async def test_rule_22_after_a_handler_that_ignores_its_cancellation_no_other_starts(link: Link) -> None:
     class Stubborn(PlainClient):
         async def session_update(self, notification: SessionNotification, /) -> None:
             handled.append(text_of(notification))

@@ -1,4 +1,4 @@
-"""Rule 22: how a connection ends. That no task, thread or descriptor is left is checked after every test."""
+"""Rule 22: how a connection ends. A fixture checks after every test that no task, thread or descriptor is left."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ async def test_rule_22_pending_calls_fail_when_the_peer_closes(link: Link) -> No
             await agent.session_prompt(session_id="s", prompt=[])
 
 
-async def test_rule_21_a_prompt_in_flight_when_the_client_goes_is_answered_cancelled(link: Link) -> None:
+async def test_rule_21_a_prompt_in_flight_when_the_client_closes_is_answered_cancelled(link: Link) -> None:
     cancelled: list[str] = []
 
     class Endless(PlainAgent):
@@ -55,7 +55,7 @@ async def test_rule_21_a_prompt_in_flight_when_the_client_goes_is_answered_cance
     assert sorted(cancelled) == ["s1", "s2"]
 
 
-async def test_rule_22_what_was_asked_before_the_end_is_answered(link: Link) -> None:
+async def test_rule_22_requests_before_the_end_are_answered(link: Link) -> None:
     class Streaming(PlainAgent):
         async def session_prompt(self, request: PromptRequest, /) -> PromptResponse:
             await asyncio.sleep(0)
@@ -87,7 +87,7 @@ async def test_rule_22_a_handler_that_calls_the_peer_after_its_end_does_not_hang
         assert [message["result"] for message in await peer.rest()] == [{"stopReason": "refusal"}]
 
 
-async def test_rule_22_a_peer_that_never_reads_does_not_hold_the_end_up(link: Link) -> None:
+async def test_rule_22_closing_does_not_wait_for_a_peer_that_never_reads(link: Link) -> None:
     class Large(PlainAgent):
         async def ext_request(self, method: str, params: Any) -> Any:
             return "x" * 3_000_000
@@ -97,10 +97,10 @@ async def test_rule_22_a_peer_that_never_reads_does_not_hold_the_end_up(link: Li
         await peer.end()
 
 
-async def test_rule_22_a_handler_that_ignores_its_cancellation_does_not_hold_the_end_up(
+async def test_rule_22_closing_abandons_a_handler_that_ignores_its_cancellation(
     link: Link, caplog: pytest.LogCaptureFixture
 ) -> None:
-    release = asyncio.Event()
+    release, ended = asyncio.Event(), asyncio.Event()
 
     class Stubborn(PlainAgent):
         async def session_prompt(self, request: PromptRequest, /) -> PromptResponse:
@@ -109,6 +109,7 @@ async def test_rule_22_a_handler_that_ignores_its_cancellation_does_not_hold_the
                     await release.wait()
                 except asyncio.CancelledError:
                     continue
+            ended.set()
             return PromptResponse(stop_reason="end_turn")
 
     async with serving(link, Stubborn, eof_grace=0.05, handler_deadline=0.05) as peer:
@@ -117,8 +118,7 @@ async def test_rule_22_a_handler_that_ignores_its_cancellation_does_not_hold_the
         assert await peer.rest() == []
     assert "did not end" in caplog.text
     release.set()
-    await asyncio.sleep(0)
-    await asyncio.sleep(0)
+    await ended.wait()
 
 
 async def test_rule_22_leaving_the_block_of_a_client_ends_both_sides() -> None:
@@ -162,7 +162,7 @@ async def test_any_pair_of_asyncio_streams_can_be_a_connection() -> None:
     await server.wait_closed()
 
 
-async def test_the_hook_sees_every_frame_with_its_direction_and_time(link: Link) -> None:
+async def test_on_frame_is_called_with_each_direction_line_and_time(link: Link) -> None:
     frames: list[tuple[str, bytes, float]] = []
     async with serving(link, on_frame=lambda *frame: frames.append(frame)) as peer:
         raw = line(prompt(1))
@@ -172,7 +172,7 @@ async def test_the_hook_sees_every_frame_with_its_direction_and_time(link: Link)
     assert frames[-2][2] <= frames[-1][2]
 
 
-async def test_a_handler_does_not_see_the_context_of_a_caller_in_the_same_process() -> None:
+async def test_a_handler_does_not_inherit_the_context_of_a_caller_in_the_same_process() -> None:
     class Looking(PlainAgent):
         async def session_prompt(self, request: PromptRequest, /) -> PromptResponse:
             seen.append(variable.get("nothing"))
@@ -187,7 +187,7 @@ async def test_a_handler_does_not_see_the_context_of_a_caller_in_the_same_proces
     assert seen == ["nothing"]
 
 
-async def test_options_that_close_at_once_have_no_effect_on_an_open_connection() -> None:
+async def test_short_deadlines_have_no_effect_on_an_open_connection() -> None:
     options = Options(eof_grace=0, handler_deadline=0.01, flush_deadline=0.01)
     async with connect_in_process(PlainAgent, PlainClient, options=options) as agent:
-        await agent.initialize(protocol_version=1)
+        assert await agent.initialize(protocol_version=1) == InitializeResponse(protocol_version=1)

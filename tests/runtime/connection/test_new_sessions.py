@@ -1,4 +1,4 @@
-"""Rule 16: updates of a session that is being created come after its caller has the result, and never stop it."""
+"""Rule 16: updates of a new session are handled after its caller has the result, and do not block the response."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ WAYS = [_plainly, _wait_for, _nested_wait_for, _timeout, _gather, _task_group]
 
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("how", ["in one write", "in a later turn", "before"])
-async def test_rule_16_updates_of_a_new_session_come_after_its_caller_has_the_result(
+async def test_rule_16_updates_of_a_new_session_are_handled_after_its_caller_has_the_result(
     link: Link, way: Callable[[Any], Awaitable[Any]], how: str
 ) -> None:
     class Recording(PlainClient):
@@ -88,7 +88,7 @@ async def test_rule_16_updates_of_a_new_session_come_after_its_caller_has_the_re
 
 
 @pytest.mark.parametrize("way", WAYS)
-async def test_rule_16_updates_of_a_forked_session_come_after_its_caller_has_the_result(
+async def test_rule_16_updates_of_a_forked_session_are_handled_after_its_caller_has_the_result(
     link: Link, way: Callable[[Any], Awaitable[Any]]
 ) -> None:
     class Recording(v1_unstable.Client):
@@ -126,7 +126,7 @@ async def test_rule_16_updates_of_a_forked_session_come_after_its_caller_has_the
     close()
 
 
-async def test_rule_16_kept_updates_never_stop_the_answer_that_names_their_session(link: Link) -> None:
+async def test_rule_16_kept_updates_do_not_block_the_response_that_names_their_session(link: Link) -> None:
     class Waiting(PlainClient):
         async def session_update(self, notification: SessionNotification, /) -> None:
             await created.wait()
@@ -147,7 +147,7 @@ async def test_rule_16_kept_updates_never_stop_the_answer_that_names_their_sessi
         await all_handled.wait()
 
 
-async def test_rule_16_kept_updates_do_not_stop_it_either_with_the_lowest_marks(link: Link) -> None:
+async def test_rule_16_kept_updates_do_not_block_it_with_the_lowest_high_water_mark(link: Link) -> None:
     class Waiting(PlainClient):
         async def session_update(self, notification: SessionNotification, /) -> None:
             await created.wait()
@@ -169,7 +169,7 @@ async def test_rule_16_kept_updates_do_not_stop_it_either_with_the_lowest_marks(
         assert handled == [str(n) for n in range(100)]
 
 
-async def test_a_handler_of_a_kept_update_does_not_see_the_context_of_the_caller(link: Link) -> None:
+async def test_a_handler_of_a_kept_update_does_not_inherit_the_context_of_the_caller(link: Link) -> None:
     class Looking(PlainClient):
         async def session_update(self, notification: SessionNotification, /) -> None:
             seen.append(variable.get("nothing"))

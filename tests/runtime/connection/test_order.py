@@ -38,7 +38,7 @@ async def test_rule_15_requests_run_concurrently_and_start_in_wire_order(link: L
         assert started == list(range(20))
 
 
-async def test_rule_15_notifications_of_a_session_are_handled_one_after_the_other_also_when_they_await(
+async def test_rule_15_notifications_of_a_session_are_handled_in_order_even_if_handlers_await(
     link: Link,
 ) -> None:
     handled: dict[str, list[str]] = defaultdict(list)
@@ -137,7 +137,7 @@ async def test_rule_16_a_call_from_inside_a_notification_handler_does_not_deadlo
         assert answers == [{"mode": "1"}, {"mode": "2"}]
 
 
-async def test_rule_16_updates_of_a_session_that_is_still_being_created_come_after_its_answer(link: Link) -> None:
+async def test_rule_16_updates_before_the_response_that_creates_their_session_are_handled_after_it(link: Link) -> None:
     seen: list[str] = []
     all_seen = asyncio.Event()
 
@@ -163,7 +163,7 @@ async def test_rule_16_updates_of_a_session_that_is_still_being_created_come_aft
         assert seen == ["created new", "new 1", "new 2", "new 3"]
 
 
-async def test_rule_16_updates_that_were_kept_come_before_later_ones_once_this_side_uses_their_session(
+async def test_rule_16_kept_updates_are_handled_first_once_this_side_uses_their_session(
     link: Link,
 ) -> None:
     class Recording(PlainClient):
@@ -185,7 +185,7 @@ async def test_rule_16_updates_that_were_kept_come_before_later_ones_once_this_s
         await created
 
 
-async def test_rule_16_updates_are_not_kept_for_good_when_the_session_is_not_created(link: Link) -> None:
+async def test_rule_16_kept_updates_are_released_if_the_session_is_not_created(link: Link) -> None:
     async with calling(link) as (agent, peer):
         task = asyncio.create_task(agent.session_new(cwd="/", mcp_servers=[]))
         await peer.receive()

@@ -1,7 +1,7 @@
-"""Recorded traffic of published agents and clients, replayed to either side of ours.
+"""Replays the recorded traffic of published agents and clients to either side.
 
-The environment variable ACP_RECORDINGS names a folder of them: files of JSON lines with `dir` ("c2a" from the client to
-the agent, or "a2c") and `msg`.
+The environment variable ACP_RECORDINGS names a folder with recordings: files of JSON lines with `dir` ("c2a" from the
+client to the agent, or "a2c") and `msg`.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ DIRECTIONS = {"client": "c2a", "agent": "a2c"}
 
 
 class Replay:
-    """Both sides of a recording: one of them is ours and does what was recorded, the other is made of bytes.
+    """Both sides of a recording: our side acts as recorded, its peer sends the recorded bytes.
 
     Attributes:
-        invalid: what our side got and found invalid.
+        invalid: the notifications that our side found invalid.
     """
 
     def __init__(self, side: Any) -> None:
@@ -48,7 +48,7 @@ class Replay:
         self.invalid: list[Any] = []
 
     def handler(self, remote: Any) -> Any:
-        """What handles our side: it returns what was recorded, when it was."""
+        """Make the handler of our side, which returns the recorded results at the recorded times."""
         self.remote = remote
         members: dict[str, Any] = {"invalid_notification": self._note_invalid}
         members |= {method.name: self._handle(method) for method in self._side.requests.values()}
@@ -56,7 +56,7 @@ class Replay:
         return type("Handler", (self._side.base,), members)()
 
     async def ours(self, message: Any) -> None:
-        """Our side sends what was recorded of it."""
+        """Let our side send a recorded message."""
         if "method" not in message:
             await self._answer(message)
             return
@@ -76,7 +76,7 @@ class Replay:
         self._calls[message["id"]] = sent["id"], call
 
     async def theirs(self, message: Any) -> None:
-        """Our side receives what was recorded of its peer."""
+        """Let our side receive a recorded message of its peer."""
         method = message.get("method")
         if method is not None:
             if "id" in message and method in self._side.requests:
@@ -94,7 +94,7 @@ class Replay:
             assert answer == (message["error"]["code"] if "error" in message else message["result"] or {})
 
     async def end(self) -> None:
-        """What has no answer in the recording gets none. Notifications were sent in the order of their sessions."""
+        """Check the order of notifications in each session, and cancel requests without a recorded response."""
         await self._until(lambda: len(self._told) == len(self._to_tell))
         assert _by_session(self._told) == _by_session(self._to_tell)
         for _, call in self._calls.values():
@@ -133,7 +133,7 @@ class Replay:
         return handle
 
     async def _ignore(self, notification: Any, /) -> None:
-        """Nothing: what follows from it was recorded, too."""
+        """Do nothing: the consequences were recorded, too."""
 
     async def _note_invalid(self, method: str, params: Any, error: Any) -> None:
         self.invalid.append((method, error.data))
@@ -149,9 +149,7 @@ def _by_session(notifications: list[Any]) -> dict[str, list[Any]]:
 @pytest.mark.parametrize("role", DIRECTIONS)
 @pytest.mark.parametrize("profile", ["v1", "v1_unstable"])
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
-async def test_what_was_recorded_is_understood_and_goes_out_again_as_it_came(
-    path: Path, profile: str, role: str
-) -> None:
+async def test_recorded_messages_are_understood_and_sent_unchanged(path: Path, profile: str, role: str) -> None:
     sides = importlib.import_module(f"acp_bindings.{profile}.connect")
     side = sides.CLIENT_SIDE if role == "client" else sides.AGENT_SIDE
     replay = Replay(side)
@@ -164,5 +162,5 @@ async def test_what_was_recorded_is_understood_and_goes_out_again_as_it_came(
     assert replay.invalid == []
 
 
-def test_recordings_are_there_if_they_were_asked_for() -> None:
+def test_the_folder_of_recordings_is_not_empty() -> None:
     assert FILES or not FOLDER, f"ACP_RECORDINGS={FOLDER} has no *.jsonl"

@@ -1,4 +1,4 @@
-"""Rule 13: an error that a peer answered has its code's class, and is never sent on as one's own."""
+"""Rule 13: an error response raises the class of its code, and is never sent on."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ CLASSES = {
 
 
 @pytest.mark.parametrize("code", [*CLASSES, 7, -32099])
-async def test_rule_13_what_the_peer_answers_is_a_remote_error_of_its_codes_class(link: Link, code: int) -> None:
+async def test_rule_13_an_error_response_raises_a_remote_error_of_its_codes_class(link: Link, code: int) -> None:
     async with calling(link) as (agent, peer):
         call = asyncio.ensure_future(agent.session_prompt(session_id="s", prompt=[]))
         error = {"code": code, "message": "m", "data": {"d": [1]}}
@@ -44,7 +44,7 @@ async def test_rule_13_what_the_peer_answers_is_a_remote_error_of_its_codes_clas
 
 
 @pytest.mark.parametrize("code", [*CLASSES, 7])
-async def test_rule_13_a_peers_error_that_escapes_a_handler_is_an_internal_error_with_a_log_line(
+async def test_rule_13_a_remote_error_that_a_handler_does_not_catch_is_an_internal_error(
     link: Link, code: int, caplog: pytest.LogCaptureFixture
 ) -> None:
     class Leaking(PlainAgent):
@@ -61,7 +61,7 @@ async def test_rule_13_a_peers_error_that_escapes_a_handler_is_an_internal_error
     assert "session/prompt" in caplog.text
 
 
-async def test_rule_13_a_new_error_raised_from_a_peers_error_is_sent(link: Link) -> None:
+async def test_rule_13_a_new_error_raised_from_a_remote_error_is_sent(link: Link) -> None:
     class Translating(PlainAgent):
         async def session_prompt(self, request: PromptRequest, /) -> PromptResponse:
             try:
@@ -77,7 +77,7 @@ async def test_rule_13_a_new_error_raised_from_a_peers_error_is_sent(link: Link)
         assert (await peer.receive())["error"] == {"code": -32000, "message": "log in", "data": [1]}
 
 
-async def test_rule_13_what_escapes_is_disclosed_only_if_that_is_asked_for(link: Link) -> None:
+async def test_rule_13_an_exception_is_disclosed_only_with_disclose_errors(link: Link) -> None:
     class Failing(PlainAgent):
         async def session_prompt(self, request: PromptRequest, /) -> PromptResponse:
             raise ValueError("a secret")

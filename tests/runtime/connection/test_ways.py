@@ -20,7 +20,10 @@ from tests.support.runtime.peer import LINKS, Peer, PlainClient, calling, line, 
 RUNTIME = Path(acp_runtime.__file__).parent
 FOLDERS = ("stubs", "jsonrpc", "connection")
 # See "Beside the ways" on the page.
-BESIDE = {f"connection/{name}.py" for name in ("in_flight", "calls", "backpressure", "handler_tasks", "connection")}
+BESIDE = {
+    "jsonrpc/messages.py",
+    *(f"connection/{name}.py" for name in ("in_flight", "calls", "backpressure", "handler_tasks", "connection")),
+}
 QUESTIONS = {"Writer.has_unread_responses", "Writer.is_full", "Reader.resume_soon"}
 ROW = re.compile(r"\| \d+ \| `([\w/]+\.py)` \| `([\w.]+)` \|")
 
