@@ -1,4 +1,4 @@
-"""Tests that are coroutines run in a loop of their own, with a deadline, and may leave nothing running."""
+"""A pytest plugin that runs coroutine tests: each in its own event loop, with a deadline and a check for leaks."""
 
 from __future__ import annotations
 
@@ -37,20 +37,21 @@ async def _within_deadline(test: Any) -> None:
     async with asyncio.timeout(DEADLINE):
         await test
     left = asyncio.all_tasks() - {asyncio.current_task()}
-    assert not left, f"Tasks that nobody ended: {left}"
+    assert not left, f"The test left tasks running: {left}"
 
 
 @contextmanager
 def no_leaks() -> Iterator[None]:
+    """Fail if the block leaves descriptors open or threads running."""
     before, threads = _descriptors(), set(threading.enumerate())
     yield
     leaked = _descriptors() - before
-    assert not leaked, f"Descriptors that nobody closed: {leaked}"
+    assert not leaked, f"The test left descriptors open: {leaked}"
     for thread in set(threading.enumerate()) - threads:
         if thread.name.startswith("Dummy-"):
-            continue  # Python's stand-in for a thread that it did not start, such as a test worker's
+            continue  # represents a thread that Python did not start, such as a test worker's
         thread.join(30)
-        assert not thread.is_alive(), f"A thread that nobody ended: {thread}"
+        assert not thread.is_alive(), f"The test left a thread running: {thread}"
 
 
 def _descriptors() -> set[str]:
@@ -59,5 +60,5 @@ def _descriptors() -> set[str]:
 
 @pytest.fixture(params=sorted(LINKS))
 def link(request: pytest.FixtureRequest) -> Link:
-    """How two ends are joined; every test that asks for it runs over each kind."""
+    """Return a function that joins two ends. A test with this fixture runs over each kind of transport."""
     return LINKS[request.param]

@@ -1,6 +1,6 @@
-"""Run by `make test-pydantic`: let this environment find behind its own packages those of another one.
+"""Makes the packages of another virtual environment importable here, after its own. Run by `make test-pydantic`.
 
-What the other one has installed in place (the packages of this project) is found, too, as its `.pth` files say.
+The other environment's `.pth` files are processed, too, so that the packages of this project are found in place.
 """
 
 from __future__ import annotations
@@ -11,6 +11,6 @@ from pathlib import Path
 
 if __name__ == "__main__":
     (other,) = sys.argv[1:]
-    there = sysconfig.get_path("purelib", vars={"base": other, "platbase": other})
-    here = Path(sysconfig.get_path("purelib"))
-    (here / "behind.pth").write_text(f"import site; site.addsitedir({there!r})\n", "utf-8")
+    borrowed = sysconfig.get_path("purelib", vars={"base": other, "platbase": other})
+    own = Path(sysconfig.get_path("purelib"))
+    (own / "borrowed.pth").write_text(f"import site; site.addsitedir({borrowed!r})\n", "utf-8")

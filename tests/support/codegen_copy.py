@@ -1,4 +1,4 @@
-"""A copy of codegen with a small pinned schema, so that a test may break any of its files and run it."""
+"""A copy of codegen with a small pinned schema. Tests break any of its files and run its commands."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from codegen.__main__ import ROOT
 from tests.support.codegen.build import Schema, tree, write_schema
 from tests.support.codegen.pinning import FILE, pin
 
-# Imports once and forks for each command, which finds the files as they are then. Without the capabilities of root, so
-# that permissions count.
+# Imports codegen once and forks for each command, which reads the files as they are then. The child drops the
+# capabilities of root, so that file permissions apply.
 _SERVER = """
 import ctypes, json, os, resource, sys
 import codegen.diff.command, codegen.pinned.fetch, codegen.regen
 from codegen.__main__ import main
 from datamodel_code_generator import InputFileType, generate
 
-# Imports what it needs when it is first used.
+# datamodel-code-generator imports its dependencies on first use.
 generate('{"title": "Any", "type": "object"}', input_file_type=InputFileType.JsonSchema, formatters=[])
 
-def run(arguments, largest):
+def run(arguments, max_file_size):
     ctypes.CDLL(None).capset((ctypes.c_uint32 * 2)(0x20080522, 0), (ctypes.c_uint32 * 6)())
-    if largest is not None:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (largest, largest))
+    if max_file_size is not None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (max_file_size, max_file_size))
     try:
         code = main(arguments)
     except SystemExit as stopped:
@@ -47,15 +47,15 @@ for line in sys.stdin:
         run(*json.loads(line))
     for _, end in pipes:
         os.close(end)
-    said = [open(start).read() for start, _ in pipes]
+    output = [open(start).read() for start, _ in pipes]
     code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-    print(json.dumps([code, *said]), flush=True)
+    print(json.dumps([code, *output]), flush=True)
 """
 
 
 @dataclass
 class Ran:
-    """What came of a command."""
+    """The exit code and output of a command."""
 
     code: int
     out: str
@@ -64,21 +64,21 @@ class Ran:
 
 @dataclass
 class Copy:
-    """The copy.
+    """A copy of codegen.
 
     Attributes:
-        root: its folder, with `codegen`, `schema` and `generated` as in the repository.
+        root: its folder, which contains `codegen`, `schema` and `generated` as in the repository.
         server: the process that runs its commands.
     """
 
     root: Path
     server: subprocess.Popen[str]
 
-    def run(self, *arguments: str, largest: int | None = None) -> Ran:
-        """Run a command. `largest`: how many bytes a file it writes may have, as on a disk that is nearly full."""
+    def run(self, *arguments: str, max_file_size: int | None = None) -> Ran:
+        """Run a command. With `max_file_size` (in bytes), writing fails as on a full disk."""
         assert self.server.stdin is not None
         assert self.server.stdout is not None
-        self.server.stdin.write(f"{json.dumps([arguments, largest])}\n")
+        self.server.stdin.write(f"{json.dumps([arguments, max_file_size])}\n")
         self.server.stdin.flush()
         return Ran(*json.loads(self.server.stdout.readline()))
 
@@ -88,7 +88,7 @@ class Copy:
 
 @contextmanager
 def codegen_copy(root: Path, schema: Schema) -> Generator[Copy]:
-    """Make the copy, with what it generates from the schema."""
+    """Create a copy in a folder, and generate the bindings of a schema there."""
     shutil.copytree(ROOT / "codegen", root / "codegen", ignore=shutil.ignore_patterns("__pycache__"))
     shorten(root / "codegen/methods.toml")
     pin(write_schema(root / "schema", schema, FILE))
@@ -101,7 +101,7 @@ def codegen_copy(root: Path, schema: Schema) -> Generator[Copy]:
 
 
 def shorten(methods: Path) -> None:
-    """Let the lines name no property that only the real schemas have."""
+    """Remove the properties that only the real schemas have from methods.toml."""
     lines = methods.read_text("utf-8").splitlines()
     short = '"session/new" = { baseline = true }'
     methods.write_text("\n".join(short if each.startswith('"session/new"') else each for each in lines) + "\n", "utf-8")

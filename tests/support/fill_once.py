@@ -1,4 +1,4 @@
-"""Folders that are expensive to fill: filled once, whichever of the test processes needs them first."""
+"""Fills a folder once for all test processes, because filling it is expensive."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from filelock import FileLock
 
 
 def fill_once(folder: Path, fill: Callable[[Path], None]) -> Path:
-    """Fill a folder unless that was done before, in this run or an earlier one. Other processes wait meanwhile.
+    """Fill a folder unless this run or an earlier one has filled it. Other processes wait in the meantime.
 
-    A folder whose filling was interrupted is emptied and filled again.
+    If filling was interrupted, the folder is emptied and filled again.
 
     Args:
-        folder: names what it holds, with a version or a hash.
-        fill: gets the empty folder.
+        folder: its name identifies the content, with a version or a hash.
+        fill: called with the empty folder.
     """
     done = folder / ".complete"
     if not done.exists():

@@ -1,7 +1,7 @@
-"""Import packages that were generated into folders, each in a process of its own, and build everything in them.
+"""Imports generated packages and builds every class in them, each package in its own process.
 
-Run as a program, because it forks: what all of them need is imported once. Arguments: the folders. Prints a JSON
-object: why each folder that can't be imported can't.
+A program, because it imports the common dependencies once and then forks. Its arguments are the folders of the
+packages. It prints a JSON object with the traceback for each folder that can't be imported.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def _import(folder: Path) -> None:
                 _ = TypeAdapter(value).core_schema
 
 
-def _why_not(folder: Path) -> str:
+def _import_error(folder: Path) -> str:
     reading, writing = os.pipe()
     child = os.fork()
     if not child:
@@ -39,11 +39,11 @@ def _why_not(folder: Path) -> str:
             os.write(writing, traceback.format_exc()[-2000:].encode())
             os._exit(1)
     os.close(writing)
-    with os.fdopen(reading) as said:
-        why = said.read()
-    return why if os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) else ""
+    with os.fdopen(reading) as pipe:
+        error = pipe.read()
+    return error if os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) else ""
 
 
 if __name__ == "__main__":
     warnings.simplefilter("error")
-    sys.stdout.write(json.dumps({folder: why for folder in sys.argv[1:] if (why := _why_not(Path(folder)))}))
+    sys.stdout.write(json.dumps({folder: error for folder in sys.argv[1:] if (error := _import_error(Path(folder)))}))

@@ -1,4 +1,4 @@
-"""Processes that are found by a variable in their environment, whoever their parent is now."""
+"""Finds processes by a variable in their environment, even after their parent has exited."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pathlib import Path
 
 @contextmanager
 def marked() -> Iterator[str]:
-    """A name for a variable. Whatever has it in its environment is killed in the end."""
+    """Yield a unique variable name. Processes with this variable in their environment are killed after the block."""
     marker = f"ACP_MARK_{uuid.uuid4().hex}"
     try:
         yield marker
@@ -23,12 +23,12 @@ def marked() -> Iterator[str]:
 
 
 def alive(marker: str) -> set[int]:
-    """The processes that have a marker in their environment and have not ended."""
+    """Return the running processes that have a marker in their environment."""
     return {int(folder.name) for folder in Path("/proc").glob("[0-9]*") if _is_marked(folder, marker)}
 
 
 def wait_until_left(marker: str, expected: Set[int] = frozenset(), seconds: float = 20) -> set[int]:
-    """Wait until no other than the expected processes are left. Those that are left in the end."""
+    """Wait until only the expected processes are left, and return those that are left at the end."""
     end = time.monotonic() + seconds
     while (left := alive(marker)) != expected and time.monotonic() < end:
         os.sched_yield()

@@ -1,4 +1,4 @@
-"""The releases of the npm package that ships the schemas, each downloaded once and kept."""
+"""Downloads the releases of the npm package that ships the schemas, and keeps them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.support.third_party import PEERS
 
 PACKAGE = "@agentclientprotocol/sdk"
 RELEASES = "1.3.0 1.4.0 1.5.0 1.5.1 1.6.0 1.6.1 1.7.0 1.8.0 1.9.0 2.0.0 2.0.1 2.0.2 2.1.0 2.2.0 2.3.0 2.4.0".split()
-# What these say is what the release before them said.
+# The releases whose schemas equal those of the release before.
 SAME = {"1.5.1", "1.6.1", "1.7.0", "2.0.1", "2.0.2", "2.4.0"}
 DIFFERENT = [each for each in RELEASES if each not in SAME]
 _ALL_PAIRS = list(itertools.pairwise(RELEASES))
@@ -27,30 +27,30 @@ _SECONDS = 120
 
 
 def schemas_of(release: str) -> Path:
-    """The folder of schemas of a release."""
+    """Return the schema folder of a release."""
     return unpacked(release) / "schema"
 
 
 def unpacked(release: str) -> Path:
-    """The unpacked package of a release. A test that needs it is skipped where it can't be had."""
-    together = RELEASES if release in RELEASES else [release]  # npm needs a second to start
-    folder = PEERS / f"sdk-{'-'.join(dict.fromkeys((together[0], together[-1])))}"
+    """Return the folder of an unpacked release. Skips the test if the release can't be downloaded."""
+    batch = RELEASES if release in RELEASES else [release]  # all at once, because npm needs a second to start
+    folder = PEERS / f"sdk-{'-'.join(dict.fromkeys((batch[0], batch[-1])))}"
     if not (folder / ".complete").exists() and why_unavailable():
-        skip_or_fail("peers", f"The release {release} was not fetched before, and {why_unavailable()}.")
-    return fill_once(folder, partial(_fetch, together)) / release / "package"
+        skip_or_fail("peers", f"The release {release} was not downloaded before, and {why_unavailable()}.")
+    return fill_once(folder, partial(_fetch, batch)) / release / "package"
 
 
 def since(first: str) -> list[str]:
-    """Every version that npm knows since one, prereleases left out."""
+    """Return all versions in the npm registry from `first` on, without prereleases."""
     versions: list[str] = json.loads(_npm("view", PACKAGE, "versions", "--json"))
     return [each for each in versions if each.replace(".", "").isdigit() and _parts(each) >= _parts(first)]
 
 
 @cache
 def why_unavailable() -> str:
-    """Why npm can't be used here; empty if it can."""
+    """Return why npm can't be used on this machine, or "" if it can."""
     if shutil.which("npm") is None:
-        return "there is no npm"
+        return "npm is not installed"
     try:
         _npm("view", PACKAGE, "name")
     except subprocess.SubprocessError as error:

@@ -1,4 +1,4 @@
-"""How much a test does: a little in `make test`, the same little every time, and all of it in `make stress`.
+"""Scales tests: a small, reproducible sample in `make test`, everything in `make stress`.
 
 Tests that use it are marked with `pytest.mark.stress`.
 """
@@ -17,12 +17,12 @@ T = TypeVar("T")
 
 
 def count(usual: int, stress: int) -> int:
-    """How often to do something."""
+    """Return how often to do something: `usual` in `make test`, `stress` in `make stress`."""
     return stress if STRESS else usual
 
 
 def sample(items: Sequence[T], usual: int) -> list[T]:
-    """Some of the items in their order, or all."""
+    """Return `usual` of the items in `make test`, all of them in `make stress`, in their order."""
     if STRESS or usual >= len(items):
         return list(items)
     chosen = Random(SEED).sample(range(len(items)), usual)

@@ -1,4 +1,4 @@
-"""What a test needs and this machine may lack: the test is skipped, or fails where `.ci/run` says that it is needed."""
+"""Skips tests that need something this machine doesn't have, or fails them where `.ci/run` requires it."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import pytest
 
 
 def skip_or_fail(kind: Literal["peers", "browser", "tools"], sentence: str) -> NoReturn:
-    """End the test: skipped, or failed if the variable of the kind (`ACP_PEERS`, ...) is `required`."""
+    """Skip the test, or fail it if the environment variable of the kind (`ACP_PEERS`, ...) is `required`."""
     variable = f"ACP_{kind.upper()}"
     if os.environ.get(variable) == "required":
-        pytest.fail(f"{sentence} {variable}=required allows no skipping.", pytrace=False)
+        pytest.fail(f"{sentence} The test can't be skipped because {variable}=required is set.", pytrace=False)
     pytest.skip(sentence)

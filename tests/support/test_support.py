@@ -1,4 +1,4 @@
-"""What the tests themselves stand on."""
+"""The helpers of the tests."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ print((fill_once(Path(sys.argv[1]), fill) / "content").read_text())
 """
 
 
-def test_a_folder_that_many_processes_need_at_once_is_filled_once(tmp_path: Path) -> None:
+def test_concurrent_processes_fill_a_folder_only_once(tmp_path: Path) -> None:
     command = [sys.executable, "-c", FILL, str(tmp_path / "folder"), str(tmp_path / "log")]
     processes = [subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) for _ in range(4)]
     assert [each.communicate(timeout=100)[0] for each in processes] == ["whole\n"] * 4
     assert (tmp_path / "log").read_text("utf-8") == "filled\n"
 
 
-def test_a_folder_whose_filling_was_interrupted_is_emptied_and_filled_again(tmp_path: Path) -> None:
+def test_a_partially_filled_folder_is_emptied_and_filled_again(tmp_path: Path) -> None:
     def interrupted(folder: Path) -> None:
         (folder / "half").touch()
         raise KeyboardInterrupt
@@ -45,12 +45,12 @@ def test_a_folder_whose_filling_was_interrupted_is_emptied_and_filled_again(tmp_
     assert {path.name for path in found.iterdir()} == {"whole", ".complete"}
 
 
-def test_what_is_lacking_skips_a_test_or_fails_it_where_it_is_required(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_requirement_skips_the_test_or_fails_it_if_required(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("ACP_BROWSER", raising=False)
     with pytest.raises(pytest.skip.Exception, match="There is no browser"):
         skip_or_fail("browser", "There is no browser.")
     monkeypatch.setenv("ACP_BROWSER", "required")
-    with pytest.raises(pytest.fail.Exception, match=r"There is no browser\. ACP_BROWSER=required"):
+    with pytest.raises(pytest.fail.Exception, match=r"There is no browser\. .* ACP_BROWSER=required"):
         skip_or_fail("browser", "There is no browser.")
 
 
@@ -65,7 +65,7 @@ def test_where(group, number):
 
 
 def test_tests_of_a_group_run_in_one_process(tmp_path: Path) -> None:
-    """Where this fails, pytest and pytest-xdist don't fit together, and fixtures are made several times."""
+    """If this fails, pytest and pytest-xdist are incompatible, and fixtures run several times."""
     (tmp_path / "test_groups.py").write_text(GROUPS, "utf-8")
     options = [
         "-rP",

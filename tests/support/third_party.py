@@ -1,4 +1,4 @@
-"""What others wrote, installed beside the virtual environment when a test first needs it. Never committed."""
+"""Installs other SDKs and packages next to the virtual environment when a test first needs them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.support.fill_once import fill_once
 
 PEERS = Path(__file__).resolve().parents[2] / ".venv" / "peers"
 
-# What the interop tests and the benchmarks run against.
+# The SDKs that interop tests and benchmarks run against.
 PYTHON_SDK = "agent-client-protocol==0.12.1"
 TYPESCRIPT_SDK = "@agentclientprotocol/sdk@2.4.0"
 ZOD = "zod@4.6.7"
@@ -27,43 +27,43 @@ _NO_NETWORK = (
 
 
 class UnavailableError(Exception):
-    """A peer can't be had here, and why."""
+    """A package can't be installed on this machine."""
 
 
 def skip_without(what: str, reason: UnavailableError) -> NoReturn:
-    """Skip a test that needs a peer; where all peers have to be there (`.ci/run`), fail it."""
-    from tests.support.skipping import skip_or_fail  # benchmarks install peers, too
+    """Skip a test that needs a package; fail it where all packages are required (`.ci/run`)."""
+    from tests.support.skipping import skip_or_fail  # imported here because benchmarks use this module without pytest
 
     skip_or_fail("peers", f"{what}: {reason}.")
 
 
 def python_sdk() -> Path:
-    """The virtual environment of the official Python SDK.
+    """Return the virtual environment of the official Python SDK.
 
     Raises:
-        UnavailableError: there is no network.
+        UnavailableError: if there is no network.
     """
     return pypi_package(PYTHON_SDK.replace("==", "@"), PYTHON_SDK)
 
 
 def typescript_sdk() -> Path:
-    """The folder of the official TypeScript SDK, in which `node_modules` is.
+    """Return the folder of the official TypeScript SDK, which contains `node_modules`.
 
     Raises:
-        UnavailableError: there is no node, no npm or no network.
+        UnavailableError: if node, npm or the network is missing.
     """
     return npm_package(TYPESCRIPT_SDK.rpartition("/")[2], TYPESCRIPT_SDK, ZOD)
 
 
 def npm_package(name: str, *packages: str) -> Path:
-    """The folder that npm packages are installed in, in which `node_modules` is.
+    """Install npm packages, and return the folder that contains their `node_modules`.
 
     Args:
-        name: of the folder.
-        packages: with their versions.
+        name: the name of the folder.
+        packages: the packages with their versions.
 
     Raises:
-        UnavailableError: there is no node, no npm or no network.
+        UnavailableError: if node, npm or the network is missing.
     """
     npm = shutil.which("npm")
     if shutil.which("node") is None or npm is None:
@@ -78,14 +78,14 @@ def npm_package(name: str, *packages: str) -> Path:
 
 
 def pypi_package(name: str, *packages: str) -> Path:
-    """The folder of a virtual environment with nothing but these packages.
+    """Install packages from PyPI into a virtual environment of their own, and return its folder.
 
     Args:
-        name: of the folder.
-        packages: with their versions.
+        name: the name of the folder.
+        packages: the packages with their versions.
 
     Raises:
-        UnavailableError: there is no network.
+        UnavailableError: if there is no network.
     """
 
     def install(folder: Path) -> None:
@@ -98,13 +98,13 @@ def pypi_package(name: str, *packages: str) -> Path:
 
 
 def wheels(*packages: str) -> Path:
-    """A folder with the wheels of packages and of what they need. To install from it takes pip a third of the time.
+    """Download the wheels of packages and their dependencies, and return their folder. pip installs from it faster.
 
     Args:
-        packages: with their versions.
+        packages: the packages with their versions.
 
     Raises:
-        UnavailableError: there is no network.
+        UnavailableError: if there is no network.
     """
 
     def download(folder: Path) -> None:
@@ -116,7 +116,7 @@ def wheels(*packages: str) -> Path:
 
 
 def python_in(folder: Path) -> Path:
-    """The interpreter of a virtual environment."""
+    """Return the interpreter of a virtual environment."""
     return folder / ("Scripts/python.exe" if sys.platform == "win32" else "bin/python")
 
 

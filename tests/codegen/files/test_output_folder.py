@@ -43,7 +43,7 @@ def refused(copy: Copy, ran: Ran, before: dict[str, bytes]) -> str:
 @pytest.mark.parametrize("largest", [10, 500, 1_500, 3_000])
 def test_a_full_disk_changes_nothing(copy: Copy, largest: int) -> None:
     before = copy.files()
-    refused(copy, copy.run("regen", largest=largest), before)
+    refused(copy, copy.run("regen", max_file_size=largest), before)
 
 
 @pytest.mark.parametrize("largest", [10, 500])
@@ -51,7 +51,7 @@ def test_a_full_disk_changes_nothing_when_fetching(copy: Copy, tmp_path: Path, l
     source = tmp_path / "schema.json"
     source.write_bytes((copy.root / "schema/v1/schema.json").read_bytes() + b"\n")
     before = copy.files()
-    refused(copy, copy.run("fetch", str(source), largest=largest), before)
+    refused(copy, copy.run("fetch", str(source), max_file_size=largest), before)
 
 
 def test_an_unwritable_folder_is_named(copy: Copy) -> None:
