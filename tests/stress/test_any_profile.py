@@ -1,4 +1,4 @@
-"""A turn with an update and a cancellation, between two processes, in every profile."""
+"""In every profile: a turn with an update and a cancellation between two processes."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def client_of(acp: Any, updates: asyncio.Queue[Any]) -> Any:
 
 
 @pytest.mark.parametrize("profile", PROFILES)
-async def test_a_turn_is_streamed_and_cancelled(profile: str) -> None:
+async def test_a_turn_between_two_processes_is_streamed_and_cancelled(profile: str) -> None:
     acp: Any = import_module(f"acp_bindings.{profile}")
     first = acp.PROTOCOL_VERSION == 1
     updates: asyncio.Queue[Any] = asyncio.Queue()

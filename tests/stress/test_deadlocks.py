@@ -1,4 +1,4 @@
-"""Rules 16 and 18 against each other: both sides wait for each other in every way there is, with tiny water marks."""
+"""Rules 16 and 18 together: both sides wait for each other in every possible way, with tiny high-water marks."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ async def joined(
     client_factory: Callable[[RemoteAgent], PlainClient],
     options: Options,
 ) -> AsyncIterator[tuple[RemoteAgent, RemoteClient]]:
-    """Both sides with a deadline; gives their proxies for each other."""
+    """Connect both sides, with a deadline, and yield their proxies for each other."""
     reader, writer, peer_reader, peer_writer, close = await link()
     serving = Connection(AGENT_SIDE, agent_factory, reader, writer, options)
     calling = Connection(CLIENT_SIDE, client_factory, peer_reader, peer_writer, options)
@@ -80,13 +80,13 @@ class EchoingClient(PlainClient):
         return params
 
 
-async def test_large_calls_and_large_answers_both_ways_at_once(link: Link, options: Options) -> None:
+async def test_large_requests_and_large_responses_in_both_directions(link: Link, options: Options) -> None:
     async with joined(link, EchoingAgent, EchoingClient, options) as (agent, client):
         calls = [remote.ext_request("_echo", LARGE) for _ in range(ROUNDS) for remote in (agent, client)]
         assert await asyncio.gather(*calls) == [LARGE] * 2 * ROUNDS
 
 
-async def test_small_calls_with_large_answers_both_ways_at_once(link: Link, options: Options) -> None:
+async def test_small_requests_with_large_responses_in_both_directions(link: Link, options: Options) -> None:
     class Agent(PlainAgent):
         async def ext_request(self, method: str, params: Any) -> Any:
             return LARGE
@@ -100,30 +100,30 @@ async def test_small_calls_with_large_answers_both_ways_at_once(link: Link, opti
         assert await asyncio.gather(*calls) == [LARGE] * 2 * ROUNDS
 
 
-async def test_large_notifications_both_ways_at_once_to_slow_handlers(link: Link, options: Options) -> None:
-    got: dict[str, int] = {"agent": 0, "client": 0}
+async def test_large_notifications_to_slow_handlers_in_both_directions(link: Link, options: Options) -> None:
+    handled: dict[str, int] = {"agent": 0, "client": 0}
     done = asyncio.Event()
 
-    async def take(side: str) -> None:
+    async def handle(side: str) -> None:
         await asyncio.sleep(0)
-        got[side] += 1
-        if got == {"agent": ROUNDS, "client": ROUNDS}:
+        handled[side] += 1
+        if handled == {"agent": ROUNDS, "client": ROUNDS}:
             done.set()
 
     class Agent(PlainAgent):
         async def ext_notification(self, method: str, params: Any) -> None:
-            await take("agent")
+            await handle("agent")
 
     class Client(PlainClient):
         async def ext_notification(self, method: str, params: Any) -> None:
-            await take("client")
+            await handle("client")
 
     async with joined(link, Agent, Client, options) as (agent, client):
         await asyncio.gather(*(each.ext_notification("_x", LARGE) for _ in range(ROUNDS) for each in (agent, client)))
         await done.wait()
 
 
-async def test_notification_handlers_that_call_the_peer_both_ways_at_once(link: Link, options: Options) -> None:
+async def test_notification_handlers_that_call_the_peer_in_both_directions(link: Link, options: Options) -> None:
     handled: dict[str, list[int]] = {"agent": [], "client": []}
     done = asyncio.Event()
 
@@ -152,15 +152,15 @@ async def test_notification_handlers_that_call_the_peer_both_ways_at_once(link: 
     assert handled == {"agent": list(range(ROUNDS)), "client": list(range(ROUNDS))}
 
 
-async def test_calls_within_calls_within_calls(link: Link, options: Options) -> None:
-    """Each side's handler calls the other one, in the same session, with updates in between."""
+async def test_nested_calls_in_both_directions(link: Link, options: Options) -> None:
+    """The handlers of both sides call each other in the same session, with updates in between."""
 
     class Agent(PlainAgent):
         async def session_prompt(self, request: PromptRequest, /) -> PromptResponse:
-            asked: Any = request.prompt[0]
-            await self.client.session_update(session_id=request.session_id, update=chunk(asked.text))
-            if int(asked.text):
-                params = {"sessionId": request.session_id, "depth": int(asked.text) - 1, "data": LARGE[:3000]}
+            block: Any = request.prompt[0]
+            await self.client.session_update(session_id=request.session_id, update=chunk(block.text))
+            if int(block.text):
+                params = {"sessionId": request.session_id, "depth": int(block.text) - 1, "data": LARGE[:3000]}
                 await self.client.ext_request("_deeper", params)
             return PromptResponse(stop_reason="end_turn")
 
@@ -184,14 +184,14 @@ async def test_calls_within_calls_within_calls(link: Link, options: Options) -> 
     assert all(found == expected for found in updates.values())
 
 
-async def test_prompts_from_inside_update_handlers_of_the_same_session(link: Link, options: Options) -> None:
-    """The updates of the inner prompt wait for the handler that awaits it."""
+async def test_prompts_from_update_handlers_of_the_same_session(link: Link, options: Options) -> None:
+    """The updates of the inner prompt wait in the session queue until the handler that awaits the prompt returns."""
 
     class Agent(PlainAgent):
         async def session_prompt(self, request: PromptRequest, /) -> PromptResponse:
-            asked: Any = request.prompt[0]
+            block: Any = request.prompt[0]
             for _ in range(3):
-                await self.client.session_update(session_id=request.session_id, update=chunk(asked.text))
+                await self.client.session_update(session_id=request.session_id, update=chunk(block.text))
             return PromptResponse(stop_reason="end_turn")
 
     class Client(PlainClient):
@@ -212,7 +212,7 @@ async def test_prompts_from_inside_update_handlers_of_the_same_session(link: Lin
     assert sorted(texts) == [0] * 81 + [1] * 27 + [2] * 9 + [3] * 3
 
 
-async def test_a_stream_of_updates_to_handlers_that_each_call_the_agent(link: Link, options: Options) -> None:
+async def test_update_handlers_that_call_the_agent(link: Link, options: Options) -> None:
     class Agent(EchoingAgent):
         async def session_prompt(self, request: PromptRequest, /) -> PromptResponse:
             for n in range(ROUNDS):

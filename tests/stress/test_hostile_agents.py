@@ -1,4 +1,4 @@
-"""Agents that nobody wishes for, as real processes, driven by our client: a clear end or going on, and nothing left."""
+"""Hostile agents in real processes: our client carries on or reports a clear error, and leaves nothing behind."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import logging
 import os
 import signal
 import sys
-import uuid
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -19,9 +18,10 @@ import pytest
 
 from acp_bindings.v1 import ContentBlockText, RemoteAgent, SessionNotification, spawn_agent
 from acp_runtime import ConnectionClosed, InvalidResponse, MessageTooLarge, Options
+from tests.support.marked_processes import alive, marked
 from tests.support.paths import ROOT
 from tests.support.runtime.peer import PlainClient, text_of
-from tests.support.stress.hostile_agent import BAD_ANSWERS, GARBAGE, LAST_UPDATES
+from tests.support.stress.hostile_agent import GARBAGE, INVALID_RESPONSES, LAST_UPDATES
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals and process groups of POSIX")
 
@@ -30,8 +30,8 @@ SHORT = {"exit_deadline": 0.2, "terminate_deadline": 0.2, "flush_deadline": 0.2,
 
 
 @dataclass
-class Seen:
-    """What the client of a test got: the text of its updates, and every line that went either way."""
+class Record:
+    """The texts of the updates that a client received, and the frames in both directions."""
 
     texts: list[str] = field(default_factory=list)
     incoming: list[bytes] = field(default_factory=list)
@@ -47,53 +47,42 @@ class Seen:
         return [(each["id"], each["error"]["code"]) for each in self.outgoing if "error" in each]
 
 
-def processes_of(marker: str) -> set[int]:
-    """Every process that has a marker in its environment, whoever its parent is now."""
-    found: set[int] = set()
-    for folder in Path("/proc").glob("[0-9]*"):
-        try:
-            environment = (folder / "environ").read_bytes()
-        except OSError:
-            continue
-        if marker.encode() in environment:
-            found.add(int(folder.name))
-    return found
-
-
 def assert_no_children() -> None:
-    """Every process that was started from here has been waited for."""
+    """Assert that every child process has exited and was reaped."""
     try:
-        assert os.waitpid(-1, os.WNOHANG) == (0, 0), "a child nobody waited for"
+        assert os.waitpid(-1, os.WNOHANG) == (0, 0), "a child was not reaped"
     except ChildProcessError:
         return
-    raise AssertionError("a child that still runs")
+    raise AssertionError("a child is still running")
 
 
 @asynccontextmanager
-async def hostile(behaviour: str, seen: Seen, marker: str = "", **options: Any) -> AsyncIterator[RemoteAgent]:
-    """A client of a hostile agent, in a session. Afterwards nothing of the agent is left."""
+async def hostile(
+    behaviour: str, record: Record, *, leaves_process: bool = False, **options: Any
+) -> AsyncIterator[RemoteAgent]:
+    """Run a hostile agent with a session. Afterwards, assert that no process is left, unless one is expected."""
 
-    class Watching(PlainClient):
+    class Recording(PlainClient):
         async def session_update(self, notification: SessionNotification, /) -> None:
-            seen.texts.append(text_of(notification))
+            record.texts.append(text_of(notification))
 
-    marker = marker or f"ACP_STRESS_{uuid.uuid4().hex}"
     command = (sys.executable, "-S", str(SCRIPT), behaviour)
-    settings = Options(**{**SHORT, "on_frame": seen.frame, **options})
-    try:
-        async with spawn_agent(Watching, *command, env={marker: "1"}, options=settings) as agent:
-            await agent.initialize(protocol_version=1)
-            await agent.session_new(cwd="/", mcp_servers=[])
-            yield agent
-    finally:
-        assert_no_children()
-        if not marker.endswith("escapes"):
-            await none_left(marker)
+    settings = Options(**{**SHORT, "on_frame": record.frame, **options})
+    with marked() as marker:
+        try:
+            async with spawn_agent(Recording, *command, env={marker: "1"}, options=settings) as agent:
+                await agent.initialize(protocol_version=1)
+                await agent.session_new(cwd="/", mcp_servers=[])
+                yield agent
+        finally:
+            assert_no_children()
+            if not leaves_process:
+                await until_none_left(marker)
 
 
-async def none_left(marker: str) -> None:
+async def until_none_left(marker: str) -> None:
     async with asyncio.timeout(30):
-        while processes_of(marker):
+        while alive(marker):
             await asyncio.sleep(0.005)
 
 
@@ -103,37 +92,37 @@ async def prompted(agent: RemoteAgent, text: str = "hi") -> str:
 
 
 async def closed(agent: RemoteAgent) -> ConnectionClosed:
-    """The error that a prompt ends with."""
+    """Send a prompt, and return the error that it fails with."""
     with pytest.raises(ConnectionClosed) as caught:
         await prompted(agent)
     return caught.value
 
 
-async def test_50_megabytes_of_stderr_hold_nothing_up() -> None:
+async def test_50_megabytes_on_stderr_block_nothing() -> None:
     size = 0
 
     def count(chunk: bytes) -> None:
         nonlocal size
         size += len(chunk)
 
-    async with hostile("stderr_flood", Seen(), stderr=count) as agent:
+    async with hostile("stderr_flood", Record(), stderr=count) as agent:
         assert await prompted(agent) == "end_turn"
     assert size > 50_000_000
 
 
-async def test_plain_text_on_stdout_before_between_and_after_messages_is_survived() -> None:
-    seen = Seen()
-    async with hostile("chatty", seen) as agent:
+async def test_plain_text_on_stdout_before_between_and_after_messages_does_not_break_the_connection() -> None:
+    record = Record()
+    async with hostile("chatty", record) as agent:
         for _ in range(3):
             assert await prompted(agent) == "end_turn"
-    assert seen.texts == ["one", "two"] * 3
-    answers = seen.errors_sent()
-    assert all(id is None for id, _ in answers)
-    assert {code for _, code in answers} == {-32700, -32600}
+    assert record.texts == ["one", "two"] * 3
+    errors = record.errors_sent()
+    assert all(id is None for id, _ in errors)
+    assert {code for _, code in errors} == {-32700, -32600}
 
 
-async def test_an_agent_that_dies_in_a_turn_fails_it_with_its_exit_code_and_last_words() -> None:
-    async with hostile("dies", Seen()) as agent:
+async def test_the_death_of_an_agent_during_a_turn_is_reported_with_its_exit_code_and_stderr() -> None:
+    async with hostile("dies", Record()) as agent:
         calls = [asyncio.create_task(closed(agent)) for _ in range(20)]
         errors = await asyncio.gather(*calls)
         late = await closed(agent)
@@ -144,46 +133,41 @@ async def test_an_agent_that_dies_in_a_turn_fails_it_with_its_exit_code_and_last
 
 
 async def test_an_agent_that_crashes_is_reported_with_its_signal() -> None:
-    async with hostile("dies_by_signal", Seen()) as agent:
+    async with hostile("dies_by_signal", Record()) as agent:
         error = await closed(agent)
     assert (error.exit_code, error.stderr) == (-signal.SIGSEGV, "about to crash\n")
 
 
-async def test_a_dead_agent_is_noticed_though_its_child_holds_the_pipes() -> None:
-    seen = Seen()
-    async with hostile("dies_and_leaves_a_child_with_its_pipes", seen, high_water_messages=2) as agent:
+async def test_the_death_of_an_agent_is_noticed_even_if_its_child_keeps_the_pipes_open() -> None:
+    record = Record()
+    async with hostile("dies_and_leaves_a_child_with_its_pipes", record, high_water_messages=2) as agent:
         async with asyncio.timeout(60):
             error = await closed(agent)
         assert error.exit_code == 5
         assert "not all of it" in error.stderr
-    assert seen.texts == [str(number) for number in range(LAST_UPDATES)]
+    assert record.texts == [str(number) for number in range(LAST_UPDATES)]
 
 
-async def test_five_children_that_ignore_sigterm_and_hold_the_pipes_end_with_the_agent() -> None:
-    async with hostile("leaves_children", Seen()) as agent:
+async def test_children_that_ignore_sigterm_and_keep_the_pipes_open_end_with_the_agent() -> None:
+    async with hostile("leaves_children", Record()) as agent:
         assert await prompted(agent) == "end_turn"
 
 
-async def test_a_child_in_a_session_of_its_own_does_not_hold_the_end_up() -> None:
-    marker = f"ACP_STRESS_{uuid.uuid4().hex}_escapes"
-    try:
-        async with asyncio.timeout(60), hostile("leaves_a_child_in_another_session", Seen(), marker) as agent:
-            assert await prompted(agent) == "end_turn"
-    finally:
-        for pid in processes_of(marker):
-            os.kill(pid, signal.SIGKILL)
-    await none_left(marker)
+async def test_a_child_in_its_own_session_does_not_delay_the_end() -> None:
+    behaviour = "leaves_a_child_in_another_session"
+    async with asyncio.timeout(60), hostile(behaviour, Record(), leaves_process=True) as agent:
+        assert await prompted(agent) == "end_turn"
 
 
 @pytest.mark.parametrize("behaviour", ["immortal", "stopped"])
 async def test_an_agent_that_ignores_everything_is_killed(behaviour: str) -> None:
-    async with asyncio.timeout(60), hostile(behaviour, Seen()) as agent:
+    async with asyncio.timeout(60), hostile(behaviour, Record()) as agent:
         assert await prompted(agent) == "end_turn"
 
 
-async def test_it_is_killed_also_when_the_body_is_cancelled_again_and_again() -> None:
+async def test_an_agent_that_ignores_everything_is_killed_even_if_the_body_is_cancelled_repeatedly() -> None:
     async def body() -> None:
-        async with hostile("immortal", Seen()) as agent:
+        async with hostile("immortal", Record()) as agent:
             await prompted(agent)
             inside.set()
             await asyncio.Event().wait()
@@ -197,10 +181,9 @@ async def test_it_is_killed_also_when_the_body_is_cancelled_again_and_again() ->
     assert task.cancelled()
 
 
-async def test_an_agent_that_never_reads_makes_senders_wait_and_lets_them_be_cancelled() -> None:
+async def test_senders_wait_for_an_agent_that_never_reads_and_can_be_cancelled() -> None:
     text = "x" * 100_000
-    seen = Seen()
-    async with hostile("deaf", seen) as agent:
+    async with hostile("deaf", Record()) as agent:
         calls = [asyncio.create_task(prompted(agent, text)) for _ in range(20)]
         sent = 0
 
@@ -223,88 +206,86 @@ async def test_an_agent_that_never_reads_makes_senders_wait_and_lets_them_be_can
             await call
 
 
-async def test_an_agent_that_closes_its_stdin_fails_what_is_sent_to_it() -> None:
-    async with hostile("closes_stdin", Seen()) as agent:
+async def test_calls_to_an_agent_that_has_closed_its_stdin_fail() -> None:
+    async with hostile("closes_stdin", Record()) as agent:
         assert "Writing to the peer failed" in (await closed(agent)).reason
 
 
-async def test_an_agent_that_closes_its_stdout_and_lives_on_is_reported_and_ended() -> None:
-    async with hostile("closes_stdout", Seen()) as agent:
+async def test_an_agent_that_closes_its_stdout_but_keeps_running_is_reported_and_ended() -> None:
+    async with hostile("closes_stdout", Record()) as agent:
         error = await closed(agent)
     assert error.exit_code is None
     assert "closed the connection" in error.reason
     assert error.stderr == "stdout is closed\n"
 
 
-async def test_a_line_without_end_closes_the_connection_with_a_typed_error_on_every_call() -> None:
-    seen = Seen()
-    async with hostile("endless_line", seen, max_message_bytes=1_000_000) as agent:
+async def test_an_endless_line_closes_the_connection_and_every_call_fails_with_message_too_large() -> None:
+    record = Record()
+    async with hostile("endless_line", record, max_message_bytes=1_000_000) as agent:
         calls = [asyncio.create_task(closed(agent)) for _ in range(5)]
         for call in calls:
             error = await call
             assert isinstance(error, MessageTooLarge)
             assert "1000000 bytes" in str(error)
-    assert seen.texts == ["before"]
+    assert record.texts == ["before"]
 
 
-async def test_garbage_gets_one_answer_a_line_and_the_turn_goes_on() -> None:
-    seen = Seen()
-    async with hostile("garbage", seen) as agent:
+async def test_each_line_of_garbage_gets_one_error_and_the_turn_continues() -> None:
+    record = Record()
+    async with hostile("garbage", record) as agent:
         for _ in range(2):
             assert await prompted(agent) == "end_turn"
-    assert seen.texts == ["between"] * 2 * len(GARBAGE)
-    answers = seen.errors_sent()
-    assert len(answers) == 2 * len(GARBAGE)
-    # One is a request with NaN: its id is certain.
-    assert answers.count((None, -32700)) == len(answers) - 2
-    assert answers.count((1, -32700)) == 2
+    assert record.texts == ["between"] * 2 * len(GARBAGE)
+    errors = record.errors_sent()
+    assert len(errors) == 2 * len(GARBAGE)
+    # One line is a request with NaN, whose id is known.
+    assert errors.count((None, -32700)) == len(errors) - 2
+    assert errors.count((1, -32700)) == 2
 
 
-async def test_answers_that_nobody_asked_for_are_ignored() -> None:
-    seen = Seen()
-    async with hostile("answers_nobody_asked_for", seen) as agent:
+async def test_unexpected_responses_are_ignored() -> None:
+    record = Record()
+    async with hostile("unexpected_responses", record) as agent:
         for _ in range(3):
             assert await prompted(agent) == "end_turn"
-    assert all("method" in message for message in seen.outgoing), "an answer was answered"
+    assert all("method" in message for message in record.outgoing), "a response was answered"
 
 
-async def test_answers_that_are_none_fail_that_call_and_no_other() -> None:
-    seen = Seen()
-    async with hostile("bad_answers", seen) as agent:
-        for kind in BAD_ANSWERS:
+async def test_an_invalid_response_fails_only_its_own_call() -> None:
+    record = Record()
+    async with hostile("invalid_responses", record) as agent:
+        for kind in INVALID_RESPONSES:
             with pytest.raises(InvalidResponse, match="session/prompt"):
-                pytest.fail(f"{kind} counted as {await prompted(agent)}")
+                pytest.fail(f"{kind} was accepted as {await prompted(agent)}")
         assert await prompted(agent) == "end_turn"
-    assert all("method" in message for message in seen.outgoing)
+    assert all("method" in message for message in record.outgoing)
 
 
-async def test_a_flood_of_notifications_is_ignored_without_filling_the_log(caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_flood_of_notifications_does_not_fill_the_log(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
-    seen = Seen()
-    async with hostile("floods", seen) as agent:
+    record = Record()
+    async with hostile("floods", record) as agent:
         assert await prompted(agent) == "end_turn"
-    assert seen.texts == [str(number) for number in range(200)]
-    assert seen.errors_sent() == []
+    assert record.texts == [str(number) for number in range(200)]
+    assert record.errors_sent() == []
     assert len(caplog.text) < 100_000
     assert "hunter2" not in caplog.text
     assert "\x1b" not in caplog.text
 
 
-async def test_an_agent_that_asks_without_end_and_never_listens_is_not_read_without_end() -> None:
-    seen = Seen()
-    async with hostile("asks_and_never_listens", seen, unread_answer_bytes=200_000) as agent:
+async def test_reading_pauses_if_an_agent_sends_requests_but_reads_no_responses() -> None:
+    record = Record()
+    async with hostile("requests_without_reading", record, unread_answer_bytes=200_000) as agent:
         call = asyncio.create_task(prompted(agent))
         await asyncio.wait({call}, timeout=0.5)
-        # 10 KB each; the answers are some 100 bytes each.
-        assert len(seen.incoming) < 50_000
+        # Each request has 10 KB, each response about 100 bytes.
+        assert len(record.incoming) < 50_000
         call.cancel()
         await asyncio.wait({call})
 
 
 @pytest.mark.parametrize("kind", ["missing", "not executable", "folder", "bad interpreter", "empty", "format", "cwd"])
-async def test_a_command_that_cannot_start_is_an_error_that_names_it_and_leaves_nothing(
-    kind: str, tmp_path: Path
-) -> None:
+async def test_the_error_of_a_command_that_cannot_start_names_it_and_nothing_is_left(kind: str, tmp_path: Path) -> None:
     script = tmp_path / "agent"
     script.write_text("#!/no/such/interpreter\n" if kind == "bad interpreter" else "\x01\x02")
     script.chmod(0o644 if kind == "not executable" else 0o755)
@@ -321,18 +302,20 @@ async def test_a_command_that_cannot_start_is_an_error_that_names_it_and_leaves_
     assert_no_children()
 
 
-async def test_many_agents_at_once_leave_nothing() -> None:
-    async def one(behaviour: str) -> None:
-        async with asyncio.timeout(100):
-            marker = f"ACP_STRESS_{uuid.uuid4().hex}"
+async def test_many_agents_at_the_same_time_leave_nothing() -> None:
+    async def run(behaviour: str) -> None:
+        with marked() as marker:
             command = (sys.executable, "-S", str(SCRIPT), behaviour)
-            async with spawn_agent(PlainClient, *command, env={marker: "1"}, options=Options(**SHORT)) as agent:
+            async with (
+                asyncio.timeout(100),
+                spawn_agent(PlainClient, *command, env={marker: "1"}, options=Options(**SHORT)) as agent,
+            ):
                 await agent.initialize(protocol_version=1)
                 try:
                     await prompted(agent)
                 except ConnectionClosed:
                     assert behaviour != "polite"
-        await none_left(marker)
+            await until_none_left(marker)
 
-    await asyncio.gather(*map(one, ("polite", "dies", "leaves_children", "immortal", "stopped") * 3))
+    await asyncio.gather(*map(run, ("polite", "dies", "leaves_children", "immortal", "stopped") * 3))
     assert_no_children()

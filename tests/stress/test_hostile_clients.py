@@ -1,4 +1,4 @@
-"""Clients that nobody wishes for, and our agent as a real process: it answers what it can, ends, and keeps the wire."""
+"""Hostile clients: our agent in a real process answers requests, ends, and sends nothing but messages."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 
+from acp_runtime.options import DEFAULT_OPTIONS
 from tests.support.async_tests import no_leaks
 from tests.support.paths import ROOT
 from tests.support.runtime.peer import INITIALIZE, line
@@ -37,10 +38,10 @@ def prompt(id: Any, text: str, session: str = "s1") -> bytes:
 
 @contextmanager
 def agent(**streams: Any) -> Iterator[subprocess.Popen[bytes]]:
-    """The agent, on pipes where nothing else is said. Ended by force if a test fails; all is closed afterwards."""
+    """Run the agent, with pipes unless `streams` says otherwise. Kill it and close the pipes after the block."""
     pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
     with no_leaks():
-        # Unbuffered: `communicate` would not see what a buffer has read ahead.
+        # Unbuffered, because `communicate` misses data that a buffered reader has read ahead.
         process = subprocess.Popen(COMMAND, cwd=ROOT, bufsize=0, **{**pipes, **streams})
         try:
             yield process
@@ -58,13 +59,13 @@ def _close(stream: Any) -> None:
 
 
 def talk(process: subprocess.Popen[bytes], *lines: bytes) -> tuple[list[Any], bytes]:
-    """Send all of it at once, then EOF: what was answered, and what is on stderr."""
+    """Send lines and EOF. Return the received messages, and the output on stderr."""
     out, err = process.communicate(b"".join(lines), timeout=DEADLINE)
     return [json.loads(each) for each in out.splitlines()], err
 
 
 def open_connection(process: subprocess.Popen[bytes]) -> None:
-    """Initialize. Rule 25: nothing else may be sent before the answer is there."""
+    """Initialize, and wait for the response, because nothing else may be sent before it (rule 25)."""
     send(process, OPENING)
     assert "result" in receive(process)
 
@@ -76,50 +77,50 @@ def send(process: subprocess.Popen[bytes], *lines: bytes) -> None:
 
 
 def receive(process: subprocess.Popen[bytes], count: int = 1) -> Any:
-    """The last of so many messages."""
+    """Receive `count` messages, and return the last one."""
     assert process.stdout is not None
     return [json.loads(process.stdout.readline()) for _ in range(count)][-1]
 
 
-def in_a_turn(process: subprocess.Popen[bytes], text: str) -> None:
+def start_turn(process: subprocess.Popen[bytes], text: str) -> None:
     open_connection(process)
     send(process, prompt(1, text))
     assert receive(process)["method"] == "session/update"
 
 
-def test_eof_at_once() -> None:
+def test_the_agent_exits_with_0_if_stdin_is_empty() -> None:
     with agent() as process:
-        answers, err = talk(process)
-        assert (process.returncode, answers, err) == (0, [], b"")
+        messages, err = talk(process)
+        assert (process.returncode, messages, err) == (0, [], b"")
 
 
 @pytest.mark.parametrize("rest", [b'{"jsonrpc":"2.0","id":1,"meth', b"\xff", b"{", b"\n\n  ", b"\xef\xbb\xbf"])
-def test_eof_in_the_middle_of_a_line(rest: bytes) -> None:
+def test_the_agent_exits_with_0_at_eof_within_a_line(rest: bytes) -> None:
     with agent() as process:
         open_connection(process)
-        answers, err = talk(process, rest)
+        messages, err = talk(process, rest)
         assert process.returncode == 0
         assert b"Traceback" not in err
-        errors = [answer["error"]["code"] for answer in answers]
+        errors = [message["error"]["code"] for message in messages]
         assert errors == ([-32700] if rest.strip(b"\n \xef\xbb\xbf") else [])
 
 
-def test_eof_in_the_middle_of_turns_cancels_and_answers_them() -> None:
+def test_eof_during_turns_cancels_them_and_they_are_answered() -> None:
     with agent() as process:
-        in_a_turn(process, "wait")
+        start_turn(process, "wait")
         send(process, *(prompt(number, "wait", f"s{number}") for number in range(2, 50)))
-        answers, err = talk(process)
+        messages, err = talk(process)
         assert process.returncode == 0
         assert err.decode().split() == ["cancelled"] * 49
-        ends = [answer["id"] for answer in answers if "method" not in answer]
+        ends = [message["id"] for message in messages if "method" not in message]
         assert sorted(ends) == list(range(1, 50))
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 @pytest.mark.parametrize("text", ["wait", "ignore_one_cancellation", "stream 100000000"])
-def test_a_signal_in_the_middle_of_a_turn_ends_it_soon(number: signal.Signals, text: str) -> None:
+def test_a_signal_during_a_turn_ends_the_agent(number: signal.Signals, text: str) -> None:
     with agent() as process:
-        in_a_turn(process, text)
+        start_turn(process, text)
         process.send_signal(number)
         out, err = process.communicate(timeout=DEADLINE)
         assert process.returncode in (0, -number, 128 + number)
@@ -128,18 +129,18 @@ def test_a_signal_in_the_middle_of_a_turn_ends_it_soon(number: signal.Signals, t
         assert len(ends) == (0 if text == "ignore_one_cancellation" else 1)
 
 
-def test_many_signals_are_no_worse_than_one() -> None:
+def test_many_signals_end_the_agent_like_one() -> None:
     with agent() as process:
-        in_a_turn(process, "wait")
+        start_turn(process, "wait")
         for _ in range(20):
             process.send_signal(signal.SIGTERM)
             process.send_signal(signal.SIGINT)
         assert process.wait(DEADLINE) in (0, -signal.SIGTERM, -signal.SIGINT, 130, 143)
 
 
-def test_a_reader_that_goes_away_in_the_middle_of_a_stream_ends_the_agent() -> None:
+def test_the_agent_ends_when_its_stdout_is_closed_during_a_stream() -> None:
     with agent() as process:
-        in_a_turn(process, "stream 100000000")
+        start_turn(process, "stream 100000000")
         assert process.stdout is not None
         process.stdout.close()
         assert process.wait(DEADLINE) == 0
@@ -147,28 +148,28 @@ def test_a_reader_that_goes_away_in_the_middle_of_a_stream_ends_the_agent() -> N
         assert b"Traceback" not in process.stderr.read()
 
 
-def test_a_client_that_never_reads_and_then_leaves_does_not_keep_the_agent() -> None:
+def test_the_agent_ends_when_a_client_that_never_reads_closes_stdin() -> None:
     with agent() as process:
-        in_a_turn(process, "stream 100000000")
+        start_turn(process, "stream 100000000")
         assert process.stdin is not None
         process.stdin.close()
         assert process.wait(DEADLINE) == 0
 
 
-def test_a_reader_of_stderr_that_goes_away_does_not_matter() -> None:
+def test_the_agent_answers_even_if_its_stderr_is_closed() -> None:
     with agent() as process:
         assert process.stderr is not None
         process.stderr.close()
         open_connection(process)
         send(process, *(b"garbage %d\n" % number for number in range(100)), prompt(1, "fail"), prompt(2, "stream 1"))
         out, _ = process.communicate(timeout=DEADLINE)
-        answers = [json.loads(each) for each in out.splitlines()]
-        assert {answer["id"] for answer in answers if "id" in answer} == {None, 1, 2}
+        messages = [json.loads(each) for each in out.splitlines()]
+        assert {message["id"] for message in messages if "id" in message} == {None, 1, 2}
         # 120: Python could not flush its own stderr at exit.
         assert process.returncode in (0, 120)
 
 
-def test_nothing_but_messages_is_on_the_wire_however_much_is_printed() -> None:
+def test_stdout_has_only_messages_while_threads_and_children_print() -> None:
     with agent() as process:
         open_connection(process)
         messages, err = talk(process, prompt(1, "make_noise"))
@@ -181,7 +182,7 @@ def test_nothing_but_messages_is_on_the_wire_however_much_is_printed() -> None:
     assert counts == {b"print": 3 * PRINTED, b"flushed": 3 * PRINTED, b"write": 3 * PRINTED, b"child": 2 * PRINTED}
 
 
-def test_a_child_that_outlives_the_agent_does_not_hold_the_wire() -> None:
+def test_a_child_that_outlives_the_agent_does_not_keep_stdout_open() -> None:
     with agent() as process:
         open_connection(process)
         messages, err = talk(process, prompt(1, "leave_a_child"))
@@ -189,7 +190,7 @@ def test_a_child_that_outlives_the_agent_does_not_hold_the_wire() -> None:
         assert b"late" in err
 
 
-def test_a_conversation_can_come_from_a_regular_file(tmp_path: Path) -> None:
+def test_stdin_and_stdout_can_be_regular_files(tmp_path: Path) -> None:
     lines = (line({"id": number, "method": "_echo", "params": number}) for number in range(1, 2001))
     (tmp_path / "in").write_bytes(b"".join((OPENING, *lines)))
     with (
@@ -204,13 +205,13 @@ def test_a_conversation_can_come_from_a_regular_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("streams", [("stdin",), ("stdout",), ("stdin", "stdout", "stderr")])
-def test_dev_null_is_a_client_that_says_and_hears_nothing(streams: tuple[str, ...]) -> None:
+def test_stdin_and_stdout_can_be_dev_null(streams: tuple[str, ...]) -> None:
     with agent(**dict.fromkeys(streams, subprocess.DEVNULL)) as process:
         process.communicate(b"" if "stdin" in streams else OPENING, timeout=DEADLINE)
         assert process.returncode == 0
 
 
-def test_stdin_and_stdout_can_be_one_socket_that_is_full_both_ways() -> None:
+def test_stdin_and_stdout_can_be_one_socket_that_is_full_in_both_directions() -> None:
     ours, theirs = socket.socketpair()
     with ours, agent(stdin=theirs, stdout=theirs) as process:
         theirs.close()
@@ -232,8 +233,7 @@ def test_stdin_and_stdout_can_be_one_socket_that_is_full_both_ways() -> None:
     assert sorted(each["id"] for each in messages if "id" in each) == list(range(count))
 
 
-def test_no_descriptor_that_others_share_is_left_non_blocking() -> None:
-    """The same pipes are given to two agents, one after the other: what the first leaves behind the second finds."""
+def test_pipes_that_other_processes_share_stay_blocking() -> None:
     their_in, our_out = os.pipe()
     our_in, their_out = os.pipe()
     try:
@@ -252,7 +252,7 @@ def test_no_descriptor_that_others_share_is_left_non_blocking() -> None:
 
 
 @pytest.mark.parametrize(
-    "message",
+    "sent",
     [
         line({"method": "craft/unknown", "params": {"secret": "hunter2"}}),
         line({"method": "session/cancel", "params": {"secret": "hunter2"}}),
@@ -260,14 +260,14 @@ def test_no_descriptor_that_others_share_is_left_non_blocking() -> None:
         line({"id": 77, "result": {"secret": "hunter2"}}),
         line({"method": "session/prompt", "params": {"secret": "hunter2"}}),
     ],
-    ids=["unknown", "not valid", "handler fails", "answer to nothing", "request without id"],
+    ids=["unknown", "invalid", "handler fails", "unexpected response", "request without id"],
 )
-def test_a_flood_of_what_is_ignored_keeps_stderr_small(message: bytes) -> None:
+def test_a_flood_of_ignored_messages_writes_little_to_stderr(sent: bytes) -> None:
     with agent() as process:
         open_connection(process)
-        answers, err = talk(process, *([message] * FLOOD), prompt(1, "stream 1"))
-        assert [answer.get("id") for answer in answers] == [None, 1]
-        assert answers[0]["method"] == "session/update"
+        messages, err = talk(process, *([sent] * FLOOD), prompt(1, "stream 1"))
+        assert [message.get("id") for message in messages] == [None, 1]
+        assert messages[0]["method"] == "session/update"
         assert process.returncode == 0
     assert len(err) < MEBIBYTE
     assert b"hunter2" not in err
@@ -275,7 +275,7 @@ def test_a_flood_of_what_is_ignored_keeps_stderr_small(message: bytes) -> None:
 
 
 @pytest.mark.parametrize(
-    ("message", "code"),
+    ("sent", "code"),
     [
         (b"garbage \x1b[31m\n", -32700),
         (b"[]\n", -32600),
@@ -283,15 +283,15 @@ def test_a_flood_of_what_is_ignored_keeps_stderr_small(message: bytes) -> None:
         (line({"id": 5, "method": "session/prompt"}), -32602),
         (prompt(5, "fail"), -32603),
     ],
-    ids=["garbage", "no message", "unknown", "not valid", "handler fails"],
+    ids=["garbage", "not a message", "unknown", "invalid", "handler fails"],
 )
-def test_a_flood_of_what_is_an_error_is_answered_one_by_one_and_keeps_stderr_small(message: bytes, code: int) -> None:
+def test_each_message_in_a_flood_of_errors_is_answered_and_little_is_written_to_stderr(sent: bytes, code: int) -> None:
     with agent() as process:
         open_connection(process)
-        answers, err = talk(process, *([message] * ERRORS), prompt(1, "stream 1"))
-        codes = [answer["error"]["code"] for answer in answers if "error" in answer]
+        messages, err = talk(process, *([sent] * ERRORS), prompt(1, "stream 1"))
+        codes = [message["error"]["code"] for message in messages if "error" in message]
         assert codes == [code] * ERRORS
-        assert answers[-1]["id"] == 1 or code == -32603
+        assert messages[-1]["id"] == 1 or code == -32603
         assert process.returncode == 0
     assert len(err) < MEBIBYTE
     assert b"\x1b" not in err
@@ -303,13 +303,11 @@ def test_a_client_that_sends_one_byte_at_a_time_is_answered() -> None:
             for byte in message:
                 send(process, bytes([byte]))
             assert receive(process)["jsonrpc"] == "2.0"
-        answers, _ = talk(process)
-        assert [answer.get("id") for answer in answers] == [1]
+        messages, _ = talk(process)
+        assert [message.get("id") for message in messages] == [1]
 
 
-def test_a_line_over_the_limit_ends_the_agent_and_not_its_memory() -> None:
-    from acp_runtime.options import DEFAULT_OPTIONS
-
+def test_a_line_over_the_limit_ends_the_agent() -> None:
     with agent() as process:
         open_connection(process)
         with pytest.raises(BrokenPipeError):

@@ -1,4 +1,4 @@
-"""Rule 23: however often and whenever Ctrl-C is pressed, no process is left, though it ignores EOF and SIGTERM."""
+"""Rule 23: Ctrl-C at any time, any number of times, leaves no process behind, even if it ignores EOF and SIGTERM."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from tests.support.marked_processes import alive, marked, wait_until_left
 from tests.support.paths import ROOT
 from tests.support.scale import SEED, count
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks for processes in /proc")
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="finds processes in /proc")
 
 PHASES = ("calling", "waiting", "leaving")
 
 
 @pytest.mark.stress
 @pytest.mark.parametrize("number", range(count(20, 200)))
-def test_rule_23_two_to_four_ctrl_c_at_any_moment_leave_no_process(number: int) -> None:
+def test_rule_23_pressing_ctrl_c_two_to_four_times_leaves_no_process(number: int) -> None:
     chance = random.Random(SEED + number)
     command = [sys.executable, "-m", "tests.support.stress.interrupted_client", chance.choice(PHASES)]
     with marked() as marker:
@@ -37,14 +37,14 @@ def test_rule_23_two_to_four_ctrl_c_at_any_moment_leave_no_process(number: int) 
 
 
 def interrupt_after(client: subprocess.Popen[bytes], seconds: float) -> None:
-    """Press Ctrl-C, unless the client ends before."""
+    """Send SIGINT after some time, unless the client ends before."""
     try:
         client.wait(seconds)
     except subprocess.TimeoutExpired:
         client.send_signal(signal.SIGINT)
 
 
-LEFT = """
+LEAVING = """
 import asyncio, gc, os, sys
 from tests.support.stress.interrupted_client import main
 
@@ -65,10 +65,10 @@ COLLECTED = "del task, loop; gc.collect(); os.write(1, b'over\\n'); sys.stdin.re
     ],
     ids=["stopped", "closed", "closed and collected", "its coroutine closed in the loop"],
 )
-def test_rule_23_an_event_loop_that_is_left_for_good_leaves_no_process(rest: str) -> None:
+def test_rule_23_abandoning_the_event_loop_leaves_no_process(rest: str) -> None:
     with marked() as marker:
         client = subprocess.Popen(
-            [sys.executable, "-c", LEFT + rest],
+            [sys.executable, "-c", LEAVING + rest],
             cwd=ROOT,
             env={**os.environ, marker: "1"},
             stdin=subprocess.PIPE,
@@ -98,7 +98,7 @@ found, signal.getsignal = signal.getsignal, interrupted
 """
 
 
-def test_rule_23_a_ctrl_c_at_the_very_exit_leaves_no_process() -> None:
+def test_rule_23_ctrl_c_during_exit_leaves_no_process() -> None:
     with marked() as marker:
         environment = {**os.environ, marker: "1"}
         done = subprocess.run(

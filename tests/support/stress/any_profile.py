@@ -1,6 +1,4 @@
-"""One agent for every profile.
-
-`python -m tests.support.stress.any_profile <profile>`. Version 2 differs as its schema does."""
+"""An agent for any profile: `python -m tests.support.stress.any_profile <profile>`."""
 
 from __future__ import annotations
 
@@ -11,7 +9,7 @@ from typing import Any
 
 
 def agent_of(acp: Any) -> Any:
-    """An agent that sends an update, and then is busy until the turn is cancelled."""
+    """Return an agent class that sends one update per prompt and then waits for the cancellation of the turn."""
     first = acp.PROTOCOL_VERSION == 1
 
     class Streaming(acp.Agent):  # type: ignore[misc]

@@ -1,6 +1,7 @@
-"""Agents that nobody wishes for: `python hostile_agent.py <behaviour>`. Bytes and the standard library alone.
+"""Hostile agents, written with the standard library only: `python hostile_agent.py <behaviour>`.
 
-A behaviour is a function that gets each request's method and id, and gives whether it dealt with it.
+A behaviour is a function that is called with the method and id of each request. It returns True if it has handled the
+request, and False to have it answered normally.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ RESULTS: dict[str, Any] = {
     "session/new": {"sessionId": "s1"},
     "session/prompt": {"stopReason": "end_turn"},
 }
-# So many that a pipe holds them.
+# Few enough to fit into a pipe.
 LAST_UPDATES = 300
 SLEEPER = "import signal, sys; signal.signal(signal.SIGTERM, signal.SIG_IGN); print(flush=True); signal.pause()"
 
@@ -59,7 +60,7 @@ def answer(method: str, id: Any) -> None:
 
 
 def sleeping_child(*, own_session: bool = False, **streams: Any) -> None:
-    """A child that ignores SIGTERM, and is ready to."""
+    """Start a child that ignores SIGTERM, and wait until it does."""
     ready, theirs = os.pipe()
     code = SLEEPER.replace("print(flush=True)", f"__import__('os').write({theirs}, b'x')")
     command = [sys.executable, "-S", "-c", code]
@@ -76,7 +77,7 @@ def polite(method: str, id: Any) -> bool:
 
 @behaviour
 def stderr_flood(method: str, id: Any) -> bool:
-    """50 MB, some of it before the first answer, in one line and in many."""
+    """Writes 50 MB to stderr, some of it before the first response, in one line and in many."""
     for _ in range(25):
         complain(b"\xff\x00x" * 1_000_00 if method == "initialize" else b"noise\n" * 100_000)
     if method != "session/prompt":
@@ -89,7 +90,7 @@ def stderr_flood(method: str, id: Any) -> bool:
 
 @behaviour
 def chatty(method: str, id: Any) -> bool:
-    """Plain text before, between and after messages, with and without an end of the line."""
+    """Writes plain text before, between and after messages, with and without newlines."""
     put(b"Loading model...\n\x1b[32mready\x1b[0m\n\n   \n")
     if method == "session/prompt":
         put(b"thinking " + b"." * 5000 + b"\n")
@@ -147,7 +148,7 @@ def leaves_children(method: str, id: Any) -> bool:
 
 @behaviour
 def immortal(method: str, id: Any) -> bool:
-    """Ignores every signal it can and EOF; goes on writing."""
+    """Ignores EOF and every signal that can be ignored, and keeps writing."""
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGPIPE):
         signal.signal(number, signal.SIG_IGN)
     if method == "session/prompt":
@@ -162,7 +163,7 @@ def immortal(method: str, id: Any) -> bool:
 
 @behaviour
 def stopped(method: str, id: Any) -> bool:
-    """Doesn't even get SIGTERM."""
+    """Stops itself, so that it doesn't even receive SIGTERM."""
     if method == "session/prompt":
         answer(method, id)
         os.kill(os.getpid(), signal.SIGSTOP)
@@ -172,7 +173,7 @@ def stopped(method: str, id: Any) -> bool:
 
 @behaviour
 def deaf(method: str, id: Any) -> bool:
-    """Stops reading, and keeps its pipe open."""
+    """Stops reading, but keeps its stdin open."""
     if method == "session/new":
         answer(method, id)
         while True:
@@ -232,7 +233,7 @@ def garbage(method: str, id: Any) -> bool:
 
 
 @behaviour
-def answers_nobody_asked_for(method: str, id: Any) -> bool:
+def unexpected_responses(method: str, id: Any) -> bool:
     if method != "session/prompt":
         return False
     for other in (10_000, -1, "0", str(id), None, 1e300, 2**70, True, [id], {"id": id}):
@@ -244,7 +245,7 @@ def answers_nobody_asked_for(method: str, id: Any) -> bool:
     return True
 
 
-BAD_ANSWERS: dict[str, Any] = {
+INVALID_RESPONSES: dict[str, Any] = {
     "both": {"result": {"stopReason": "end_turn"}, "error": {"code": 1, "message": "and an error"}},
     "neither": {},
     "error that is a text": {"error": "no"},
@@ -263,20 +264,23 @@ BAD_ANSWERS: dict[str, Any] = {
 
 
 @behaviour
-def bad_answers(method: str, id: Any) -> bool:
-    """Answers each prompt with the next of them."""
+def invalid_responses(method: str, id: Any) -> bool:
+    """Answers each prompt with the next of `INVALID_RESPONSES`, then normally."""
     if method != "session/prompt":
         return False
-    number = bad_answers.__dict__["next"] = bad_answers.__dict__.get("next", -1) + 1
-    if number == len(BAD_ANSWERS):
+    response = next(_invalid_responses, None)
+    if response is None:
         return False
-    say(id=id, **list(BAD_ANSWERS.values())[number])
+    say(id=id, **response)
     return True
+
+
+_invalid_responses = iter(INVALID_RESPONSES.values())
 
 
 @behaviour
 def floods(method: str, id: Any) -> bool:
-    """Notifications: some unknown, some known and not valid, some right."""
+    """Sends many notifications: unknown, invalid and valid ones."""
     if method == "session/prompt":
         for number in range(200):
             put(b'{"jsonrpc":"2.0","method":"craft/unknown","params":{"secret":"hunter2"}}\n' * 50)
@@ -287,8 +291,8 @@ def floods(method: str, id: Any) -> bool:
 
 
 @behaviour
-def asks_and_never_listens(method: str, id: Any) -> bool:
-    """Sends requests without end and reads no answer."""
+def requests_without_reading(method: str, id: Any) -> bool:
+    """Sends endless requests and reads no response."""
     if method != "session/prompt":
         return False
     number = 0

@@ -1,4 +1,4 @@
-"""A client of an agent that ignores everything, to be interrupted: `python -m <this module> <phase>`."""
+"""A client that a test interrupts, with an agent that ignores EOF and signals: `python -m <this module> <phase>`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from acp_bindings.v1 import spawn_agent
 from acp_runtime import Options
 from tests.support.runtime.peer import PlainClient
 
-# Its child ignores everything, too, and holds its pipes.
+# Its forked child also ignores everything, and keeps its pipes open.
 IMMORTAL = """
 import os, signal
 for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
@@ -36,7 +36,7 @@ async def main(phase: str) -> None:
 
 
 if __name__ == "__main__":
-    # What a shell starts in the background ignores it.
+    # A shell makes background commands ignore SIGINT.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     os.write(1, b"loaded\n")
     asyncio.run(main(sys.argv[1]))

@@ -1,6 +1,7 @@
-"""Our agent for hostile clients.
+"""An agent for tests with hostile clients: `python -m tests.support.stress.our_agent`.
 
-`python -m tests.support.stress.our_agent`. What a prompt's text says is what it does."""
+The text of a prompt names the method of `ObedientAgent` to call, and its argument.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +12,7 @@ import sys
 import threading
 from typing import Any
 
-from acp_bindings.v1 import CancelNotification, PromptRequest, PromptResponse, serve_stdio
+from acp_bindings.v1 import PromptRequest, PromptResponse, serve_stdio
 from acp_runtime import Options
 from tests.support.runtime.peer import PlainAgent, chunk
 
@@ -20,12 +21,12 @@ PRINTED = 200
 
 
 class ObedientAgent(PlainAgent):
-    """Does what it is told."""
+    """Calls the method that the text of a prompt names."""
 
     async def session_prompt(self, request: PromptRequest, /) -> PromptResponse:
-        asked: Any = request.prompt[0]
-        order, _, argument = asked.text.partition(" ")
-        await getattr(self, order)(request.session_id, argument)
+        block: Any = request.prompt[0]
+        name, _, argument = block.text.partition(" ")
+        await getattr(self, name)(request.session_id, argument)
         return PromptResponse(stop_reason="end_turn")
 
     async def update(self, session: str, text: str) -> None:
@@ -51,7 +52,7 @@ class ObedientAgent(PlainAgent):
             await self.update(session, str(number))
 
     async def make_noise(self, session: str, _: str) -> None:
-        """Threads and children write wherever they can while it streams; what reads fd 0 gets nothing."""
+        """Stream while threads and children write to stdout, and check that stdin and fd 0 are empty."""
         threads = [threading.Thread(target=_print_much) for _ in range(3)]
         code = f"import os, sys; [os.write(1, b'child\\n') for _ in range({PRINTED})]; assert not sys.stdin.read()"
         children = [subprocess.Popen([sys.executable, "-S", "-c", code]) for _ in range(2)]
@@ -66,11 +67,11 @@ class ObedientAgent(PlainAgent):
         assert os.read(0, 10) == b""
 
     async def leave_a_child(self, session: str, _: str) -> None:
-        """A child that outlives this process for a while, with its standard descriptors."""
+        """Start a child that inherits the standard descriptors and may outlive this process."""
         subprocess.Popen([sys.executable, "-S", "-c", "import sys; sys.stdout.write('late\\n'); sys.stdin.read()"])
 
     async def fail(self, session: str, _: str) -> None:
-        raise ValueError("what went wrong")
+        raise ValueError("the handler failed")
 
     async def wait_quietly(self, session: str, _: str) -> None:
         await asyncio.Event().wait()
@@ -82,10 +83,7 @@ class ObedientAgent(PlainAgent):
 
     async def ext_notification(self, method: str, params: Any) -> None:
         if method.startswith("_fail"):
-            raise ValueError("what went wrong")
-
-    async def session_cancel(self, notification: CancelNotification, /) -> None:
-        await super().session_cancel(notification)
+            raise ValueError("the handler failed")
 
 
 def _print_much() -> None:

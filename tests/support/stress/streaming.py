@@ -1,6 +1,6 @@
-"""Updates by the thousand between two processes.
+"""Streams thousands of updates between two processes.
 
-`python -m tests.support.stress.streaming client` prints what it measured.
+`python -m tests.support.stress.streaming client` prints the measurements as JSON.
 """
 
 from __future__ import annotations
@@ -25,13 +25,21 @@ from acp_bindings.v1 import (
 from acp_runtime import Options
 from tests.support.runtime.peer import PlainAgent, PlainClient, chunk, text_of
 
-# So many updates before memory is looked at for the first time.
-WARM = 2000
+# The number of updates before memory is measured for the first time.
+WARM_UP = 2000
 
 
 @dataclass(frozen=True)
 class Load:
-    """How much is streamed, and how a client's handlers behave: each n-th update (0 for none) in a way of its own."""
+    """How much is streamed, and how the client handles it.
+
+    Attributes:
+        sessions: the number of sessions that stream at the same time.
+        updates: the number of updates of each session.
+        slow_every: the handler of every n-th update sleeps; 0 for none.
+        reentrant_every: the handler of every n-th update calls the agent; 0 for none.
+        high_water_messages: the option of the client.
+    """
 
     sessions: int
     updates: int
@@ -48,16 +56,16 @@ class Load:
 
 
 def peak_memory() -> int:
-    """The most memory this process has had, in bytes."""
+    """Return the peak memory of this process, in bytes."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
 
 
 class StreamingAgent(PlainAgent):
-    """Sends as many numbered updates as the prompt says, as fast as the client takes them."""
+    """Sends as many numbered updates as the prompt says, as fast as the client reads them."""
 
     async def session_prompt(self, request: PromptRequest, /) -> PromptResponse:
-        asked: Any = request.prompt[0]
-        for number in range(int(asked.text)):
+        block: Any = request.prompt[0]
+        for number in range(int(block.text)):
             await self.client.session_update(session_id=request.session_id, update=chunk(str(number)))
         return PromptResponse(stop_reason="end_turn")
 
@@ -66,7 +74,7 @@ class StreamingAgent(PlainAgent):
 
 
 class CountingClient(PlainClient):
-    """Checks that each session's numbers come one after the other, and takes its time over it."""
+    """Checks that the numbers of each session arrive in order, one at a time. Some of its handlers are slow."""
 
     def __init__(self, agent: RemoteAgent, load: Load) -> None:
         super().__init__(agent)
@@ -76,8 +84,8 @@ class CountingClient(PlainClient):
 
     async def session_update(self, notification: SessionNotification, /) -> None:
         session, number = notification.session_id, int(text_of(notification))
-        assert session not in self.inside, "two updates of a session at once"
-        assert number == self.counts[session], "lost or reordered"
+        assert session not in self.inside, "two updates of a session are handled at the same time"
+        assert number == self.counts[session], "an update was lost or reordered"
         self.inside.add(session)
         if self.load.slow_every and number % self.load.slow_every == 0:
             await asyncio.sleep(0.001)
@@ -93,7 +101,7 @@ class CountingClient(PlainClient):
 
 
 async def run_client(load: Load) -> dict[str, Any]:
-    """A client that starts the agent, has it stream in all sessions at once, and says how that went."""
+    """Start the agent, stream in all sessions at the same time, and return the measurements."""
     clients: list[CountingClient] = []
 
     def factory(agent: RemoteAgent) -> CountingClient:
@@ -109,13 +117,13 @@ async def run_client(load: Load) -> dict[str, Any]:
     command = (sys.executable, "-m", "tests.support.stress.streaming", "agent")
     async with spawn_agent(factory, *command, options=options) as agent:
         await agent.initialize(protocol_version=1)
-        await turn(agent, "warm", WARM)
-        warm = peak_memory(), await agent.ext_request("_peak_memory")
+        await turn(agent, "warm", WARM_UP)
+        before = peak_memory(), await agent.ext_request("_peak_memory")
         await asyncio.gather(*(turn(agent, f"s{number}", load.updates) for number in range(load.sessions)))
-        grown = peak_memory() - warm[0], await agent.ext_request("_peak_memory") - warm[1]
+        growth = peak_memory() - before[0], await agent.ext_request("_peak_memory") - before[1]
     left = asyncio.all_tasks() - {asyncio.current_task()}
-    handled = sum(clients[0].counts.values()) - WARM
-    return {"client": grown[0], "agent": grown[1], "tasks": len(left), "handled": handled}
+    handled = sum(clients[0].counts.values()) - WARM_UP
+    return {"client": growth[0], "agent": growth[1], "tasks": len(left), "handled": handled}
 
 
 if __name__ == "__main__":
