@@ -1,4 +1,4 @@
-"""The peers that others wrote, installed once. All tests share one loop, so that peers can serve several of them."""
+"""Installs the official SDKs, and runs all tests in one event loop, so that a peer can serve several tests."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ def runner() -> Iterator[asyncio.Runner]:
         yield runner
         runner.run(_within_deadline(close_all()))
         left = asyncio.all_tasks(runner.get_loop())
-        assert not left, f"Tasks that nobody ended: {left}"
+        assert not left, f"The tests left tasks running: {left}"
 
 
 @pytest.fixture(autouse=True)
-def _runs_here(runner: asyncio.Runner) -> None:
-    """Tests that are coroutines run in `runner`."""
+def _uses_runner(runner: asyncio.Runner) -> None:
+    """Make the fixture `runner` available to the hook that runs coroutine tests."""
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -61,20 +61,20 @@ async def _within_deadline(test: Any) -> None:
 
 @pytest.fixture(scope="session", params=sorted(SDKS))
 def sdk(request: pytest.FixtureRequest) -> str:
-    """An official SDK; every test that asks for it, or for a peer written with it, runs with each."""
+    """Return the name of an official SDK. Tests that use this fixture or one of its peers run with each SDK."""
     name: str = request.param
     return name
 
 
 @pytest.fixture(scope="session")
 def their_agent(sdk: str) -> Command:
-    """How to start the scripted agent that is written with the SDK."""
+    """Return the command that starts the scripted agent of the SDK."""
     return _command(sdk, "agent")
 
 
 @pytest.fixture(scope="session")
 def their_client(sdk: str) -> Command:
-    """How to start the scripted client that is written with the SDK."""
+    """Return the command that starts the scripted client of the SDK."""
     return _command(sdk, "client")
 
 

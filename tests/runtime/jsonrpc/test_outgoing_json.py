@@ -105,8 +105,8 @@ async def test_rule_3_nan_returned_by_a_handler_is_an_internal_error(link: Link,
 
     async with serving(link, Agent) as peer:
         for method in ("session/new", "_return", "_raise"):
-            answer = await peer.call(method, {"cwd": "/", "mcpServers": []})
-            assert answer["error"] == {"code": -32603, "message": "Internal error"}
+            response = await peer.call(method, {"cwd": "/", "mcpServers": []})
+            assert response["error"] == {"code": -32603, "message": "Internal error"}
 
 
 @pytest.mark.parametrize("number", NUMBERS.values(), ids=NUMBERS)

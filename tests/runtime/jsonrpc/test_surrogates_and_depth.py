@@ -220,6 +220,6 @@ async def test_rule_3_the_same_depth_of_nesting_can_be_sent_and_received(link: L
     async with serving(link, Echo) as peer:
         for levels in range(100, 513):
             await peer.send(message(id=1, method="_echo", params=nested(levels)) + b"\n")
-            answer = await _receive(peer)
-            assert ("error" in answer) == (levels > 510)
-            assert "error" in answer or answer["result"]["params"] == nested(levels)
+            response = await _receive(peer)
+            assert ("error" in response) == (levels > 510)
+            assert "error" in response or response["result"]["params"] == nested(levels)

@@ -37,8 +37,8 @@ async def test_rule_3_the_id_of_a_request_that_is_not_json_is_echoed_exactly(lin
     async with serving(link) as peer:
         for odd in CERTAIN.values():
             await peer.send(_new_session(id, odd) + b"\n")
-            answer = await peer.receive()
-            assert (answer["id"], answer["error"]) == (id, PARSE_ERROR)
+            response = await peer.receive()
+            assert (response["id"], response["error"]) == (id, PARSE_ERROR)
 
 
 @pytest.mark.parametrize("id", [b"1.5", b"true", b"NaN", b"9" * 6000, b"[1]", b"1e999"])
@@ -163,6 +163,6 @@ async def test_rule_3_an_update_that_is_not_json_does_not_affect_other_updates(l
         for odd in (b"1", *CERTAIN.values(), b"2"):
             await peer.send(message(method="session/update", params=b'{"sessionId":"s","update":%b}' % (chunk % odd)))
             await peer.send(b"\n")
-        answers = [await peer.receive() for _ in CERTAIN]
-        assert answers == [{"jsonrpc": "2.0", "id": None, "error": PARSE_ERROR}] * len(CERTAIN)
+        responses = [await peer.receive() for _ in CERTAIN]
+        assert responses == [{"jsonrpc": "2.0", "id": None, "error": PARSE_ERROR}] * len(CERTAIN)
         assert (await peer.call("_count"))["result"] == 2

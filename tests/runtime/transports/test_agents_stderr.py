@@ -43,7 +43,7 @@ sys.stdin.read()
 '''
 async def main():
     async with spawn_agent(PlainClient, sys.executable, "-c", AGENT, *sys.argv[1:3]) as agent:
-        answer = await agent.initialize(protocol_version=1)
+        await agent.initialize(protocol_version=1)
         os.write(1, b"answered\\n")
 asyncio.run(main())
 """

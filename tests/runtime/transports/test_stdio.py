@@ -71,8 +71,8 @@ def test_rule_6_stdin_and_stdout_may_be_regular_files(tmp_path: Path) -> None:
     with (tmp_path / "in").open("rb") as stdin, (tmp_path / "out").open("wb") as stdout:
         process = start("echo", stdin=stdin, stdout=stdout, stderr=subprocess.PIPE)
         _, err = close(process)
-    answers = [json.loads(each) for each in (tmp_path / "out").read_bytes().splitlines()]
-    assert [answer["id"] for answer in answers] == [0, 1], err
+    responses = [json.loads(each) for each in (tmp_path / "out").read_bytes().splitlines()]
+    assert [response["id"] for response in responses] == [0, 1], err
     assert process.returncode == 0
 
 

@@ -262,12 +262,12 @@ def test_stdin_and_stdout_may_be_a_terminal() -> None:
     os.close(theirs)
     try:
         os.write(ours, OPENING)
-        answer = b""
-        while b'"result"' not in answer or not answer.endswith(b"\n"):
-            answer += os.read(ours, 65536)
+        response = b""
+        while b'"result"' not in response or not response.endswith(b"\n"):
+            response += os.read(ours, 65536)
         process.terminate()
         _, err = process.communicate(timeout=100)
     finally:
         os.close(ours)
-    assert json.loads(answer.splitlines()[-1])["id"] == 0, err
+    assert json.loads(response.splitlines()[-1])["id"] == 0, err
     assert process.returncode == 0

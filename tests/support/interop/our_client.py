@@ -1,4 +1,4 @@
-"""The scripted client, written with this package."""
+"""The scripted client, written with this package, for agents written with other SDKs."""
 
 from __future__ import annotations
 
@@ -58,40 +58,44 @@ SCRIPT: dict[str, Any] = json.loads(Path(__file__).with_name("script.json").read
 
 
 class ScriptedClient(Client):
-    """Remembers everything it was told and asked, and gives the answers that a test wants.
+    """Records received messages, and answers requests from the script.
 
     Attributes:
-        agent: the other side.
-        updates: of sessions, as they came.
-        asked: every request but those for permission, as method and params.
-        allows: which option a user selects when asked for permission; None if the user never answers.
+        agent: the proxy of the agent.
+        updates: the received `session/update` notifications.
+        requests: the received requests, as method and params.
+        notifications: the received extension notifications, as method and params.
+        selected_option: the option that the user selects in permission requests; None if the user never answers.
     """
 
     def __init__(self, agent: RemoteAgent) -> None:
         self.agent = agent
-        self._news = asyncio.Event()
-        self.forget()
-
-    def forget(self) -> None:
-        """Be as new."""
         self.updates: list[SessionNotification] = []
-        self.asked: list[tuple[str, Model]] = []
-        self.noted: list[tuple[str, Any]] = []
-        self.allows: str | None = "allow"
+        self.requests: list[tuple[str, Model]] = []
+        self.notifications: list[tuple[str, Any]] = []
+        self.selected_option: str | None = "allow"
+        self._changed = asyncio.Event()
+
+    def reset(self) -> None:
+        """Forget the messages of an earlier test."""
+        self.updates.clear()
+        self.requests.clear()
+        self.notifications.clear()
+        self.selected_option = "allow"
 
     async def session_update(self, notification: SessionNotification) -> None:
         self.updates.append(notification)
-        self._news.set()
+        self._changed.set()
 
     async def session_request_permission(self, request: RequestPermissionRequest) -> RequestPermissionResponse:
-        self.asked.append(("session/request_permission", request))
-        self._news.set()
-        if self.allows is None:
+        self.requests.append(("session/request_permission", request))
+        self._changed.set()
+        if self.selected_option is None:
             await asyncio.Event().wait()
-        return RequestPermissionResponse(outcome=RequestPermissionOutcomeSelected(option_id=str(self.allows)))
+        return RequestPermissionResponse(outcome=RequestPermissionOutcomeSelected(option_id=str(self.selected_option)))
 
     async def fs_read_text_file(self, request: ReadTextFileRequest) -> ReadTextFileResponse:
-        self.asked.append(("fs/read_text_file", request))
+        self.requests.append(("fs/read_text_file", request))
         match request.path:
             case "/missing":
                 raise RequestError(**SCRIPT["error"])
@@ -100,40 +104,40 @@ class ScriptedClient(Client):
         return ReadTextFileResponse(content="second line\n")
 
     async def fs_write_text_file(self, request: WriteTextFileRequest) -> WriteTextFileResponse:
-        self.asked.append(("fs/write_text_file", request))
+        self.requests.append(("fs/write_text_file", request))
         return WriteTextFileResponse()
 
     async def terminal_create(self, request: CreateTerminalRequest) -> CreateTerminalResponse:
-        self.asked.append(("terminal/create", request))
+        self.requests.append(("terminal/create", request))
         return CreateTerminalResponse(terminal_id="t-1")
 
     async def terminal_output(self, request: TerminalOutputRequest) -> TerminalOutputResponse:
-        self.asked.append(("terminal/output", request))
+        self.requests.append(("terminal/output", request))
         return TerminalOutputResponse(output="making\n", truncated=True)
 
     async def terminal_kill(self, request: KillTerminalRequest) -> KillTerminalResponse:
-        self.asked.append(("terminal/kill", request))
+        self.requests.append(("terminal/kill", request))
         return KillTerminalResponse()
 
     async def terminal_wait_for_exit(self, request: WaitForTerminalExitRequest) -> WaitForTerminalExitResponse:
-        self.asked.append(("terminal/wait_for_exit", request))
+        self.requests.append(("terminal/wait_for_exit", request))
         return WaitForTerminalExitResponse(signal="SIGKILL")
 
     async def terminal_release(self, request: ReleaseTerminalRequest) -> ReleaseTerminalResponse:
-        self.asked.append(("terminal/release", request))
+        self.requests.append(("terminal/release", request))
         return ReleaseTerminalResponse()
 
     async def elicitation_create(self, request: CreateElicitationRequest) -> CreateElicitationResponse:
-        self.asked.append(("elicitation/create", request))
+        self.requests.append(("elicitation/create", request))
         return CreateElicitationResponseAccept(content={"name": "Ada", "age": 36, "sure": True})
 
     async def ext_request(self, method: str, params: Any) -> Any:
         if method != "_interop/ask":
             raise MethodNotFound(method)
-        return {"method": method, "params": params, "noted": self.noted}
+        return {"method": method, "params": params, "notifications": self.notifications}
 
     async def ext_notification(self, method: str, params: Any) -> None:
-        self.noted.append((method, params))
+        self.notifications.append((method, params))
 
     async def initialize(self) -> InitializeResponse:
         return await self.agent.initialize(
@@ -145,14 +149,14 @@ class ScriptedClient(Client):
     async def prompt(self, text: str, *blocks: ContentBlock) -> PromptResponse:
         return await self.agent.session_prompt(session_id="new", prompt=[ContentBlockText(text=text), *blocks])
 
-    async def until(self, what: str) -> None:
-        """Wait for a text of the agent's, or a request by its method."""
-        while what not in [*self.texts(), *(method for method, _ in self.asked)]:
-            self._news.clear()
-            await self._news.wait()
+    async def until(self, text_or_method: str) -> None:
+        """Wait until the agent has sent a text, or a request with a method."""
+        while text_or_method not in [*self.texts(), *(method for method, _ in self.requests)]:
+            self._changed.clear()
+            await self._changed.wait()
 
     def texts(self) -> list[str]:
-        """What the agent has said."""
+        """Return the texts of the agent's messages."""
         return [
             each.update.content.text
             for each in self.updates
@@ -163,7 +167,7 @@ class ScriptedClient(Client):
 
 @asynccontextmanager
 async def connected(command: Command, *flags: str) -> AsyncIterator[ScriptedClient]:
-    """Our client of an agent in a subprocess, before `initialize`."""
+    """Start an agent and yield our client, which has not called `initialize` yet."""
     clients: list[ScriptedClient] = []
 
     def make(agent: RemoteAgent) -> ScriptedClient:
@@ -176,9 +180,9 @@ async def connected(command: Command, *flags: str) -> AsyncIterator[ScriptedClie
 
 @asynccontextmanager
 async def in_session(command: Command) -> AsyncIterator[ScriptedClient]:
-    """Our client of an agent in a subprocess, with a session that is called `new`; kept for the next test."""
+    """Yield our client with the session `new`. The connection is reused by other tests."""
     async with reused(command, lambda: _started(command)) as client:
-        client.forget()
+        client.reset()
         yield client
 
 
@@ -192,17 +196,17 @@ async def _started(command: Command) -> AsyncIterator[ScriptedClient]:
 
 
 def mcp_servers() -> list[McpServer]:
-    """One of each transport."""
+    """Return an MCP server for each transport."""
     kinds = (McpServerStdio, McpServerHttp, McpServerSse)
     return [kind.model_validate(each) for kind, each in zip(kinds, SCRIPT["mcpServers"], strict=True)]
 
 
 def content() -> list[ContentBlock]:
-    """One of each kind that the agent takes beside text."""
+    """Return a content block of each kind that the agent accepts, except text."""
     kinds = (ContentBlockImage, ContentBlockResourceLink, ContentBlockResource)
     return [kind.model_validate(each) for kind, each in zip(kinds, SCRIPT["content"], strict=True)]
 
 
 def plain(model: Model) -> Any:
-    """A model as JSON that is decoded."""
+    """Return the decoded JSON of a model."""
     return json.loads(model.model_dump_json())

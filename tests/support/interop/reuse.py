@@ -1,4 +1,4 @@
-"""Connections that serve one test after the other, because starting a peer takes longer than most scenarios."""
+"""Reuses connections in several tests, because starting a peer takes longer than most tests."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _idle: dict[tuple[str, ...], tuple[Any, AsyncExitStack]] = {}
 
 @asynccontextmanager
 async def reused(key: list[str], connect: Callable[[], AbstractAsyncContextManager[Any]]) -> AsyncIterator[Any]:
-    """The connection of this key, made when there is none. A test that fails takes it with it."""
+    """Yield the connection with a key, and open it if there is none. It is closed if the test fails."""
     found = _idle.pop(tuple(key), None)
     if found is None:
         stack = AsyncExitStack()
@@ -27,7 +27,7 @@ async def reused(key: list[str], connect: Callable[[], AbstractAsyncContextManag
 
 
 async def close_all() -> None:
-    """End what is kept."""
+    """Close all connections."""
     while _idle:
         _, (_, stack) = _idle.popitem()
         await stack.aclose()

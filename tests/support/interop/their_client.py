@@ -1,16 +1,16 @@
-"""A client written with another SDK, in a subprocess, that a test tells what to do.
+"""Drives a client that is written with another SDK and runs in a subprocess.
 
-Its last argument is the command that starts the agent, as JSON. A line to it is one of
+Its last argument is the command that starts the agent, as JSON. A test writes commands to its stdin, one per line:
 
-* `{"id", "call", "params"}` and `{"id", "notify", "params"}`: what to send to the agent;
-* `{"id", "give_up"}`: the method whose last call the client no longer waits for;
-* `{"id", "answers"}`: how to answer what the agent asks from now on, by method: `{"result"}`, `{"error"}`, `{"crash"}`,
-  or `{"cancelled"}`, a result that is not given before the session was cancelled.
+* `{"id", "call", "params"}` and `{"id", "notify", "params"}`: send a message to the agent;
+* `{"id", "cancel_call"}`: cancel the last call of a method;
+* `{"id", "responses"}`: how to answer the agent's requests from now on, by method: with `{"result"}`, `{"error"}`,
+  `{"crash"}`, or with `{"cancelled"}`, a result that is returned when the session is cancelled.
 
-A line from it is one of
+The client writes to its stdout:
 
-* `{"id", "result"}` and `{"id", "error"}`;
-* `{"event", "params"}` for everything that the agent sends;
+* `{"id", "result"}` and `{"id", "error"}`: the outcome of a command;
+* `{"event", "params"}`: the method and params of a message from the agent;
 * `{"exit"}`: the exit code of the agent, at the end.
 """
 
@@ -32,7 +32,7 @@ Command = list[str]
 
 SCRIPT: dict[str, Any] = json.loads(Path(__file__).with_name("script.json").read_text("utf-8"))
 OUR_AGENT = Path(__file__).with_name("peers") / "our_agent.py"
-ANSWERS: dict[str, Any] = {
+RESPONSES: dict[str, Any] = {
     "session/request_permission": {"result": {"outcome": {"outcome": "selected", "optionId": "allow"}}},
     "fs/read_text_file": {"result": {"content": "second line\n"}},
     "fs/write_text_file": {"result": {}},
@@ -50,7 +50,7 @@ _END_SECONDS = 60
 
 
 class PeerError(Exception):
-    """The error that a call of their client raised there."""
+    """The error that a call of the client raised in its process."""
 
     def __init__(self, error: dict[str, Any]) -> None:
         super().__init__(error)
@@ -59,18 +59,18 @@ class PeerError(Exception):
 
 
 class TheirClient:
-    """The other end of their client's stdin and stdout.
+    """Sends commands to the client, and receives its output.
 
     Attributes:
-        events: everything that the agent sent, as method and params.
-        agent_exit_code: of the agent that their client has started; None while it runs.
+        events: the messages from the agent, as method and params.
+        agent_exit_code: the exit code of the agent that the client has started; None while it runs.
     """
 
     def __init__(self, process: Process) -> None:
         self._process = process
         self._ids = itertools.count()
         self._calls: dict[int, asyncio.Future[Any]] = {}
-        self._news = asyncio.Event()
+        self._changed = asyncio.Event()
         self.events: list[tuple[str, Any]] = []
         self.agent_exit_code: int | None = None
         self._reading = asyncio.create_task(self._read())
@@ -84,35 +84,35 @@ class TheirClient:
         return await self.call("session/prompt", params)
 
     async def call(self, method: str, params: Any) -> Any:
-        """The result of a request to the agent, as their client sees it. Raises PeerError if it sees an error."""
+        """Send a request to the agent and return its result. Raises PeerError if the client's call raises."""
         return await self._send({"call": method, "params": params})
 
     async def notify(self, method: str, params: Any) -> None:
         await self._send({"notify": method, "params": params})
 
-    async def give_up(self, method: str) -> None:
-        """Cancel the last call of a method."""
-        await self._send({"give_up": method})
+    async def cancel_call(self, method: str) -> None:
+        """Make the client cancel its last call of a method."""
+        await self._send({"cancel_call": method})
 
-    async def until(self, what: str) -> None:
-        """Wait for a text of the agent's, or a request by its method."""
-        while what not in [*self.texts(), *(method for method, _ in self.events)]:
-            self._news.clear()
-            await self._news.wait()
+    async def until(self, text_or_method: str) -> None:
+        """Wait until the agent has sent a text, or a request with a method."""
+        while text_or_method not in [*self.texts(), *(method for method, _ in self.events)]:
+            self._changed.clear()
+            await self._changed.wait()
 
     def updates(self) -> list[Any]:
         return [params["update"] for method, params in self.events if method == "session/update"]
 
-    def asked(self) -> list[tuple[str, Any]]:
-        """The requests of the agent."""
-        return [(method, params) for method, params in self.events if method in ANSWERS]
+    def requests(self) -> list[tuple[str, Any]]:
+        """Return the requests of the agent, as method and params."""
+        return [(method, params) for method, params in self.events if method in RESPONSES]
 
     def texts(self) -> list[str]:
-        """What the agent has said."""
+        """Return the texts of the agent's messages."""
         return [each["content"]["text"] for each in self.updates() if each["sessionUpdate"] == "agent_message_chunk"]
 
     async def end(self) -> None:
-        """Let their client go, and with it the agent."""
+        """Close the client's stdin, and wait until it and the agent have exited."""
         assert self._process.stdin is not None
         self._process.stdin.close()
         async with asyncio.timeout(_END_SECONDS):
@@ -126,15 +126,15 @@ class TheirClient:
         await asyncio.wait({self._reading})
         await self._process.wait()
 
-    async def answer(self, changed: dict[str, Any]) -> None:
-        """Answer as `ANSWERS` says, but for what is changed."""
-        await self._send({"answers": {**ANSWERS, **changed}})
+    async def set_responses(self, changes: dict[str, Any]) -> None:
+        """Make the client answer requests with `RESPONSES`, except for these changes."""
+        await self._send({"responses": {**RESPONSES, **changes}})
 
-    async def _send(self, order: dict[str, Any]) -> Any:
+    async def _send(self, command: dict[str, Any]) -> Any:
         assert self._process.stdin is not None
         id = next(self._ids)
         self._calls[id] = asyncio.get_running_loop().create_future()
-        self._process.stdin.write(json.dumps({"id": id, **order}).encode() + b"\n")
+        self._process.stdin.write(json.dumps({"id": id, **command}).encode() + b"\n")
         return await self._calls[id]
 
     async def _read(self) -> None:
@@ -143,7 +143,7 @@ class TheirClient:
             message = json.loads(line)
             if "event" in message:
                 self.events.append((message["event"], message["params"]))
-                self._news.set()
+                self._changed.set()
             elif "exit" in message:
                 self.agent_exit_code = message["exit"]
             elif "error" in message:
@@ -151,16 +151,16 @@ class TheirClient:
             else:
                 self._calls.pop(message["id"]).set_result(message["result"])
         for call in self._calls.values():
-            call.set_exception(EOFError("their client has ended"))
+            call.set_exception(EOFError("the client has exited"))
 
 
 @asynccontextmanager
 async def connected(command: Command, *flags: str) -> AsyncIterator[TheirClient]:
-    """Their client of our agent, before `initialize`.
+    """Start a client with our agent, and yield it before it calls `initialize`.
 
     Args:
-        command: starts their client.
-        flags: of our agent.
+        command: the command that starts the client.
+        flags: arguments of our agent.
     """
     agent = json.dumps([sys.executable, str(OUR_AGENT), *flags])
     process = await asyncio.create_subprocess_exec(*command, agent, stdin=PIPE, stdout=PIPE, limit=2**24)
@@ -173,22 +173,22 @@ async def connected(command: Command, *flags: str) -> AsyncIterator[TheirClient]
 
 
 @asynccontextmanager
-async def in_session(command: Command, answers: dict[str, Any] | None = None) -> AsyncIterator[TheirClient]:
-    """Their client of our agent, with a session that is called `new`; kept for the next test.
+async def in_session(command: Command, responses: dict[str, Any] | None = None) -> AsyncIterator[TheirClient]:
+    """Yield a client with the session `new`. The connection is reused by other tests.
 
     Args:
-        command: starts their client.
-        answers: by method, where they differ from `ANSWERS`.
+        command: the command that starts the client.
+        responses: the responses that differ from `RESPONSES`, by method.
     """
     async with reused(command, lambda: started(command)) as client:
         client.events.clear()
-        await client.answer(answers or {})
+        await client.set_responses(responses or {})
         yield client
 
 
 @asynccontextmanager
 async def started(command: Command) -> AsyncIterator[TheirClient]:
-    """Their client of our agent, with a session that is called `new`."""
+    """Start a client with our agent, and yield it with the session `new`."""
     async with connected(command) as client:
         await client.initialize()
         session = await client.call("session/new", {"cwd": "/tmp", "mcpServers": []})

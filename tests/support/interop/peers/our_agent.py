@@ -1,6 +1,6 @@
-"""The scripted agent, written with this package: the first word of a prompt is what it does, `script.json` what with.
+"""The scripted agent, written with this package. The agents written with other SDKs do the same.
 
-The agents written with other SDKs do the same.
+The first word of a prompt names the method to run (`do_...`), and `script.json` contains the data.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class ScriptedAgent(Agent):
     def __init__(self, client: RemoteClient) -> None:
         self.client = client
         self.authenticated = "--auth" not in sys.argv
-        self.noted: list[Any] = []
+        self.notifications: list[Any] = []
         self.options: dict[str, Any] = {each["id"]: each["currentValue"] for each in SCRIPT["configOptions"]}
         self.known = {each["sessionId"] for each in SCRIPT["sessions"]}
 
@@ -70,7 +70,7 @@ class ScriptedAgent(Agent):
             agent_info=Implementation.model_validate(SCRIPT["agentInfo"]),
             agent_capabilities=AgentCapabilities.model_validate(SCRIPT["agentCapabilities"]),
             auth_methods=[AuthMethodAgent.model_validate(each) for each in SCRIPT["authMethods"]],
-            meta={"heard": _plain(request)},
+            meta={"received": _plain(request)},
         )
 
     async def authenticate(self, request: AuthenticateRequest) -> AuthenticateResponse:
@@ -87,7 +87,7 @@ class ScriptedAgent(Agent):
                 "sessionId": "new",
                 "modes": SCRIPT["modes"],
                 "configOptions": self._config_options(),
-                "_meta": {"heard": _plain(request)},
+                "_meta": {"received": _plain(request)},
             }
         )
 
@@ -122,8 +122,8 @@ class ScriptedAgent(Agent):
         return SetSessionModeResponse()
 
     async def session_set_config_option(self, request: SetSessionConfigOptionRequest) -> SetSessionConfigOptionResponse:
-        wanted = bool if isinstance(request, SetSessionConfigOptionRequestBoolean) else str
-        if not isinstance(self.options.get(request.config_id), wanted):
+        expected = bool if isinstance(request, SetSessionConfigOptionRequestBoolean) else str
+        if not isinstance(self.options.get(request.config_id), expected):
             raise InvalidParams(data={"configId": request.config_id})
         self.options[request.config_id] = request.value
         return SetSessionConfigOptionResponse.model_validate({"configOptions": self._config_options()})
@@ -137,10 +137,10 @@ class ScriptedAgent(Agent):
     async def ext_request(self, method: str, params: Any) -> Any:
         if method != "_interop/echo":
             return await super().ext_request(method, params)
-        return {"method": method, "params": params, "noted": self.noted}
+        return {"method": method, "params": params, "notifications": self.notifications}
 
     async def ext_notification(self, method: str, params: Any) -> None:
-        self.noted.append([method, params])
+        self.notifications.append([method, params])
 
     async def do_stream(self, request: PromptRequest, number: str) -> None:
         for each in range(int(number)):
@@ -157,8 +157,8 @@ class ScriptedAgent(Agent):
 
     async def do_permission(self, request: PromptRequest) -> None:
         await self._update(request.session_id, SCRIPT["toolCall"])
-        asked = RequestPermissionRequest.model_validate({"sessionId": request.session_id, **SCRIPT["permission"]})
-        outcome = (await self.client.request(asked)).outcome
+        params = {"sessionId": request.session_id, **SCRIPT["permission"]}
+        outcome = (await self.client.request(RequestPermissionRequest.model_validate(params))).outcome
         allowed = isinstance(outcome, RequestPermissionOutcomeSelected) and outcome.option_id == "allow"
         ended = {"toolCallId": "call-1", "status": "completed" if allowed else "failed"}
         await self._update(request.session_id, {"sessionUpdate": "tool_call_update", **ended})
@@ -176,19 +176,19 @@ class ScriptedAgent(Agent):
         await self._say(request, "written")
 
     async def do_terminal(self, request: PromptRequest) -> None:
-        asked = CreateTerminalRequest.model_validate({"sessionId": request.session_id, **SCRIPT["terminal"]})
-        terminal = (await self.client.request(asked)).terminal_id
-        its = {"session_id": request.session_id, "terminal_id": terminal}
-        output = await self.client.terminal_output(**its)
-        await self.client.terminal_kill(**its)
-        status = await self.client.terminal_wait_for_exit(**its)
-        await self.client.terminal_release(**its)
-        await self._say(request, [terminal, _plain(output), _plain(status)])
+        params = {"sessionId": request.session_id, **SCRIPT["terminal"]}
+        id = (await self.client.request(CreateTerminalRequest.model_validate(params))).terminal_id
+        terminal = {"session_id": request.session_id, "terminal_id": id}
+        output = await self.client.terminal_output(**terminal)
+        await self.client.terminal_kill(**terminal)
+        status = await self.client.terminal_wait_for_exit(**terminal)
+        await self.client.terminal_release(**terminal)
+        await self._say(request, [id, _plain(output), _plain(status)])
 
     async def do_elicit(self, request: PromptRequest) -> None:
         form = {"sessionId": request.session_id, "mode": "form", **SCRIPT["form"]}
-        answer = await self.client.request(CreateElicitationRequestFormSession.model_validate(form))
-        await self._say(request, _plain(answer))
+        response = await self.client.request(CreateElicitationRequestFormSession.model_validate(form))
+        await self._say(request, _plain(response))
 
     async def do_ext(self, request: PromptRequest) -> None:
         await self.client.ext_notification("_interop/note", {"n": 1})
@@ -206,8 +206,8 @@ class ScriptedAgent(Agent):
     async def do_crash(self, request: PromptRequest) -> None:
         raise RuntimeError(SCRIPT["secret"])
 
-    async def _say(self, request: PromptRequest, what: Any) -> None:
-        text = what if isinstance(what, str) else json.dumps(what, sort_keys=True)
+    async def _say(self, request: PromptRequest, content: Any) -> None:
+        text = content if isinstance(content, str) else json.dumps(content, sort_keys=True)
         update = SessionUpdateAgentMessageChunk(content=ContentBlockText(text=text))
         await self.client.session_update(session_id=request.session_id, update=update)
 

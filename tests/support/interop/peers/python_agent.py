@@ -1,4 +1,4 @@
-"""The scripted agent, written with the official Python SDK. `our_agent.py` is the same one with this package."""
+"""The scripted agent, written with the official Python SDK. It does the same as `our_agent.py`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class ScriptedAgent(acp.Agent):
 
     def __init__(self) -> None:
         self.authenticated = "--auth" not in sys.argv
-        self.noted: list[Any] = []
+        self.notifications: list[Any] = []
         self.options: dict[str, Any] = {each["id"]: each["currentValue"] for each in SCRIPT["configOptions"]}
         self.known = {each["sessionId"] for each in SCRIPT["sessions"]}
         self.cancelled: dict[str, asyncio.Event] = {}
@@ -33,13 +33,13 @@ class ScriptedAgent(acp.Agent):
         capabilities = {**SCRIPT["agentCapabilities"]}
         capabilities["sessionCapabilities"] = {**capabilities["sessionCapabilities"]}
         del capabilities["sessionCapabilities"]["delete"]  # the SDK has no handler for it
-        heard = {"clientCapabilities": _plain(client_capabilities), "clientInfo": _plain(client_info)}
+        received = {"clientCapabilities": _plain(client_capabilities), "clientInfo": _plain(client_info)}
         return schema.InitializeResponse(
             protocol_version=7 if "--version-7" in sys.argv else protocol_version,
             agent_info=schema.Implementation.model_validate(SCRIPT["agentInfo"]),
             agent_capabilities=schema.AgentCapabilities.model_validate(capabilities),
             auth_methods=[schema.AuthMethodAgent.model_validate(each) for each in SCRIPT["authMethods"]],
-            field_meta={"heard": heard},
+            field_meta={"received": received},
         )
 
     async def authenticate(self, method_id: str, **meta: Any) -> schema.AuthenticateResponse | None:
@@ -58,7 +58,7 @@ class ScriptedAgent(acp.Agent):
                 "sessionId": "new",
                 "modes": SCRIPT["modes"],
                 "configOptions": self._config_options(),
-                "_meta": {"heard": {"cwd": cwd, "mcpServers": [_plain(each) for each in mcp_servers or []]}},
+                "_meta": {"received": {"cwd": cwd, "mcpServers": [_plain(each) for each in mcp_servers or []]}},
             }
         )
 
@@ -117,10 +117,10 @@ class ScriptedAgent(acp.Agent):
     async def ext_method(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
         if method != "interop/echo":
             raise RequestError.method_not_found(f"_{method}")
-        return {"method": f"_{method}", "params": params, "noted": self.noted}
+        return {"method": f"_{method}", "params": params, "notifications": self.notifications}
 
     async def ext_notification(self, method: str, params: dict[str, Any]) -> None:
-        self.noted.append([f"_{method}", params])
+        self.notifications.append([f"_{method}", params])
 
     async def do_stream(self, session_id: str, number: str) -> None:
         for each in range(int(number)):
@@ -135,14 +135,14 @@ class ScriptedAgent(acp.Agent):
 
     async def do_permission(self, session_id: str) -> None:
         await self._update(session_id, SCRIPT["toolCall"])
-        asked = schema.RequestPermissionRequest.model_validate({"sessionId": session_id, **SCRIPT["permission"]})
-        answer = await self.client.request_permission(
-            session_id=session_id, tool_call=asked.tool_call, options=asked.options
+        request = schema.RequestPermissionRequest.model_validate({"sessionId": session_id, **SCRIPT["permission"]})
+        response = await self.client.request_permission(
+            session_id=session_id, tool_call=request.tool_call, options=request.options
         )
-        allowed = isinstance(answer.outcome, schema.AllowedOutcome) and answer.outcome.option_id == "allow"
+        allowed = isinstance(response.outcome, schema.AllowedOutcome) and response.outcome.option_id == "allow"
         ended = {"toolCallId": "call-1", "status": "completed" if allowed else "failed"}
         await self._update(session_id, {"sessionUpdate": "tool_call_update", **ended})
-        await self._say(session_id, _plain(answer.outcome))
+        await self._say(session_id, _plain(response.outcome))
 
     async def do_read(self, session_id: str, path: str) -> None:
         try:
@@ -156,20 +156,20 @@ class ScriptedAgent(acp.Agent):
         await self._say(session_id, "written")
 
     async def do_terminal(self, session_id: str) -> None:
-        asked = schema.CreateTerminalRequest.model_validate({"sessionId": session_id, **SCRIPT["terminal"]})
+        request = schema.CreateTerminalRequest.model_validate({"sessionId": session_id, **SCRIPT["terminal"]})
         created = await self.client.create_terminal(
             session_id=session_id,
-            command=asked.command,
-            args=asked.args,
-            env=asked.env,
-            cwd=asked.cwd,
-            output_byte_limit=asked.output_byte_limit,
+            command=request.command,
+            args=request.args,
+            env=request.env,
+            cwd=request.cwd,
+            output_byte_limit=request.output_byte_limit,
         )
-        its = {"session_id": session_id, "terminal_id": created.terminal_id}
-        output = await self.client.terminal_output(**its)
-        await self.client.kill_terminal(**its)
-        status = await self.client.wait_for_terminal_exit(**its)
-        await self.client.release_terminal(**its)
+        terminal = {"session_id": session_id, "terminal_id": created.terminal_id}
+        output = await self.client.terminal_output(**terminal)
+        await self.client.kill_terminal(**terminal)
+        status = await self.client.wait_for_terminal_exit(**terminal)
+        await self.client.release_terminal(**terminal)
         await self._say(session_id, [created.terminal_id, _plain(output), _plain(status)])
 
     async def do_elicit(self, session_id: str) -> None:
@@ -193,8 +193,8 @@ class ScriptedAgent(acp.Agent):
     async def do_crash(self, session_id: str) -> None:
         raise RuntimeError(SCRIPT["secret"])
 
-    async def _say(self, session_id: str, what: Any) -> None:
-        text = what if isinstance(what, str) else json.dumps(what, sort_keys=True)
+    async def _say(self, session_id: str, content: Any) -> None:
+        text = content if isinstance(content, str) else json.dumps(content, sort_keys=True)
         await self.client.session_update(session_id, acp.update_agent_message_text(text))
 
     async def _update(self, session_id: str, update: Any) -> None:

@@ -1,4 +1,4 @@
-"""The scripted client, written with the official Python SDK. `their_client.py` says how it is driven."""
+"""The scripted client, written with the official Python SDK. `their_client.py` describes its commands."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pydantic import BaseModel, TypeAdapter
 
 AGENT: list[str] = json.loads(sys.argv[-1])
 
-# By method: the model of its params, and what the SDK calls it.
+# By method: the model of its params, and its name in the SDK.
 CALLS: dict[str, tuple[type[BaseModel], str]] = {
     "initialize": (schema.InitializeRequest, "initialize"),
     "authenticate": (schema.AuthenticateRequest, "authenticate"),
@@ -34,91 +34,91 @@ OPTION_REQUESTS = {
 
 class ScriptedClient(acp.Client):
     def __init__(self) -> None:
-        self.answers: dict[str, Any] = {}
+        self.responses: dict[str, Any] = {}
         self.cancelled = asyncio.Event()
 
     def on_connect(self, conn: acp.Agent) -> None:
         pass
 
     async def session_update(self, session_id: str, update: Any, **meta: Any) -> None:
-        tell({"event": "session/update", "params": {"sessionId": session_id, "update": plain(update)}})
+        emit({"event": "session/update", "params": {"sessionId": session_id, "update": plain(update)}})
 
     async def request_permission(self, **params: Any) -> Any:
-        return await self._answer(
+        return await self._respond(
             "session/request_permission", schema.RequestPermissionRequest, params, schema.RequestPermissionResponse
         )
 
     async def read_text_file(self, **params: Any) -> Any:
-        return await self._answer("fs/read_text_file", schema.ReadTextFileRequest, params, schema.ReadTextFileResponse)
+        return await self._respond("fs/read_text_file", schema.ReadTextFileRequest, params, schema.ReadTextFileResponse)
 
     async def write_text_file(self, **params: Any) -> Any:
-        return await self._answer(
+        return await self._respond(
             "fs/write_text_file", schema.WriteTextFileRequest, params, schema.WriteTextFileResponse
         )
 
     async def create_terminal(self, **params: Any) -> Any:
-        return await self._answer(
+        return await self._respond(
             "terminal/create", schema.CreateTerminalRequest, params, schema.CreateTerminalResponse
         )
 
     async def terminal_output(self, **params: Any) -> Any:
-        return await self._answer(
+        return await self._respond(
             "terminal/output", schema.TerminalOutputRequest, params, schema.TerminalOutputResponse
         )
 
     async def kill_terminal(self, **params: Any) -> Any:
-        return await self._answer("terminal/kill", schema.KillTerminalRequest, params, schema.KillTerminalResponse)
+        return await self._respond("terminal/kill", schema.KillTerminalRequest, params, schema.KillTerminalResponse)
 
     async def wait_for_terminal_exit(self, **params: Any) -> Any:
-        return await self._answer(
+        return await self._respond(
             "terminal/wait_for_exit", schema.WaitForTerminalExitRequest, params, schema.WaitForTerminalExitResponse
         )
 
     async def release_terminal(self, **params: Any) -> Any:
-        return await self._answer(
+        return await self._respond(
             "terminal/release", schema.ReleaseTerminalRequest, params, schema.ReleaseTerminalResponse
         )
 
     async def create_elicitation(self, message: str, mode: Any, **meta: Any) -> Any:
         params = {"message": message, "mode": "form", **plain(mode)}
-        tell({"event": "elicitation/create", "params": params})
+        emit({"event": "elicitation/create", "params": params})
         response: TypeAdapter[Any] = TypeAdapter(schema.CreateElicitationResponse)
-        return response.validate_python(self.answers["elicitation/create"]["result"])
+        return response.validate_python(self.responses["elicitation/create"]["result"])
 
     async def ext_method(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
         if method != "interop/ask":
             raise RequestError.method_not_found(f"_{method}")
-        tell({"event": f"_{method}", "params": params})
-        result: dict[str, Any] = self.answers[f"_{method}"]["result"]
+        emit({"event": f"_{method}", "params": params})
+        result: dict[str, Any] = self.responses[f"_{method}"]["result"]
         return result
 
     async def ext_notification(self, method: str, params: dict[str, Any]) -> None:
-        tell({"event": f"_{method}", "params": params})
+        emit({"event": f"_{method}", "params": params})
 
-    async def _answer(
+    async def _respond(
         self, method: str, request: type[BaseModel], params: dict[str, Any], response: type[BaseModel]
     ) -> BaseModel:
-        tell({"event": method, "params": plain(request(**params))})
-        answer = self.answers[method]
-        if "error" in answer:
-            raise RequestError(**answer["error"])
-        if "crash" in answer:
-            raise RuntimeError(answer["crash"])
-        if "cancelled" in answer:
+        emit({"event": method, "params": plain(request(**params))})
+        scripted = self.responses[method]
+        if "error" in scripted:
+            raise RequestError(**scripted["error"])
+        if "crash" in scripted:
+            raise RuntimeError(scripted["crash"])
+        if "cancelled" in scripted:
             await self.cancelled.wait()
-            answer = {"result": answer["cancelled"]}
-        return response.model_validate(answer["result"])
+            return response.model_validate(scripted["cancelled"])
+        return response.model_validate(scripted["result"])
 
 
-async def obey(agent: Any, client: ScriptedClient, order: dict[str, Any]) -> None:
-    if "answers" in order:
-        client.answers, client.cancelled = order["answers"], asyncio.Event()
-        tell({"id": order["id"], "result": None})
+async def execute(agent: Any, client: ScriptedClient, command: dict[str, Any]) -> None:
+    if "responses" in command:
+        client.responses, client.cancelled = command["responses"], asyncio.Event()
+        emit({"id": command["id"], "result": None})
         return
-    method, params = order.get("call") or order["notify"], order["params"]
+    method, params = command.get("call") or command["notify"], command["params"]
     try:
         if method.startswith("_"):
-            send = agent.ext_method if "call" in order else agent.ext_notification
+            send = agent.ext_method if "call" in command else agent.ext_notification
             result = await send(method[1:], params)
         elif method == "session/set_config_option":
             model: BaseModel = OPTION_REQUESTS[params.get("type") == "boolean"].model_validate(params)
@@ -132,9 +132,9 @@ async def obey(agent: Any, client: ScriptedClient, order: dict[str, Any]) -> Non
             result = await getattr(agent, name)(**given)
         if method == "session/cancel":
             client.cancelled.set()
-        tell({"id": order["id"], "result": plain(result)})
+        emit({"id": command["id"], "result": plain(result)})
     except RequestError as error:
-        tell({"id": order["id"], "error": {"code": error.code, "message": str(error), "data": error.data}})
+        emit({"id": command["id"], "error": {"code": error.code, "message": str(error), "data": error.data}})
 
 
 def plain(value: Any) -> Any:
@@ -143,12 +143,12 @@ def plain(value: Any) -> Any:
     return value
 
 
-def tell(message: Any) -> None:
+def emit(message: Any) -> None:
     sys.stdout.write(f"{json.dumps(message)}\n")
     sys.stdout.flush()
 
 
-async def orders() -> asyncio.StreamReader:
+async def read_stdin() -> asyncio.StreamReader:
     reader = asyncio.StreamReader(limit=2**24)
     await asyncio.get_running_loop().connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin)
     return reader
@@ -156,15 +156,15 @@ async def orders() -> asyncio.StreamReader:
 
 async def main() -> None:
     client = ScriptedClient()
-    doing: set[asyncio.Task[None]] = set()
+    tasks: set[asyncio.Task[None]] = set()
     async with acp.spawn_agent_process(
         client, *AGENT, use_unstable_protocol=True, transport_kwargs={"stderr": None}
     ) as (agent, process):
-        async for line in await orders():
-            task = asyncio.create_task(obey(agent, client, json.loads(line)))
-            doing.add(task)
-            task.add_done_callback(doing.discard)
-    tell({"exit": process.returncode})
+        async for line in await read_stdin():
+            task = asyncio.create_task(execute(agent, client, json.loads(line)))
+            tasks.add(task)
+            task.add_done_callback(tasks.discard)
+    emit({"exit": process.returncode})
 
 
 if __name__ == "__main__":

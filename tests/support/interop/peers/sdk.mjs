@@ -1,4 +1,4 @@
-// The TypeScript SDK, out of the folder that it is installed in: the first argument of every peer.
+// Imports the TypeScript SDK from the folder where it is installed: the first argument of every peer.
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";

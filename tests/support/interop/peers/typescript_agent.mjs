@@ -1,15 +1,15 @@
-// The scripted agent, written with the official TypeScript SDK. `our_agent.py` is the same one with this package.
-// Arguments: the folder of the SDK, then what a test wants of the agent.
+// The scripted agent, written with the official TypeScript SDK. It does the same as `our_agent.py`.
+// Arguments: the folder of the SDK, then flags.
 import { readFileSync } from "node:fs";
 import { Readable, Writable } from "node:stream";
 import { acp } from "./sdk.mjs";
 
 const SCRIPT = JSON.parse(readFileSync(new URL("../script.json", import.meta.url), "utf-8"));
 const { agent: AGENT, client: CLIENT } = acp.methods;
-const wanted = new Set(process.argv.slice(3));
+const flags = new Set(process.argv.slice(3));
 
-let authenticated = !wanted.has("--auth");
-const noted = [];
+let authenticated = !flags.has("--auth");
+const notifications = [];
 const options = new Map(SCRIPT.configOptions.map((each) => [each.id, each.currentValue]));
 const known = new Set(SCRIPT.sessions.map((each) => each.sessionId));
 const cancels = new Map();
@@ -22,10 +22,10 @@ function checkKnown(sessionId) {
   }
 }
 
-const update = (client, sessionId, what) => client.notify(CLIENT.session.update, { sessionId, update: what });
+const update = (client, sessionId, content) => client.notify(CLIENT.session.update, { sessionId, update: content });
 
-function say(client, sessionId, what) {
-  const text = typeof what === "string" ? what : JSON.stringify(what);
+function say(client, sessionId, value) {
+  const text = typeof value === "string" ? value : JSON.stringify(value);
   return update(client, sessionId, { sessionUpdate: "agent_message_chunk", content: { type: "text", text } });
 }
 
@@ -95,11 +95,11 @@ const commands = {
 const app = acp
   .agent({ name: "scripted-agent" })
   .onRequest(AGENT.initialize, ({ params }) => ({
-    protocolVersion: wanted.has("--version-7") ? 7 : params.protocolVersion,
+    protocolVersion: flags.has("--version-7") ? 7 : params.protocolVersion,
     agentInfo: SCRIPT.agentInfo,
     agentCapabilities: SCRIPT.agentCapabilities,
     authMethods: SCRIPT.authMethods,
-    _meta: { heard: params },
+    _meta: { received: params },
   }))
   .onRequest(AGENT.authenticate, ({ params }) => {
     if (params.methodId !== "login") {
@@ -111,7 +111,7 @@ const app = acp
     if (!authenticated) {
       throw acp.RequestError.authRequired({ methods: ["login"] });
     }
-    return { sessionId: "new", modes: SCRIPT.modes, configOptions: configOptions(), _meta: { heard: params } };
+    return { sessionId: "new", modes: SCRIPT.modes, configOptions: configOptions(), _meta: { received: params } };
   })
   .onRequest(AGENT.session.load, async ({ params: { sessionId }, client }) => {
     checkKnown(sessionId);
@@ -156,8 +156,8 @@ const app = acp
     return { stopReason, future: { deep: [1, null] } };
   })
   .onNotification(AGENT.session.cancel, ({ params: { sessionId } }) => cancels.get(sessionId)())
-  .onRequest("_interop/echo", (params) => params, ({ method, params }) => ({ method, params, noted }))
-  .onNotification("_interop/note", (params) => params, ({ method, params }) => void noted.push([method, params]));
+  .onRequest("_interop/echo", (params) => params, ({ method, params }) => ({ method, params, notifications }))
+  .onNotification("_interop/note", (params) => params, ({ method, params }) => void notifications.push([method, params]));
 
 const connection = app.connect(acp.ndJsonStream(Writable.toWeb(process.stdout), Readable.toWeb(process.stdin)));
 await connection.closed;

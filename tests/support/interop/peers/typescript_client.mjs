@@ -1,4 +1,4 @@
-// The scripted client, written with the official TypeScript SDK. `tests/support/interop/their_client.py` says how it is driven.
+// The scripted client, written with the official TypeScript SDK. `their_client.py` describes its commands.
 // Arguments: the folder of the SDK, then the command that starts the agent.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -8,47 +8,47 @@ import { setImmediate } from "node:timers/promises";
 import { acp } from "./sdk.mjs";
 
 const { client: CLIENT } = acp.methods;
-const tell = (message) => process.stdout.write(`${JSON.stringify(message)}\n`);
+const emit = (message) => process.stdout.write(`${JSON.stringify(message)}\n`);
 
 const calls = new Map();
-let answers = {};
+let responses = {};
 let cancel;
 let cancelled;
 
-function answerWith(these) {
-  answers = these;
+function setResponses(changed) {
+  responses = changed;
   cancelled = new Promise((resolve) => {
     cancel = resolve;
   });
 }
 
-async function answer({ method, params }) {
-  tell({ event: method, params });
-  const its = answers[method];
-  if (its.error) {
-    throw new acp.RequestError(its.error.code, its.error.message, its.error.data);
+async function respond({ method, params }) {
+  emit({ event: method, params });
+  const scripted = responses[method];
+  if (scripted.error) {
+    throw new acp.RequestError(scripted.error.code, scripted.error.message, scripted.error.data);
   }
-  if (its.crash) {
-    throw new Error(its.crash);
+  if (scripted.crash) {
+    throw new Error(scripted.crash);
   }
-  if (its.cancelled) {
+  if (scripted.cancelled) {
     await cancelled;
-    return its.cancelled;
+    return scripted.cancelled;
   }
-  return its.result;
+  return scripted.result;
 }
 
-const take = ({ method, params }) => tell({ event: method, params });
+const record = ({ method, params }) => emit({ event: method, params });
 
 const app = acp
   .client({ name: "scripted-client" })
-  .onRequest("_interop/ask", (params) => params, answer)
-  .onNotification("_interop/note", (params) => params, take)
-  .onNotification(CLIENT.session.update, take)
-  .onRequest(CLIENT.session.requestPermission, answer)
-  .onRequest(CLIENT.elicitation.create, answer);
+  .onRequest("_interop/ask", (params) => params, respond)
+  .onNotification("_interop/note", (params) => params, record)
+  .onNotification(CLIENT.session.update, record)
+  .onRequest(CLIENT.session.requestPermission, respond)
+  .onRequest(CLIENT.elicitation.create, respond);
 for (const method of [...Object.values(CLIENT.fs), ...Object.values(CLIENT.terminal)]) {
-  app.onRequest(method, answer);
+  app.onRequest(method, respond);
 }
 
 const [command, ...args] = JSON.parse(process.argv[3]);
@@ -62,15 +62,15 @@ function request(method, params) {
   return connection.agent.request(method, params, { cancellationSignal: controller.signal });
 }
 
-async function obey({ id, call, notify, params, answers: given, give_up: givenUp }) {
-  if (givenUp) {
-    calls.get(givenUp).abort();
-    tell({ id, result: null });
+async function execute({ id, call, notify, params, responses: given, cancel_call: cancelledCall }) {
+  if (cancelledCall) {
+    calls.get(cancelledCall).abort();
+    emit({ id, result: null });
     return;
   }
   if (given) {
-    answerWith(given);
-    tell({ id, result: null });
+    setResponses(given);
+    emit({ id, result: null });
     return;
   }
   try {
@@ -78,18 +78,18 @@ async function obey({ id, call, notify, params, answers: given, give_up: givenUp
     if (notify === "session/cancel") {
       cancel();
     }
-    // The SDK resolves a call before it has handled the notifications that came right before the answer.
+    // The SDK resolves a call before it has handled the notifications that were received before the response.
     await setImmediate();
-    tell({ id, result: result ?? null });
+    emit({ id, result: result ?? null });
   } catch ({ code, message, data }) {
-    tell({ id, error: { code, message, data } });
+    emit({ id, error: { code, message, data } });
   }
 }
 
 for await (const line of createInterface({ input: process.stdin })) {
-  void obey(JSON.parse(line));
+  void execute(JSON.parse(line));
 }
 connection.close();
 child.stdin.end();
 const [code] = await exited;
-tell({ exit: code });
+emit({ exit: code });
