@@ -1,4 +1,4 @@
-"""A project with a small schema, its repository on a GitHub that is a folder, and the `gh` that goes with it."""
+"""A project with a small schema, in the repository of a fake GitHub."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from tests.support.workflows.hub import (
 
 @pytest.fixture(scope="session")
 def new_project(tmp_path_factory: pytest.TempPathFactory) -> Hub:
-    """The project with a schema in version 1.0.0, of which the request of `session/new` has no properties."""
+    """The project with version 1.0.0 of a schema, in which the params of `session/new` have no properties."""
     folder = tmp_path_factory.mktemp("project")
     return start(new_hub(folder), release(folder / "1.0.0", "1.0.0", around("request", model())))
 
 
 @pytest.fixture
 def hub(new_project: Hub, tmp_path: Path) -> Hub:
-    """A copy of the new project."""
+    """A fresh copy of the project."""
     return new_project.copy(tmp_path / "hub")

@@ -1,4 +1,4 @@
-"""`.ci/run` and the Makefile on machines that lack something: every command is a script that says it was called."""
+"""`.ci/run` and the Makefile on machines that lack something. Every command is a script that records its calls."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from codegen.__main__ import ROOT
 
 @dataclass
 class Machine:
-    """A clone of the Makefile and `.ci/run`, and a folder with all the commands there are.
+    """A folder with `.ci/run`, and with all the commands that can be found there.
 
     Attributes:
-        clone: where the commands run.
+        clone: the folder, in which commands run.
     """
 
     clone: Path
 
     def command(self, name: str, script: str = "", folder: str = "bin") -> None:
-        """Let there be a command, which writes its call to `calls`."""
+        """Add a command that records its calls in the file `calls` and then runs a script."""
         path = self.clone / folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.unlink(missing_ok=True)
@@ -52,7 +52,7 @@ class Machine:
 
 @pytest.fixture
 def machine(tmp_path: Path) -> Machine:
-    """Has all that `.ci/run` needs, but no browser; apt-get installs one."""
+    """A machine with everything that `.ci/run` needs except a browser, which apt-get installs."""
     (tmp_path / "bin").mkdir()
     found = Machine(tmp_path)
     found.real("bash", "dirname", "cat")
@@ -66,7 +66,7 @@ def machine(tmp_path: Path) -> Machine:
     return found
 
 
-def test_ci_installs_a_browser_from_debian_where_there_is_none(machine: Machine) -> None:
+def test_ci_installs_a_missing_browser_from_debian(machine: Machine) -> None:
     done = machine.run("bash", ".ci/run")
     assert done.returncode == 0, done.stderr
     installed = [each.split()[-1] for each in machine.calls if each.startswith("apt-get install")]
@@ -75,26 +75,26 @@ def test_ci_installs_a_browser_from_debian_where_there_is_none(machine: Machine)
 
 
 @pytest.mark.parametrize("browser", ["chromium", "google-chrome"])
-def test_ci_installs_nothing_where_everything_is_there(machine: Machine, browser: str) -> None:
+def test_ci_installs_nothing_if_nothing_is_missing(machine: Machine, browser: str) -> None:
     machine.command(browser)
     assert machine.run("bash", ".ci/run").returncode == 0
     assert not [each for each in machine.calls if each.startswith("apt-get")]
 
 
-def test_ci_lets_no_test_be_skipped_for_want_of_something(machine: Machine) -> None:
+def test_ci_lets_no_test_be_skipped_because_something_is_missing(machine: Machine) -> None:
     machine.command("chromium")
     machine.command("make", 'echo "$ACP_PEERS $ACP_BROWSER $ACP_TOOLS"')
     assert set(machine.run("bash", ".ci/run").stdout.splitlines()) == {"required required required"}
 
 
-def test_ci_installs_as_root_through_sudo_where_the_user_is_another(machine: Machine) -> None:
+def test_ci_installs_with_sudo_if_the_user_is_not_root(machine: Machine) -> None:
     machine.command("id", "echo 1000")
     machine.command("sudo", 'shift; "$@"')
     assert machine.run("bash", ".ci/run").returncode == 0
     assert "sudo --non-interactive apt-get update -qq" in machine.calls
 
 
-def test_ci_goes_on_with_old_package_lists_where_there_are_no_new_ones(machine: Machine) -> None:
+def test_ci_continues_with_old_package_lists_if_the_update_fails(machine: Machine) -> None:
     machine.command("apt-get", 'case "$*" in *update*) exit 100;; esac')
     done = machine.run("bash", ".ci/run")
     assert "make check" in machine.calls
@@ -102,20 +102,20 @@ def test_ci_goes_on_with_old_package_lists_where_there_are_no_new_ones(machine: 
 
 
 @pytest.mark.parametrize("why", ["apt-get can't install it", "apt-get was not found"])
-def test_ci_stops_with_a_sentence_where_no_browser_can_be_had(machine: Machine, why: str) -> None:
+def test_ci_stops_with_an_error_if_no_browser_can_be_installed(machine: Machine, why: str) -> None:
     if why == "apt-get was not found":
         (machine.clone / "bin/apt-get").unlink()
     else:
         machine.command("apt-get", "exit 100")
     done = machine.run("bash", ".ci/run")
     assert done.returncode == 1
-    sentence = done.stderr.splitlines()[-1]
-    assert sentence.startswith(".ci/run: The tests need chromium, and ")
-    assert why in sentence
+    error = done.stderr.splitlines()[-1]
+    assert error.startswith(".ci/run: The tests need chromium, and ")
+    assert why in error
     assert not [each for each in machine.calls if each.startswith("make")]
 
 
-def test_lint_runs_every_tool_and_then_fails_if_any_did(machine: Machine) -> None:
+def test_lint_runs_every_tool_and_fails_if_any_failed(machine: Machine) -> None:
     shutil.copy(ROOT / "Makefile", machine.clone)
     (machine.clone / "bin/make").unlink()
     machine.real("make", "sh")

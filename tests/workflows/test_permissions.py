@@ -1,4 +1,4 @@
-"""Who may write: only jobs that run none of the project's code, which a pull request or upstream may have a hand in."""
+"""Only jobs that run none of the project's code may write, because a pull request or upstream can change the code."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ JOBS = {f"{file}: {name}": job for file, text in TEXTS.items() for name, job in 
 
 
 @pytest.mark.parametrize("job", JOBS.values(), ids=JOBS)
-def test_a_job_that_may_write_runs_none_of_the_code(job: dict[str, Any]) -> None:
+def test_a_job_that_runs_code_can_neither_write_nor_use_the_token(job: dict[str, Any]) -> None:
     runs_code = any(re.search(r"\bmake\b|\bpython|\.ci/", step.get("run", "")) for step in job["steps"])
     may_write = "write" in job.get("permissions", {}).values()
     uses_token = "github.token" in str(job)
     assert not (runs_code and (may_write or uses_token))
 
 
-def test_only_what_publishes_can_ask_for_an_identity() -> None:
-    asking = [name for name, job in JOBS.items() if "id-token" in job.get("permissions", {})]
-    assert asking == ["release.yml: publish"]
+def test_only_the_publishing_job_can_request_an_identity_token() -> None:
+    requesting = [name for name, job in JOBS.items() if "id-token" in job.get("permissions", {})]
+    assert requesting == ["release.yml: publish"]
     assert JOBS["release.yml: publish"]["needs"] == ["test", "check"]

@@ -9,28 +9,28 @@ from pathlib import Path
 import pytest
 
 from tests.support.paths import ROOT
-from tests.support.workflows.hub import lend_environment
+from tests.support.workflows.hub import link_environment
 from tests.support.workflows.jobs import Job, run_job
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("release")]
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 VERSION, ADDRESS = PROJECT["version"], PROJECT["urls"]["Repository"]
-# tests/published.py looks for it, and nothing else is installed where that runs.
+# A copy of the address in tests/published.py, which runs where nothing else is installed.
 PLACEHOLDER = "https://repository.invalid/acp-bindings"
 NEEDED = ["generated", "runtime", "Makefile", "README.md", "LICENSE", "pyproject.toml", "requirements.txt"]
 
 
 @pytest.fixture(scope="module")
 def project(pip_without_a_registry: None, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A built copy of the project whose repository has an address."""
+    """A built copy of the project with a repository address."""
     return copy_with_address("https://example.com/acp", tmp_path_factory.mktemp("project"))
 
 
 @pytest.fixture(scope="module")
-def unnamed(pip_without_a_registry: None, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A built copy of the project whose repository has no address yet."""
-    return copy_with_address(PLACEHOLDER, tmp_path_factory.mktemp("unnamed"))
+def project_without_address(pip_without_a_registry: None, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A built copy of the project with the placeholder for the repository address."""
+    return copy_with_address(PLACEHOLDER, tmp_path_factory.mktemp("placeholder"))
 
 
 def copy_with_address(address: str, folder: Path) -> Path:
@@ -41,7 +41,7 @@ def copy_with_address(address: str, folder: Path) -> Path:
     configuration.write_text(configuration.read_text("utf-8").replace(ADDRESS, address), "utf-8")
     (folder / "tests").mkdir()
     shutil.copy(ROOT / "tests/published.py", folder / "tests/published.py")
-    lend_environment(folder)
+    link_environment(folder)
     (folder / "home").mkdir()
     build(folder)
     return folder
@@ -72,8 +72,8 @@ def test_a_tag_of_another_version_stops_the_release(project: Path) -> None:
     assert f"The tag is v0.0.1, and the wheel's version is {VERSION}." in checked.log
 
 
-def test_a_repository_without_an_address_stops_the_release(unnamed: Path) -> None:
-    checked = check(unnamed, f"v{VERSION}")
+def test_a_repository_without_an_address_stops_the_release(project_without_address: Path) -> None:
+    checked = check(project_without_address, f"v{VERSION}")
     assert checked.failed
     assert f"Replace {PLACEHOLDER} with it everywhere in pyproject.toml." in checked.log
 

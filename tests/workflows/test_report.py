@@ -1,4 +1,4 @@
-"""What CI says of a branch that touches the schema: its own scripts, with git and make, on a GitHub in a folder."""
+"""The report of CI on a branch that changes the schema: the workflow's scripts with git and make, on a fake GitHub."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ REQUEST = NewSessionRequest()
 
 
 def propose(hub: Hub, tmp_path: Path, version: str, definitions: Schema) -> Path:
-    """A branch with another schema and what it generates; gives a clone with it checked out."""
+    """Push a branch with another schema and its generated code, and return a clone with the branch checked out."""
     clone = hub.checkout()
     source = release(tmp_path / version, version, definitions)
     assert main(["fetch", str(source), "--schema", str(clone / "schema")]) == 0
@@ -38,7 +38,7 @@ def report(hub: Hub, clone: Path) -> Job:
     return run_job("ci.yml", "report", clone, hub.home, github__base_ref="main")
 
 
-def test_a_branch_that_breaks_something_fails_with_the_report(hub: Hub, tmp_path: Path) -> None:
+def test_a_branch_with_a_breaking_change_fails_with_the_report(hub: Hub, tmp_path: Path) -> None:
     clone = propose(hub, tmp_path, "2.0.0", around("request", holds(STRING)))
     found = report(hub, clone)
     assert found.failed
@@ -48,13 +48,13 @@ def test_a_branch_that_breaks_something_fails_with_the_report(hub: Hub, tmp_path
     assert (clone / "report.md").read_text("utf-8") == found.summary
 
 
-def test_a_branch_that_breaks_nothing_passes_with_the_report(hub: Hub, tmp_path: Path) -> None:
+def test_a_branch_without_breaking_changes_passes_with_the_report(hub: Hub, tmp_path: Path) -> None:
     found = report(hub, propose(hub, tmp_path, "1.1.0", around("request", may(STRING))))
     assert not found.failed, found.log
     assert "`NewSessionRequest.x`" in found.summary
 
 
-def test_what_is_accepted_does_not_fail(hub: Hub, tmp_path: Path) -> None:
+def test_an_accepted_finding_does_not_fail(hub: Hub, tmp_path: Path) -> None:
     clone = propose(hub, tmp_path, "2.0.0", around("request", holds(STRING)))
     command = [sys.executable, "-m", "codegen", "diff", "--base", "origin/main", "--format", "json"]
     done = subprocess.run(command, cwd=clone, capture_output=True, text=True, check=True, timeout=60)
@@ -62,10 +62,10 @@ def test_what_is_accepted_does_not_fail(hub: Hub, tmp_path: Path) -> None:
     accept(hub, clone, finding["fingerprint"])
     found = report(hub, clone)
     assert not found.failed, found.log
-    assert "nobody sends it" in found.summary
+    assert "no known peer sends it" in found.summary
 
 
-def test_what_accepts_nothing_here_fails_and_the_report_is_there(hub: Hub, tmp_path: Path) -> None:
+def test_a_stale_acceptance_fails_with_the_report(hub: Hub, tmp_path: Path) -> None:
     clone = propose(hub, tmp_path, "1.1.0", around("request", may(STRING)))
     accept(hub, clone, "0123456789ab")
     found = report(hub, clone)
@@ -74,7 +74,7 @@ def test_what_accepts_nothing_here_fails_and_the_report_is_there(hub: Hub, tmp_p
     assert "`NewSessionRequest.x`" in found.summary
 
 
-def test_user_code_is_checked_as_the_base_has_it_in_the_report_and_where_it_fails(hub: Hub, tmp_path: Path) -> None:
+def test_the_bases_user_code_is_checked_and_its_failures_are_reported_and_annotated(hub: Hub, tmp_path: Path) -> None:
     other = hub.checkout()
     shutil.copytree(ROOT / "runtime", other / "runtime", ignore=shutil.ignore_patterns("__pycache__"))
     (other / "tests/typing/user_code").mkdir(parents=True)
@@ -91,12 +91,12 @@ def test_user_code_is_checked_as_the_base_has_it_in_the_report_and_where_it_fail
 
 
 def accept(hub: Hub, clone: Path, fingerprint: str) -> None:
-    accepted = f'[[accepted]]\nfingerprint = "{fingerprint}"\nreason = "nobody sends it"\n'
+    accepted = f'[[accepted]]\nfingerprint = "{fingerprint}"\nreason = "no known peer sends it"\n'
     (clone / "schema/accepted.toml").write_text(accepted, "utf-8")
     hub.push(clone, "Accept it", "topic")
 
 
-def test_a_branch_that_touches_neither_has_no_report(hub: Hub) -> None:
+def test_a_branch_that_changes_neither_schema_nor_generated_code_has_no_report(hub: Hub) -> None:
     clone = hub.checkout()
     (clone / "notes.md").write_text("more", "utf-8")
     hub.push(clone, "More", "topic")
@@ -104,7 +104,7 @@ def test_a_branch_that_touches_neither_has_no_report(hub: Hub) -> None:
     assert (found.failed, found.summary, found.outputs) == (False, "", {"base": ""})
 
 
-def test_what_main_changed_since_is_not_of_the_branch(hub: Hub, tmp_path: Path) -> None:
+def test_later_changes_on_main_are_not_reported_for_the_branch(hub: Hub, tmp_path: Path) -> None:
     clone = propose(hub, tmp_path, "1.1.0", around("request", may(STRING)))
     other = hub.checkout()
     (other / "schema/v1/schema.json").write_text(json.dumps(acp_schema(around("result", holds(STRING)))), "utf-8")
@@ -115,7 +115,7 @@ def test_what_main_changed_since_is_not_of_the_branch(hub: Hub, tmp_path: Path) 
     assert "NewSessionResponse" not in found.summary
 
 
-def test_the_report_is_one_comment_however_often_it_is_written(hub: Hub, tmp_path: Path) -> None:
+def test_a_new_report_replaces_the_previous_comment(hub: Hub, tmp_path: Path) -> None:
     hub.write(pulls=[{"number": 7, "url": "https://github.test/pulls/7", "comments": []}])
     given = {"github__token": "token", "github__repository": "acp/bindings", "github__event__pull_request__number": "7"}
     for text in ("first", "second"):

@@ -1,4 +1,4 @@
-"""The workflow that proposes a new schema: its own scripts, with git and make, on a GitHub that is a folder."""
+"""The workflow that proposes a new schema: its scripts with git and make, on a fake GitHub."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def proposed_once(new_project: Hub, safe: Path, tmp_path_factory: pytest.TempPat
 
 @pytest.fixture
 def proposed(proposed_once: Hub, tmp_path: Path) -> Hub:
-    """A copy of the project in which what is safe is proposed."""
+    """A copy of the project with an open pull request for a safe schema."""
     return proposed_once.copy(tmp_path / "hub")
 
 
@@ -61,12 +61,12 @@ def test_a_new_schema_becomes_a_labelled_pull_request_with_the_report(hub: Hub, 
     assert hub.runs == [["ci.yml", BRANCH]]
 
 
-def test_the_branch_is_one_commit_of_the_schema_and_what_it_generates(hub: Hub, breaking: Path) -> None:
+def test_the_branch_is_one_commit_of_the_schema_and_the_generated_code(hub: Hub, breaking: Path) -> None:
     hub.upgrade(breaking)
     (pull,) = hub.pulls
     assert hub.git("rev-list", "--count", f"main..{BRANCH}") == "1"
     message = hub.git("show", "--no-patch", "--format=%B", BRANCH)
-    body = "\n".join(line.rstrip() for line in pull["body"].splitlines())  # as git keeps it
+    body = "\n".join(line.rstrip() for line in pull["body"].splitlines())  # git removes trailing spaces
     assert message == f"{pull['title']}\n\n{body}"
     assert json.loads(hub.git("show", f"{BRANCH}:schema/PINNED.json"))["version"] == "2.0.0"
     changed = hub.git("diff", "--name-only", "main", BRANCH).splitlines()
@@ -74,7 +74,7 @@ def test_the_branch_is_one_commit_of_the_schema_and_what_it_generates(hub: Hub, 
     assert "x: str" in hub.git("show", f"{BRANCH}:generated/acp_bindings/v1/models.py")
 
 
-def test_a_newer_schema_updates_the_pull_request_that_is_open(proposed: Hub, breaking: Path) -> None:
+def test_a_newer_schema_updates_the_open_pull_request(proposed: Hub, breaking: Path) -> None:
     hub = proposed
     assert labels(hub) == ["schema-safe"]
     pulls = hub.pulls
@@ -89,26 +89,26 @@ def test_a_newer_schema_updates_the_pull_request_that_is_open(proposed: Hub, bre
     assert hub.runs == [["ci.yml", BRANCH]] * 2
 
 
-def test_the_schema_that_is_pinned_opens_nothing(hub: Hub, tmp_path: Path) -> None:
+def test_a_release_with_the_pinned_schema_opens_no_pull_request(hub: Hub, tmp_path: Path) -> None:
     same = release(tmp_path / "1.0.1", "1.0.1", around("request", model()))
     generated, proposed = hub.upgrade(same)
     assert not generated.failed, generated.log
     assert proposed is None
-    assert "sdk@1.0.1 has the schemas that are already pinned" in generated.summary
+    assert "sdk@1.0.1 are the pinned ones" in generated.summary
     assert hub.git("branch", "--list") == "* main"
     assert hub.writes == []
 
 
-def test_the_same_schema_again_leaves_the_pull_request_as_it_is(proposed: Hub, safe: Path) -> None:
+def test_the_same_schema_again_changes_nothing(proposed: Hub, safe: Path) -> None:
     hub = proposed
     tip, writes = hub.git("rev-parse", BRANCH), hub.writes
-    _, again = hub.upgrade(safe, anew=True)
+    _, again = hub.upgrade(safe, fresh=True)
     assert again is not None
     assert "is already up to date" in again.summary
     assert (hub.git("rev-parse", BRANCH), hub.writes) == (tip, writes)
 
 
-def test_a_main_that_moved_on_is_what_the_branch_stands_on_next(proposed: Hub, safe: Path) -> None:
+def test_if_main_has_new_commits_the_branch_is_based_on_them(proposed: Hub, safe: Path) -> None:
     hub = proposed
     clone = hub.checkout()
     (clone / "notes.md").write_text("more", "utf-8")
@@ -118,7 +118,7 @@ def test_a_main_that_moved_on_is_what_the_branch_stands_on_next(proposed: Hub, s
     assert len(hub.pulls) == 1
 
 
-def test_what_somebody_pushed_to_the_branch_is_kept(proposed: Hub, breaking: Path) -> None:
+def test_a_branch_that_a_person_has_pushed_to_is_left_alone(proposed: Hub, breaking: Path) -> None:
     hub = proposed
     clone = hub.checkout(BRANCH)
     (clone / "notes.md").write_text("mine", "utf-8")
@@ -126,18 +126,18 @@ def test_what_somebody_pushed_to_the_branch_is_kept(proposed: Hub, breaking: Pat
     tip, writes = hub.git("rev-parse", BRANCH), hub.writes
     _, refused = hub.upgrade(breaking)
     assert refused is not None
-    assert "https://github.test/pulls/1 has commits of somebody else" in refused.summary
+    assert "A person has pushed to https://github.test/pulls/1" in refused.summary
     assert (hub.git("rev-parse", BRANCH), hub.writes) == (tip, writes)
 
 
-def test_after_a_closed_one_another_pull_request_is_opened(proposed: Hub, breaking: Path) -> None:
+def test_after_a_pull_request_is_closed_the_next_schema_opens_another(proposed: Hub, breaking: Path) -> None:
     hub = proposed
     hub.write(pulls=[{**hub.pulls[0], "state": "closed"}])
     hub.upgrade(breaking)
     assert [each["state"] for each in hub.pulls] == ["closed", "open"]
 
 
-def test_a_branch_of_that_name_in_a_fork_is_none_of_ours(hub: Hub, safe: Path) -> None:
+def test_a_branch_of_the_same_name_in_a_fork_is_ignored(hub: Hub, safe: Path) -> None:
     theirs = {"number": 1, "url": "https://github.test/pulls/1", "state": "open", "head": BRANCH, "base": "main"}
     hub.write(pulls=[{**theirs, "labels": [], "isCrossRepository": True, "body": "theirs"}])
     hub.upgrade(safe)
@@ -145,7 +145,7 @@ def test_a_branch_of_that_name_in_a_fork_is_none_of_ours(hub: Hub, safe: Path) -
     assert hub.pulls[0]["body"] == "theirs"
 
 
-def test_what_the_upgrade_before_accepted_is_removed(hub: Hub, safe: Path) -> None:
+def test_acceptances_of_the_previous_upgrade_are_removed(hub: Hub, safe: Path) -> None:
     clone = hub.checkout()
     accepted = '[[accepted]]\nfingerprint = "0123456789ab"\nreason = "of another upgrade"\n'
     (clone / "schema/accepted.toml").write_text(accepted, "utf-8")
@@ -155,7 +155,7 @@ def test_what_the_upgrade_before_accepted_is_removed(hub: Hub, safe: Path) -> No
     assert "schema/accepted.toml" in hub.git("diff", "--name-only", "main", BRANCH).splitlines()
 
 
-def test_a_source_that_is_not_there_fails_with_the_sentence_and_writes_nothing(hub: Hub, tmp_path: Path) -> None:
+def test_a_missing_source_fails_with_the_error_and_writes_nothing(hub: Hub, tmp_path: Path) -> None:
     generated, _ = hub.upgrade(tmp_path / "gone")
     assert generated.failed
     assert generated.summary.startswith("No upgrade: codegen: ")
@@ -164,31 +164,31 @@ def test_a_source_that_is_not_there_fails_with_the_sentence_and_writes_nothing(h
     assert hub.writes == []
 
 
-def test_no_input_is_text_for_make_or_the_shell(hub: Hub, tmp_path: Path) -> None:
+def test_the_input_is_not_evaluated_by_make_or_the_shell(hub: Hub, tmp_path: Path) -> None:
     trap = tmp_path / "trap"
     for source in (f"$(shell touch {trap})", f'"; touch {trap}; "', f"`touch {trap}`"):
         assert hub.upgrade(source)[0].failed
     assert not trap.exists()
 
 
-def test_a_schema_without_a_rule_is_one_issue_however_often_it_fails(hub: Hub, tmp_path: Path) -> None:
-    puzzling = release(tmp_path / "3.0.0", "3.0.0", around("request", {**model(), "x-new-keyword": True}))
+def test_repeated_runs_on_a_schema_without_a_rule_open_one_issue(hub: Hub, tmp_path: Path) -> None:
+    unknown = release(tmp_path / "3.0.0", "3.0.0", around("request", {**model(), "x-new-keyword": True}))
     for _ in range(2):
-        generated, _ = hub.upgrade(puzzling)
+        generated, _ = hub.upgrade(unknown)
         assert generated.failed
         assert "x-new-keyword" in generated.summary
         assert generated.outputs["regenerated"] == "failure"
-        sentence = generated.outputs["sentence"]
-        given = {"needs__generate__outputs__sentence": sentence, "github__server_url": "", "github__run_id": "7"}
+        error = generated.outputs["error"]
+        given = {"needs__generate__outputs__error": error, "github__server_url": "", "github__run_id": "7"}
         asked = hub.job("ask", **given)
         assert not asked.failed, asked.log
     (issue,) = hub.issues
-    assert f"    {sentence}\n" in issue["body"]
+    assert f"    {error}\n" in issue["body"]
     assert hub.writes == ["label create", "issue create", "issue edit"]
     assert hub.git("branch", "--list") == "* main"
 
 
-def test_a_report_that_cannot_be_made_fails_with_the_sentence(hub: Hub, safe: Path) -> None:
+def test_a_report_that_cannot_be_made_fails_with_the_error(hub: Hub, safe: Path) -> None:
     clone = hub.checkout()
     (clone / "schema/v1/schema.json").write_text("{", "utf-8")
     hub.push(clone, "Break the schema that is pinned", "main")
@@ -199,7 +199,7 @@ def test_a_report_that_cannot_be_made_fails_with_the_sentence(hub: Hub, safe: Pa
 
 
 @pytest.mark.xdist_group("real upgrade")
-def test_a_real_release_is_proposed_with_what_user_code_says_of_it(tmp_path: Path) -> None:
+def test_a_real_release_is_proposed_with_the_check_of_user_code(tmp_path: Path) -> None:
     old, new = schemas_of("2.0.2"), schemas_of("2.1.0")
     hub = start(new_hub(tmp_path), old)
     clone = hub.checkout()

@@ -1,4 +1,4 @@
-"""What the workflows use of the program `gh`, on a GitHub that is a JSON file. Anything else is an error.
+"""A fake `gh`: the commands that the workflows use, on a GitHub whose state is a JSON file. Others are errors.
 
 The file has `pulls`, `issues`, `labels` and `runs`, and `writes`: the commands that changed something.
 """
@@ -23,7 +23,7 @@ def main() -> None:
     words = sys.argv[1:]
     command = " ".join(words[:2])
     if command not in COMMANDS:
-        sys.exit(f"gh {command} is no command that a test knows.")
+        sys.exit(f"The fake gh has no command {command!r}.")
     assert os.environ["GH_TOKEN"]
     flags, run = COMMANDS[command]
     parser = argparse.ArgumentParser(prog=f"gh {command}", allow_abbrev=False)
@@ -37,14 +37,14 @@ def main() -> None:
     STATE.write_text(json.dumps(hub, indent=1), "utf-8")
 
 
-def show(found: object, jq: str) -> None:
+def print_jq(found: object, jq: str) -> None:
     done = subprocess.run(
         ["jq", "--raw-output", jq], input=json.dumps(found), text=True, check=True, stdout=subprocess.PIPE
     )
     sys.stdout.write(done.stdout)
 
 
-def pick(kind: str, hub: Hub, given: Options) -> dict[str, Any]:
+def find(kind: str, hub: Hub, given: Options) -> dict[str, Any]:
     (found,) = [each for each in hub[kind] if given.which in (each["url"], str(each["number"]))]
     return found
 
@@ -54,7 +54,7 @@ def list_of(kind: str) -> Callable[[Hub, Options], None]:
         wanted = {"state": given.state, "head": getattr(given, "head", None), "base": getattr(given, "base", None)}
         found = [each for each in hub[kind] if all(each.get(key) == value for key, value in wanted.items() if value)]
         label = getattr(given, "label", None)
-        show([each for each in found if label is None or {"name": label} in each["labels"]], given.jq)
+        print_jq([each for each in found if label is None or {"name": label} in each["labels"]], given.jq)
 
     return run
 
@@ -76,7 +76,7 @@ def create(kind: str) -> Callable[[Hub, Options], None]:
 
 def edit(kind: str) -> Callable[[Hub, Options], None]:
     def run(hub: Hub, given: Options) -> None:
-        found = pick(kind, hub, given)
+        found = find(kind, hub, given)
         if given.body_file:
             found["body"] = Path(given.body_file).read_text("utf-8")
         if given.title:
@@ -91,11 +91,11 @@ def edit(kind: str) -> Callable[[Hub, Options], None]:
 
 
 def view(hub: Hub, given: Options) -> None:
-    show(pick("pulls", hub, given), given.jq)
+    print_jq(find("pulls", hub, given), given.jq)
 
 
 def comment(hub: Hub, given: Options) -> None:
-    comments = pick("pulls", hub, given)["comments"]
+    comments = find("pulls", hub, given)["comments"]
     if given.edit_last and (comments or not given.create_if_none):
         comments.pop()
     comments.append(Path(given.body_file).read_text("utf-8"))
@@ -110,12 +110,12 @@ def run_workflow(hub: Hub, given: Options) -> None:
     hub["runs"].append([given.which, given.ref])
 
 
-def nothing(_hub: Hub, _given: Options) -> None:
-    """What changes nothing on GitHub."""
+def ignore(_hub: Hub, _given: Options) -> None:
+    """Do nothing: the command only affects the local machine."""
 
 
 COMMANDS: dict[str, tuple[str, Callable[[Hub, Options], None]]] = {
-    "auth setup-git": ("", nothing),
+    "auth setup-git": ("", ignore),
     "pr list": ("--head --base --state --json --jq", list_of("pulls")),
     "pr create": ("--base --head --title --body-file", create("pulls")),
     "pr edit": ("which --title --body-file --add-label --remove-label", edit("pulls")),

@@ -1,4 +1,4 @@
-"""A repository on a GitHub that is a folder, and the `gh` that goes with it."""
+"""A fake GitHub in a folder: a repository, its pull requests and issues, and the `gh` that uses them."""
 
 from __future__ import annotations
 
@@ -18,17 +18,18 @@ from tests.support.workflows.jobs import Job, run_job
 
 SHARED = ["codegen", "Makefile", "pyproject.toml", "requirements.txt", ".gitignore", ".gitattributes"]
 GH = Path(__file__).with_name("gh.py")
-NOBODY = ["-c", "user.name=Somebody", "-c", "user.email=somebody@example.com"]
-# How the first job of Schema upgrade went and the files it left, by main's commit and the source with what it holds.
+AUTHOR = ["-c", "user.name=Somebody", "-c", "user.email=somebody@example.com"]
+# Results of the first job of Schema upgrade, with its artifacts, by main's commit, the source and the source's content.
 _generated: dict[tuple[object, ...], tuple[Job, dict[str, bytes]]] = {}
 
 
 class Hub:
-    """GitHub: the folder of its repository, its state, and the runs of its workflows.
+    """A fake GitHub. The attributes `pulls`, `issues`, `labels`, `runs` and `writes` are read from its state.
 
     Attributes:
-        home: where everything is.
+        home: the folder of everything.
         origin: the repository.
+        clones: the number of clones made so far.
     """
 
     def __init__(self, home: Path) -> None:
@@ -43,7 +44,7 @@ class Hub:
         self.write(pulls=[], issues=[], labels={}, runs=[], writes=[])
 
     def copy(self, home: Path) -> Hub:
-        """The same somewhere else, so that a test can go on from there."""
+        """Return a copy in another folder, which a test can change."""
         home.mkdir()
         made = Hub(home)
         shutil.copytree(self.origin, made.origin)
@@ -59,16 +60,16 @@ class Hub:
         path.write_text(json.dumps({**old, **state}), "utf-8")
 
     def git(self, *words: str, cwd: Path | None = None) -> str:
-        command = ["git", *NOBODY, *words]
+        command = ["git", *AUTHOR, *words]
         done = subprocess.run(command, cwd=cwd or self.origin, capture_output=True, text=True, check=True, timeout=60)
         return done.stdout.strip()
 
     def checkout(self, branch: str = "main", *options: str) -> Path:
-        """A new clone with a branch checked out, and the environment that make would make."""
+        """Return a new clone with a branch checked out and a `.venv`."""
         self.clones += 1
         clone = self.home / f"clone-{self.clones}"
         self.git("clone", "--quiet", "--branch", branch, *options, f"file://{self.origin}", str(clone), cwd=self.home)
-        lend_environment(clone)
+        link_environment(clone)
         return clone
 
     def push(self, clone: Path, message: str, branch: str) -> None:
@@ -76,16 +77,16 @@ class Hub:
         self.git("commit", "--quiet", "--message", message, cwd=clone)
         self.git("push", "--quiet", "origin", f"HEAD:{branch}", cwd=clone)
 
-    def upgrade(self, source: object, *, anew: bool = False) -> tuple[Job, Job | None]:
-        """A run of Schema upgrade: how both of its jobs went, the second if there was any.
+    def upgrade(self, source: object, *, fresh: bool = False) -> tuple[Job, Job | None]:
+        """Run Schema upgrade, and return its two jobs; the second is None if it was skipped.
 
         Args:
-            source: of the schema.
-            anew: generate though that was done before with the same source for the same commit of main.
+            source: the source of the schema.
+            fresh: don't reuse the first job's result for the same source and the same commit of main.
         """
         shutil.rmtree(self.home / "temp", ignore_errors=True)
         key = self.git("rev-parse", "main"), str(source), *_contents(Path(str(source))).items()
-        if anew or key not in _generated:
+        if fresh or key not in _generated:
             shallow = self.checkout("main", "--depth=1")
             job = run_job("schema-upgrade.yml", "generate", shallow, self.home, inputs__source=str(source))
             _generated[key] = job, _contents(self.home / "temp")
@@ -96,9 +97,9 @@ class Hub:
         return generated, self.job("propose", needs__generate__outputs__verdict=generated.outputs["verdict"])
 
     def job(self, name: str, **given: str) -> Job:
-        """A job of Schema upgrade that may write."""
-        played = {"github__token": "token", "github__repository": "acp/bindings", **given}
-        return run_job("schema-upgrade.yml", name, self.checkout(), self.home, **played)
+        """Run a job of Schema upgrade that may write."""
+        values = {"github__token": "token", "github__repository": "acp/bindings", **given}
+        return run_job("schema-upgrade.yml", name, self.checkout(), self.home, **values)
 
 
 def _contents(folder: Path) -> dict[str, bytes]:
@@ -106,8 +107,8 @@ def _contents(folder: Path) -> dict[str, bytes]:
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in paths if path.is_file()}
 
 
-def lend_environment(clone: Path) -> None:
-    """This environment in the place of the one that make would make."""
+def link_environment(clone: Path) -> None:
+    """Link the running environment as the clone's `.venv`, so that make doesn't create one."""
     (clone / ".venv").mkdir()
     for name in ("bin", "lib", "pyvenv.cfg"):
         (clone / ".venv" / name).symlink_to(Path(sys.prefix) / name)
@@ -115,16 +116,16 @@ def lend_environment(clone: Path) -> None:
 
 
 def release(folder: Path, version: str, definitions: Schema) -> Path:
-    """A release of the package that ships the schemas, unpacked. Its updates name their session."""
+    """Write an unpacked release of the package that ships the schemas. Its updates name their session."""
     update = part_of("session/update", "client", model(sessionId=STRING))
     write_schema(folder / "schema", acp_schema({**definitions, "SessionNotification": update}))
-    named = {"name": "@agentclientprotocol/sdk", "version": version, "license": "Apache-2.0"}
-    (folder / "package.json").write_text(json.dumps(named), "utf-8")
+    package = {"name": "@agentclientprotocol/sdk", "version": version, "license": "Apache-2.0"}
+    (folder / "package.json").write_text(json.dumps(package), "utf-8")
     return folder
 
 
 def new_hub(tmp_path: Path) -> Hub:
-    """An empty one. Skips the test where there is no jq, which the workflows find on every runner."""
+    """Return an empty hub. Skips the test if jq, which every GitHub runner has, is not installed."""
     if shutil.which("jq") is None:
         skip_or_fail("tools", "jq is needed.")
     (tmp_path / "hub").mkdir()
@@ -132,7 +133,7 @@ def new_hub(tmp_path: Path) -> Hub:
 
 
 def start(hub: Hub, source: Path) -> Hub:
-    """Make the repository, with a schema pinned and generated from."""
+    """Create the repository with a pinned schema and the code generated from it."""
     work = hub.home / "work"
     work.mkdir()
     for name in SHARED:

@@ -1,6 +1,6 @@
-"""Runs the scripts of a workflow's job, as its file has them, in a clone. What only GitHub has is played by the test.
+"""Run the scripts of a workflow's job in a clone. The test provides the values that GitHub would.
 
-Steps that use an action are left out: a clone stands for the checkout, a folder that jobs share for the artifacts.
+Steps that use an action are skipped: the clone replaces the checkout, and a folder that jobs share the artifacts.
 """
 
 from __future__ import annotations
@@ -19,19 +19,20 @@ from tests.support.paths import ROOT
 WORKFLOWS = ROOT / ".github/workflows"
 SECONDS = 120
 _EXPRESSION = re.compile(r"\$\{\{\s*(.*?)\s*\}\}", re.DOTALL)
-_NOT_OURS = ("GITHUB_", "GH_", "GIT_", "MAKE", "MFLAGS", "RUNNER_")
+# Variables of the surrounding process that the scripts must not see.
+_REMOVED = ("GITHUB_", "GH_", "GIT_", "MAKE", "MFLAGS", "RUNNER_")
 
 
 @dataclass
 class Job:
-    """How a job went.
+    """The result of a job.
 
     Attributes:
-        failed: whether a step did.
-        outputs: of the job.
-        summary: what it wrote to `$GITHUB_STEP_SUMMARY`.
-        log: its scripts, and what they wrote.
-        steps: how each step with an id went, and its outputs, by the expressions for them.
+        failed: whether a step failed.
+        outputs: the job's outputs.
+        summary: the content of `$GITHUB_STEP_SUMMARY`.
+        log: its scripts and their output.
+        steps: the outcome and the outputs of each step with an id, by their expressions.
     """
 
     failed: bool = False
@@ -45,11 +46,11 @@ def run_job(workflow: str, name: str, clone: Path, home: Path, **given: str) -> 
     """Run the scripts of a job.
 
     Args:
-        workflow: the name of its file.
-        name: the job's.
-        clone: where its scripts run.
-        home: the folder that jobs of a run share; it has a `bin` that is searched first.
-        given: what expressions stand for, by their texts, with `__` for a dot.
+        workflow: the name of the workflow's file.
+        name: the name of the job.
+        clone: the working directory.
+        home: the folder that the jobs of a run share; commands in its `bin` take precedence.
+        given: the values of expressions, by their texts with `__` for a dot.
     """
     text = YAML(typ="safe").load((WORKFLOWS / workflow).read_text("utf-8"))
     job, found = text["jobs"][name], Job()
@@ -57,7 +58,7 @@ def run_job(workflow: str, name: str, clone: Path, home: Path, **given: str) -> 
     shell = ["bash", "--noprofile", "--norc", "-eo", "pipefail"] if "defaults" in text else ["bash", "-e"]
     (home / "temp").mkdir(exist_ok=True)
     for step in job["steps"]:
-        if "run" in step and _wanted(step.get("if"), found, values):
+        if "run" in step and _is_run(step.get("if"), found, values):
             settings = {**text.get("env", {}), **job.get("env", {}), **step.get("env", {})}
             filled = {key: _filled(each, found, values) for key, each in settings.items()}
             code = _run_step([*shell, "-c", step["run"]], clone, home, filled)
@@ -70,11 +71,11 @@ def _run_step(command: list[str], clone: Path, home: Path, settings: dict[str, s
     files = {"GITHUB_OUTPUT": home / "output", "GITHUB_STEP_SUMMARY": home / "summary"}
     for file in files.values():
         file.write_text("", "utf-8")
-    played = {key: str(path) for key, path in {**files, "RUNNER_TEMP": home / "temp"}.items()}
-    kept = {key: value for key, value in os.environ.items() if not key.startswith(_NOT_OURS)}
-    nobody = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
+    runner = {key: str(path) for key, path in {**files, "RUNNER_TEMP": home / "temp"}.items()}
+    kept = {key: value for key, value in os.environ.items() if not key.startswith(_REMOVED)}
+    git = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
     path = f"{home / 'bin'}{os.pathsep}{os.environ['PATH']}"
-    environment = {**kept, **nobody, **played, "PATH": path, **settings}
+    environment = {**kept, **git, **runner, "PATH": path, **settings}
     with (home / "log").open("wb") as log:
         done = subprocess.run(command, cwd=clone, env=environment, stdout=log, stderr=log, check=False, timeout=SECONDS)
     return done.returncode
@@ -91,8 +92,8 @@ def _collect(step: dict[str, Any], code: int, home: Path, found: Job) -> None:
         found.steps |= {f"steps.{step['id']}.outputs.{key}": value for key, _, value in lines}
 
 
-def _wanted(condition: str | None, found: Job, values: dict[str, str]) -> bool:
-    """Whether a step runs: the plain ones until one has failed, those for failures only then."""
+def _is_run(condition: str | None, found: Job, values: dict[str, str]) -> bool:
+    """Return whether a step runs: after a failure only steps with `failure()`, otherwise all others."""
     if condition == "failure()":
         return found.failed
     return not found.failed and (condition is None or bool(_value(condition, found, values)))
@@ -103,7 +104,7 @@ def _filled(text: str, found: Job, values: dict[str, str]) -> str:
 
 
 def _value(expression: str, found: Job, values: dict[str, str]) -> str:
-    """What an expression is: the first of its alternatives that isn't empty."""
+    """Return the value of an expression: the first of its alternatives that isn't empty."""
     parts = [_operand(each.strip(), found, values) for each in expression.split("||")]
     return next((each for each in parts if each), "")
 
