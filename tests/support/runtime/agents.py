@@ -59,7 +59,7 @@ class Echo(Agent):
 
 
 class Printing(Echo):
-    """Writes to stdout in every way there is."""
+    """Writes to stdout in every possible way, also from a child process."""
 
     async def session_prompt(self, request: PromptRequest, /) -> PromptResponse:
         print("from print")
@@ -71,7 +71,7 @@ class Printing(Echo):
 
 
 class Dying(Echo):
-    """Ends in the middle of a prompt."""
+    """Exits during a prompt."""
 
     async def session_prompt(self, request: PromptRequest, /) -> PromptResponse:
         os.write(2, b"\x1b[31mlast words\n")
@@ -88,7 +88,7 @@ class Noisy(Echo):
 
 
 class Parent(Echo):
-    """Leaves a process behind that holds all its pipes."""
+    """Starts a process that ignores SIGTERM, keeps the pipes open and outlives the agent."""
 
     async def ext_request(self, method: str, params: Any) -> Any:
         if method != "_child":
@@ -101,7 +101,7 @@ class Parent(Echo):
 
 
 class Stubborn(Echo):
-    """Is never through with a prompt, whoever cancels it."""
+    """Never ends a prompt, even if it is cancelled."""
 
     async def session_prompt(self, request: PromptRequest, /) -> PromptResponse:
         await super().session_prompt(request)
@@ -111,7 +111,7 @@ class Stubborn(Echo):
 
 
 def deaf() -> None:
-    """Ignores EOF and SIGTERM, and says so by refusing the first request."""
+    """Ignore EOF and SIGTERM, after answering the first request with an error."""
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     id = json.loads(sys.stdin.readline())["id"]
     print(json.dumps({"jsonrpc": "2.0", "id": id, "error": {"code": -32601, "message": "no"}}), flush=True)

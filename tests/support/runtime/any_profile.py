@@ -1,4 +1,4 @@
-"""An agent and a client of whatever profile is imported."""
+"""An agent and a client of a given profile."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ PROFILES = ["v1", "v1_unstable", "v2_draft", "v2_draft_unstable"]
 
 
 def agent_of(acp: Any) -> Any:
+    """Return an agent class of a profile."""
+
     class Echo(acp.Agent):  # type: ignore[misc]
         def __init__(self, client: Any) -> None:
             self.client = client
@@ -32,6 +34,8 @@ def agent_of(acp: Any) -> Any:
 
 
 def client_of(acp: Any, notes: list[Any]) -> Any:
+    """Return a client class of a profile. It adds the params of extension notifications to `notes`."""
+
     class Quiet(acp.Client):  # type: ignore[misc]
         def __init__(self, agent: Any) -> None:
             self.agent = agent
@@ -49,6 +53,7 @@ def client_of(acp: Any, notes: list[Any]) -> Any:
 
 
 def opening(acp: Any) -> dict[str, Any]:
+    """Return the keywords of `initialize` in a profile."""
     if acp.PROTOCOL_VERSION == 1:
         return {"protocol_version": 1}
     return {"protocol_version": 2, "info": acp.Implementation(name="c", version="1")}

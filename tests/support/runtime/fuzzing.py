@@ -1,6 +1,6 @@
-"""Random lines, and what must hold for each of them.
+"""Random lines, and the checks that each of them has to pass.
 
-`python -m tests.support.runtime.fuzzing <seconds> <file> ...` mutates the lines of the files for that long.
+`python -m tests.support.runtime.fuzzing <seconds> <file> ...` mutates the lines of the files for so many seconds.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ DECODERS = [
     Decoder(methods.CLIENT_REQUESTS, methods.CLIENT_NOTIFICATIONS),
 ]
 
-# After the categories of JSONTestSuite: what is valid, what isn't, and what parsers disagree about.
+# As in JSONTestSuite: valid JSON, invalid JSON, and JSON that parsers disagree about.
 TEXT_VALUES = rb"""
 [] {} null true false 0 -0 1 -1 1.5 -0.0 1e5 1E+5 1e-5 1.5e300 123456789012345678901234567890 [[]] [{}] {"":0}
 {"a":1,"a":2} {"a":{"a":{}}} [1,[2,[3]]] 1e999 -1e999 1e-999 0.1e0000001 [1,"a",null,true,{}]
@@ -75,14 +75,14 @@ ALPHABET = b'{}[]",:\\u0123456789abcdeftrun-+.E \t\r\x00\xff\xc3\xed\xa0\xf0NIy'
 
 
 def mutations(seed: int, lines: list[bytes]) -> Iterator[bytes]:
-    """Lines that are almost those, without end."""
+    """Yield mutated lines endlessly."""
     chance = random.Random(seed)
     while True:
         yield _mutated(chance, chance.choice(lines), lines)
 
 
 def generated() -> Iterator[bytes]:
-    """Each value of the table in every place of a message, and alone."""
+    """Yield each value of the table in every place of a message, and alone."""
     for value in VALUES:
         yield value
         for name in ("jsonrpc", "id", "method", "params", "result", "error", "x"):
@@ -96,7 +96,7 @@ def generated() -> Iterator[bytes]:
 
 
 def check(line: bytes) -> None:
-    """Decode a line as either side does, and see that it is what it should be."""
+    """Decode a line as either side does, and compare the result with a reference parser."""
     value = reference(line)
     for decoder in DECODERS:
         found = decoder.decode(line)
@@ -116,7 +116,7 @@ def check(line: bytes) -> None:
 
 
 def reference(line: bytes) -> Any:
-    """The value of a line by the strictest parser there is, or NOT_JSON."""
+    """Return the value of a line by a strict parser, or NOT_JSON."""
     try:
         value = json.loads(line.decode(), parse_constant=_refuse, parse_int=_integer)
     except (ValueError, RecursionError):
@@ -128,7 +128,7 @@ def reference(line: bytes) -> Any:
 
 
 def _check_same(found: Any, odd: Any) -> None:
-    """What pydantic-core can't read is understood likewise."""
+    """Check that a line that pydantic-core can't read gives the same message."""
     assert type(odd) is type(found)
     if isinstance(found, (IncomingRequest, IncomingNotification)):
         assert (odd.method, odd.params) == (found.method, found.params)
@@ -169,7 +169,7 @@ def _check_content(found: Any, value: Any) -> None:
 
 
 def _check_dumped(found: Any) -> None:
-    """What was received can be sent, unless a number in it became infinite."""
+    """Check that received params can be sent, unless a number in them became infinite."""
     try:
         dumped = dump(found.params)
     except ValueError as refused:
@@ -227,7 +227,7 @@ def _integer(digits: str) -> int:
 
 
 def _recorded(path: Path) -> Iterator[bytes]:
-    """The messages in a file, each in a line, alone or as the `msg` of a record."""
+    """Yield the messages in a file of lines, each a message or a record with the message as `msg`."""
     for each in path.read_bytes().splitlines():
         record = json.loads(each)
         yield json.dumps(record.get("msg", record), separators=(",", ":")).encode()

@@ -1,4 +1,4 @@
-"""Our agent, whose handlers do anything, and a client made of bytes that does whatever it may."""
+"""A random interleaving of our agent, with random handlers, and a raw client that sends random messages."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from acp_runtime import ConnectionClosed, GuardError, InvalidResponse, RemoteErr
 from acp_runtime.connection import Connection
 from tests.support.runtime.interleaving import Interleaving
 from tests.support.runtime.peer import PlainAgent, chunk
-from tests.support.runtime.random_peer import GARBAGE, NOTHING, turns
+from tests.support.runtime.random_peer import GARBAGE, UNANSWERED, turns
 
 SESSIONS = ("a", "b")
 
 
 class AgentInterleaving(Interleaving):
-    """Our agent and a client made of bytes."""
+    """Our agent and a raw client."""
 
     def __init__(self, seed: int) -> None:
         self.asked = 0
@@ -84,7 +84,7 @@ class AgentInterleaving(Interleaving):
                 assert arrived[session] == [], session
 
     def _check_answer(self, request: str, answer: Any) -> None:
-        """What a handler has done is what is answered."""
+        """Check that a response agrees with how its handler ended."""
         error, end = answer.get("error", {}).get("code"), self.ends.get(request)
         was_cancelled = error == -32800 or answer.get("result", {}).get("stopReason") == "cancelled"
         match end:
@@ -99,16 +99,16 @@ class AgentInterleaving(Interleaving):
                 assert was_cancelled or error in (-32601, -32602), (end, answer)
 
     def _check_places(self, request: str, answer: Any, updates: list[int], place: int) -> None:
-        """Updates come before the answer of who sent them, and those of a new session behind it (rule 17)."""
+        """Check that updates come before their handler's response, and those of a new session after it (rule 17)."""
         if request.startswith("new"):
             assert all(each > place for each in updates)
         elif self.ends.get(request) is not None:
             assert all(each < place for each in updates)
 
-    # What this side does.
+    # Actions of our side.
 
     async def turn(self, request: str, session: str) -> None:
-        """What the handler of a prompt does. Says how it ended."""
+        """Handle a prompt by random steps, and record how it ended."""
         try:
             for _ in range(self.chance.randrange(4)):
                 await self._step(request, session)
@@ -155,7 +155,7 @@ class AgentInterleaving(Interleaving):
                 except TimeoutError:
                     pass
             case _:
-                await self.whatever()
+                await self.random_step()
 
     async def _call(self, session: str) -> None:
         with suppress(RemoteError, InvalidResponse):
@@ -166,7 +166,7 @@ class AgentInterleaving(Interleaving):
                     session_id=session, tool_call=ToolCallUpdate(tool_call_id="t"), options=[]
                 )
 
-    # What the peer does.
+    # Actions of the peer.
 
     async def _answer(self, id: int) -> None:
         await turns(self.chance.choice([0, 3, 30]))
@@ -205,34 +205,34 @@ class AgentInterleaving(Interleaving):
                         {"method": "session/cancel", "params": {"sessionId": 5}},
                         {"method": "_note", "params": {"sessionId": session, "n": str(number)}},
                         self.chance.choice(GARBAGE),
-                        self.chance.choice(NOTHING),
+                        self.chance.choice(UNANSWERED),
                     ]
                 )
             )
 
 
 class RandomAgent(PlainAgent):
-    """An agent whose handlers do anything."""
+    """An agent with random handlers."""
 
     def __init__(self, client: RemoteClient, interleaving: AgentInterleaving) -> None:
         super().__init__(client)
-        self.to = interleaving
+        self.interleaving = interleaving
 
     async def session_new(self, request: NewSessionRequest, /) -> NewSessionResponse:
         session = request.cwd.removeprefix("/")
-        await self.to.turn(session, session)
+        await self.interleaving.turn(session, session)
         return NewSessionResponse(session_id=session)
 
     async def session_prompt(self, request: PromptRequest, /) -> PromptResponse:
         block: Any = request.prompt[0]
-        await self.to.turn(block.text, request.session_id)
+        await self.interleaving.turn(block.text, request.session_id)
         return PromptResponse(stop_reason="end_turn")
 
     async def ext_notification(self, method: str, params: Any) -> None:
         if method == "_note":
-            self.to.handled[params["sessionId"]].append(params["n"])
-            await self.to.whatever()
+            self.interleaving.handled[params["sessionId"]].append(params["n"])
+            await self.interleaving.random_step()
 
     async def session_cancel(self, notification: CancelNotification, /) -> None:
-        await self.to.whatever()
+        await self.interleaving.random_step()
         await super().session_cancel(notification)

@@ -1,4 +1,4 @@
-"""An agent made of bytes that does whatever it may, and a client of ours that has to cope with it."""
+"""A random interleaving of our client, with random handlers, and a raw agent that sends random messages."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from acp_runtime import ConnectionClosed, InvalidResponse, RemoteError
 from acp_runtime.connection import Connection
 from tests.support.runtime.interleaving import Interleaving
 from tests.support.runtime.peer import PlainClient, text_of, update
-from tests.support.runtime.random_peer import GARBAGE, NOTHING, turns
+from tests.support.runtime.random_peer import GARBAGE, UNANSWERED, turns
 
 SESSIONS = ("a", "b")
 RESULTS: dict[str, Any] = {"session/prompt": {"stopReason": "end_turn"}, "session/set_mode": {}, "_x": {}}
 
 
 class ClientInterleaving(Interleaving):
-    """Our client and an agent made of bytes."""
+    """Our client and a raw agent."""
 
     def __init__(self, seed: int) -> None:
         self.calls = 0
@@ -47,7 +47,7 @@ class ClientInterleaving(Interleaving):
 
     def actors(self) -> list[Coroutine[Any, Any, None]]:
         callers = [self._act(self.chance.randrange(1, 2 + self.busy)) for _ in range(1 + self.busy)]
-        return [self._noise(self.chance.randrange(8 * self.busy)), *callers]
+        return [self._act_as_peer(self.chance.randrange(8 * self.busy)), *callers]
 
     def received(self, message: Any) -> None:
         if "method" in message and "id" in message:
@@ -63,7 +63,7 @@ class ClientInterleaving(Interleaving):
         else:
             assert {session: texts for session, texts in self.handled.items() if texts} == sent
 
-    # What this side does.
+    # Actions of our side.
 
     async def _act(self, times: int) -> None:
         for _ in range(times):
@@ -78,7 +78,7 @@ class ClientInterleaving(Interleaving):
                     await self.agent.session_cancel(session_id=self.chance.choice(SESSIONS))
 
     async def call(self, *, inside: bool) -> None:
-        """Make a call and see that it ends as its reply says, and not before the updates in front of that."""
+        """Make a call and check that it ends as its response says, after the updates before the response."""
         self.calls += 1
         number, session = self.calls, self.chance.choice(sorted(self.used))
         kind = self.chance.choice(["prompt", "prompt", "mode", "ext", "new"])
@@ -94,7 +94,7 @@ class ClientInterleaving(Interleaving):
                 made = self.agent.session_new(cwd=f"/{number}", mcp_servers=[])
                 result = await (asyncio.wait_for(made, 60) if self.chance.random() < 0.5 else made)
         except RemoteError as error:
-            assert (self._reply(number)[0], error.code) == ("error", 1)  # noqa: PT017 - not all of them raise
+            assert (self._reply(number)[0], error.code) == ("error", 1)  # noqa: PT017 - only some calls raise
         except InvalidResponse as error:
             was_cut_off = self.end == "eof" and "not JSON" in str(error)
             assert was_cut_off or self._reply(number)[0] == "invalid"
@@ -119,16 +119,16 @@ class ClientInterleaving(Interleaving):
         self.used.add(session)
 
     async def handle(self, *, ordered: bool) -> None:
-        """What a handler may do."""
+        """Handle a message by a random step."""
         match self.chance.randrange(12):
             case 0:
                 await self.call(inside=ordered)
             case 1:
                 self.start(self.call(inside=True))
             case _:
-                await self.whatever()
+                await self.random_step()
 
-    # What the peer does.
+    # Actions of the peer.
 
     async def _answer(self, id: int, method: str, params: Any) -> None:
         await turns(self.chance.choice([0, 0, 2, 30]))
@@ -151,7 +151,7 @@ class ClientInterleaving(Interleaving):
         for _ in range(self.chance.choice([0, 0, 3])):
             self.wire.send(self._update(session))
 
-    async def _noise(self, times: int) -> None:
+    async def _act_as_peer(self, times: int) -> None:
         for _ in range(times):
             await turns(self.chance.choice([0, 1, 10]))
             self.asked += 1
@@ -168,7 +168,7 @@ class ClientInterleaving(Interleaving):
                     {"method": "$/cancel_request", "params": {"requestId": self.asked - 1}},
                     *[session] * 4,
                     self.chance.choice(GARBAGE),
-                    self.chance.choice(NOTHING),
+                    self.chance.choice(UNANSWERED),
                 ]
             )
             self.wire.send(self._update(session) if message is session else message)
@@ -183,11 +183,11 @@ class ClientInterleaving(Interleaving):
 
 
 class RandomClient(PlainClient):
-    """A client whose handlers do anything."""
+    """A client with random handlers."""
 
     def __init__(self, agent: RemoteAgent, interleaving: ClientInterleaving) -> None:
         super().__init__(agent)
-        self.to = interleaving
+        self.interleaving = interleaving
 
     async def session_update(self, notification: SessionNotification, /) -> None:
         await self._handle(notification.session_id, text_of(notification))
@@ -200,29 +200,29 @@ class RandomClient(PlainClient):
         await self._handle(params["sessionId"], _text(params))
 
     async def session_request_permission(self, request: RequestPermissionRequest, /) -> RequestPermissionResponse:
-        await self.to.handle(ordered=False)
+        await self.interleaving.handle(ordered=False)
         return RequestPermissionResponse(outcome=RequestPermissionOutcomeCancelled())
 
     async def ext_request(self, method: str, params: Any) -> Any:
-        await self.to.handle(ordered=False)
+        await self.interleaving.handle(ordered=False)
         return params
 
     async def _handle(self, session: str, text: str) -> None:
-        self.to.handled[session].append(text)
+        self.interleaving.handled[session].append(text)
         try:
-            await self.to.handle(ordered=True)
+            await self.interleaving.handle(ordered=True)
         finally:
-            self.to.finished[session] += 1
+            self.interleaving.finished[session] += 1
 
 
 def _text(params: Any) -> str:
-    """The number of an update."""
+    """Return the number of an update."""
     update = params.get("update", params)
     return str(update["n"] if "n" in update else update["content"]["text"])
 
 
 def _number(params: Any) -> int:
-    """The number of a call."""
+    """Return the number of a call."""
     if "prompt" in params:
         return int(params["prompt"][0]["text"])
     return int(params.get("modeId") or params.get("n") or params["cwd"].removeprefix("/"))

@@ -1,4 +1,4 @@
-"""One connection from its beginning to its end, all of it decided by a seed, and what must hold for each."""
+"""A connection from its start to its end, with random actions by a seed, and the checks that have to hold."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from tests.support.runtime.random_peer import RandomPeer, settled, turns
 
 
 class Mishap(BaseException):
-    """What no `except Exception` catches."""
+    """An exception that `except Exception` doesn't catch."""
 
 
 class Interleaving(ABC):
-    """Our side of a connection, with handlers that do anything, and a peer that sends anything.
+    """Our side of a connection, with random handlers, and a peer that sends random messages.
 
     Attributes:
-        end: the peer sends EOF somewhere within its bytes, or when all is done, or this side leaves.
-        busy: how much happens.
-        tasks: those that have not ended.
+        end: "eof" if the peer sends EOF at a random byte, "idle" if it does so at the end, "leave" if our side closes.
+        busy: scales the number of actions.
+        tasks: the tasks that have not ended.
     """
 
     def __init__(self, seed: int) -> None:
@@ -44,19 +44,19 @@ class Interleaving(ABC):
 
     @abstractmethod
     def connect(self, source: Any, writer: Any) -> Connection:
-        """Our side."""
+        """Return our side of the connection."""
 
     @abstractmethod
     def actors(self) -> list[Coroutine[Any, Any, None]]:
-        """What either side does of its own accord."""
+        """Return the actions of both sides that don't react to messages."""
 
     @abstractmethod
     def received(self, message: Any) -> None:
-        """The peer got this."""
+        """Let the peer react to a message."""
 
     @abstractmethod
     def check(self) -> None:
-        """What must hold at the end for one of the two sides."""
+        """Check the result, as far as it depends on which side is ours."""
 
     async def run(self) -> None:
         wire, connection = self.wire, self.wire.connection
@@ -89,8 +89,8 @@ class Interleaving(ABC):
         task.add_done_callback(self._has_ended)
         return task
 
-    async def whatever(self) -> None:
-        """What a handler may do."""
+    async def random_step(self) -> None:
+        """Do what a handler may do: raise, wait, cancel its task, or return."""
         match self.chance.randrange(16):
             case 0:
                 raise ValueError

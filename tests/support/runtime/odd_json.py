@@ -1,4 +1,4 @@
-"""Lines that strict parsers refuse, made of a message."""
+"""Messages as lines that strict parsers refuse."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ END = b"}" * FAR_TOO_DEEP
 
 
 def nested(levels: int) -> Any:
-    """A list in a list in a list."""
+    """Return a list nested so many levels deep."""
     value: Any = "the bottom"
     for _ in range(levels):
         value = [value]
@@ -23,7 +23,7 @@ def nested_json(levels: int) -> bytes:
     return b"[" * levels + b'"the bottom"' + b"]" * levels
 
 
-# What is no JSON by the letter, or more than is accepted. Its meaning is certain all the same.
+# Values that are invalid JSON or exceed a limit, but have a clear meaning.
 CERTAIN = {
     "NaN": b"NaN",
     "Infinity": b"[1, -Infinity]",
@@ -33,7 +33,7 @@ CERTAIN = {
     "an integer of 6000 digits": b"7" * 6000,
 }
 
-# What makes a message of what stands before it that nothing reads whole.
+# Changes that make a line unreadable as a whole.
 DAMAGE = {
     "a bad byte": lambda line: line.replace(b"hunter2", b"hun\xffter2"),
     "half a surrogate pair in UTF-8": lambda line: line.replace(b"hunter2", b"hun\xed\xa0\xbdter2"),
@@ -42,7 +42,7 @@ DAMAGE = {
     "a brace too many": lambda line: line + b"}",
     "a brace too few": lambda line: line[:-1],
     "two objects": lambda line: line + b'{"jsonrpc":"2.0","method":"_x"}',
-    "text behind it": lambda line: line + b" hunter2",
+    "trailing text": lambda line: line + b" hunter2",
     "a bad escape": lambda line: line.replace(b"hunter2", b"hun\\xter2"),
     "a trailing comma": lambda line: line[:-1] + b",}",
     "200000 levels": lambda line: line.replace(b'"hunter2"', nested_json(FAR_TOO_DEEP)),
@@ -52,7 +52,7 @@ DAMAGE = {
 
 
 def message(**members: Any) -> bytes:
-    """A message in a line. Members that are bytes are put in as they are."""
+    """Return the line of a message. Members that are bytes are inserted unchanged."""
     parts = [
         b"%b:%b" % (json.dumps(name).encode(), value if isinstance(value, bytes) else json.dumps(value).encode())
         for name, value in members.items()

@@ -1,4 +1,4 @@
-"""A raw peer: reads and writes bytes at the other end of a connection, and knows nothing of the runtime's framing."""
+"""A raw peer, which reads and writes bytes at the other end of a connection, independent of the runtime's framing."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ async def _streams() -> Ends:
 
 
 class _HalfClosing(StreamOutput):
-    """Says that no more comes, and goes on listening."""
+    """Closes only the writing half, so that the peer can still read."""
 
     async def close(self) -> None:
         if not self._writer.is_closing():
@@ -81,12 +81,12 @@ LINKS: dict[str, Link] = {"memory": _memory, "pipes": _pipes, "streams": _stream
 
 
 class Peer:
-    """The other end. It reads only what is asked for by `receive`."""
+    """The other end of a connection. It reads only when `receive` is called."""
 
     def __init__(self, source: ByteSource, writer: ByteWriter) -> None:
         self._source = source
         self._has_ended = False
-        self._news = asyncio.Event()
+        self._has_data = asyncio.Event()
         self.writer = writer
         self._bytes = b""
         source.start(self)
@@ -96,11 +96,11 @@ class Peer:
     def received(self, data: bytes, /) -> None:
         self._bytes += data
         self._source.pause()
-        self._news.set()
+        self._has_data.set()
 
     def ended(self, error: OSError | None, /) -> None:
         self._has_ended = True
-        self._news.set()
+        self._has_data.set()
 
     async def send(self, *messages: Any) -> None:
         """Send messages: bytes as they are, anything else as JSON-RPC on a line."""
@@ -112,9 +112,9 @@ class Peer:
         while b"\n" not in self._bytes:
             if self._has_ended:
                 raise EOFError(self._bytes)
-            self._news.clear()
+            self._has_data.clear()
             self._source.resume()
-            await self._news.wait()
+            await self._has_data.wait()
         found, self._bytes = self._bytes.split(b"\n", 1)
         return found
 
@@ -122,7 +122,7 @@ class Peer:
         return json.loads(await self.receive_line())
 
     async def call(self, method: str, params: Any = None) -> Any:
-        """Send a request and give the message that answers it; nothing else may come before."""
+        """Send a request and return its response, which has to be the next message."""
         self._next += 1
         await self.send({"id": self._next, "method": method, "params": params})
         answer = await self.receive()
@@ -130,7 +130,7 @@ class Peer:
         return answer
 
     async def until_quiet(self) -> list[Any]:
-        """Every message that the other side sends before it answers a request that it doesn't know."""
+        """Return the messages that the other side sends before it answers an unknown request."""
         self._next += 1
         await self.send({"id": self._next, "method": "quiet"})
         found: list[Any] = []
@@ -142,11 +142,11 @@ class Peer:
         await self._source.stop()
 
     async def end(self) -> None:
-        """Close this side: the other one reads EOF."""
+        """Close this side, so that the other side reads EOF."""
         await self.writer.close()
 
     async def rest(self) -> list[Any]:
-        """What comes until the other side closes, too."""
+        """Return all further messages until the other side closes."""
         found: list[Any] = []
         try:
             while True:
@@ -156,6 +156,7 @@ class Peer:
 
 
 def line(message: Any) -> bytes:
+    """Return the line of a message."""
     return json.dumps({"jsonrpc": "2.0", **message} if isinstance(message, dict) else message).encode() + b"\n"
 
 
@@ -163,7 +164,7 @@ INITIALIZE = {"protocolVersion": 1, "clientCapabilities": {}}
 
 
 class PlainAgent(Agent):
-    """An agent that does what is needed and no more."""
+    """An agent with only the required methods."""
 
     def __init__(self, client: RemoteClient) -> None:
         self.client = client
@@ -179,7 +180,7 @@ class PlainAgent(Agent):
 
 
 class PlainClient(Client):
-    """A client that remembers the updates it got."""
+    """A client that records updates."""
 
     def __init__(self, agent: RemoteAgent) -> None:
         self.agent = agent
@@ -201,7 +202,7 @@ async def serving(
     side: Any = AGENT_SIDE,
     **options: Any,
 ) -> AsyncIterator[Peer]:
-    """Our agent at one end, a raw client at the other."""
+    """Connect our agent with a raw client, and yield the latter."""
     source, writer, peer_source, peer_writer, close = await link()
     connection = Connection(side, factory, source, writer, Options(**options))
     running = asyncio.create_task(run(connection))
@@ -211,7 +212,7 @@ async def serving(
             await peer.call("initialize", INITIALIZE)
         yield peer
     finally:
-        await _over(peer, running, close)
+        await _close(peer, running, close)
 
 
 @asynccontextmanager
@@ -224,7 +225,7 @@ async def calling(
     side: Any = CLIENT_SIDE,
     **options: Any,
 ) -> AsyncIterator[tuple[RemoteAgent, Peer]]:
-    """Our client at one end, a raw agent at the other."""
+    """Connect our client with a raw agent. Yield the proxy and the raw agent."""
     source, writer, peer_source, peer_writer, close = await link()
     connection = Connection(side, factory, source, writer, Options(**options))
     running = asyncio.create_task(run(connection))
@@ -234,10 +235,10 @@ async def calling(
             await _initialized(connection.remote, peer, capabilities or {})
         yield connection.remote, peer
     finally:
-        await _over(peer, running, close)
+        await _close(peer, running, close)
 
 
-async def _over(peer: Peer, running: asyncio.Task[Any], close: Callable[[], None]) -> None:
+async def _close(peer: Peer, running: asyncio.Task[Any], close: Callable[[], None]) -> None:
     try:
         async with asyncio.timeout(30):
             await peer.writer.close()
@@ -259,18 +260,18 @@ async def _initialized(remote: RemoteAgent, peer: Peer, capabilities: dict[str, 
 
 
 def chunk(text: str) -> SessionUpdateAgentMessageChunk:
-    """A part of what an agent says."""
+    """Return an `agent_message_chunk` with a text."""
     return SessionUpdateAgentMessageChunk(content=ContentBlockText(text=text))
 
 
 def text_of(notification: SessionNotification) -> str:
-    """What such a part says."""
+    """Return the text of such an update."""
     received: Any = notification.update
     return str(received.content.text)
 
 
 def update(session: str, text: str) -> dict[str, Any]:
-    """A `session/update` with a piece of a message."""
+    """Return a `session/update` with an `agent_message_chunk`."""
     content = {"type": "text", "text": text}
     return {
         "method": "session/update",
@@ -279,6 +280,6 @@ def update(session: str, text: str) -> dict[str, Any]:
 
 
 def prompt(id: Any, session: str = "s1") -> dict[str, Any]:
-    """A `session/prompt`."""
+    """Return a `session/prompt`."""
     params = {"sessionId": session, "prompt": [{"type": "text", "text": "hi"}]}
     return {"id": id, "method": "session/prompt", "params": params}

@@ -1,4 +1,4 @@
-"""The bytes of a peer that sends messages at random moments, and what can be said of them afterwards."""
+"""A peer that sends its bytes at random times, and reports which responses they required."""
 
 from __future__ import annotations
 
@@ -14,22 +14,27 @@ from acp_runtime.connection import Connection
 from acp_runtime.transports.memory import MemoryPipe
 from tests.support.runtime.peer import Peer, line
 
-# What is answered with an error without an id.
+# Lines that are answered with an error without an id.
 GARBAGE = (b"Hello, I am a banner\n", b"[1]\n", b'{"jsonrpc":"2.0"}\n', b'{"id":7,"method":"x"}\n', b'{"a":NaN}\n')
-# What is not answered.
-NOTHING = (b"\n", b" \t\r\n", b'{"jsonrpc":"2.0","id":987654,"result":{}}\n', b'{"jsonrpc":"2.0","method":"unknown"}\n')
+# Lines that are not answered.
+UNANSWERED = (
+    b"\n",
+    b" \t\r\n",
+    b'{"jsonrpc":"2.0","id":987654,"result":{}}\n',
+    b'{"jsonrpc":"2.0","method":"unknown"}\n',
+)
 
 
 class RandomPeer:
-    """The other end of a connection, which cuts what it sends into pieces and may end within one.
+    """The other end of a connection, which sends its bytes in random pieces and may stop within a line.
 
     Args:
-        chance: decides.
-        make: makes the connection, of a source and a writer.
+        chance: the random numbers.
+        make: makes the connection from a source and a writer.
 
     Attributes:
-        received: the messages of the connection, in order.
-        failures: what the event loop was told of that nobody handled.
+        received: the messages that the connection sent, in order.
+        failures: calls of the event loop's exception handler.
     """
 
     def __init__(self, chance: Random, make: Callable[[MemoryPipe, MemoryPipe], Connection]) -> None:
@@ -46,13 +51,13 @@ class RandomPeer:
         asyncio.get_running_loop().set_exception_handler(lambda _, context: self.failures.append(context))
 
     def send(self, *messages: Any) -> None:
-        """Send messages in this order, soon."""
+        """Queue messages to be sent in this order."""
         for message in messages:
             self._queued += message if isinstance(message, bytes) else line(message)
         self._has_news.set()
 
     async def pump(self, ends_after: int | None) -> None:
-        """Send what is to be sent, in pieces; all of it, or so many bytes and then EOF."""
+        """Send the queued messages in pieces. Send EOF after `ends_after` bytes, unless it is None."""
         while ends_after is None or len(self._written) < ends_after:
             while not self._queued:
                 self._has_news.clear()
@@ -67,7 +72,7 @@ class RandomPeer:
         await self.peer.end()
 
     async def receive(self, take: Callable[[Any], None]) -> None:
-        """Hand on what the connection sends until it ends."""
+        """Pass on the messages of the connection until it ends."""
         try:
             while True:
                 message = await self.peer.receive()
@@ -78,11 +83,11 @@ class RandomPeer:
 
     @property
     def is_idle(self) -> bool:
-        """Whether everything was sent."""
+        """Whether all queued messages were sent."""
         return not self._queued
 
     def sent(self) -> Iterator[Any]:
-        """The messages that the connection was sent whole; None for each line that is none."""
+        """Yield the messages that were sent completely, and None for each line that is not a message."""
         for each in self._written.split(b"\n"):
             if not each.strip():
                 continue
@@ -95,7 +100,7 @@ class RandomPeer:
             yield message if is_message and "jsonrpc" in message else None
 
     def owed(self) -> Counter[Any]:
-        """How many answers there are to be for each id."""
+        """Return the number of responses that are owed for each id."""
         owed: Counter[Any] = Counter()
         for message in self.sent():
             if message is None:
@@ -105,14 +110,14 @@ class RandomPeer:
         return owed
 
     def answered(self) -> Counter[Any]:
-        """How many there were."""
+        """Return the number of responses that were received for each id."""
         for each in self.received:
             assert each.get("method") or ("result" in each) != ("error" in each), each
         return Counter(each["id"] for each in self.received if "method" not in each)
 
 
 class SkippingLoop(asyncio.SelectorEventLoop):
-    """An event loop whose clock skips the time in which nothing would happen: deadlines cost none, and runs repeat."""
+    """An event loop whose clock skips idle time, so that deadlines take no time and runs are reproducible."""
 
     def __init__(self) -> None:
         super().__init__(_Skipping(self._skip))
@@ -137,13 +142,13 @@ class _Skipping(selectors.SelectSelector):
 
 
 async def turns(number: int) -> None:
-    """Let others run for so many turns of the event loop."""
+    """Let other tasks run for so many turns of the event loop."""
     for _ in range(number):
         await asyncio.sleep(0)
 
 
 async def settled(condition: Callable[[], bool], about: Callable[[], Any]) -> None:
-    """Wait for what happens within some thousand turns."""
+    """Wait until a condition holds, for at most 20,000 turns of the event loop."""
     for _ in range(20_000):
         if condition():
             return

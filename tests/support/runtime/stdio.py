@@ -1,4 +1,4 @@
-"""An agent on stdin and stdout, driven by raw bytes."""
+"""An agent on stdin and stdout, with raw bytes as its client."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.support.paths import ROOT
 from tests.support.runtime.peer import INITIALIZE, line
 
 OPENING = line({"id": 0, "method": "initialize", "params": INITIALIZE})
-# What is printed before it serves has to be still in Python's buffer, or it is on the wire.
+# Text printed before serving has to stay in Python's buffer, otherwise it is on the wire.
 BUFFERED = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
 
 
