@@ -57,7 +57,7 @@ class FileError(SchemaError):
 
 
 class FetchError(Exception):
-    """No schema could be fetched from a source. Nothing was changed. The message is one sentence or two."""
+    """No schema could be fetched from a source. Nothing was changed."""
 
 
 class SourceError(Exception):

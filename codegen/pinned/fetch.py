@@ -19,6 +19,7 @@ from codegen.pinned.sources import read_source
 from codegen.pinned.sources.release import Release
 
 _LICENSE = "LICENSE"
+_CHECK = "Nothing was changed. Check the source."
 
 
 def fetch(source: str, target: Path) -> list[str]:
@@ -34,22 +35,18 @@ def fetch(source: str, target: Path) -> list[str]:
 
     Raises:
         FetchError: the source is not available or is not a schema. Nothing was changed.
+        OSError: a file can't be read or written. Nothing was changed.
     """
-    try:
-        release = read_source(source)
-        for file, content in release.schemas.items():
-            _check_is_schema(file, content)
-        old = read_files(target)
-        kept = _kept_pins(old, release, target)
-        new = {name: content for name, content in old.items() if name in kept or name not in PLACES}
-        new |= release.schemas | _license(old, release)
-        new[PINS] = _pins(old, release, kept)
-        if new != old:
-            replace_folder(target, new)
-    except OSError as error:
-        raise FetchError(
-            f"{error.filename}: {error.strerror}. Nothing was changed. Check the path and its permissions."
-        ) from error
+    release = read_source(source)
+    for file, content in release.schemas.items():
+        _check_is_schema(file, content)
+    old = read_files(target)
+    kept = _kept_pins(old, release, target)
+    new = {name: content for name, content in old.items() if name in kept or name not in PLACES}
+    new |= release.schemas | _license(old, release)
+    new[PINS] = _pins(old, release, kept)
+    if new != old:
+        replace_folder(target, new)
     return [*_changes(old, new, kept), *_remarks(new)]
 
 
@@ -58,14 +55,14 @@ def _check_is_schema(file: str, content: bytes) -> None:
     try:
         found: Any = parse_json(content)
     except ValueError as error:
-        raise FetchError(f"{file} is not JSON: {error}. It begins with {content[:30]!r}.") from error
+        raise FetchError(f"{file} is not JSON: {error}. It begins with {content[:30]!r}. {_CHECK}") from error
     if not is_object(found):
-        raise FetchError(f"{file} is not an ACP schema: it is JSON, but not an object.")
+        raise FetchError(f"{file} is not an ACP schema: it is JSON, but not an object. {_CHECK}")
     messages, definitions = found.get("anyOf"), found.get("$defs")
     if not is_object(definitions) or not definitions:
-        raise FetchError(f"{file} is not an ACP schema: it has no definitions in `$defs`.")
+        raise FetchError(f"{file} is not an ACP schema: it has no definitions in `$defs`. {_CHECK}")
     if not is_array(messages) or not messages or not all(map(is_object, messages)):
-        raise FetchError(f"{file} is not an ACP schema: it has no messages in `anyOf`.")
+        raise FetchError(f"{file} is not an ACP schema: it has no messages in `anyOf`. {_CHECK}")
 
 
 def _kept_pins(old: dict[str, bytes], release: Release, target: Path) -> dict[str, dict[str, str]]:

@@ -90,8 +90,9 @@ def read_pins(path: Path) -> dict[str, Any]:
 
 def _check_same_files(present: set[str], listed: set[str]) -> None:
     for file in sorted(present ^ listed):
-        problem = "exists but is not pinned" if file in present else "is pinned but missing"
-        raise FileError("", f"The file {problem}. {_RESTORE}", file)
+        if file in present:
+            raise FileError("", "The file exists but is not pinned. Remove it, or run `make fetch` again.", file)
+        raise FileError("", f"The file is pinned but missing. {_RESTORE}", file)
 
 
 def parse_json(content: bytes) -> Any:
