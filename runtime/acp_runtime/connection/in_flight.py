@@ -69,7 +69,7 @@ class InFlightNotification(InFlightMessage):
     # Sets the attributes of the base class as well: a second call would cost every update (benchmark row `stream`).
     def __init__(self, default: Default, wire: str, handle: Handle, argument: Any, size: int, queue: QueueLoad) -> None:
         self.default = default
-        self.weight = size + _MODEL_BYTES
+        self.weight: int = size + _MODEL_BYTES
         self.peer_waits = 0
         self.done = False
         self.wire: str = wire
@@ -121,7 +121,7 @@ class InFlightRequest(InFlightMessage):
         size: int,
     ) -> None:
         self.default = default
-        self.weight = size + _MODEL_BYTES
+        self.weight: int = size + _MODEL_BYTES
         self.peer_waits = 0
         self.done = False
         self.id: RequestId = id

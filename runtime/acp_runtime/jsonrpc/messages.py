@@ -20,9 +20,9 @@ class IncomingRequest:
     __slots__ = ("id", "method", "params")
 
     def __init__(self, id: RequestId, method: str, params: Any) -> None:
-        self.id = id
-        self.method = method
-        self.params = params
+        self.id: RequestId = id
+        self.method: str = method
+        self.params: Any = params
 
 
 class IncomingNotification:
@@ -31,8 +31,8 @@ class IncomingNotification:
     __slots__ = ("method", "params")
 
     def __init__(self, method: str, params: Any) -> None:
-        self.method = method
-        self.params = params
+        self.method: str = method
+        self.params: Any = params
 
 
 class InvalidNotification:
@@ -46,9 +46,9 @@ class InvalidNotification:
     __slots__ = ("error", "method", "params")
 
     def __init__(self, method: str, params: Any, error: InvalidParams) -> None:
-        self.method = method
-        self.params = params
-        self.error = error
+        self.method: str = method
+        self.params: Any = params
+        self.error: InvalidParams = error
 
 
 class IncomingResponse:
@@ -65,12 +65,12 @@ class IncomingResponse:
     __slots__ = ("error", "fault", "id", "is_error", "is_null", "line")
 
     def __init__(self, id: Any, fault: str, is_error: bool, error: Any, is_null: bool, line: bytes) -> None:
-        self.id = id
-        self.fault = fault
-        self.is_error = is_error
-        self.error = error
-        self.is_null = is_null
-        self.line = line
+        self.id: Any = id
+        self.fault: str = fault
+        self.is_error: bool = is_error
+        self.error: Any = error
+        self.is_null: bool = is_null
+        self.line: bytes = line
 
 
 class Refused:
@@ -86,10 +86,10 @@ class Refused:
     def __init__(
         self, id: RequestId, error: RequestError, description: str = "", response_to: int | None = None
     ) -> None:
-        self.id = id
-        self.error = error
-        self.description = description
-        self.response_to = response_to
+        self.id: RequestId = id
+        self.error: RequestError = error
+        self.description: str = description
+        self.response_to: int | None = response_to
 
 
 class Ignored:
@@ -98,7 +98,7 @@ class Ignored:
     __slots__ = ("reason",)
 
     def __init__(self, reason: str) -> None:
-        self.reason = reason
+        self.reason: str = reason
 
 
 Message: TypeAlias = IncomingRequest | IncomingNotification | InvalidNotification | IncomingResponse | Refused | Ignored
