@@ -17,7 +17,7 @@ _HAS_JSON = rb'"[ \t]*[:,}\]]|\x00'
 
 def describe(line: bytes, reason: str) -> str:
     """Describe a line that isn't JSON. It is quoted only if it can't be a message or a fragment of one."""
-    about = f"{len(line)} bytes that are not JSON ({reason})"
+    description = f"{len(line)} bytes that are not JSON ({reason})"
     if re.match(_BEGINS_LIKE_JSON, line) or re.search(_HAS_JSON, line):
-        return about
-    return f"{about}: {printable(line)}"
+        return description
+    return f"{description}: {printable(line)}"

@@ -79,8 +79,8 @@ def _popen(
 
 def _check_types(command: Any, args: tuple[object, ...], cwd: object) -> None:
     """Refuse arguments of the wrong type by name; the error of `subprocess` wouldn't say which one it is."""
+    kind = type(command).__name__
     if isinstance(command, (list, tuple)):
-        kind = type(command).__name__
         raise TypeError(f"The command must be text, not a {kind}. Pass it and each of its arguments separately.")
     named = [("The command", command), ("cwd", "" if cwd is None else cwd)]
     named += [(f"Argument {number} of the command", value) for number, value in enumerate(args, 1)]

@@ -196,7 +196,7 @@ async def test_rule_23_an_agent_that_ignores_eof_and_sigterm_is_killed() -> None
     assert agent.process.returncode == -signal.SIGKILL
 
 
-async def test_rule_23_grandchildren_end_too_even_if_they_hold_the_pipes() -> None:
+async def test_rule_23_grandchildren_end_too_even_if_they_keep_the_pipes_open() -> None:
     async with spawned("parent", **SHORT) as agent:
         await opened(agent)
         pid = await agent.ext_request("_child")
