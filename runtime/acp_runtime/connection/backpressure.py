@@ -1,4 +1,4 @@
-"""Backpressure: counts the messages that are handled and that wait, to pause reading and to put off requests (rule 18).
+"""Backpressure: counts messages in flight and waiting messages, to pause reading and delay requests (rule 18).
 
 * Messages in flight never pause reading, however large they are.
 * Requests beyond the high-water mark wait, unstarted, as lines, unless every running handler awaits the peer.

@@ -35,7 +35,7 @@ def leave_if_forked(process_id: int, error: BaseException | None = None) -> None
     """End this process at once if it is a forked child that runs the parent's code.
 
     Args:
-        process_id: the parent.
+        process_id: the id of the parent.
         error: raised in the child, if anything was; decides its exit code.
     """
     if os.getpid() == process_id:

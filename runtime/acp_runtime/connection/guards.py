@@ -68,7 +68,9 @@ class Guards:
             return
         if not self._initialization.done:
             if not opens(method):
-                self._forbid(NotInitialized(f"{method.wire} was called before initialize was answered"))
+                self._forbid(
+                    NotInitialized(f"{method.wire} was called before initialize was answered. Await initialize first.")
+                )
         elif method.exempt is None or (method.exempt, getattr(params, method.exempt)) not in self._created:
             self._check_capabilities(method, params)
         if method.paths:

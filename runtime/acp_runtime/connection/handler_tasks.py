@@ -20,7 +20,7 @@ class HandlerTasks:
 
     def create(self, coroutine: Coroutine[Any, Any, Any], ended: Ended) -> asyncio.Task[Any]:
         """Create a task. `ended` is called with it when it has ended."""
-        # Handlers must not inherit the context variables of the caller or handler that made room for them.
+        # Handlers must not inherit the context variables of the code that lets them start.
         task = self._loop.create_task(coroutine, context=self._context.copy())
         self._tasks[task] = ended
         task.add_done_callback(self._ended)

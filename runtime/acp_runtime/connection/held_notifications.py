@@ -88,11 +88,11 @@ class HeldNotifications:
         self._held.append(_Held(session, sender if sender in self.creating else None, line))
         self._size += len(line)
 
-    def _take(self, goes: Callable[[_Held], bool]) -> list[_Held]:
+    def _take(self, may_leave: Callable[[_Held], bool]) -> list[_Held]:
         """Remove the lines that may be sent, and return them in order."""
-        taken = [held for held in self._held if goes(held)]
+        taken = [held for held in self._held if may_leave(held)]
         if taken:
-            self._held = [held for held in self._held if not goes(held)]
+            self._held = [held for held in self._held if not may_leave(held)]
             self._size -= sum(len(held.line) for held in taken)
         return taken
 

@@ -66,7 +66,7 @@ class Initialization:
         """Read the version in an opening request with invalid params, which may be for another version of the protocol.
 
         Returns:
-            The request reduced to its version, the error that answers it, or None if it is for this version.
+            The request reduced to its version, the error that answers it, or None for this version or an invalid one.
         """
         version = _version(as_object(params) or {}, self._profile.version)
         if not self._checks_versions or version is None or version == self._profile.protocol_version:
@@ -84,10 +84,18 @@ class Initialization:
             return result.model_copy(update={attribute: own})
         return result
 
-    def record_request(self, handler: Handler, params: Any, result: Any) -> None:
+    def record_exchange(self, handler: Handler, params: Any, result: Any) -> None:
         """Record the peer's opening request and this side's result."""
-        self._record(params)
+        self.record_peer(params)
         self.advertise(handler, result)
+
+    def record_peer(self, message: Any) -> None:
+        """Record the peer's request or result that opens the connection."""
+        capabilities, info = self._profile.advertised["client" if self._side.role == "agent" else "agent"]
+        self.done = True
+        self.peer = to_plain_json(message)
+        self.peer_capabilities = getattr(message, to_snake(capabilities), None)
+        self.peer_info = getattr(message, to_snake(info), None)
 
     def check_version(self, result: Any) -> None:
         """Check the version in the peer's result, given as plain JSON, before anything else in it.
@@ -99,21 +107,17 @@ class Initialization:
         if self._checks_versions and version is not None and version != self._profile.protocol_version:
             raise ProtocolVersionMismatch(version, self._profile.protocol_version)
 
-    def record_result(self, result: Any) -> None:
-        """Record the peer's result."""
-        self._record(result)
-
     def advertise(self, handler: Handler, message: Any) -> None:
         """Record what this side advertises, once. Log at ERROR the methods of it that its handler doesn't implement."""
         if self._advertised is not None:
             return
-        self._advertised = said = to_plain_json(message)
+        self._advertised = advertised = to_plain_json(message)
         missing = [
             method.wire
             for method in self._side.requests.values()
             if method.capability is not None
             and method.side == self._side.role
-            and is_advertised(said, method.capability)
+            and is_advertised(advertised, method.capability)
             and not self._side.overrides(handler, method)
         ]
         if missing:
@@ -130,13 +134,6 @@ class Initialization:
         if not self._checks_versions or not self._profile.refuses_lower or version >= own:
             return None
         return UnsupportedProtocolVersion(data={"supported": [own]})
-
-    def _record(self, message: Any) -> None:
-        capabilities, info = self._profile.advertised["client" if self._side.role == "agent" else "agent"]
-        self.done = True
-        self.peer = to_plain_json(message)
-        self.peer_capabilities = getattr(message, to_snake(capabilities), None)
-        self.peer_info = getattr(message, to_snake(info), None)
 
 
 def is_advertised(message: Mapping[str, Any], capability: str) -> bool:

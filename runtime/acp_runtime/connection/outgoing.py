@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from asyncio import get_running_loop
-from logging import getLogger
 from typing import Any, TypeVar
 
 from acp_runtime.connection.backpressure import Backpressure
@@ -26,8 +25,6 @@ from acp_runtime.stubs.roles import Handler, ProcessInfo
 
 P = TypeVar("P")
 R = TypeVar("R")
-
-_logger = getLogger(__name__)
 
 
 class Outgoing:

@@ -71,7 +71,7 @@ class ResponseLines:
         """Return the line that opens the connection. The initialization is recorded only if the result is JSON."""
         result = self._initialization.own_result(result)
         line = result_line(id, result)
-        self._initialization.record_request(self._handler, params, result)
+        self._initialization.record_exchange(self._handler, params, result)
         self._guards.capabilities_changed()
         return line
 

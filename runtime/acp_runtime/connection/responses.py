@@ -115,7 +115,7 @@ class Responses:
 
     def _record(self, method: Request[Any, Any], call: Call, result: Any) -> None:
         if method.opens:
-            self._initialization.record_result(result)
+            self._initialization.record_peer(result)
             self._guards.capabilities_changed()
         if method.creates is not None or method.ends is not None:
             self._guards.record_result(method, call.params, result)

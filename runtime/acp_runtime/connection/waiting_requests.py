@@ -60,7 +60,7 @@ class WaitingRequests:
         self._backpressure.remove_waiting(len(request.line))
 
     def take_startable(self) -> Iterator[WaitingRequest]:
-        """Remove the requests that may start now, and yield one after the other."""
+        """Remove and yield the requests that may start now, oldest first."""
         while self.in_order:
             request = next(iter(self.in_order))
             if not self._backpressure.may_start(len(request.line)):
