@@ -192,8 +192,9 @@ def _payloads(node: Node, sender: str, properties: dict[str, Node], required: se
 
 
 def _expect(node: Node, keyword: str, value: str) -> None:
-    if node.take(keyword, str, "") != value:
-        raise node.error(f"Expected {value!r}.", keyword)
+    found = node.take(keyword, str, "")
+    if found != value:
+        raise node.error(f"Expected {value!r}, found {found!r}.", keyword)
 
 
 def _described(schema: Any, doc: str = "") -> Iterator[tuple[str, str]]:

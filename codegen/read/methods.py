@@ -155,8 +155,10 @@ def _part(name: str, schema: Any, payloads: set[Payload]) -> _Part | None:
     mine = {payload for payload in payloads if payload.definition == name}
     kinds = {payload.kind for payload in mine}
     if len(kinds) != 1:
-        found = " and ".join(sorted(kinds)) or "none"
-        raise SchemaError(pointer, f"Expected {name} in messages of one kind, found {found}.")
+        found = " and ".join(f"{each}s" for each in sorted(kinds)) or "none"
+        raise SchemaError(
+            pointer, f"Expected {name} in either requests, responses or notifications, found it in {found}."
+        )
     kind = kinds.pop()
     expected = (_RESPONDERS if kind == "response" else _SENDERS)[side]
     senders = {payload.sender for payload in mine}

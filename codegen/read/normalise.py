@@ -57,7 +57,8 @@ class _Reader:
             raise SchemaError(pointer, f"A definition can't be itself: {' is '.join([*self.in_progress, name])}.")
         if not is_class_name(name):
             raise SchemaError(
-                pointer, f"{name!r} can't be the name of a class; expected letters and digits, the first a capital."
+                pointer,
+                f"{name!r} can't be the name of a class; expected a capital, letters and digits, no Python keyword.",
             )
         self.in_progress.append(name)
         found = self._definition(name, Node(self.raw[name], pointer))

@@ -84,7 +84,7 @@ def no_tag(field: Field, falls_back: bool) -> Field:
 
 
 def _no_name(what: str, wire: str) -> str:
-    return f"The {what} {wire!r} has no Python name that it can be derived from again."
+    return f"The {what} {wire!r} has no Python name; expected camelCase that converts to snake_case and back."
 
 
 def _no_reference(name: str, node: Node) -> Type:

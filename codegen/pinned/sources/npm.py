@@ -13,7 +13,7 @@ from codegen.pinned.sources.folder import package_json, release_in
 from codegen.pinned.sources.release import Release
 
 _PACKAGE = re.compile(r"(?P<name>(@[a-z0-9][\w.-]*/)?[a-z0-9][\w.-]*)(@(?P<wanted>[\w][\w.+-]*))?")
-_SECONDS = 120
+SECONDS = 120
 _READ = re.compile(r"package/(schema/.*|package\.json|LICENSE)")
 _UNKNOWN = {"E404", "ETARGET", "EINVALIDTAGNAME"}
 _UNREACHABLE = {"ENOTFOUND", "EAI_AGAIN", "ECONNREFUSED", "ECONNRESET", "ETIMEDOUT", "ENETUNREACH", "EHOSTUNREACH"}
@@ -37,12 +37,12 @@ def _pack(spec: str, folder: Path) -> Path:
     """Run `npm pack` in a folder and return the archive it wrote."""
     command = ["npm", "pack", "--ignore-scripts", "--silent", "--loglevel=error", spec]
     try:
-        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=_SECONDS)
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=SECONDS)
     except FileNotFoundError as error:
         raise FetchError("npm is not installed. Install Node.js, or fetch from GitHub or a folder.") from error
     except subprocess.TimeoutExpired as error:
         raise FetchError(
-            f"npm did not download {spec} within {_SECONDS} seconds. Try again later, or fetch from a folder."
+            f"npm did not download {spec} within {SECONDS} seconds. Try again later, or fetch from a folder."
         ) from error
     if done.returncode:
         raise FetchError(_failure(spec, done.stderr))

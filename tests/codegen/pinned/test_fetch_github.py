@@ -166,9 +166,9 @@ def test_the_message_about_an_invalid_token_does_not_contain_it(
 ) -> None:
     monkeypatch.setenv("GITHUB_TOKEN", token)
     hub.instead["schema-v1.21.0"] = Answer(b'{"message": "Bad credentials"}', 401)
-    sentence = refused(TAG, target, capsys)
-    assert words in sentence
-    assert SECRET not in sentence
+    message = refused(TAG, target, capsys)
+    assert words in message
+    assert SECRET not in message
 
 
 # Failures
@@ -287,5 +287,5 @@ def test_a_kept_schema_has_to_match_its_pin(tmp_path: Path, capsys: pytest.Captu
         (target / "v2/schema.json").write_bytes(NEW_JSON)
     else:
         (target / "PINNED.json").unlink()
-    sentence = refused(TAG, target, capsys)
-    assert ("v2/schema.json would be kept" if spoil == "edit" else "no PINNED.json") in sentence
+    message = refused(TAG, target, capsys)
+    assert ("v2/schema.json would be kept" if spoil == "edit" else "no PINNED.json") in message

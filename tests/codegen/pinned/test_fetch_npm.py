@@ -86,7 +86,7 @@ def test_a_truncated_package_gives_one_line(tmp_path: Path, npm_does: NpmDoes) -
 
 
 def test_npm_is_stopped_at_the_deadline(npm_does: NpmDoes, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("codegen.pinned.sources.npm._SECONDS", 0.1)
+    monkeypatch.setattr("codegen.pinned.sources.npm.SECONDS", 0.1)
     assert "within 0.1 seconds" in npm_does("import signal; signal.pause()")
 
 
@@ -95,12 +95,12 @@ def test_npm_is_stopped_at_the_deadline(npm_does: NpmDoes, monkeypatch: pytest.M
 def test_npm_without_a_network_gives_one_line(
     tmp_path: Path, target: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    nobody = socket.create_server(("127.0.0.1", 0))
-    monkeypatch.setenv("npm_config_registry", f"http://127.0.0.1:{nobody.getsockname()[1]}/")
+    closed = socket.create_server(("127.0.0.1", 0))
+    monkeypatch.setenv("npm_config_registry", f"http://127.0.0.1:{closed.getsockname()[1]}/")
     monkeypatch.setenv("npm_config_fetch_retries", "0")
     monkeypatch.setenv("npm_config_cache", str(tmp_path / "cache"))
     monkeypatch.setenv("npm_config_noproxy", "127.0.0.1")
-    nobody.close()
+    closed.close()
     assert "npm can't reach its registry (ECONNREFUSED)" in refused("npm:@acp/sdk@9", target, capsys)
 
 

@@ -39,7 +39,7 @@ METHODS: dict[str, Case] = {
     "a method in no message": (
         at("/$defs/Text", **{"x-side": "agent", "x-method": "session/load"}),
         "/$defs/Text",
-        "found none",
+        "found it in none",
     ),
     "two requests of one method": (
         changed(OtherRequest=part_of("session/new", "agent", model())),
