@@ -159,7 +159,7 @@ def test_a_missing_source_fails_with_the_error_and_writes_nothing(hub: Hub, tmp_
     generated, _ = hub.upgrade(tmp_path / "gone")
     assert generated.failed
     assert generated.summary.startswith("No upgrade: codegen: ")
-    assert "gone is neither" in generated.summary
+    assert "gone is not a source" in generated.summary
     assert generated.outputs["regenerated"] == ""
     assert hub.writes == []
 
