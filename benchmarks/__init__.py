@@ -1,1 +1,1 @@
-"""How fast this package is, beside bare pydantic and asyncio and beside the official SDKs. `make bench` runs it."""
+"""Compare the speed of this package with bare pydantic and asyncio, and with the official SDKs: `make bench`."""

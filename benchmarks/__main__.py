@@ -15,20 +15,20 @@ from benchmarks.measuring import Row, measure
 from benchmarks.results import machine, result_of, versions
 from benchmarks.rows import all_rows
 from benchmarks.setup import Setup
-from benchmarks.table import lines_of
+from benchmarks.table import text_lines
 
 Number = TypeVar("Number", int, float)
 
 
 class UsageError(Exception):
-    """What was asked for can't be done, and what can."""
+    """The arguments are wrong. The message says which ones are possible."""
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Measure and print.
+    """Measure the selected rows and print the results.
 
     Returns:
-        0 if all was measured, whether bars are reached or not; 1 if a program failed; 2 for wrong usage.
+        0 if every row was measured, even if targets are missed; 1 if a program failed; 2 for wrong usage.
     """
     options = _options(arguments)
     try:
@@ -50,10 +50,10 @@ def _measure(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
     implementations = Implementations(with_peers=options.peers)
     setup = Setup(implementations, options.scale, folder)
     results: list[dict[str, Any]] = []
-    for row in _chosen(all_rows(setup), options):
+    for row in _selected(all_rows(setup), options):
         results.append(result_of(row, measure(row, options.rounds, _progress)))
         _progress("")
-        print("\n".join(lines_of(results[-1])), flush=True)
+        print("\n".join(text_lines(results[-1])), flush=True)
     return {
         "machine": machine(),
         "versions": versions(implementations),
@@ -63,22 +63,22 @@ def _measure(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
     }
 
 
-def _chosen(rows: list[Row], options: argparse.Namespace) -> list[Row]:
+def _selected(rows: list[Row], options: argparse.Namespace) -> list[Row]:
     names = [row.name for row in rows]
     unknown = [each for each in options.rows if each not in names]
     if unknown:
-        raise UsageError(f"There is no row {', '.join(unknown)}. The rows are {', '.join(names)}.")
+        raise UsageError(f"There is no row called {', '.join(unknown)}. The rows are {', '.join(names)}.")
     return [row for row in rows if not options.rows or row.name in options.rows]
 
 
 def _options(arguments: list[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Measure how fast this package is.")
-    parser.add_argument("rows", nargs="*", help="which rows to measure (default: all)")
-    parser.add_argument("--rounds", type=_positive(int), default=7, help="how often (default: 7)")
+    parser.add_argument("rows", nargs="*", help="the rows to measure (default: all)")
+    parser.add_argument("--rounds", type=_positive(int), default=7, help="how often to measure each row (default: 7)")
     parser.add_argument(
-        "--scale", type=_positive(float), default=1.0, help="multiplies the numbers of messages (default: 1)"
+        "--scale", type=_positive(float), default=1.0, help="multiply the numbers of messages by this (default: 1)"
     )
-    parser.add_argument("--no-peers", dest="peers", action="store_false", help="without the official SDKs")
+    parser.add_argument("--no-peers", dest="peers", action="store_false", help="don't measure the official SDKs")
     parser.add_argument("--json", type=Path, help="a file to write the results to")
     return parser.parse_args(arguments)
 
@@ -87,14 +87,14 @@ def _positive(kind: Callable[[str], Number]) -> Callable[[str], Number]:
     def number(text: str) -> Number:
         value = kind(text)
         if not value > 0:
-            raise argparse.ArgumentTypeError(f"{text} is not more than 0")
+            raise argparse.ArgumentTypeError(f"{text} is not greater than 0")
         return value
 
     return number
 
 
 def _progress(text: str) -> None:
-    """One line on a terminal that overwrites itself."""
+    """Show a line of progress on a terminal, in place of the previous one."""
     if sys.stderr.isatty():
         print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)
 

@@ -1,4 +1,4 @@
-"""Who is measured, and how a program of each is started. Peers are installed at their published versions."""
+"""The implementations that are measured, and how to start their programs. Peers are installed from their registries."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ _SECONDS = 300
 
 
 class FailedError(Exception):
-    """A program could not be measured, and why."""
+    """A program could not be measured. The message says why."""
 
 
 class Implementations:
-    """This package and the peers that can be had here.
+    """This package, and the peers that can be installed here.
 
     Args:
-        with_peers: whether to install and measure them.
+        with_peers: whether to install and measure peers.
 
     Attributes:
-        missing: by name, why a peer is not measured.
+        missing: the reason why a peer is not measured, by name.
     """
 
     def __init__(self, *, with_peers: bool) -> None:
@@ -42,23 +42,23 @@ class Implementations:
         for name, find in ((PYTHON_SDK, _python_sdk), (TYPESCRIPT_SDK, _typescript_sdk)):
             try:
                 if not with_peers:
-                    raise UnavailableError("peers were not asked for")
+                    raise UnavailableError("measured without peers")
                 self._peers[name] = find()
             except UnavailableError as reason:
                 self.missing[name] = str(reason)
 
     @property
     def peers(self) -> list[str]:
-        """Those that are measured."""
+        """The peers that are measured."""
         return list(self._peers)
 
     @property
     def names(self) -> list[str]:
-        """All that have an agent and a client, ours first."""
+        """All implementations that have an agent and a client, ours first."""
         return [OURS, *self._peers]
 
     def command(self, name: str, role: str) -> Command:
-        """How to start the agent or the client that is written with an implementation."""
+        """Return the command for the agent or the client that is written with an implementation."""
         if name == OURS:
             return program("ours", f"{role}.py")
         before, after = self._peers[name]
@@ -67,16 +67,16 @@ class Implementations:
 
 
 def program(folder: str, file: str) -> Command:
-    """How to start a program that needs no peer. Raw ones need nothing but the standard library and start fast."""
+    """Return the command for a program that needs no peer. Raw ones use only the standard library and start fast."""
     flags = ["-I", "-S"] if folder == "raw" else []
     return [sys.executable, *flags, str(PROGRAMS / folder / file)]
 
 
 def run(command: Sequence[str], *arguments: str | int | Task) -> Sample:
-    """Run a program to its end. Gives what it measured, which is the JSON it prints; times in seconds, sizes in bytes.
+    """Run a program and return the measurements that it prints as JSON, in seconds and bytes.
 
     Raises:
-        FailedError: it ended with an error, late, or without a word.
+        FailedError: it failed, or didn't end in time.
     """
     words = [*command, *(each if isinstance(each, str) else json.dumps(each) for each in arguments)]
     try:
@@ -90,7 +90,7 @@ def run(command: Sequence[str], *arguments: str | int | Task) -> Sample:
 
 
 def environment() -> Mapping[str, str]:
-    """What programs are started with. Nothing that changes Python: users have bytecode cached and output buffered."""
+    """Return the environment of programs. It has no `PYTHON...` variables, because users rarely set them."""
     return {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
 
 

@@ -1,4 +1,4 @@
-"""Lines as agents send them, the same on every run."""
+"""Messages as lines that agents send. They are the same in every run."""
 
 from __future__ import annotations
 
@@ -13,34 +13,34 @@ _WORDS = ("the", "model", "reads", "each", "file,", "changes", "what", "fails", 
 
 
 def chunks(count: int) -> bytes:
-    """So many `agent_message_chunk`, each of some words: 190 to 260 bytes."""
+    """Return lines with an `agent_message_chunk` of a few words each: 190 to 260 bytes."""
     seeded = random.Random(5)
     return b"".join(line_of(agent_message(seeded)) for _ in range(count))
 
 
 def of_size(size: int) -> bytes:
-    """One `agent_message_chunk` with so many characters of text."""
+    """Return a line with one `agent_message_chunk` that has this many characters of text."""
     line = "a line of an ordinary file, with its end\n"
     return line_of(chunk("agent_message_chunk", (line * (size // len(line) + 1))[:size]))
 
 
 def line_of(update: Update) -> bytes:
-    """The notification of an update."""
+    """Return the `session/update` notification of an update."""
     params = {"sessionId": SESSION, "update": update}
     message = {"jsonrpc": "2.0", "method": "session/update", "params": params}
     return json.dumps(message, separators=(",", ":"), ensure_ascii=False).encode() + b"\n"
 
 
 def words(seeded: random.Random, most: int) -> str:
-    """One word or more."""
+    """Return one to `most` words."""
     return " ".join(seeded.choices(_WORDS, k=seeded.randint(1, most)))
 
 
 def chunk(kind: str, text: str) -> Update:
-    """A part of a message that is text."""
+    """Return an update with a piece of text."""
     return {"sessionUpdate": kind, "content": {"type": "text", "text": text}}
 
 
 def agent_message(seeded: random.Random) -> Update:
-    """Some words of the agent's."""
+    """Return an `agent_message_chunk` with a few words."""
     return chunk("agent_message_chunk", words(seeded, 10))

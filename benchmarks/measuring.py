@@ -1,7 +1,7 @@
-"""A row of the table, and how it is measured: every implementation in turn, round by round.
+"""A row of the table, and how it is measured: in each round every implementation runs once.
 
-Ratios are taken within a round, so that a machine whose speed drifts changes both sides alike. The order rotates, so
-that nobody always comes after the same one.
+Ratios are computed within a round, so that a change in the machine's speed affects both sides. The order rotates, so
+that an implementation doesn't always run after the same other one.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ Measure = Callable[[], Sample]
 
 @dataclass(frozen=True)
 class Quantity:
-    """Something that is measured, and how it is shown.
+    """A measured quantity, and how it is shown.
 
     Attributes:
-        key: its name in a sample. All are costs: less is better.
-        unit: what it is shown in.
-        factor: turns a sample into that unit.
-        count: if given, the rate of so many per sample is shown instead.
+        key: its name in a sample. Every quantity is a cost: less is better.
+        unit: the unit in which it is shown.
+        factor: converts a sample to that unit.
+        count: if given, the quantity is shown as a rate: this count divided by the sample.
     """
 
     key: str
@@ -37,15 +37,15 @@ class Quantity:
 
 
 @dataclass(frozen=True)
-class Bar:
-    """What a row has to reach: a ratio of two implementations, or with `under` left out a number of ours.
+class Target:
+    """A target for a row: a limit for the ratio of two implementations, or for a number of ours if `under` is None.
 
     Attributes:
         key: the quantity.
-        sign: how the ratio compares to the limit.
-        limit: the bar.
-        over: the implementation above the line.
-        under: the one below the line.
+        sign: how the ratio must compare with the limit.
+        limit: the limit.
+        over: the implementation in the numerator.
+        under: the implementation in the denominator.
     """
 
     key: str
@@ -55,7 +55,7 @@ class Bar:
     under: str | None = None
 
     def ratios(self, samples: dict[str, list[Sample]]) -> list[float]:
-        """One for each round; none if one of the two is missing."""
+        """Return the ratio of each round; empty if one of the two is missing."""
         over = [each[self.key] for each in samples.get(self.over, [])]
         if self.under is None:
             return over
@@ -66,47 +66,47 @@ class Bar:
         return ratio <= self.limit if self.sign == "≤" else ratio >= self.limit
 
 
-def at_most(limit: float, *, times: str = FLOOR, key: str = "seconds") -> Bar:
-    """Ours costs at most so many times what another one does."""
-    return Bar(key, "≤", limit, over=OURS, under=times)
+def at_most(limit: float, *, times: str = FLOOR, key: str = "seconds") -> Target:
+    """Ours costs at most `limit` times as much as another implementation."""
+    return Target(key, "≤", limit, over=OURS, under=times)
 
 
-def at_least(limit: float, *, better_than: str, key: str = "seconds") -> Bar:
-    """Another one costs at least so many times what ours does."""
-    return Bar(key, "≥", limit, over=better_than, under=OURS)
+def at_least(limit: float, *, better_than: str, key: str = "seconds") -> Target:
+    """Another implementation costs at least `limit` times as much as ours."""
+    return Target(key, "≥", limit, over=better_than, under=OURS)
 
 
-def no_more_than(limit: float, *, key: str) -> Bar:
-    """A number of ours."""
-    return Bar(key, "≤", limit)
+def no_more_than(limit: float, *, key: str) -> Target:
+    """A number of ours is at most `limit`."""
+    return Target(key, "≤", limit)
 
 
 @dataclass(frozen=True)
 class Row:
-    """One row.
+    """One row of the table.
 
     Attributes:
-        name: what `python -m benchmarks <name>` calls it.
-        what: what is done, and between which two moments it is timed.
-        quantities: what is shown; the first is what is plotted.
-        measures: by implementation, in the order of the first round.
-        bars: what it has to reach.
-        missing: by implementation, why it is not measured.
-        warm: whether each is run once before, so that files and bytecode are cached.
+        name: the name for `python -m benchmarks <name>`.
+        description: what is done, and where the timing starts and ends.
+        quantities: the quantities that are shown. The first one is plotted.
+        measures: the function that takes a sample, by implementation, in the order of the first round.
+        targets: the targets.
+        missing: the reason why an implementation is not measured, by name.
+        warm: whether each implementation is run once before, so that files and bytecode are cached.
     """
 
     name: str
-    what: str
+    description: str
     quantities: Sequence[Quantity]
     measures: Mapping[str, Measure]
-    bars: Sequence[Bar] = ()
+    targets: Sequence[Target] = ()
     missing: dict[str, str] = field(default_factory=dict[str, str])
     warm: bool = False
 
 
 @dataclass(frozen=True)
 class Spread:
-    """A median with the quartiles around it."""
+    """A median with its quartiles."""
 
     median: float
     low: float
@@ -121,7 +121,7 @@ class Spread:
 
 
 def measure(row: Row, rounds: int, report: Callable[[str], None]) -> dict[str, list[Sample]]:
-    """Measure a row in so many rounds. Gives the samples by implementation, in the order of rounds."""
+    """Measure a row, and return the samples of all rounds by implementation."""
     samples: dict[str, list[Sample]] = {name: [] for name in row.measures}
     if row.warm:
         for run in row.measures.values():

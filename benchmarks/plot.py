@@ -1,4 +1,4 @@
-"""Where everything stands in the plot: what each implementation costs, in times of what ours does, on a log scale."""
+"""The layout of the plot: the cost of each implementation relative to ours, on a logarithmic scale."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ OTHERS = (FLOOR, *PEERS)
 
 @dataclass(frozen=True)
 class Mark:
-    """An implementation in a row."""
+    """The mark of one implementation in a row."""
 
     name: str
     x: float
@@ -25,7 +25,7 @@ class Mark:
 
 @dataclass(frozen=True)
 class Line:
-    """A row."""
+    """One row of the plot."""
 
     y: float
     name: str
@@ -35,7 +35,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Plot:
-    """Everything to draw, in pixels."""
+    """All positions in pixels."""
 
     width: float
     height: float
@@ -46,7 +46,7 @@ class Plot:
 
 
 def of(results: dict[str, Any]) -> Plot:
-    """The rows that somebody else is measured in, too."""
+    """Lay out the rows in which another implementation is measured too."""
     costs = [(row, _costs(row)) for row in results["rows"]]
     costs = [(row, by) for row, by in costs if by]
     every = [cost for _, by in costs for cost in by.values()]
@@ -60,7 +60,7 @@ def of(results: dict[str, Any]) -> Plot:
             y=TOP + ROW * index,
             name=row["name"],
             ours=_ours(row),
-            marks=[Mark(name, x(cost), f"{name}: {cost:.2f} times ours") for name, cost in by.items()],
+            marks=[Mark(name, x(cost), f"{name}: {cost:.2f} times our cost") for name, cost in by.items()],
         )
         for index, (row, by) in enumerate(costs)
     ]
@@ -69,7 +69,7 @@ def of(results: dict[str, Any]) -> Plot:
 
 
 def _costs(row: dict[str, Any]) -> dict[str, float]:
-    """By implementation, the median of the rounds' ratios to ours, of a row's first quantity."""
+    """Return the cost of each implementation relative to ours: the median over the rounds, of the first quantity."""
     key = row["quantities"][0]["key"]
     samples = row["samples"]
     ours = [each[key] for each in samples[OURS]]

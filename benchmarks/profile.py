@@ -1,7 +1,7 @@
-"""What each part of a message's way costs, in one process: `python -m benchmarks.profile`.
+"""Measure the steps of sending and receiving a message, in one process: `python -m benchmarks.profile`.
 
-Prints microseconds of CPU per message, the best of several runs. It uses nothing but what users import, so it measures
-any commit: put that commit's `generated` and `runtime` first on PYTHONPATH.
+Prints microseconds of CPU per message, the best of several runs. It imports only public names, so it can measure any
+commit: put that commit's `generated` and `runtime` first on PYTHONPATH.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Message(TypedDict):
 
 
 class StreamingAgent(Agent):
-    """Streams as many updates as a prompt says."""
+    """Streams the number of updates that is in the prompt."""
 
     def __init__(self, client: RemoteClient) -> None:
         self.client = client
@@ -65,13 +65,13 @@ class StreamingAgent(Agent):
 
 
 class SilentClient(Client):
-    """Takes updates and does nothing with them."""
+    """Ignores updates."""
 
     def __init__(self, agent: RemoteAgent) -> None:
         self.agent = agent
 
     async def session_update(self, notification: SessionNotification) -> None:
-        """Nothing."""
+        """Do nothing."""
 
     async def session_request_permission(self, request: RequestPermissionRequest) -> RequestPermissionResponse:
         raise NotImplementedError
@@ -81,7 +81,7 @@ def chunk() -> SessionUpdateAgentMessageChunk:
     return SessionUpdateAgentMessageChunk(content=ContentBlockText(text="a few words of what the agent says"))
 
 
-def built() -> SessionNotification:
+def build() -> SessionNotification:
     return SessionNotification(session_id=lines.SESSION, update=chunk())
 
 
@@ -97,7 +97,7 @@ async def in_flight(agent: RemoteAgent) -> None:
 async def parts(agent: RemoteAgent) -> dict[str, Callable[[], Awaitable[None]]]:
     received = lines.chunks(COUNT).splitlines()
     validate = TypeAdapter(Message).validate_json
-    notification = built()
+    notification = build()
 
     async def validated() -> None:
         for line in received:
@@ -105,19 +105,19 @@ async def parts(agent: RemoteAgent) -> dict[str, Callable[[], Awaitable[None]]]:
 
     async def constructed() -> None:
         for _ in range(COUNT):
-            built()
+            build()
 
     async def dumped() -> None:
         for _ in range(COUNT):
             notification.model_dump_json()
 
     return {
-        "validate an update, alone": validated,
-        "build an update: three models": constructed,
+        "validate an update": validated,
+        "build an update (three models)": constructed,
         "dump an update": dumped,
         "stream an update, both ends": lambda: prompts(agent, 1, COUNT),
         "round trip of a prompt, both ends": lambda: prompts(agent, COUNT, 0),
-        f"the same, {IN_FLIGHT} in flight": lambda: in_flight(agent),
+        f"round trip, {IN_FLIGHT} in flight": lambda: in_flight(agent),
     }
 
 

@@ -1,4 +1,4 @@
-"""`docs/performance.*` from results: `python -m benchmarks.report <file that --json wrote>`. Nobody types numbers."""
+"""Write `docs/performance.*` from results: `python -m benchmarks.report <file written with --json>`."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("results", type=Path, help="a file that `python -m benchmarks --json` wrote")
     path: Path = parser.parse_args(arguments).results
     if not path.is_file():
-        print(f"benchmarks: There is no {path}. `make bench` measures and writes it.", file=sys.stderr)
+        print(f"benchmarks: {path} doesn't exist. `make bench` measures and writes it.", file=sys.stderr)
         return 2
     text = path.read_text("utf-8")
     for name, content in {"performance.json": text, **render(json.loads(text))}.items():
@@ -31,7 +31,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def render(results: dict[str, Any]) -> dict[str, str]:
-    """The page and its plot, by their names below `docs/`."""
+    """Render the page and its plot, by their file names in `docs/`."""
     templates = FileSystemLoader(Path(__file__).parent / "templates")
     environment = Environment(loader=templates, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     page = environment.get_template("performance.md.jinja").render(results=results, names=NAMES, table=table)

@@ -1,4 +1,4 @@
-"""What was measured as plain data, which is what `--json` writes and what tables and plots are made from."""
+"""Results as plain data, which `--json` writes and from which tables and plots are made."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.implementations import PYTHON_SDK, TYPESCRIPT_SDK, Implementations, Sample
-from benchmarks.measuring import Bar, Quantity, Row, Spread
+from benchmarks.measuring import Quantity, Row, Spread, Target
 from tests.support import third_party
 
 
 def result_of(row: Row, samples: dict[str, list[Sample]]) -> dict[str, Any]:
-    """A row with its medians, quartiles and verdicts, and every sample behind them."""
+    """Return a row's medians, quartiles and verdicts, with all samples."""
     return {
         "name": row.name,
-        "what": row.what,
+        "description": row.description,
         "quantities": [_quantity(each, samples) for each in row.quantities],
-        "bars": [_bar(each, samples, several=len(row.quantities) > 1) for each in row.bars],
+        "targets": [_target(each, samples, several=len(row.quantities) > 1) for each in row.targets],
         "missing": row.missing,
         "samples": {name: [_short(each) for each in of] for name, of in samples.items()},
     }
@@ -40,15 +40,15 @@ def _quantity(quantity: Quantity, samples: dict[str, list[Sample]]) -> dict[str,
     }
 
 
-def _bar(bar: Bar, samples: dict[str, list[Sample]], *, several: bool) -> dict[str, Any]:
-    pair = f"{bar.over} / {bar.under}"
-    name = bar.key if bar.under is None else f"{pair} ({bar.key})" if several else pair
-    said: dict[str, Any] = {"name": name, "key": bar.key, "sign": bar.sign, "limit": bar.limit}
-    ratios = bar.ratios(samples)
+def _target(target: Target, samples: dict[str, list[Sample]], *, several: bool) -> dict[str, Any]:
+    pair = f"{target.over} / {target.under}"
+    name = target.key if target.under is None else f"{pair} ({target.key})" if several else pair
+    result: dict[str, Any] = {"name": name, "key": target.key, "sign": target.sign, "limit": target.limit}
+    ratios = target.ratios(samples)
     if not ratios:
-        return {**said, "ratio": None, "passed": None}
+        return {**result, "ratio": None, "passed": None}
     ratio = Spread.of(ratios)
-    return {**said, "ratio": _short(asdict(ratio)), "passed": bar.is_passed(ratio.median)}
+    return {**result, "ratio": _short(asdict(ratio)), "passed": target.is_passed(ratio.median)}
 
 
 def _short(sample: Sample) -> Sample:
@@ -56,7 +56,7 @@ def _short(sample: Sample) -> Sample:
 
 
 def machine() -> dict[str, Any]:
-    """Where this runs, as far as it matters."""
+    """Describe the machine."""
     return {
         "processor": _processor(),
         "cores": os.cpu_count(),
@@ -65,7 +65,7 @@ def machine() -> dict[str, Any]:
 
 
 def versions(implementations: Implementations) -> dict[str, str]:
-    """What was measured."""
+    """Return the versions of everything that was measured."""
     ours = {
         "acp-bindings": f"{version('acp-bindings')} ({_output('git', 'describe', '--always', '--dirty')})",
         "Python": f"{platform.python_implementation()} {platform.python_version()}",

@@ -1,4 +1,4 @@
-"""A schema with more definitions than upstream's, to see what another definition costs the generator."""
+"""Make schemas with more definitions than upstream's, to measure how the generator's time grows."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from codegen.nodes import REF_PREFIX, Json, is_array, is_object
 
 
 def grow(schema: Path, times: int) -> bytes:
-    """The schema with each definition that is no message so many times, each copy referring to copies."""
+    """Return a schema with this many copies of each definition that is no message. Copies refer to copies."""
     read: dict[str, Any] = json.loads(schema.read_bytes())
     definitions: dict[str, Any] = read["$defs"]
     copied = {name for name, each in definitions.items() if not any(key.startswith("x-") for key in each)}
@@ -21,7 +21,7 @@ def grow(schema: Path, times: int) -> bytes:
 
 
 def _renamed(node: Json, names: dict[str, str]) -> Json:
-    """A node with its references to these definitions led to others."""
+    """Return a copy of a node with its references renamed."""
     if is_array(node):
         return [_renamed(each, names) for each in node]
     if not is_object(node):

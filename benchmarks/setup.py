@@ -1,4 +1,4 @@
-"""What rows are made with: who takes part, how much of everything, and a folder for files."""
+"""The settings that all rows share."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from benchmarks.implementations import Implementations
 
 @dataclass(frozen=True)
 class Setup:
-    """How to measure.
+    """The settings of a run.
 
     Attributes:
-        implementations: who takes part.
-        scale: what the numbers of messages are multiplied with; 1 measures what the table says.
-        folder: for files that programs read.
+        implementations: the implementations to measure.
+        scale: multiplies the numbers of messages. The targets are meant for a scale of 1.
+        folder: a folder for files that programs read.
     """
 
     implementations: Implementations
@@ -27,7 +27,7 @@ class Setup:
         return max(least, round(count * self.scale))
 
     def file(self, name: str, make: Callable[[], bytes]) -> Path:
-        """A file that programs read, made when it is first needed."""
+        """Return a file that programs read. It is created on first use."""
         path = self.folder / name
         if not path.exists():
             path.parent.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""Results as text for a terminal."""
+"""Format results as text."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from typing import Any
 VERDICTS = {True: "pass", False: "MISSED", None: "not measured"}
 
 
-def lines_of(result: dict[str, Any]) -> Iterator[str]:
-    """A row of results: what each implementation reached, median and quartiles, then the bars."""
-    yield f"{result['name']}: {result['what']}"
+def text_lines(result: dict[str, Any]) -> Iterator[str]:
+    """Yield a row of results for the terminal: median and quartiles of each implementation, then the targets."""
+    yield f"{result['name']}: {result['description']}"
     quantities: list[dict[str, Any]] = result["quantities"]
     yield _columns("", [each["unit"] for each in quantities])
     for name in quantities[0]["by"]:
         yield _columns(name, [spread(each["by"][name]) for each in quantities])
     for name, reason in result["missing"].items():
         yield _columns(name, [f"missing: {reason}"])
-    for bar in result["bars"]:
-        yield f"    {bar['name']:28}{said(bar):24}{limit(bar):10}{VERDICTS[bar['passed']]}"
+    for target in result["targets"]:
+        yield f"    {target['name']:28}{ratio(target):24}{limit(target):10}{VERDICTS[target['passed']]}"
     yield ""
 
 
@@ -27,23 +27,23 @@ def _columns(name: str, cells: list[str]) -> str:
 
 
 def spread(values: dict[str, float]) -> str:
-    """A median with its quartiles."""
+    """Return a median with its quartiles."""
     return f"{number(values['median'])} ({number(values['low'])} to {number(values['high'])})"
 
 
-def said(bar: dict[str, Any]) -> str:
-    """A bar's ratio with its quartiles."""
-    ratio: dict[str, float] | None = bar["ratio"]
-    return "" if ratio is None else f"{ratio['median']:.2f} ({ratio['low']:.2f} to {ratio['high']:.2f})"
+def ratio(target: dict[str, Any]) -> str:
+    """Return a target's measured ratio with its quartiles."""
+    values: dict[str, float] | None = target["ratio"]
+    return "" if values is None else f"{values['median']:.2f} ({values['low']:.2f} to {values['high']:.2f})"
 
 
-def limit(bar: dict[str, Any]) -> str:
-    """What the ratio has to be."""
-    return f"{bar['sign']} {bar['limit']:g}"
+def limit(target: dict[str, Any]) -> str:
+    """Return a target's limit for the ratio."""
+    return f"{target['sign']} {target['limit']:g}"
 
 
 def number(value: float) -> str:
-    """With three digits that matter."""
+    """Return a number with three significant digits."""
     if abs(value) >= 100:
         return f"{value:,.0f}"
     return f"{value:.1f}" if abs(value) >= 10 else f"{value:.2f}".rstrip("0").rstrip(".")

@@ -1,4 +1,4 @@
-"""The updates of a coding agent at work: every kind that version 1 has, as often as they come."""
+"""The updates of a coding agent at work: every kind that version 1 has, with assumed frequencies."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _PATH = "/home/ada/project/src/server/connection.py"
 
 
 def mixed(count: int) -> bytes:
-    """So many lines, the same on every run; each kind comes at least once."""
+    """Return this many lines, the same in every run, with every kind at least once if `count` allows."""
     seeded = random.Random(5)
     kinds = list(_KINDS)
     further = seeded.choices(kinds, [_KINDS[each] for each in kinds], k=max(0, count - len(kinds)))
@@ -117,7 +117,7 @@ def _compaction_summary(seeded: random.Random) -> Update:
     return {**chunk("compaction_summary_chunk", words(seeded, 30)), "compactionId": "compaction-1"}
 
 
-# How often each kind comes, in a thousand.
+# The number of updates of each kind in a thousand.
 _KINDS: dict[Callable[[random.Random], Update], int] = {
     agent_message: 380,
     _agent_thought: 150,

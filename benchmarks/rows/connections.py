@@ -1,4 +1,4 @@
-"""Many agents of one client, and what a connection holds while nothing or too much comes."""
+"""Rows about many connections of one client, and the memory of a connection when idle and when flooded."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from benchmarks.setup import Setup
 AGENTS = 200
 UPDATES = 500
 FLOODS = (50_000, 200_000)
-# A handler sleeps a millisecond at every so many updates of a flood.
+# The handler of a flood sleeps for a millisecond every SLOW updates.
 SLOW = 100
-# How much more memory the larger flood may take.
+# The most that the larger flood's memory may be, relative to the smaller one's.
 FLAT = 1.1
 _MIB = 1 / 2**20
 
@@ -27,11 +27,11 @@ def many_agents(setup: Setup) -> Row:
     agents, count = setup.scaled(AGENTS, least=2), setup.scaled(UPDATES, least=20)
     return Row(
         name="agents",
-        what=f"A client with {agents} agents, each a raw process of its own that writes {count} updates; timed from "
-        "the prompts to the last update handled. Lag: when the last agent was done, to the median of all.",
+        description=f"A client has {agents} agents. Each is a separate raw process that writes {count} updates. Timed "
+        "from the prompts until the last update is handled. Lag: the time of the last agent divided by the median.",
         quantities=[Quantity("seconds", "updates/s", count=agents * count), Quantity("lag", "lag")],
         measures=_measures(setup, {"do": "agents", "agents": agents, "warm": 10, "count": count}),
-        bars=[at_least(3, better_than=PYTHON_SDK), no_more_than(2, key="lag")],
+        targets=[at_least(3, better_than=PYTHON_SDK), no_more_than(2, key="lag")],
         missing=setup.implementations.missing,
     )
 
@@ -40,7 +40,7 @@ def idle(setup: Setup) -> Row:
     agents = setup.scaled(AGENTS, least=2)
     return Row(
         name="idle",
-        what=f"What each of {agents} agents with an open session adds to the peak memory of their client.",
+        description=f"The memory that each of {agents} agents with an open session adds to their client's peak.",
         quantities=[Quantity("idle", "KiB", factor=1 / 1024)],
         measures=_measures(setup, {"do": "agents", "agents": agents, "warm": 0, "count": 1}),
         missing=setup.implementations.missing,
@@ -52,11 +52,11 @@ def flood(setup: Setup) -> Row:
     few, many = counts
     return Row(
         name="flood",
-        what=f"As receive, with {few} or {many} and a handler that sleeps 1 ms at every {SLOW}th: the client's peak "
-        "memory. Growth: that of more updates to that of fewer.",
+        description=f"The client's peak memory when it receives {few} or {many} and its handler sleeps for 1 ms every "
+        f"{SLOW} updates. Growth: the memory for {many} divided by the memory for {few}.",
         quantities=[*(Quantity(label, f"MiB, {label}", factor=_MIB) for label in counts), Quantity("growth", "growth")],
         measures={name: partial(_flood, setup, name, counts) for name in setup.implementations.names},
-        bars=[no_more_than(FLAT, key="growth")],
+        targets=[no_more_than(FLAT, key="growth")],
         missing=setup.implementations.missing,
     )
 
@@ -80,5 +80,5 @@ def _measures(setup: Setup, task: Task) -> dict[str, Measure]:
 
 
 def _raw(setup: Setup) -> Command:
-    """The same process for everybody, with the least of Python that can write lines."""
+    """Return the command of the agents, which is the same for all clients and loads as little of Python as possible."""
     return [*program("raw", "agent.py"), str(setup.file("short.jsonl", lambda: lines.chunks(UPDATES)))]

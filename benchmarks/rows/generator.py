@@ -1,4 +1,4 @@
-"""What `make regen` costs, and what it costs for more definitions than upstream has."""
+"""A row about `make regen`, and how its time grows with the number of definitions."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from benchmarks.schemas import grow
 from benchmarks.setup import Setup
 
 SCHEMA = Path(__file__).resolve().parents[2] / "schema"
-# How much more a definition may cost between the last two sizes than between the first two.
+# The most that a further definition may cost at the larger sizes, relative to the smaller ones.
 LINEAR = 1.25
 
 
@@ -22,22 +22,22 @@ def rows(setup: Setup) -> list[Row]:
     return [
         Row(
             name="regen",
-            what="`make regen` of the four profiles into an empty folder; then of version 1 alone with its definitions "
-            f"{', '.join(sizes)}. Growth: the CPU time for a further definition from {sizes[1]} to {sizes[2]}, to the "
-            f"same from {sizes[0]} to {sizes[1]}.",
+            description="`make regen` of the four profiles into an empty folder, then of version 1 alone with its "
+            f"definitions {', '.join(sizes)}. Growth: the CPU time for each further definition from {sizes[1]} to "
+            f"{sizes[2]}, divided by the same from {sizes[0]} to {sizes[1]}.",
             quantities=[
                 Quantity("seconds", "s"),
                 *(Quantity(each, f"s CPU for {each}") for each in sizes),
                 Quantity("growth", "growth"),
             ],
             measures={OURS: partial(_measure, setup)},
-            bars=[no_more_than(15, key="seconds"), no_more_than(LINEAR, key="growth")],
+            targets=[no_more_than(15, key="seconds"), no_more_than(LINEAR, key="growth")],
         )
     ]
 
 
 def _times(setup: Setup) -> tuple[int, int, int]:
-    """How many times the definitions of version 1."""
+    """Return the three sizes, in multiples of version 1's definitions."""
     return (1, 4, 16) if setup.scale >= 1 else (1, 2, 3)
 
 
@@ -50,7 +50,7 @@ def _measure(setup: Setup) -> Sample:
 
 
 def _schemas(setup: Setup, times: int) -> Path:
-    """A folder with a schema of version 1 that is so many times as large."""
+    """Return a folder with version 1's schema, its definitions copied this many times."""
     return setup.file(f"{times}x/v1/schema.json", lambda: grow(SCHEMA / "v1" / "schema.json", times)).parents[1]
 
 

@@ -1,4 +1,4 @@
-"""One large message: that its time grows with its size and no faster, and how much memory it takes."""
+"""Rows about one large message: whether its time is proportional to its size, and how much memory it needs."""
 
 from __future__ import annotations
 
@@ -10,32 +10,31 @@ from benchmarks.implementations import FLOOR, PYTHON_SDK, Command, Sample, Task,
 from benchmarks.measuring import Quantity, Row, at_least, no_more_than
 from benchmarks.setup import Setup
 
-# Characters of text. The line has 2% more bytes, since JSON writes the end of a line as two.
+# Characters of text. The message has 2% more bytes, since JSON escapes each newline with two bytes.
 SIZES = (3_000_000, 10_000_000, 30_000_000)
-# How much more a byte of the largest may cost than one of the smallest.
+# The most that a byte of the largest message may cost, relative to a byte of the smallest.
 LINEAR = 1.25
 WARM = 20
 
 
 def rows(setup: Setup) -> list[Row]:
-    received = (
-        "A raw process writes one update as a line of {}, a client's handler takes it; timed from the prompt to its "
-        "answer."
-    )
-    sent = "An agent's handler sends one update as a line of {}, a raw process reads it; timed likewise."
+    received = "A raw process writes one update of {}, and a client's handler receives it."
+    sent = "An agent's handler sends one update of {}, and a raw process reads it."
     return [_row(setup, "large-received", received, _received), _row(setup, "large-sent", sent, _sent)]
 
 
-def _row(setup: Setup, name: str, what: str, measure: Callable[[Setup, str, int], Sample]) -> Row:
+def _row(setup: Setup, name: str, action: str, measure: Callable[[Setup, str, int], Sample]) -> Row:
     sizes = [setup.scaled(each, least=1000) for each in SIZES]
     labels = [f"{each / 1e6:g} MB" for each in sizes]
+    sizes_listed = f"{', '.join(labels[:-1])} or {labels[-1]}"
     further = (
-        "Floor: a raw process at both ends. Growth: a byte of the largest to one of the smallest. "
-        "Memory: bytes at the peak for a byte of the line more."
+        "Timed from the prompt to its response. Floor: a raw process at both ends. Growth: the time per byte of the "
+        "largest update divided by that of the smallest. Memory: further bytes at the peak for each further byte of the "
+        "update."
     )
     return Row(
         name=name,
-        what=f"{what.format(', '.join(labels))} {further}",
+        description=f"{action.format(sizes_listed)} {further}",
         quantities=[
             *(Quantity(each, f"ms for {each}", factor=1000) for each in reversed(labels)),
             Quantity("growth", "growth"),
@@ -45,7 +44,7 @@ def _row(setup: Setup, name: str, what: str, measure: Callable[[Setup, str, int]
             each: partial(_by_size, partial(measure, setup, each), dict(zip(labels, sizes, strict=True)))
             for each in (*setup.implementations.names, FLOOR)
         },
-        bars=[
+        targets=[
             no_more_than(LINEAR, key="growth"),
             no_more_than(3, key="memory"),
             at_least(2, better_than=PYTHON_SDK, key=labels[-1]),

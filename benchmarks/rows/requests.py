@@ -1,4 +1,4 @@
-"""Prompts that are answered at once: one after the other, and many in flight."""
+"""Rows about prompts that are answered immediately: one after the other, and many in flight."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ def round_trip(setup: Setup) -> Row:
     measures[FLOOR] = partial(run, program("floor", "ping.py"), task, *program("floor", "echo.py"))
     return Row(
         name="round-trip",
-        what=f"{count:,} prompts, each answered at once, one after the other; client and agent of one implementation. "
-        "Floor: asyncio streams that echo a line.",
+        description=f"{count:,} prompts, one after the other, each answered immediately. The client and the agent use "
+        "the same implementation. Floor: asyncio streams that echo a line.",
         quantities=[Quantity("seconds", "µs", factor=1e6 / count)],
         measures=measures,
-        bars=[at_most(2), at_least(1.8, better_than=PYTHON_SDK), at_least(1.8, better_than=TYPESCRIPT_SDK)],
+        targets=[at_most(2), at_least(1.8, better_than=PYTHON_SDK), at_least(1.8, better_than=TYPESCRIPT_SDK)],
         missing=setup.implementations.missing,
     )
 
@@ -38,10 +38,10 @@ def concurrent(setup: Setup) -> Row:
     task: Task = {"do": "prompts", "warm": max(IN_FLIGHT, count // 10), "count": count, "in_flight": IN_FLIGHT}
     return Row(
         name="concurrent",
-        what=f"{count:,} prompts, each answered at once, {IN_FLIGHT} sessions at a time.",
+        description=f"{count:,} prompts, each answered immediately, in {IN_FLIGHT} sessions at a time.",
         quantities=[Quantity("seconds", "requests/s", count=count)],
         measures=_measures(setup, task),
-        bars=[at_least(2.5, better_than=PYTHON_SDK), at_least(2.5, better_than=TYPESCRIPT_SDK)],
+        targets=[at_least(2.5, better_than=PYTHON_SDK), at_least(2.5, better_than=TYPESCRIPT_SDK)],
         missing=setup.implementations.missing,
     )
 

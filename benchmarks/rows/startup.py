@@ -1,4 +1,4 @@
-"""Processes that start: what importing costs, and how long until a client has its first answers."""
+"""Rows about starting: the cost of importing, and the time until a client has its first responses."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ def rows(setup: Setup) -> list[Row]:
 def cold_start(setup: Setup) -> Row:
     return Row(
         name="cold-start",
-        what="A raw process starts an agent; timed from before the start to the answer to initialize. "
+        description="A raw process starts an agent. Timed from the start to the response of `initialize`. "
         "Floor: a script that imports asyncio and pydantic, defines one model and writes a line.",
         quantities=[_MILLISECONDS],
         measures=_started(setup, "initialize"),
-        bars=[at_most(1.3), at_least(1, better_than=TYPESCRIPT_SDK), at_least(2.5, better_than=PYTHON_SDK)],
+        targets=[at_most(1.3), at_least(1, better_than=TYPESCRIPT_SDK), at_least(2.5, better_than=PYTHON_SDK)],
         missing=setup.implementations.missing,
         warm=True,
     )
@@ -35,10 +35,10 @@ def importing() -> Row:
     scripts = {OURS: "import acp_bindings.v1", FLOOR: _BARE}
     return Row(
         name="import",
-        what="A process that imports acp_bindings.v1 and ends. Floor: one that imports pydantic and defines one model.",
+        description="A process imports `acp_bindings.v1` and ends. Floor: it imports pydantic and defines one model.",
         quantities=[Quantity("cpu", "ms CPU", factor=1000), Quantity("peak", "MiB", factor=1 / 2**20)],
         measures={name: partial(run, raw, sys.executable, "-c", script) for name, script in scripts.items()},
-        bars=[at_most(1.25, key="cpu"), at_most(1.25, key="peak")],
+        targets=[at_most(1.25, key="cpu"), at_most(1.25, key="peak")],
         warm=True,
     )
 
@@ -46,11 +46,11 @@ def importing() -> Row:
 def first_prompt(setup: Setup) -> Row:
     return Row(
         name="first-prompt",
-        what="As cold start, and on: a session, then a prompt that streams one update; timed from before the start to "
-        "the prompt's answer. Floor: that of cold start.",
+        description="The same as cold-start, followed by a session and a prompt that streams one update. Timed from "
+        "the start to the prompt's response. Floor: that of cold-start.",
         quantities=[_MILLISECONDS],
         measures=_started(setup, "prompt"),
-        bars=[at_most(1.6)],
+        targets=[at_most(1.6)],
         missing=setup.implementations.missing,
         warm=True,
     )

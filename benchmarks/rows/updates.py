@@ -1,4 +1,4 @@
-"""Updates that stream in one session: received, sent, from end to end, and of every kind."""
+"""Rows about updates in one session: received, sent, streamed from end to end, and of every kind."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from benchmarks.setup import Setup
 
 UPDATES = 50_000
 MIXED = 20_000
-# The length of a text; an update is a line of some 200 bytes with it.
+# The characters of text in an update, whose line then has about 200 bytes.
 SIZE = 40
 
 
@@ -24,11 +24,12 @@ def receive(setup: Setup) -> Row:
     count = setup.scaled(UPDATES, least=20)
     return Row(
         name="receive",
-        what=f"A raw process writes {count:,} agent_message_chunk, a client's handler counts them; timed from the "
-        "prompt to the last one handled. Floor: pydantic-core validates the same lines in a loop.",
+        description=f"A raw process writes {count:,} `agent_message_chunk` updates, and a client's handler counts "
+        "them. Timed from the prompt until the last one is handled. Floor: pydantic-core validates the same lines in a "
+        "loop.",
         quantities=[Quantity("seconds", "updates/s", count=count)],
         measures=_received(setup, setup.implementations.names, count, lines.chunks),
-        bars=[at_most(1.6), at_least(4, better_than=PYTHON_SDK)],
+        targets=[at_most(1.6), at_least(4, better_than=PYTHON_SDK)],
         missing=setup.implementations.missing,
     )
 
@@ -41,11 +42,11 @@ def send(setup: Setup) -> Row:
     measures[FLOOR] = partial(run, program("floor", "build.py"), _warm(count), count, SIZE)
     return Row(
         name="send",
-        what=f"An agent's handler builds and sends {count:,} updates, a raw process counts lines; timed from the "
-        "prompt to its answer. Floor: the same models built and made JSON of in a loop.",
+        description=f"An agent's handler builds and sends {count:,} updates, and a raw process counts lines. Timed "
+        "from the prompt to its response. Floor: a loop that builds the same models and dumps them to JSON.",
         quantities=[Quantity("seconds", "updates/s", count=count)],
         measures=measures,
-        bars=[at_most(1.6), at_least(4, better_than=PYTHON_SDK)],
+        targets=[at_most(1.6), at_least(4, better_than=PYTHON_SDK)],
         missing=sides.missing,
     )
 
@@ -56,27 +57,28 @@ def stream(setup: Setup) -> Row:
     task = _task(count)
     return Row(
         name="stream",
-        what=f"{count:,} updates from an agent's handler to a client's, both of one implementation, over stdio; "
-        "timed from the prompt to the last one handled.",
+        description=f"An agent's handler sends {count:,} updates over stdio to a client's handler of the same "
+        "implementation. Timed from the prompt until the last one is handled.",
         quantities=[Quantity("seconds", "updates/s", count=count)],
         measures={
             name: partial(run, sides.command(name, "client"), task, *sides.command(name, "agent"))
             for name in sides.names
         },
-        bars=[at_least(3, better_than=PYTHON_SDK), at_least(3, better_than=TYPESCRIPT_SDK)],
+        targets=[at_least(3, better_than=PYTHON_SDK), at_least(3, better_than=TYPESCRIPT_SDK)],
         missing=sides.missing,
     )
 
 
 def mixed(setup: Setup) -> Row:
     count = setup.scaled(MIXED, least=20)
-    peers = dict.fromkeys(setup.implementations.peers, "does not know every kind of update")
+    peers = dict.fromkeys(setup.implementations.peers, "it lacks some kinds of updates")
     return Row(
         name="mixed",
-        what=f"As receive, with {count:,} updates of every kind: tool calls, diffs, plans, terminals, options, usage.",
+        description=f"The same as receive, with {count:,} updates of every kind: tool calls, diffs, plans, terminals, "
+        "options, usage.",
         quantities=[Quantity("seconds", "updates/s", count=count)],
         measures=_received(setup, [OURS], count, traffic.mixed),
-        bars=[at_most(1.6)],
+        targets=[at_most(1.6)],
         missing=setup.implementations.missing | peers,
     )
 
@@ -97,5 +99,5 @@ def _task(count: int) -> Task:
 
 
 def _warm(count: int) -> int:
-    """How many come before those that are timed."""
+    """Return the number of updates before those that are timed."""
     return count // 20

@@ -1,4 +1,4 @@
-"""The floor of sending: `build.py <warm> <count> <size>` builds each update and makes JSON of it, and nothing else."""
+"""The floor of sending: `build.py <warm> <count> <size>` only builds each update and dumps it to JSON."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from acp_bindings.v1 import ContentBlockText, SessionNotification, SessionUpdate
 
 
 def text_of(size: int) -> str:
-    """So many characters, as they are in a file."""
+    """Return this many characters of ordinary lines."""
     line = "a line of an ordinary file, with its end\n"
     return (line * (size // len(line) + 1))[:size]
 

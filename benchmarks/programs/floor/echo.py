@@ -1,4 +1,4 @@
-"""The floor of a round trip, agent's side: gives back each line, as asyncio reads and writes pipes."""
+"""The floor of a round trip, the agent's side: echoes each line with asyncio's streams."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The floor of a round trip, client's side: `ping.py <task as JSON> <agent> [<argument> ...]` waits for each line."""
+"""The floor of a round trip, the client's side: `ping.py <task as JSON> <agent> [<argument> ...]` awaits each echo."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The floor of starting: imports asyncio and pydantic, defines one model, writes a line."""
+"""The floor of starting: import asyncio and pydantic, define one model, write a line."""
 
 from __future__ import annotations
 
@@ -12,5 +12,5 @@ class Model(BaseModel):
     x: int
 
 
-sys.stdout.write(f"{asyncio.__name__} and {Model.__name__} are there\n")
+sys.stdout.write(f"{asyncio.__name__} and {Model.__name__} are imported\n")
 sys.stdout.flush()

@@ -1,4 +1,4 @@
-"""The floor of receiving: `validate.py <file of lines> <warm> <count>` validates each line, and does nothing else."""
+"""The floor of receiving: `validate.py <file of lines> <warm> <count>` only validates each line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The agent, written with this package: a prompt's text says how many updates to stream, and of which size."""
+"""The agent, written with this package. A prompt's text is the number of updates to stream and their size."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from acp_bindings.v1 import (
 
 
 def text_of(size: int) -> str:
-    """So many characters, as they are in a file."""
+    """Return this many characters of ordinary lines."""
     line = "a line of an ordinary file, with its end\n"
     return (line * (size // len(line) + 1))[:size]
 

@@ -1,9 +1,9 @@
-"""The client, written with this package: `client.py <task as JSON> <agent> [<argument> ...]` prints what it measured.
+"""The client, written with this package: `client.py <task as JSON> <agent> [<argument> ...]` prints its measurements.
 
-A task says what to do:
-* `updates`: have `warm` and then, timed, `count` updates of `size` streamed; each `slow`-th takes its handler 1 ms;
-* `prompts`: have `warm` and then, timed, `count` prompts answered, `in_flight` at a time, each in its own session;
-* `agents`: have each of that many agents stream `warm` and then, timed, `count` updates.
+The tasks are, each with `warm` untimed messages before the `count` timed ones:
+* `updates`: receive updates with `size` characters. The handler sleeps for 1 ms every `slow` updates;
+* `prompts`: send prompts in `in_flight` sessions at a time;
+* `agents`: receive updates from each of that many agents.
 The clients written with other SDKs do the same.
 """
 
@@ -54,7 +54,7 @@ class CountingClient(Client):
         await self.agent.session_prompt(session_id=session, prompt=[ContentBlockText(text=f"{count} {size}")])
 
     async def stream(self, session: str, count: int, size: int) -> None:
-        """Have that many updates streamed, and wait until they are handled."""
+        """Let the agent stream updates, and wait until they are handled."""
         if not count:
             return
         self.done.clear()
@@ -125,11 +125,11 @@ async def agents(stack: AsyncExitStack, command: list[str], task: dict[str, Any]
 
 
 def peak_memory() -> int:
-    """The most memory that this process has had, in bytes."""
+    """Return the peak memory of this process in bytes."""
     try:
         with open("/proc/self/status") as status:
             return next(int(line.split()[1]) for line in status if line.startswith("VmHWM")) * 1024
-    except OSError:  # Linux alone counts in `ru_maxrss` what its parent had when it started this process
+    except OSError:  # not on Linux, where `ru_maxrss` would include the parent's memory at the start of this process
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
 
 

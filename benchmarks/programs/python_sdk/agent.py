@@ -1,4 +1,4 @@
-"""The agent, written with the official Python SDK. `programs/ours/agent.py` is the same one with this package."""
+"""The agent, written with the official Python SDK. It does the same as `programs/ours/agent.py`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import acp
 
 
 def text_of(size: int) -> str:
-    """So many characters, as they are in a file."""
+    """Return this many characters of ordinary lines."""
     line = "a line of an ordinary file, with its end\n"
     return (line * (size // len(line) + 1))[:size]
 

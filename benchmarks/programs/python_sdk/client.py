@@ -1,4 +1,4 @@
-"""The client, written with the official Python SDK. `programs/ours/client.py` is the same one with this package."""
+"""The client, written with the official Python SDK. It does the same as `programs/ours/client.py`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any
 
 import acp
 
-# What the SDK gives agents by default; clients get asyncio's own 64 KiB.
+# The SDK's default for agents. For clients its default is asyncio's, 64 KiB.
 LIMIT = 50 * 1024 * 1024
 
 
@@ -43,7 +43,7 @@ class CountingClient(acp.Client):
         await self.agent.prompt(session_id=session, prompt=[acp.text_block(f"{count} {size}")])
 
     async def stream(self, session: str, count: int, size: int) -> None:
-        """Have that many updates streamed, and wait until they are handled."""
+        """Let the agent stream updates, and wait until they are handled."""
         if not count:
             return
         self.done.clear()
@@ -111,11 +111,11 @@ async def agents(stack: AsyncExitStack, command: list[str], task: dict[str, Any]
 
 
 def peak_memory() -> int:
-    """The most memory that this process has had, in bytes."""
+    """Return the peak memory of this process in bytes."""
     try:
         with open("/proc/self/status") as status:
             return next(int(line.split()[1]) for line in status if line.startswith("VmHWM")) * 1024
-    except OSError:  # Linux alone counts in `ru_maxrss` what its parent had when it started this process
+    except OSError:  # not on Linux, where `ru_maxrss` would include the parent's memory at the start of this process
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
 
 

@@ -1,6 +1,6 @@
-"""An agent that costs next to nothing: `agent.py <file of lines> [<file for the first prompt>]` writes lines.
+"""An agent that costs almost nothing: `agent.py <file of lines> [<file for the first prompt>]` writes lines.
 
-A prompt's text says how many; what the files hold is repeated as often as needed. Nothing but the standard library.
+A prompt's text is the number of lines. The files are repeated as often as needed. Uses only the standard library.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""A client that costs next to nothing: `client.py <task as JSON> <agent> [<argument> ...]` counts lines.
+"""A client that costs almost nothing: `client.py <task as JSON> <agent> [<argument> ...]` counts lines.
 
-A task says what to do: `updates` is that of the other clients; `start` times a new process until its first line, until
-`initialize` is answered or until a first prompt is, as `until` says. Nothing but the standard library.
+The task `updates` is the same as that of the other clients. `start` times a new process until its first line, the
+response of `initialize`, or the response of a first prompt, depending on `until`. Uses only the standard library.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ class Agent:
         self.ids = 0
 
     def request(self, method: str, params: Any) -> Any:
-        """Send a request and wait for its result; nothing may come before it."""
+        """Send a request and return its result, which must be the next message."""
         self._send(method, params)
         answer = b""
         while not answer.endswith(b"\n"):
@@ -30,7 +30,7 @@ class Agent:
         return json.loads(answer)["result"]
 
     def prompt(self, session: str, count: int, size: int) -> None:
-        """Have that many updates streamed, and wait for the answer behind them."""
+        """Let the agent stream updates, and wait for them and the response that follows."""
         text = {"type": "text", "text": f"{count} {size}"}
         self._send("session/prompt", {"sessionId": session, "prompt": [text]})
         missing = count + 1
@@ -44,7 +44,7 @@ class Agent:
         return str(self.request("session/new", {"cwd": "/tmp", "mcpServers": []})["sessionId"])
 
     def end(self) -> int:
-        """Wait for the end of the process. Gives the most memory that it has had, in bytes."""
+        """Wait for the end of the process, and return its peak memory in bytes."""
         assert self.process.stdin is not None
         self.process.stdin.close()
         _, status, usage = os.wait4(self.process.pid, 0)

@@ -1,4 +1,4 @@
-"""What a whole process costs: `process.py <command> [<argument> ...]` runs it to its end."""
+"""Measure a whole process: `process.py <command> [<argument> ...]` runs it until it ends."""
 
 from __future__ import annotations
 

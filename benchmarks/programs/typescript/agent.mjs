@@ -1,4 +1,4 @@
-// The agent, written with the official TypeScript SDK. `programs/ours/agent.py` is the same one with this package.
+// The agent, written with the official TypeScript SDK. It does the same as `programs/ours/agent.py`.
 // Arguments: the folder of the SDK.
 import { Readable, Writable } from "node:stream";
 import { acp } from "../../../tests/support/interop/peers/sdk.mjs";
@@ -6,7 +6,7 @@ import { acp } from "../../../tests/support/interop/peers/sdk.mjs";
 const { agent: AGENT, client: CLIENT } = acp.methods;
 let sessions = 0;
 
-// So many characters, as they are in a file.
+// Return this many characters of ordinary lines.
 function textOf(size) {
   const line = "a line of an ordinary file, with its end\n";
   return line.repeat(Math.floor(size / line.length) + 1).slice(0, size);

@@ -1,4 +1,4 @@
-// The client, written with the official TypeScript SDK. `programs/ours/client.py` is the same one with this package.
+// The client, written with the official TypeScript SDK. It does the same as `programs/ours/client.py`.
 // Arguments: the folder of the SDK, the task, then the command that starts the agent.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -57,7 +57,7 @@ class CountingClient {
     return this.agent.request(AGENT.session.prompt, { sessionId, prompt: [text] });
   }
 
-  // Have that many updates streamed, and wait until they are handled.
+  // Let the agent stream updates, and wait until they are handled.
   async stream(session, count, size) {
     if (!count) {
       return;
@@ -73,7 +73,7 @@ class CountingClient {
 
 const seconds = () => performance.now() / 1000;
 
-// The most memory that this process has had, in bytes.
+// Return the peak memory of this process in bytes.
 function peakMemory() {
   try {
     return Number(/VmHWM:\s+(\d+)/.exec(readFileSync("/proc/self/status", "utf-8"))[1]) * 1024;
