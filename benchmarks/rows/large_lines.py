@@ -29,8 +29,8 @@ def _row(setup: Setup, name: str, action: str, measure: Callable[[Setup, str, in
     sizes_listed = f"{', '.join(labels[:-1])} or {labels[-1]}"
     further = (
         "Timed from the prompt to its response. Floor: a raw process at both ends. Growth: the time per byte of the "
-        "largest update divided by that of the smallest. Memory: further bytes at the peak for each further byte of the "
-        "update."
+        "largest update divided by that of the smallest. Memory: further bytes at the peak for each further byte of "
+        "the update."
     )
     return Row(
         name=name,
