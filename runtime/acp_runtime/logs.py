@@ -16,7 +16,8 @@ from acp_runtime.jsonrpc.placeholders import dump
 from acp_runtime.jsonrpc.tolerant import Unreadable, parse
 from acp_runtime.models.json_values import as_array, as_object
 
-_ALWAYS_LOGGED = 5
+# How many events of a kind are logged before they are throttled.
+_UNTHROTTLED = 5
 # How many kinds of event are counted separately. All further kinds share one counter.
 _MAX_KINDS = 100
 _REDACTED = "[redacted]"
@@ -56,8 +57,8 @@ class ThrottledLogger:
         if kind not in self._counts and len(self._counts) >= _MAX_KINDS:
             kind = ""
         count = self._counts[kind] = self._counts.get(kind, 0) + 1
-        if count <= _ALWAYS_LOGGED or str(count).strip("0") == "1":
-            suffix = f" ({count} times so far)" if count >= _ALWAYS_LOGGED else ""
+        if count <= _UNTHROTTLED or str(count).strip("0") == "1":
+            suffix = f" ({count} times so far)" if count >= _UNTHROTTLED else ""
             log(self._logger, level, f"{message}%s", *args, suffix, error=error)
 
 

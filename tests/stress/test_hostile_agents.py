@@ -76,7 +76,9 @@ async def hostile(
                 yield agent
         finally:
             assert_no_children()
-            if not leaves_process:
+            if leaves_process:
+                assert alive(marker)
+            else:
                 await until_none_left(marker)
 
 
@@ -91,7 +93,7 @@ async def prompted(agent: RemoteAgent, text: str = "hi") -> str:
     return turn.stop_reason
 
 
-async def closed(agent: RemoteAgent) -> ConnectionClosed:
+async def error_of_prompt(agent: RemoteAgent) -> ConnectionClosed:
     """Send a prompt, and return the error that it fails with."""
     with pytest.raises(ConnectionClosed) as caught:
         await prompted(agent)
@@ -123,9 +125,9 @@ async def test_plain_text_on_stdout_before_between_and_after_messages_does_not_b
 
 async def test_the_death_of_an_agent_during_a_turn_is_reported_with_its_exit_code_and_stderr() -> None:
     async with hostile("dies", Record()) as agent:
-        calls = [asyncio.create_task(closed(agent)) for _ in range(20)]
+        calls = [asyncio.create_task(error_of_prompt(agent)) for _ in range(20)]
         errors = await asyncio.gather(*calls)
-        late = await closed(agent)
+        late = await error_of_prompt(agent)
     for error in (*errors, late):
         assert error.exit_code == 7
         assert "at line 7" in error.stderr
@@ -134,7 +136,7 @@ async def test_the_death_of_an_agent_during_a_turn_is_reported_with_its_exit_cod
 
 async def test_an_agent_that_crashes_is_reported_with_its_signal() -> None:
     async with hostile("dies_by_signal", Record()) as agent:
-        error = await closed(agent)
+        error = await error_of_prompt(agent)
     assert (error.exit_code, error.stderr) == (-signal.SIGSEGV, "about to crash\n")
 
 
@@ -142,7 +144,7 @@ async def test_the_death_of_an_agent_is_noticed_even_if_its_child_keeps_the_pipe
     record = Record()
     async with hostile("dies_and_leaves_a_child_with_its_pipes", record, high_water_messages=2) as agent:
         async with asyncio.timeout(60):
-            error = await closed(agent)
+            error = await error_of_prompt(agent)
         assert error.exit_code == 5
         assert "not all of it" in error.stderr
     assert record.texts == [str(number) for number in range(LAST_UPDATES)]
@@ -208,12 +210,12 @@ async def test_senders_wait_for_an_agent_that_never_reads_and_can_be_cancelled()
 
 async def test_calls_to_an_agent_that_has_closed_its_stdin_fail() -> None:
     async with hostile("closes_stdin", Record()) as agent:
-        assert "Writing to the peer failed" in (await closed(agent)).reason
+        assert "Writing to the peer failed" in (await error_of_prompt(agent)).reason
 
 
 async def test_an_agent_that_closes_its_stdout_but_keeps_running_is_reported_and_ended() -> None:
     async with hostile("closes_stdout", Record()) as agent:
-        error = await closed(agent)
+        error = await error_of_prompt(agent)
     assert error.exit_code is None
     assert "closed the connection" in error.reason
     assert error.stderr == "stdout is closed\n"
@@ -222,7 +224,7 @@ async def test_an_agent_that_closes_its_stdout_but_keeps_running_is_reported_and
 async def test_an_endless_line_closes_the_connection_and_every_call_fails_with_message_too_large() -> None:
     record = Record()
     async with hostile("endless_line", record, max_message_bytes=1_000_000) as agent:
-        calls = [asyncio.create_task(closed(agent)) for _ in range(5)]
+        calls = [asyncio.create_task(error_of_prompt(agent)) for _ in range(5)]
         for call in calls:
             error = await call
             assert isinstance(error, MessageTooLarge)

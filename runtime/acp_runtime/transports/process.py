@@ -19,7 +19,7 @@ from acp_runtime.transports.environment import environment
 from acp_runtime.transports.exit_watch import ExitWatch
 from acp_runtime.transports.launching import Launched, launch
 from acp_runtime.transports.signals import deferred_interrupts
-from acp_runtime.transports.stderr import Stderr
+from acp_runtime.transports.stderr import StderrReceiver
 from acp_runtime.transports.stdio import open_reader, open_writer
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ async def running_process(
     """
     with ExitStack() as release:
         with deferred_interrupts():
-            stderr = Stderr(options)
+            stderr = StderrReceiver(options)
             release.callback(stderr.close)
             launched = launch(command, args, cwd, environment(env, options.inherit_env))
             release.callback(launched.group.end_now)
@@ -83,7 +83,7 @@ class Process:
         closing: the waits while the connection and then the process end.
     """
 
-    def __init__(self, launched: Launched, stderr: Stderr, options: Options, release: ExitStack) -> None:
+    def __init__(self, launched: Launched, stderr: StderrReceiver, options: Options, release: ExitStack) -> None:
         self._options = options
         self._group = launched.group
         self._stderr = stderr

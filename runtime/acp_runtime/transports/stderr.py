@@ -17,7 +17,7 @@ _STUCK_AFTER, _INTERVAL = 1.0, 0.01
 _logger = getLogger(__name__)
 
 
-class Stderr:
+class StderrReceiver:
     """Receives the stderr of a subprocess. Reading pauses for a slow sink; output is dropped while a sink is stuck.
 
     Args:

@@ -1,4 +1,4 @@
-"""Streams for file descriptors that the event loop can't wait for: regular files, /dev/null, and all on Windows.
+"""Streams for file descriptors that the event loop can't wait for: regular files, /dev/null, and everything on Windows.
 
 A thread reads or writes. The threads are daemons, so one that is stuck in a read doesn't keep the process alive.
 """
