@@ -155,15 +155,18 @@ ADVERTISED = {
 async def test_rule_27_a_method_that_the_agent_advertised_is_sent(link: Link) -> None:
     async with calling(link, capabilities=ADVERTISED) as (agent, peer):
         servers: list[McpServer] = [*REMOTE_SERVERS, McpServerStdio(name="x", command="/x", args=[], env=[])]
-        for call, result in (
-            (agent.session_load(session_id="s", cwd="/", mcp_servers=[]), {}),
-            (agent.session_list(), {"sessions": []}),
-            (agent.logout(), {}),
-            (agent.session_prompt(session_id="s", prompt=RICH), {"stopReason": "end_turn"}),
-            (agent.session_new(cwd="/", mcp_servers=servers, additional_directories=["/a"]), {"sessionId": "s"}),
+        new = agent.session_new(cwd="/", mcp_servers=servers, additional_directories=["/a"])
+        for method, call, result in (
+            ("session/load", agent.session_load(session_id="s", cwd="/", mcp_servers=[]), {}),
+            ("session/list", agent.session_list(), {"sessions": []}),
+            ("logout", agent.logout(), {}),
+            ("session/prompt", agent.session_prompt(session_id="s", prompt=RICH), {"stopReason": "end_turn"}),
+            ("session/new", new, {"sessionId": "s"}),
         ):
             task = asyncio.ensure_future(call)  # type: ignore[arg-type]
-            await peer.send({"id": (await peer.receive())["id"], "result": result})
+            sent = await peer.receive()
+            assert sent["method"] == method
+            await peer.send({"id": sent["id"], "result": result})
             await task
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from acp_bindings.v1 import NewSessionResponse, PromptRequest, PromptResponse
+from acp_bindings.v1 import NewSessionResponse, PromptRequest, PromptResponse, SetSessionModeResponse
 from acp_runtime import AuthenticationRequired, InvalidResponse, RequestError
 from tests.support.runtime.peer import INITIALIZE, Link, PlainAgent, calling, prompt, serving
 
@@ -199,7 +199,7 @@ async def test_rule_10_null_is_accepted_as_an_empty_result(link: Link, result: s
         call = asyncio.create_task(agent.session_set_mode(session_id="s1", mode_id="m"))
         id = (await peer.receive())["id"]
         await peer.send(b'{"jsonrpc":"2.0","id":%d,"result":%b}\n' % (id, result.encode()))
-        await call
+        assert isinstance(await call, SetSessionModeResponse)
 
 
 async def test_rule_10_a_result_is_dumped_without_absent_fields(link: Link) -> None:

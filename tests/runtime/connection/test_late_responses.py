@@ -81,17 +81,22 @@ async def test_rule_19_a_late_response_that_is_not_json_ends_the_wait(link: Link
         sent = [await peer.receive(), await peer.receive()]
         prompted = next(message for message in sent if message.get("method") == "session/prompt")
         await peer.send({"id": prompted["id"], "result": DONE})
-        await task
+        assert (await task).stop_reason == "end_turn"
 
 
 async def test_rule_19_sessions_and_other_calls_do_not_wait_for_each_other(link: Link) -> None:
     async with calling(link) as (agent, peer):
         await cancelled_turn(agent, peer)
-        for call in (turn(agent, "s2"), asyncio.ensure_future(agent.session_set_mode(session_id="s1", mode_id="m"))):
-            sent = await peer.receive()
-            result = DONE if sent["method"] == "session/prompt" else {}
-            await peer.send({"id": sent["id"], "result": result})
-            await call
+        mode = asyncio.ensure_future(agent.session_set_mode(session_id="s1", mode_id="m"))
+        sent = await peer.receive()
+        assert sent["method"] == "session/set_mode"
+        await peer.send({"id": sent["id"], "result": {}})
+        await mode
+        other = turn(agent, "s2")
+        sent = await peer.receive()
+        assert sent["params"]["sessionId"] == "s2"
+        await peer.send({"id": sent["id"], "result": DONE})
+        await other
 
 
 async def test_rule_19_after_the_deadline_the_next_prompt_is_sent_with_a_warning(

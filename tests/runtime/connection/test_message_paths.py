@@ -1,4 +1,4 @@
-"""The ways of messages through the files are those in docs/architecture.md, and none enters a file twice."""
+"""Messages take the paths through the files that docs/architecture.md shows, and enter no file twice."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from tests.support.runtime.peer import LINKS, Peer, PlainClient, calling, line, 
 
 RUNTIME = Path(acp_runtime.__file__).parent
 FOLDERS = ("stubs", "jsonrpc", "connection")
-# See "Beside the ways" on the page.
-BESIDE = {
+# See "Files that several steps use" on the page.
+SHARED = {
     "jsonrpc/messages.py",
     *(f"connection/{name}.py" for name in ("in_flight", "calls", "backpressure", "handler_tasks", "connection")),
 }
@@ -30,8 +30,8 @@ ROW = re.compile(r"\| \d+ \| `([\w/]+\.py)` \| `([\w.]+)` \|")
 Step = tuple[str, str]
 
 
-def drawn(start: str, end: str) -> list[Step]:
-    """The rows of the page between two texts."""
+def documented(start: str, end: str) -> list[Step]:
+    """Return the rows of the page between two texts."""
     page = (ROOT / "docs" / "architecture.md").read_text("utf-8")
     return ROW.findall(page.split(start)[1].split(end)[0])
 
@@ -50,7 +50,7 @@ class Steps:
         if frame.f_back is not None and frame.f_back.f_code.co_filename == frame.f_code.co_filename:
             return
         name, function = file.relative_to(RUNTIME).as_posix(), frame.f_code.co_qualname
-        if name.startswith(FOLDERS) and name not in BESIDE and function not in QUESTIONS:
+        if name.startswith(FOLDERS) and name not in SHARED and function not in QUESTIONS:
             self.steps.append((name, function))
 
 
@@ -70,7 +70,7 @@ def assert_once_each(found: list[Step]) -> None:
     assert len(files) == len(set(files)), files
 
 
-async def test_an_update_takes_the_drawn_way_to_its_handler() -> None:
+async def test_an_update_takes_the_documented_path_to_its_handler() -> None:
     class Watched(PlainClient):
         async def session_update(self, notification: SessionNotification, /) -> None:
             found.active = False
@@ -85,11 +85,11 @@ async def test_an_update_takes_the_drawn_way_to_its_handler() -> None:
         with profiled(found):
             peer.writer.write(line(update("s", "2")))
             await handled.wait()
-    assert found.steps == drawn("## The way of a message in", "## The way of a call out")
+    assert found.steps == documented("## The path of an incoming message", "## The path of a call")
     assert_once_each(found.steps)
 
 
-async def test_a_call_and_its_response_take_the_drawn_ways() -> None:
+async def test_a_call_and_its_response_take_the_documented_paths() -> None:
     async def prompt(agent: RemoteAgent, peer: Peer, out: Steps, back: Steps) -> None:
         with profiled(out):
             call = asyncio.ensure_future(agent.session_prompt(session_id="s", prompt=[]))
@@ -104,7 +104,7 @@ async def test_a_call_and_its_response_take_the_drawn_ways() -> None:
         # The first call builds models and validators.
         await prompt(agent, peer, Steps(), Steps())
         await prompt(agent, peer, out, back)
-    assert out.steps == drawn("## The way of a call out", "And back to the caller")
-    assert back.steps == drawn("And back to the caller", "## Beside the ways")
+    assert out.steps == documented("## The path of a call", "And back to the caller")
+    assert back.steps == documented("And back to the caller", "## Files that several steps use")
     assert_once_each(out.steps)
     assert_once_each(back.steps)
