@@ -80,13 +80,15 @@ class EchoingClient(PlainClient):
         return params
 
 
-async def test_large_requests_and_large_responses_in_both_directions(link: Link, options: Options) -> None:
+async def test_large_requests_and_responses_in_both_directions_do_not_deadlock(link: Link, options: Options) -> None:
     async with joined(link, EchoingAgent, EchoingClient, options) as (agent, client):
         calls = [remote.ext_request("_echo", LARGE) for _ in range(ROUNDS) for remote in (agent, client)]
         assert await asyncio.gather(*calls) == [LARGE] * 2 * ROUNDS
 
 
-async def test_small_requests_with_large_responses_in_both_directions(link: Link, options: Options) -> None:
+async def test_small_requests_with_large_responses_in_both_directions_do_not_deadlock(
+    link: Link, options: Options
+) -> None:
     class Agent(PlainAgent):
         async def ext_request(self, method: str, params: Any) -> Any:
             return LARGE
@@ -100,7 +102,9 @@ async def test_small_requests_with_large_responses_in_both_directions(link: Link
         assert await asyncio.gather(*calls) == [LARGE] * 2 * ROUNDS
 
 
-async def test_large_notifications_to_slow_handlers_in_both_directions(link: Link, options: Options) -> None:
+async def test_large_notifications_to_slow_handlers_in_both_directions_do_not_deadlock(
+    link: Link, options: Options
+) -> None:
     handled: dict[str, int] = {"agent": 0, "client": 0}
     done = asyncio.Event()
 
@@ -123,7 +127,7 @@ async def test_large_notifications_to_slow_handlers_in_both_directions(link: Lin
         await done.wait()
 
 
-async def test_notification_handlers_that_call_the_peer_in_both_directions(link: Link, options: Options) -> None:
+async def test_notification_handlers_that_call_the_peer_do_not_deadlock(link: Link, options: Options) -> None:
     handled: dict[str, list[int]] = {"agent": [], "client": []}
     done = asyncio.Event()
 
@@ -152,7 +156,7 @@ async def test_notification_handlers_that_call_the_peer_in_both_directions(link:
     assert handled == {"agent": list(range(ROUNDS)), "client": list(range(ROUNDS))}
 
 
-async def test_nested_calls_in_both_directions(link: Link, options: Options) -> None:
+async def test_nested_calls_in_both_directions_do_not_deadlock(link: Link, options: Options) -> None:
     """The handlers of both sides call each other in the same session, with updates in between."""
 
     class Agent(PlainAgent):
@@ -184,7 +188,7 @@ async def test_nested_calls_in_both_directions(link: Link, options: Options) -> 
     assert all(found == expected for found in updates.values())
 
 
-async def test_prompts_from_update_handlers_of_the_same_session(link: Link, options: Options) -> None:
+async def test_prompts_from_update_handlers_of_the_same_session_do_not_deadlock(link: Link, options: Options) -> None:
     """The updates of the inner prompt wait in the session queue until the handler that awaits the prompt returns."""
 
     class Agent(PlainAgent):
@@ -212,7 +216,7 @@ async def test_prompts_from_update_handlers_of_the_same_session(link: Link, opti
     assert sorted(texts) == [0] * 81 + [1] * 27 + [2] * 9 + [3] * 3
 
 
-async def test_update_handlers_that_call_the_agent(link: Link, options: Options) -> None:
+async def test_update_handlers_that_call_the_agent_do_not_deadlock(link: Link, options: Options) -> None:
     class Agent(EchoingAgent):
         async def session_prompt(self, request: PromptRequest, /) -> PromptResponse:
             for n in range(ROUNDS):
