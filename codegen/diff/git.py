@@ -35,7 +35,7 @@ def has(ref: str, repository: Path, path: str) -> bool:
 def _check(ref: str, repository: Path) -> None:
     if not ref:
         raise SourceError(
-            "An empty text is neither a folder nor a git ref. Say what to compare with, for example `make diff "
+            "The base or the head is empty, so it is neither a folder nor a git ref. Name one, for example `make diff "
             "BASE=main`."
         )
     _git(["rev-parse", "--git-dir"], repository)

@@ -127,7 +127,7 @@ class MethodFacts:
 
 
 def parse_facts(label: str, content: bytes | None) -> MethodFacts:
-    """Parse the `methods.toml` of a commit; None stands for a missing file.
+    """Parse the `methods.toml` of a commit; None means that it has no such file.
 
     Raises:
         ValueError: the content isn't TOML.

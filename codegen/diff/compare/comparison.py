@@ -53,7 +53,7 @@ class Comparison:
         return ".".join((PACKAGE, self.profile, *path))
 
     def symbols(self, *named: Definition | Member | None) -> tuple[str, ...]:
-        """Return the Python names of definitions and union members, each once; None stands for one that is missing."""
+        """Return the Python names of definitions and union members, each once. None is skipped."""
         return tuple(dict.fromkeys(self.symbol(each.name) for each in named if each))
 
     def add(

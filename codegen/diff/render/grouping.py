@@ -51,8 +51,9 @@ def unsafe_axes(finding: Finding) -> dict[str, Verdict]:
 
 
 def _title(finding: Finding, axis: str) -> str:
-    roles = " and ".join(f"{role}s'" for role in finding.roles(axis))
-    return f"{roles} {AXES[axis]}" if roles else AXES[axis]
+    """Return the title of an axis, with the role whose code it is about unless both are affected."""
+    roles = finding.roles(axis)
+    return f"{roles[0]}s' {AXES[axis]}" if len(roles) == 1 else AXES[axis]
 
 
 def change_line(finding: Finding) -> str:

@@ -47,7 +47,7 @@ RULES: dict[str, Rule] = {
     "method-stabilised": Rule("The method was unstable and is now in the stable profile.", "SSSSS"),
     "method-left-stable": Rule("The method was stable and is now only in the unstable profile.", "SRBSB"),
     "method-renamed": Rule("The method's name on the wire changed.", "BBBSB"),
-    "method-side-changed": Rule("The method is handled by a different side now.", "BBBSB"),
+    "method-side-changed": Rule("The side that handles the method changed.", "BBBSB"),
     "method-side-widened": Rule("The method is handled by both sides now.", "SSSSS"),
     "method-kind-changed": Rule("The method changed from request to notification, or the reverse.", "BBBBB"),
     "method-params-changed": Rule("The method takes a different definition as its params."),
@@ -57,7 +57,7 @@ RULES: dict[str, Rule] = {
     "method-baseline-lost": Rule("Peers no longer have to implement the method.", "SBRSS"),
     "method-content-changed": Rule("The capability that a part of the method's params requires changed.", "RRRSS"),
     # Facts about methods
-    "method-opens-changed": Rule("Whether the method opens the connection changed.", "RRSSS"),
+    "method-opens-changed": Rule("The method started or stopped being the one that opens the connection.", "RRSSS"),
     "method-creates-changed": Rule("The property of the result that names a new session or terminal changed.", "SSSRS"),
     "method-ends-changed": Rule(
         "The property of the params that names the session or terminal to end changed.", "SSSRS"
@@ -68,7 +68,7 @@ RULES: dict[str, Rule] = {
     "method-cancelled-changed": Rule(
         "The notification that cancels the method, or the result of a cancelled call, changed.", "RRSRR"
     ),
-    "method-paths-changed": Rule("The properties that must be absolute paths changed.", "SSRSS"),
+    "method-paths-changed": Rule("The properties of the params that must be absolute paths changed.", "SSRSS"),
     "profile-properties-changed": Rule("A setting that all methods of this protocol version share changed.", "RRSRS"),
     # Definitions
     "definition-added": Rule("The definition is new.", "SSSSS"),
@@ -79,7 +79,7 @@ RULES: dict[str, Rule] = {
     "definition-kind-changed": Rule("The definition is a different kind of type now: object, union or alias."),
     "definition-base-changed": Rule("The base class of the Python class changed.", "SSSRS"),
     "definition-openness-changed": Rule(
-        "Whether the schema mentions unknown keys changed; they are kept in either case.", "SSSSS"
+        "The schema started or stopped mentioning unknown keys; they are kept in either case.", "SSSSS"
     ),
     # Properties
     "property-optional-added": Rule("The property is new and optional.", "SSSSS"),
@@ -124,6 +124,8 @@ RULES: dict[str, Rule] = {
     "union-opened": Rule("The closed union is open now: it also accepts members that it doesn't list.", "BSSBS"),
     "union-closed": Rule("The open union is closed now: it accepts only the members that it lists.", "SBBBS"),
     "union-tag-changed": Rule("The members of the union are identified by a different property now.", "BBBBS"),
-    "union-choice-changed": Rule("Whether exactly one member of the union must match changed.", "RRSSS"),
+    "union-choice-changed": Rule(
+        "The rule that exactly one member of the union must match was added or removed.", "RRSSS"
+    ),
     "union-order-changed": Rule("The members of the union are tried in a different order now.", "RRSRS"),
 }

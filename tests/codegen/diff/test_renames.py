@@ -1,4 +1,4 @@
-"""Which names are similar enough to be a rename when the structure alone isn't distinctive."""
+"""Similar names: the condition for a rename if the structure alone isn't distinctive."""
 
 from __future__ import annotations
 
