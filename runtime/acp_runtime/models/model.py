@@ -155,20 +155,20 @@ class Model(
             given = {name: value for name, value in values.items() if value is not ABSENT}
             fields = cls.model_fields
             tags = {name: tag for name, tag in tags_of(cls).items() if not {name, fields[name].alias} & given.keys()}
-            made = super().model_construct(_fields_set, **tags, **given)
+            instance = super().model_construct(_fields_set, **tags, **given)
             for name, field in fields.items():
                 if is_generated_field(cls, name) and not {name, field.alias} & (tags.keys() | given.keys()):
-                    made.__dict__.pop(name, None)  # absent, not null
-            return made
+                    instance.__dict__.pop(name, None)  # absent, not null
+            return instance
 
         @wraps(BaseModel.model_copy)
         def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:  # noqa: D102
-            made = super().model_copy(update=update, deep=deep)
+            copy = super().model_copy(update=update, deep=deep)
             for name in [name for name, value in (update or {}).items() if value is ABSENT]:
-                for values in (made.__dict__, made.__pydantic_extra__ or {}):
+                for values in (copy.__dict__, copy.__pydantic_extra__ or {}):
                     values.pop(name, None)
-                made.__pydantic_fields_set__.discard(name)
-            return made
+                copy.__pydantic_fields_set__.discard(name)
+            return copy
 
         @wraps(BaseModel.model_dump)
         def model_dump(self, **options: Any) -> dict[str, Any]:  # noqa: D102

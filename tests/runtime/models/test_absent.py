@@ -129,9 +129,9 @@ def takes_any(cls: Any, names: list[str]) -> bool:
 
 
 def test_model_construct_leaves_missing_fields_absent_and_fills_in_the_tag() -> None:
-    made = ContentBlockText.model_construct(text="x")
-    assert made.model_dump() == {"type": "text", "text": "x"}
-    assert made == ContentBlockText(text="x")
+    instance = ContentBlockText.model_construct(text="x")
+    assert instance.model_dump() == {"type": "text", "text": "x"}
+    assert instance == ContentBlockText(text="x")
     given = InitializeRequest.model_construct(protocol_version=1, client_info=None, meta=ABSENT)
     assert given.model_dump_json() == '{"protocolVersion":1,"clientInfo":null}'
 

@@ -21,14 +21,14 @@ class Editable(v1.ToolCall, frozen=False, validate_assignment=True):
 
 
 @pytest.mark.parametrize(
-    "made",
+    "make",
     [
         lambda: Editable(tool_call_id="1", title="t"),
         lambda: Editable.model_validate_json('{"toolCallId":"1","title":"t"}'),
     ],
 )
-def test_validated_assignment_takes_the_same_values_as_the_constructor(made: Any) -> None:
-    value = made()
+def test_validated_assignment_takes_the_same_values_as_the_constructor(make: Any) -> None:
+    value = make()
     value.title = " u "
     value.kind = "read"
     value.locations = (v1.ToolCallLocation(path="/a"),)

@@ -96,10 +96,10 @@ def built_note() -> Note:
 
 
 @pytest.mark.parametrize(
-    "made", [built_note, lambda: Note.model_validate(NOTE), lambda: Note.model_validate_json(json.dumps(NOTE))]
+    "make", [built_note, lambda: Note.model_validate(NOTE), lambda: Note.model_validate_json(json.dumps(NOTE))]
 )
-def test_a_users_model_parses_and_dumps_ours_without_warnings(made: Any) -> None:
-    note = made()
+def test_a_users_model_parses_and_dumps_ours_without_warnings(make: Any) -> None:
+    note = make()
     assert note == built_note()
     assert note.model_dump() == NOTE
     assert note.model_dump(mode="json") == json.loads(note.model_dump_json()) == NOTE

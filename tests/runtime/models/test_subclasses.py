@@ -173,8 +173,8 @@ def test_a_users_model_needs_no_generated_base() -> None:
 
 
 def test_create_model_makes_a_subclass() -> None:
-    made: Any = create_model("Made", __base__=v1.ContentBlockText, rank=(int, 1))
-    assert made(text="x").model_dump() == {"text": "x", "type": "text", "rank": 1}
+    created: Any = create_model("Made", __base__=v1.ContentBlockText, rank=(int, 1))
+    assert created(text="x").model_dump() == {"text": "x", "type": "text", "rank": 1}
 
 
 def test_a_subclass_can_have_a_metaclass_derived_from_that_of_models() -> None:
