@@ -20,7 +20,7 @@ from codegen.read.facts_file import SHARED
 from codegen.read.methods import entry_of, has_part, shared_properties
 
 METHODS = "codegen/methods.toml"
-# The keys of a entry that are facts.
+# The keys of an entry that are compared as facts.
 FACTS = ("opens", "creates", "ends", "exempt", "gone", "cancels", "cancelled", "paths")
 # A note lists at most this many names.
 _LISTED = 5

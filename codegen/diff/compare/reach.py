@@ -70,7 +70,7 @@ def reach(schema: Schema, envelopes: set[str]) -> Reach:
 
 
 def _outside_payloads(schema: Schema, envelopes: set[str]) -> set[str]:
-    models = [leaf for name in envelopes for leaf in schema.concrete_models(name)]
+    models = [model for name in envelopes for model in schema.concrete_models(name)]
     fields = [each for model in models for each in model.fields if each.wire not in ("params", "result")]
     return {name for each in fields for name in shape_of(each.type.annotation).names()}
 

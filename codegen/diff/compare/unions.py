@@ -11,6 +11,9 @@ from codegen.diff.match.matching import meaning_of_field, pair
 from codegen.diff.sources import Snapshot
 from codegen.ir import Member, Model, Schema, Union
 
+# The content of a member that has neither a base class nor properties apart from its tag.
+_EMPTY = ("",)
+
 
 @dataclass(frozen=True)
 class Unions:
@@ -115,11 +118,11 @@ def is_open_union(schema: Schema, union: Union) -> bool:
 
 def _is_open_member(schema: Schema, member: Member) -> bool:
     """Return whether a member is for all tags that the union doesn't list."""
-    leaves = list(schema.concrete_models(member.name))
-    return bool(leaves) and all(_takes_other_tags(each) for each in leaves)
+    models = list(schema.concrete_models(member.name))
+    return bool(models) and all(_accepts_other_tags(each) for each in models)
 
 
-def _takes_other_tags(model: Model) -> bool:
+def _accepts_other_tags(model: Model) -> bool:
     return any(marker.startswith("OtherThan") for field in model.fields for marker in field.markers)
 
 
@@ -127,8 +130,8 @@ def _renamed(comparison: Comparison, removed: dict[str, Member], added: dict[str
     """Pair members that have another tag or title but the same content, unless the content is empty."""
 
     def same(before: str, after: str) -> bool:
-        held = _content(comparison.old.schema, removed[before], comparison.names)
-        return held == _content(comparison.new.schema, added[after], {}) and len(held) > 1
+        content = _content(comparison.old.schema, removed[before], comparison.names)
+        return content != _EMPTY and content == _content(comparison.new.schema, added[after], {})
 
     return pair(list(removed), list(added), same)
 
@@ -140,7 +143,7 @@ def _content(schema: Schema, member: Member, names: dict[str, str]) -> tuple[obj
         return ("", names.get(member.name, member.name))
     base = names.get(found.base, found.base) if found.base else ""
     own = [(each.wire, *meaning_of_field(each, names)) for each in found.fields if each.tag is None]
-    return (base, *sorted(own, key=str)) if not base else (base, base, *sorted(own, key=str))
+    return (base, *sorted(own, key=str))
 
 
 def _union_shown(schema: Schema, union: Union) -> str:

@@ -37,7 +37,7 @@ def _of_definition(schema: Schema, definition: Definition) -> Iterator[str]:
             yield f"def read_{name}_{each.name}(x: {name}) -> {_type(each)}:\n    return x.{each.name}"
     elif isinstance(definition, Union) and _is_closed(schema, definition):
         yield f"def match_{name}(x: {name}) -> None:"
-        yield from (f"    if isinstance(x, {leaf.name}):\n        return" for leaf in schema.concrete_models(name))
+        yield from (f"    if isinstance(x, {model.name}):\n        return" for model in schema.concrete_models(name))
         yield "    assert_never(x)"
     elif isinstance(definition, Alias):
         values, others = shape_of(definition.type.annotation).enum() or ((), None)
@@ -47,7 +47,7 @@ def _of_definition(schema: Schema, definition: Definition) -> Iterator[str]:
 
 
 def _is_closed(schema: Schema, union: Union) -> bool:
-    fields = [each for leaf in schema.concrete_models(union.name) for each in schema.fields(leaf.name)]
+    fields = [each for model in schema.concrete_models(union.name) for each in schema.fields(model.name)]
     return not any(marker.startswith("OtherThan") for each in fields for marker in each.markers)
 
 

@@ -9,7 +9,7 @@ from codegen.read.methods import METHODS_TOML
 from tests.codegen.diff.cases.methods import BOOLEAN, MethodCase, stable
 from tests.support.codegen.build import STRING, model, part_of, ref
 
-LINES: dict[str, Any] = tomllib.loads(METHODS_TOML.read_text("utf-8"))["v1"]
+ENTRIES: dict[str, Any] = tomllib.loads(METHODS_TOML.read_text("utf-8"))["v1"]
 ID = model(["sessionId"], sessionId=STRING, otherId=STRING)
 SCHEMAS = stable(
     {
@@ -34,17 +34,17 @@ SCHEMAS = stable(
 
 def entry(name: str, wire: str, rule: str, letters: str, side: str = "agent", **keys: Any) -> MethodCase:
     """Return a case in which the base's entry of a method has these keys. None removes a key."""
-    base = {key: value for key, value in (LINES[side][wire] | keys).items() if value is not None}
+    base = {key: value for key, value in (ENTRIES[side][wire] | keys).items() if value is not None}
     flow = {"agent": "client->agent", "client": "agent->client", "protocol": "both"}[side]
     if {"creates", "ends", "gone"} & keys.keys():
         flow = "agent->client"  # these facts are about results, and agents handle all methods here that have them
-    table = {"v1": LINES | {side: LINES[side] | {wire: base}}}
+    table = {"v1": ENTRIES | {side: ENTRIES[side] | {wire: base}}}
     return MethodCase(name, SCHEMAS, SCHEMAS, rule, letters, flow, table)
 
 
 def shared(name: str, **keys: str) -> MethodCase:
     """Return a case in which the base has these settings for all methods."""
-    table = {"v1": LINES | {"properties": LINES["properties"] | keys}}
+    table = {"v1": ENTRIES | {"properties": ENTRIES["properties"] | keys}}
     return MethodCase(name, SCHEMAS, SCHEMAS, "profile-properties-changed", "RRSRS", "both", table)
 
 
