@@ -114,7 +114,11 @@ class Reader:
         if self._must_pause():
             self._pause()
         elif self._is_flooded():
-            self._finish(ConnectionClosed("The peer sent more than can be handled while it owed answers."))
+            self._finish(
+                ConnectionClosed(
+                    "The peer sent more than can be handled while it owed responses (Options.flood_factor)."
+                )
+            )
         elif lines:
             self._pause()
             self.resume_soon()
