@@ -178,10 +178,10 @@ def _not_json(frame: dict[str, Any], line: bytes, fault: str) -> Message:
     """Refuse a line that is not JSON but could be parsed completely, so that its id is known."""
     if _is_response(frame):
         id = frame.get("id")
-        problem = f"it is not JSON: it contains {fault}"
+        problem = f"it is not JSON because it contains {fault}"
         return IncomingResponse(id if _is_id(id) else None, problem, False, None, False, line)
     id = None if _fault_of_call(frame) else frame.get("id")
-    return Refused(id, ParseError(), f"{len(line)} bytes that are not JSON: they contain {fault}")
+    return Refused(id, ParseError(), f"{len(line)} bytes that are not JSON because they contain {fault}")
 
 
 def _not_a_message(line: bytes, fault: str) -> Refused:
