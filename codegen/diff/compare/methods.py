@@ -20,7 +20,7 @@ Key = tuple[str, str, bool]
 
 
 @dataclass(frozen=True)
-class Methods:
+class MethodComparison:
     """The comparison of a profile's methods."""
 
     comparison: Comparison
@@ -70,7 +70,7 @@ def _symbols(comparison: Comparison, *methods: Method | None) -> tuple[str, ...]
 
 def compare_methods(comparison: Comparison, old_unstable: Schema | None, new_unstable: Schema | None) -> None:
     """Compare all methods. The unstable schemas of both sides tell which ones became stable or unstable."""
-    methods = Methods(comparison, old_unstable, new_unstable)
+    methods = MethodComparison(comparison, old_unstable, new_unstable)
     old, new = _by_key(comparison.old.schema), _by_key(comparison.new.schema)
     removed = {key: each for key, each in old.items() if key not in new}
     added = {key: each for key, each in new.items() if key not in old}
@@ -137,13 +137,13 @@ def _same_method(comparison: Comparison, old: Method, new: Method) -> bool:
     return same and all(comparison.names.get(a, "") == b for a, b in parts) and similarity(old.wire, new.wire) >= 0.5
 
 
-def _removed(methods: Methods, method: Method) -> str:
+def _removed(methods: MethodComparison, method: Method) -> str:
     if methods.new_unstable and _key(method) in _by_key(methods.new_unstable):
         return "method-left-stable"
     return "method-removed-baseline" if method.baseline else "method-removed"
 
 
-def _added(methods: Methods, method: Method) -> str:
+def _added(methods: MethodComparison, method: Method) -> str:
     if method.baseline:
         return "method-added-baseline"
     if methods.old_unstable and _key(method) in _by_key(methods.old_unstable):
@@ -155,7 +155,7 @@ def _key(method: Method) -> Key:
     return (method.side, method.wire, method.result is None)
 
 
-def _compare(methods: Methods, old: Method, new: Method) -> None:
+def _compare(methods: MethodComparison, old: Method, new: Method) -> None:
     """Compare a method that exists on both sides."""
     _compare_payloads(methods, old, new)
     if old.capability != new.capability:
@@ -166,7 +166,7 @@ def _compare(methods: Methods, old: Method, new: Method) -> None:
         methods.add(rule, old, new, texts)
 
 
-def _compare_payloads(methods: Methods, old: Method, new: Method) -> None:
+def _compare_payloads(methods: MethodComparison, old: Method, new: Method) -> None:
     """Find params and results that are a different definition now. A renamed definition is not a different one."""
     names = methods.comparison.names
     if names.get(old.params) != new.params:

@@ -20,7 +20,7 @@ _PAYLOADS = ("params", "result")
 
 
 @dataclass(frozen=True)
-class Models:
+class ModelComparison:
     """The comparison of one object."""
 
     comparison: Comparison
@@ -59,7 +59,7 @@ class Models:
 
 def compare_models(comparison: Comparison, old: Model, new: Model) -> None:
     """Compare two objects property by property."""
-    models = Models(comparison, old, new)
+    models = ModelComparison(comparison, old, new)
     before, after = ({each.wire: each for each in model.fields} for model in (old, new))
     if old.name in comparison.envelopes:
         _compare_payloads(models, before, after)
@@ -84,7 +84,7 @@ def _openness(model: Model) -> str:
     return "unknown keys: allowed" if model.is_open else "unknown keys: not mentioned"
 
 
-def _compare_payloads(models: Models, before: dict[str, Field], after: dict[str, Field]) -> None:
+def _compare_payloads(models: ModelComparison, before: dict[str, Field], after: dict[str, Field]) -> None:
     """Compare the payloads of an envelope that belong to no method."""
     for wire in _PAYLOADS:
         if wire not in before or wire not in after:
@@ -114,7 +114,7 @@ def _by_need(rule: str, field: Field) -> str:
     return rule.format("required" if field.required else "optional")
 
 
-def _compare_bases(models: Models, before: dict[str, Field], after: dict[str, Field]) -> None:
+def _compare_bases(models: ModelComparison, before: dict[str, Field], after: dict[str, Field]) -> None:
     """Compare the base classes. If the base changed, add its properties to `before` and `after`."""
     comparison, old, new = models.comparison, models.old, models.new
     base = comparison.names.get(old.base) if old.base else None
@@ -129,7 +129,7 @@ def _compare_bases(models: Models, before: dict[str, Field], after: dict[str, Fi
 
 
 def _moved(
-    models: Models, before: dict[str, Field], after: dict[str, Field]
+    models: ModelComparison, before: dict[str, Field], after: dict[str, Field]
 ) -> tuple[dict[str, Field], dict[str, Field]]:
     """Return the removed and the added properties, without those that moved between the class and its base class.
 
@@ -160,7 +160,7 @@ def _renamed(comparison: Comparison, removed: dict[str, Field], added: dict[str,
     return pair(list(removed), list(added), same)
 
 
-def _compare_fields(models: Models, old: Field, new: Field) -> None:
+def _compare_fields(models: ModelComparison, old: Field, new: Field) -> None:
     """Compare one property."""
     if old.tag != new.tag:
         return  # compared with its union
@@ -188,7 +188,7 @@ def _tolerates_invalid(change: TypeChange, reader: Field) -> bool:
     return "SkipInvalidItems" in reader.markers and both_lists
 
 
-def _compare_need(models: Models, old: Field, new: Field) -> None:
+def _compare_need(models: ModelComparison, old: Field, new: Field) -> None:
     if new.required:
         models.add("property-became-required", old, new)
         return
@@ -197,7 +197,7 @@ def _compare_need(models: Models, old: Field, new: Field) -> None:
     models.add("property-became-optional", old, new, verdicts=Verdicts.of(letters))
 
 
-def _compare_defaults(models: Models, old: Field, new: Field) -> None:
+def _compare_defaults(models: ModelComparison, old: Field, new: Field) -> None:
     before, after = _default(old), _default(new)
     if before == after:
         return
@@ -213,7 +213,7 @@ def _default(field: Field) -> str:
     return json.dumps(field.default_json, sort_keys=True) if field.has_default else ""
 
 
-def _compare_leniency(models: Models, old: Field, new: Field) -> None:
+def _compare_leniency(models: ModelComparison, old: Field, new: Field) -> None:
     before, after = leniency(old), leniency(new)
     for marker in after:
         if marker not in before:

@@ -16,7 +16,7 @@ _EMPTY = ("",)
 
 
 @dataclass(frozen=True)
-class Unions:
+class UnionComparison:
     """The comparison of one union."""
 
     comparison: Comparison
@@ -63,7 +63,7 @@ def _tags_excluded(snapshot: Snapshot, union: Union) -> list[str]:
 
 def compare_unions(comparison: Comparison, old: Union, new: Union) -> None:
     """Compare two unions. Nothing is reported for a union whose members come from another union."""
-    unions = Unions(comparison, old, new)
+    unions = UnionComparison(comparison, old, new)
     if _is_derived(comparison.old.raw, old) and _is_derived(comparison.new.raw, new):
         return
     was_open, is_open = is_open_union(comparison.old.schema, old), is_open_union(comparison.new.schema, new)
@@ -81,7 +81,7 @@ def _is_derived(raw: Any, union: Union) -> bool:
     return member_pointer(raw, union, 0) == union.pointer
 
 
-def _compare_members(unions: Unions, was_open: bool, is_open: bool) -> None:
+def _compare_members(unions: UnionComparison, was_open: bool, is_open: bool) -> None:
     old, new = _by_key(unions.comparison.old.schema, unions.old), _by_key(unions.comparison.new.schema, unions.new)
     removed = {key: each for key, each in old.items() if key not in new}
     added = {key: each for key, each in new.items() if key not in old}
