@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from codegen.diff.compare.compatibility import Compatibility
 from codegen.diff.compare.nesting import Nesting
 from codegen.diff.compare.reach import Reach, one_flow, reach
-from codegen.diff.match.matching import match
+from codegen.diff.match.renames import match
 from codegen.diff.sources import Snapshot
 from codegen.diff.verdict.findings import Finding
 from codegen.diff.verdict.rules import RULES

@@ -9,7 +9,7 @@ from codegen.diff.compare.compatibility import Compatibility
 from codegen.diff.compare.facts import ABOUT_RESULTS, compare_facts
 from codegen.diff.compare.pointers import references
 from codegen.diff.compare.reach import one_flow, params_flow, result_flow
-from codegen.diff.match.matching import pair, similarity
+from codegen.diff.match.renames import pair, similarity
 from codegen.diff.sources import Snapshot
 from codegen.diff.verdict.findings import Finding
 from codegen.diff.verdict.rules import RULES

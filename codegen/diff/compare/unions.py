@@ -7,7 +7,7 @@ from typing import Any
 
 from codegen.diff.compare.comparison import Comparison
 from codegen.diff.compare.pointers import member_pointer
-from codegen.diff.match.matching import meaning_of_field, pair
+from codegen.diff.match.renames import meaning_of_field, pair
 from codegen.diff.sources import Snapshot
 from codegen.ir import Member, Model, Schema, Union
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from codegen.diff.match.matching import similar
+from codegen.diff.match.renames import similar
 
 RENAMED = [
     ("workingDir", "workDir"),

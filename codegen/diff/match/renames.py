@@ -1,4 +1,4 @@
-"""Match the definitions of the base to those of the head: by name, or by equal structure if the name is gone."""
+"""Matches the definitions of the base to those of the head: by name, or by equal structure if one was renamed."""
 
 from __future__ import annotations
 
