@@ -12,7 +12,7 @@ from typing import Any
 from pydantic_core import to_json
 
 from acp_runtime.escaping import printable
-from acp_runtime.jsonrpc.placeholders import dump
+from acp_runtime.jsonrpc.surrogates_and_depth import dump
 from acp_runtime.jsonrpc.tolerant import Unreadable, parse
 from acp_runtime.models.json_values import as_array, as_object
 

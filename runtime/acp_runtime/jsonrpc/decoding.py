@@ -25,7 +25,7 @@ from acp_runtime.jsonrpc.messages import (
     Message,
     Refused,
 )
-from acp_runtime.jsonrpc.placeholders import validate
+from acp_runtime.jsonrpc.surrogates_and_depth import validate
 from acp_runtime.jsonrpc.tolerant import Unreadable, parse
 from acp_runtime.models.json_values import as_object
 from acp_runtime.models.schema_context import receiving

@@ -12,7 +12,7 @@ from typing import Any
 from pydantic_core import PydanticSerializationError, from_json, to_json
 
 from acp_runtime.errors import RequestError
-from acp_runtime.jsonrpc import placeholders
+from acp_runtime.jsonrpc import surrogates_and_depth
 from acp_runtime.jsonrpc.finite import LONG, require_finite
 from acp_runtime.jsonrpc.messages import RequestId
 from acp_runtime.jsonrpc.tolerant import parse
@@ -92,7 +92,7 @@ def to_plain_json(value: Any) -> Any:
 def _dump_again(value: Any) -> bytes:
     """Dump a value with lone surrogates or deep nesting."""
     try:
-        return placeholders.dump(value, _dump_json)
+        return surrogates_and_depth.dump(value, _dump_json)
     except ValueError as error:
         raise PydanticSerializationError(re.sub(_VALUE, r"\1", str(error))) from None
 

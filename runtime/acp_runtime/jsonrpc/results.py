@@ -12,7 +12,7 @@ from pydantic_core.core_schema import CoreSchema
 from acp_runtime.errors import InvalidResponse
 from acp_runtime.jsonrpc.error_responses import explain, summary
 from acp_runtime.jsonrpc.messages import IncomingResponse
-from acp_runtime.jsonrpc.placeholders import validate
+from acp_runtime.jsonrpc.surrogates_and_depth import validate
 from acp_runtime.jsonrpc.tolerant import parse
 from acp_runtime.models.dumping import AsDeclared
 from acp_runtime.models.schema_context import receiving
