@@ -1,4 +1,4 @@
-"""Writes the docstrings of the stubs: upstream's description of a method, its arguments, needs, default and errors."""
+"""Writes the docstrings of the stubs: upstream's description of a method, its arguments, capabilities and errors."""
 
 from __future__ import annotations
 
@@ -59,9 +59,9 @@ class StubDocs:
         return "\n".join(["Advertise a capability for each of these that you accept:", *lines])
 
     def _default(self, method: Method, role: str) -> str:
-        """Return what the method of the base class does."""
+        """Return a sentence about the default, which is the method of the base class."""
         if method.result:
-            return "The default raises `MethodNotFound`, which answers with the error -32601."
+            return "The default raises `MethodNotFound`, so that the request is answered with the error -32601."
         if "cancels" in dict(method.facts):
             return "The default does nothing, because the connection has cancelled the request already."
         cancelled = list(self._cancels(method, role))
@@ -127,7 +127,7 @@ class StubDocs:
     def _needs(self, method: Method) -> str:
         own = f"`{method.capability}`" if method.capability else ""
         parts = ", ".join(f"`{path}` for {self._part(method, part)}" for part, path in method.content)
-        return ", or ".join(filter(None, (own, parts and f"what an argument needs: {parts}")))
+        return ", or ".join(filter(None, (own, parts and f"a capability that an argument needs: {parts}")))
 
     def _part(self, method: Method, part: str) -> str:
         """Return a part of the params in words: a field, the value of a tag, or items of a type."""
