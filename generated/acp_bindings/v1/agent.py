@@ -99,7 +99,7 @@ class Agent(Handler):
         Advertise `authMethods` in your `initialize` response; without it, clients don't call this
         method.
 
-        The default raises `MethodNotFound`, which answers with the error -32601.
+        The default raises `MethodNotFound`, so that the request is answered with the error -32601.
         """
         raise MethodNotFound("authenticate")
 
@@ -114,7 +114,7 @@ class Agent(Handler):
         Advertise `agentCapabilities.auth.logout` in your `initialize` response; without it, clients
         don't call this method.
 
-        The default raises `MethodNotFound`, which answers with the error -32601.
+        The default raises `MethodNotFound`, so that the request is answered with the error -32601.
         """
         raise MethodNotFound("logout")
 
@@ -165,7 +165,7 @@ class Agent(Handler):
         - items of type `http` in `mcp_servers`: `agentCapabilities.mcpCapabilities.http`
         - items of type `sse` in `mcp_servers`: `agentCapabilities.mcpCapabilities.sse`
 
-        The default raises `MethodNotFound`, which answers with the error -32601.
+        The default raises `MethodNotFound`, so that the request is answered with the error -32601.
         """
         raise MethodNotFound("session/load")
 
@@ -181,7 +181,7 @@ class Agent(Handler):
         Advertise `agentCapabilities.sessionCapabilities.list` in your `initialize` response;
         without it, clients don't call this method.
 
-        The default raises `MethodNotFound`, which answers with the error -32601.
+        The default raises `MethodNotFound`, so that the request is answered with the error -32601.
         """
         raise MethodNotFound("session/list")
 
@@ -195,7 +195,7 @@ class Agent(Handler):
         Advertise `agentCapabilities.sessionCapabilities.delete` in your `initialize` response;
         without it, clients don't call this method.
 
-        The default raises `MethodNotFound`, which answers with the error -32601.
+        The default raises `MethodNotFound`, so that the request is answered with the error -32601.
         """
         raise MethodNotFound("session/delete")
 
@@ -217,7 +217,7 @@ class Agent(Handler):
         - items of type `http` in `mcp_servers`: `agentCapabilities.mcpCapabilities.http`
         - items of type `sse` in `mcp_servers`: `agentCapabilities.mcpCapabilities.sse`
 
-        The default raises `MethodNotFound`, which answers with the error -32601.
+        The default raises `MethodNotFound`, so that the request is answered with the error -32601.
         """
         raise MethodNotFound("session/resume")
 
@@ -234,7 +234,7 @@ class Agent(Handler):
         Advertise `agentCapabilities.sessionCapabilities.close` in your `initialize` response;
         without it, clients don't call this method.
 
-        The default raises `MethodNotFound`, which answers with the error -32601.
+        The default raises `MethodNotFound`, so that the request is answered with the error -32601.
         """
         raise MethodNotFound("session/close")
 
@@ -257,7 +257,7 @@ class Agent(Handler):
 
         Needs no capability; clients call this method if the session came with modes.
 
-        The default raises `MethodNotFound`, which answers with the error -32601.
+        The default raises `MethodNotFound`, so that the request is answered with the error -32601.
         """
         raise MethodNotFound("session/set_mode")
 
@@ -270,7 +270,7 @@ class Agent(Handler):
 
         Needs no capability; clients call this method if the session came with config options.
 
-        The default raises `MethodNotFound`, which answers with the error -32601.
+        The default raises `MethodNotFound`, so that the request is answered with the error -32601.
         """
         raise MethodNotFound("session/set_config_option")
 
@@ -534,7 +534,7 @@ class RemoteAgent(Remote):
             meta: Data for extensions, `_meta` on the wire.
 
         Raises:
-            CapabilityError: The agent did not advertise what an argument needs:
+            CapabilityError: The agent did not advertise a capability that an argument needs:
                 `agentCapabilities.sessionCapabilities.additionalDirectories` for
                 `additional_directories`, `agentCapabilities.mcpCapabilities.http` for items of type
                 `http` in `mcp_servers`, `agentCapabilities.mcpCapabilities.sse` for items of type
@@ -580,8 +580,9 @@ class RemoteAgent(Remote):
             meta: Data for extensions, `_meta` on the wire.
 
         Raises:
-            CapabilityError: The agent did not advertise `agentCapabilities.loadSession`, or what an
-                argument needs: `agentCapabilities.sessionCapabilities.additionalDirectories` for
+            CapabilityError: The agent did not advertise `agentCapabilities.loadSession`, or a
+                capability that an argument needs:
+                `agentCapabilities.sessionCapabilities.additionalDirectories` for
                 `additional_directories`, `agentCapabilities.mcpCapabilities.http` for items of type
                 `http` in `mcp_servers`, `agentCapabilities.mcpCapabilities.sse` for items of type
                 `sse` in `mcp_servers`.
@@ -676,8 +677,8 @@ class RemoteAgent(Remote):
 
         Raises:
             CapabilityError: The agent did not advertise
-                `agentCapabilities.sessionCapabilities.resume`, or what an argument needs:
-                `agentCapabilities.sessionCapabilities.additionalDirectories` for
+                `agentCapabilities.sessionCapabilities.resume`, or a capability that an argument
+                needs: `agentCapabilities.sessionCapabilities.additionalDirectories` for
                 `additional_directories`, `agentCapabilities.mcpCapabilities.http` for items of type
                 `http` in `mcp_servers`, `agentCapabilities.mcpCapabilities.sse` for items of type
                 `sse` in `mcp_servers`.
@@ -817,7 +818,7 @@ class RemoteAgent(Remote):
             meta: Data for extensions, `_meta` on the wire.
 
         Raises:
-            CapabilityError: The agent did not advertise what an argument needs:
+            CapabilityError: The agent did not advertise a capability that an argument needs:
                 `agentCapabilities.promptCapabilities.image` for items of type `image` in `prompt`,
                 `agentCapabilities.promptCapabilities.audio` for items of type `audio` in `prompt`,
                 `agentCapabilities.promptCapabilities.embeddedContext` for items of type `resource`

@@ -81,7 +81,7 @@ class Client(Handler):
         Advertise `clientCapabilities.fs.writeTextFile` in your `initialize` request; without it,
         agents don't call this method.
 
-        The default raises `MethodNotFound`, which answers with the error -32601.
+        The default raises `MethodNotFound`, so that the request is answered with the error -32601.
         """
         raise MethodNotFound("fs/write_text_file")
 
@@ -98,7 +98,7 @@ class Client(Handler):
         Advertise `clientCapabilities.fs.readTextFile` in your `initialize` request; without it,
         agents don't call this method.
 
-        The default raises `MethodNotFound`, which answers with the error -32601.
+        The default raises `MethodNotFound`, so that the request is answered with the error -32601.
         """
         raise MethodNotFound("fs/read_text_file")
 
@@ -143,7 +143,7 @@ class Client(Handler):
         Advertise `clientCapabilities.terminal` in your `initialize` request; without it, agents
         don't call this method.
 
-        The default raises `MethodNotFound`, which answers with the error -32601.
+        The default raises `MethodNotFound`, so that the request is answered with the error -32601.
         """
         raise MethodNotFound("terminal/create")
 
@@ -160,7 +160,7 @@ class Client(Handler):
         Advertise `clientCapabilities.terminal` in your `initialize` request; without it, agents
         don't call this method.
 
-        The default raises `MethodNotFound`, which answers with the error -32601.
+        The default raises `MethodNotFound`, so that the request is answered with the error -32601.
         """
         raise MethodNotFound("terminal/output")
 
@@ -183,7 +183,7 @@ class Client(Handler):
         Advertise `clientCapabilities.terminal` in your `initialize` request; without it, agents
         don't call this method.
 
-        The default raises `MethodNotFound`, which answers with the error -32601.
+        The default raises `MethodNotFound`, so that the request is answered with the error -32601.
         """
         raise MethodNotFound("terminal/release")
 
@@ -199,7 +199,7 @@ class Client(Handler):
         Advertise `clientCapabilities.terminal` in your `initialize` request; without it, agents
         don't call this method.
 
-        The default raises `MethodNotFound`, which answers with the error -32601.
+        The default raises `MethodNotFound`, so that the request is answered with the error -32601.
         """
         raise MethodNotFound("terminal/wait_for_exit")
 
@@ -222,7 +222,7 @@ class Client(Handler):
         Advertise `clientCapabilities.terminal` in your `initialize` request; without it, agents
         don't call this method.
 
-        The default raises `MethodNotFound`, which answers with the error -32601.
+        The default raises `MethodNotFound`, so that the request is answered with the error -32601.
         """
         raise MethodNotFound("terminal/kill")
 
@@ -242,7 +242,7 @@ class Client(Handler):
         - `mode="form"`: `clientCapabilities.elicitation.form`
         - `mode="url"`: `clientCapabilities.elicitation.url`
 
-        The default raises `MethodNotFound`, which answers with the error -32601.
+        The default raises `MethodNotFound`, so that the request is answered with the error -32601.
         """
         raise MethodNotFound("elicitation/create")
 
@@ -753,9 +753,9 @@ class RemoteClient(Remote):
             url: The URL to direct the user to.
 
         Raises:
-            CapabilityError: The client did not advertise `clientCapabilities.elicitation`, or what
-                an argument needs: `clientCapabilities.elicitation.form` for `mode="form"`,
-                `clientCapabilities.elicitation.url` for `mode="url"`.
+            CapabilityError: The client did not advertise `clientCapabilities.elicitation`, or a
+                capability that an argument needs: `clientCapabilities.elicitation.form` for
+                `mode="form"`, `clientCapabilities.elicitation.url` for `mode="url"`.
         """
         return await self._call(methods.ELICITATION_CREATE, **keywords)
 

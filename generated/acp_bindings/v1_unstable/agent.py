@@ -129,7 +129,7 @@ class Agent(Handler):
         Advertise `authMethods` in your `initialize` response; without it, clients don't call this
         method.
 
-        The default raises `MethodNotFound`, which answers with the error -32601.
+        The default raises `MethodNotFound`, so that the request is answered with the error -32601.
         """
         raise MethodNotFound("authenticate")
 
@@ -145,7 +145,7 @@ class Agent(Handler):
         Advertise `agentCapabilities.providers` in your `initialize` response; without it, clients
         don't call this method.
 
-        The default raises `MethodNotFound`, which answers with the error -32601.
+        The default raises `MethodNotFound`, so that the request is answered with the error -32601.
         """
         raise MethodNotFound("providers/list")
 
@@ -161,7 +161,7 @@ class Agent(Handler):
         Advertise `agentCapabilities.providers` in your `initialize` response; without it, clients
         don't call this method.
 
-        The default raises `MethodNotFound`, which answers with the error -32601.
+        The default raises `MethodNotFound`, so that the request is answered with the error -32601.
         """
         raise MethodNotFound("providers/set")
 
@@ -179,7 +179,7 @@ class Agent(Handler):
         Advertise `agentCapabilities.providers` in your `initialize` response; without it, clients
         don't call this method.
 
-        The default raises `MethodNotFound`, which answers with the error -32601.
+        The default raises `MethodNotFound`, so that the request is answered with the error -32601.
         """
         raise MethodNotFound("providers/disable")
 
@@ -194,7 +194,7 @@ class Agent(Handler):
         Advertise `agentCapabilities.auth.logout` in your `initialize` response; without it, clients
         don't call this method.
 
-        The default raises `MethodNotFound`, which answers with the error -32601.
+        The default raises `MethodNotFound`, so that the request is answered with the error -32601.
         """
         raise MethodNotFound("logout")
 
@@ -213,7 +213,7 @@ class Agent(Handler):
         Advertise `agentCapabilities.auth.status` in your `initialize` response; without it, clients
         don't call this method.
 
-        The default raises `MethodNotFound`, which answers with the error -32601.
+        The default raises `MethodNotFound`, so that the request is answered with the error -32601.
         """
         raise MethodNotFound("auth/status")
 
@@ -264,7 +264,7 @@ class Agent(Handler):
         - items of type `http` in `mcp_servers`: `agentCapabilities.mcpCapabilities.http`
         - items of type `sse` in `mcp_servers`: `agentCapabilities.mcpCapabilities.sse`
 
-        The default raises `MethodNotFound`, which answers with the error -32601.
+        The default raises `MethodNotFound`, so that the request is answered with the error -32601.
         """
         raise MethodNotFound("session/load")
 
@@ -280,7 +280,7 @@ class Agent(Handler):
         Advertise `agentCapabilities.sessionCapabilities.list` in your `initialize` response;
         without it, clients don't call this method.
 
-        The default raises `MethodNotFound`, which answers with the error -32601.
+        The default raises `MethodNotFound`, so that the request is answered with the error -32601.
         """
         raise MethodNotFound("session/list")
 
@@ -294,7 +294,7 @@ class Agent(Handler):
         Advertise `agentCapabilities.sessionCapabilities.delete` in your `initialize` response;
         without it, clients don't call this method.
 
-        The default raises `MethodNotFound`, which answers with the error -32601.
+        The default raises `MethodNotFound`, so that the request is answered with the error -32601.
         """
         raise MethodNotFound("session/delete")
 
@@ -325,7 +325,7 @@ class Agent(Handler):
         - items of type `http` in `mcp_servers`: `agentCapabilities.mcpCapabilities.http`
         - items of type `sse` in `mcp_servers`: `agentCapabilities.mcpCapabilities.sse`
 
-        The default raises `MethodNotFound`, which answers with the error -32601.
+        The default raises `MethodNotFound`, so that the request is answered with the error -32601.
         """
         raise MethodNotFound("session/fork")
 
@@ -343,7 +343,7 @@ class Agent(Handler):
         Advertise `agentCapabilities.sessionCapabilities.archive` in your `initialize` response;
         without it, clients don't call this method.
 
-        The default raises `MethodNotFound`, which answers with the error -32601.
+        The default raises `MethodNotFound`, so that the request is answered with the error -32601.
         """
         raise MethodNotFound("session/archive")
 
@@ -363,7 +363,7 @@ class Agent(Handler):
         Advertise `agentCapabilities.sessionCapabilities.archive` in your `initialize` response;
         without it, clients don't call this method.
 
-        The default raises `MethodNotFound`, which answers with the error -32601.
+        The default raises `MethodNotFound`, so that the request is answered with the error -32601.
         """
         raise MethodNotFound("session/unarchive")
 
@@ -381,7 +381,7 @@ class Agent(Handler):
         Advertise `agentCapabilities.sessionCapabilities.status` in your `initialize` response;
         without it, clients don't call this method.
 
-        The default raises `MethodNotFound`, which answers with the error -32601.
+        The default raises `MethodNotFound`, so that the request is answered with the error -32601.
         """
         raise MethodNotFound("session/status")
 
@@ -404,7 +404,7 @@ class Agent(Handler):
         Advertise `agentCapabilities.sessionCapabilities.title` in your `initialize` response;
         without it, clients don't call this method.
 
-        The default raises `MethodNotFound`, which answers with the error -32601.
+        The default raises `MethodNotFound`, so that the request is answered with the error -32601.
         """
         raise MethodNotFound("session/set_title")
 
@@ -426,7 +426,7 @@ class Agent(Handler):
         - items of type `http` in `mcp_servers`: `agentCapabilities.mcpCapabilities.http`
         - items of type `sse` in `mcp_servers`: `agentCapabilities.mcpCapabilities.sse`
 
-        The default raises `MethodNotFound`, which answers with the error -32601.
+        The default raises `MethodNotFound`, so that the request is answered with the error -32601.
         """
         raise MethodNotFound("session/resume")
 
@@ -443,7 +443,7 @@ class Agent(Handler):
         Advertise `agentCapabilities.sessionCapabilities.close` in your `initialize` response;
         without it, clients don't call this method.
 
-        The default raises `MethodNotFound`, which answers with the error -32601.
+        The default raises `MethodNotFound`, so that the request is answered with the error -32601.
         """
         raise MethodNotFound("session/close")
 
@@ -466,7 +466,7 @@ class Agent(Handler):
 
         Needs no capability; clients call this method if the session came with modes.
 
-        The default raises `MethodNotFound`, which answers with the error -32601.
+        The default raises `MethodNotFound`, so that the request is answered with the error -32601.
         """
         raise MethodNotFound("session/set_mode")
 
@@ -479,7 +479,7 @@ class Agent(Handler):
 
         Needs no capability; clients call this method if the session came with config options.
 
-        The default raises `MethodNotFound`, which answers with the error -32601.
+        The default raises `MethodNotFound`, so that the request is answered with the error -32601.
         """
         raise MethodNotFound("session/set_config_option")
 
@@ -578,7 +578,7 @@ class Agent(Handler):
 
         Needs no capability; clients call this method if the component runs in a proxy chain.
 
-        The default raises `MethodNotFound`, which answers with the error -32601.
+        The default raises `MethodNotFound`, so that the request is answered with the error -32601.
         """
         raise MethodNotFound("proxy/initialize")
 
@@ -593,7 +593,7 @@ class Agent(Handler):
 
         Needs no capability; clients call this method if the component runs in a proxy chain.
 
-        The default raises `MethodNotFound`, which answers with the error -32601.
+        The default raises `MethodNotFound`, so that the request is answered with the error -32601.
         """
         raise MethodNotFound("proxy/successor")
 
@@ -937,7 +937,7 @@ class RemoteAgent(Remote):
             meta: Data for extensions, `_meta` on the wire.
 
         Raises:
-            CapabilityError: The agent did not advertise what an argument needs:
+            CapabilityError: The agent did not advertise a capability that an argument needs:
                 `agentCapabilities.sessionCapabilities.additionalDirectories` for
                 `additional_directories`, `agentCapabilities.mcpCapabilities.http` for items of type
                 `http` in `mcp_servers`, `agentCapabilities.mcpCapabilities.sse` for items of type
@@ -986,8 +986,9 @@ class RemoteAgent(Remote):
             meta: Data for extensions, `_meta` on the wire.
 
         Raises:
-            CapabilityError: The agent did not advertise `agentCapabilities.loadSession`, or what an
-                argument needs: `agentCapabilities.sessionCapabilities.additionalDirectories` for
+            CapabilityError: The agent did not advertise `agentCapabilities.loadSession`, or a
+                capability that an argument needs:
+                `agentCapabilities.sessionCapabilities.additionalDirectories` for
                 `additional_directories`, `agentCapabilities.mcpCapabilities.http` for items of type
                 `http` in `mcp_servers`, `agentCapabilities.mcpCapabilities.sse` for items of type
                 `sse` in `mcp_servers`.
@@ -1098,8 +1099,8 @@ class RemoteAgent(Remote):
 
         Raises:
             CapabilityError: The agent did not advertise
-                `agentCapabilities.sessionCapabilities.fork`, or what an argument needs:
-                `agentCapabilities.sessionCapabilities.additionalDirectories` for
+                `agentCapabilities.sessionCapabilities.fork`, or a capability that an argument
+                needs: `agentCapabilities.sessionCapabilities.additionalDirectories` for
                 `additional_directories`, `agentCapabilities.mcpCapabilities.http` for items of type
                 `http` in `mcp_servers`, `agentCapabilities.mcpCapabilities.sse` for items of type
                 `sse` in `mcp_servers`.
@@ -1256,8 +1257,8 @@ class RemoteAgent(Remote):
 
         Raises:
             CapabilityError: The agent did not advertise
-                `agentCapabilities.sessionCapabilities.resume`, or what an argument needs:
-                `agentCapabilities.sessionCapabilities.additionalDirectories` for
+                `agentCapabilities.sessionCapabilities.resume`, or a capability that an argument
+                needs: `agentCapabilities.sessionCapabilities.additionalDirectories` for
                 `additional_directories`, `agentCapabilities.mcpCapabilities.http` for items of type
                 `http` in `mcp_servers`, `agentCapabilities.mcpCapabilities.sse` for items of type
                 `sse` in `mcp_servers`.
@@ -1398,7 +1399,7 @@ class RemoteAgent(Remote):
             meta: Data for extensions, `_meta` on the wire.
 
         Raises:
-            CapabilityError: The agent did not advertise what an argument needs:
+            CapabilityError: The agent did not advertise a capability that an argument needs:
                 `agentCapabilities.promptCapabilities.image` for items of type `image` in `prompt`,
                 `agentCapabilities.promptCapabilities.audio` for items of type `audio` in `prompt`,
                 `agentCapabilities.promptCapabilities.embeddedContext` for items of type `resource`

@@ -94,7 +94,7 @@ class Client(Handler):
         Advertise `clientCapabilities.fs.writeTextFile` in your `initialize` request; without it,
         agents don't call this method.
 
-        The default raises `MethodNotFound`, which answers with the error -32601.
+        The default raises `MethodNotFound`, so that the request is answered with the error -32601.
         """
         raise MethodNotFound("fs/write_text_file")
 
@@ -111,7 +111,7 @@ class Client(Handler):
         Advertise `clientCapabilities.fs.readTextFile` in your `initialize` request; without it,
         agents don't call this method.
 
-        The default raises `MethodNotFound`, which answers with the error -32601.
+        The default raises `MethodNotFound`, so that the request is answered with the error -32601.
         """
         raise MethodNotFound("fs/read_text_file")
 
@@ -156,7 +156,7 @@ class Client(Handler):
         Advertise `clientCapabilities.terminal` in your `initialize` request; without it, agents
         don't call this method.
 
-        The default raises `MethodNotFound`, which answers with the error -32601.
+        The default raises `MethodNotFound`, so that the request is answered with the error -32601.
         """
         raise MethodNotFound("terminal/create")
 
@@ -173,7 +173,7 @@ class Client(Handler):
         Advertise `clientCapabilities.terminal` in your `initialize` request; without it, agents
         don't call this method.
 
-        The default raises `MethodNotFound`, which answers with the error -32601.
+        The default raises `MethodNotFound`, so that the request is answered with the error -32601.
         """
         raise MethodNotFound("terminal/output")
 
@@ -196,7 +196,7 @@ class Client(Handler):
         Advertise `clientCapabilities.terminal` in your `initialize` request; without it, agents
         don't call this method.
 
-        The default raises `MethodNotFound`, which answers with the error -32601.
+        The default raises `MethodNotFound`, so that the request is answered with the error -32601.
         """
         raise MethodNotFound("terminal/release")
 
@@ -212,7 +212,7 @@ class Client(Handler):
         Advertise `clientCapabilities.terminal` in your `initialize` request; without it, agents
         don't call this method.
 
-        The default raises `MethodNotFound`, which answers with the error -32601.
+        The default raises `MethodNotFound`, so that the request is answered with the error -32601.
         """
         raise MethodNotFound("terminal/wait_for_exit")
 
@@ -235,7 +235,7 @@ class Client(Handler):
         Advertise `clientCapabilities.terminal` in your `initialize` request; without it, agents
         don't call this method.
 
-        The default raises `MethodNotFound`, which answers with the error -32601.
+        The default raises `MethodNotFound`, so that the request is answered with the error -32601.
         """
         raise MethodNotFound("terminal/kill")
 
@@ -255,7 +255,7 @@ class Client(Handler):
         - `mode="form"`: `clientCapabilities.elicitation.form`
         - `mode="url"`: `clientCapabilities.elicitation.url`
 
-        The default raises `MethodNotFound`, which answers with the error -32601.
+        The default raises `MethodNotFound`, so that the request is answered with the error -32601.
         """
         raise MethodNotFound("elicitation/create")
 
@@ -270,7 +270,7 @@ class Client(Handler):
 
         Needs no capability; agents call this method if the client passed an MCP server over ACP.
 
-        The default raises `MethodNotFound`, which answers with the error -32601.
+        The default raises `MethodNotFound`, so that the request is answered with the error -32601.
         """
         raise MethodNotFound("mcp/message")
 
@@ -357,7 +357,7 @@ class Client(Handler):
 
         Needs no capability; agents call this method if the component runs in a proxy chain.
 
-        The default raises `MethodNotFound`, which answers with the error -32601.
+        The default raises `MethodNotFound`, so that the request is answered with the error -32601.
         """
         raise MethodNotFound("proxy/initialize")
 
@@ -372,7 +372,7 @@ class Client(Handler):
 
         Needs no capability; agents call this method if the component runs in a proxy chain.
 
-        The default raises `MethodNotFound`, which answers with the error -32601.
+        The default raises `MethodNotFound`, so that the request is answered with the error -32601.
         """
         raise MethodNotFound("proxy/successor")
 
@@ -853,9 +853,9 @@ class RemoteClient(Remote):
             url: The URL to direct the user to.
 
         Raises:
-            CapabilityError: The client did not advertise `clientCapabilities.elicitation`, or what
-                an argument needs: `clientCapabilities.elicitation.form` for `mode="form"`,
-                `clientCapabilities.elicitation.url` for `mode="url"`.
+            CapabilityError: The client did not advertise `clientCapabilities.elicitation`, or a
+                capability that an argument needs: `clientCapabilities.elicitation.form` for
+                `mode="form"`, `clientCapabilities.elicitation.url` for `mode="url"`.
         """
         return await self._call(methods.ELICITATION_CREATE, **keywords)
 

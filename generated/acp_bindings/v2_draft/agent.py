@@ -111,7 +111,7 @@ class Agent(Handler):
         Advertise `authMethods` in your `initialize` response; without it, clients don't call this
         method.
 
-        The default raises `MethodNotFound`, which answers with the error -32601.
+        The default raises `MethodNotFound`, so that the request is answered with the error -32601.
         """
         raise MethodNotFound("auth/login")
 
@@ -131,7 +131,7 @@ class Agent(Handler):
         Advertise `authMethods` in your `initialize` response; without it, clients don't call this
         method.
 
-        The default raises `MethodNotFound`, which answers with the error -32601.
+        The default raises `MethodNotFound`, so that the request is answered with the error -32601.
         """
         raise MethodNotFound("auth/logout")
 
@@ -171,7 +171,7 @@ class Agent(Handler):
         Advertise `capabilities.session` in your `initialize` response; without it, clients don't
         call this method.
 
-        The default raises `MethodNotFound`, which answers with the error -32601.
+        The default raises `MethodNotFound`, so that the request is answered with the error -32601.
         """
         raise MethodNotFound("session/list")
 
@@ -185,7 +185,7 @@ class Agent(Handler):
         Advertise `capabilities.session.delete` in your `initialize` response; without it, clients
         don't call this method.
 
-        The default raises `MethodNotFound`, which answers with the error -32601.
+        The default raises `MethodNotFound`, so that the request is answered with the error -32601.
         """
         raise MethodNotFound("session/delete")
 
@@ -206,7 +206,7 @@ class Agent(Handler):
         - items of type `stdio` in `mcp_servers`: `capabilities.session.mcp.stdio`
         - items of type `http` in `mcp_servers`: `capabilities.session.mcp.http`
 
-        The default raises `MethodNotFound`, which answers with the error -32601.
+        The default raises `MethodNotFound`, so that the request is answered with the error -32601.
         """
         raise MethodNotFound("session/resume")
 
@@ -221,7 +221,7 @@ class Agent(Handler):
         Advertise `capabilities.session` in your `initialize` response; without it, clients don't
         call this method.
 
-        The default raises `MethodNotFound`, which answers with the error -32601.
+        The default raises `MethodNotFound`, so that the request is answered with the error -32601.
         """
         raise MethodNotFound("session/close")
 
@@ -237,7 +237,7 @@ class Agent(Handler):
         Needs no capability; clients call this method if the tool call advertises
         `capabilities.cancel`.
 
-        The default raises `MethodNotFound`, which answers with the error -32601.
+        The default raises `MethodNotFound`, so that the request is answered with the error -32601.
         """
         raise MethodNotFound("tool_call/cancel")
 
@@ -253,7 +253,7 @@ class Agent(Handler):
         Needs no capability; clients call this method if the terminal advertises
         `capabilities.cancel`.
 
-        The default raises `MethodNotFound`, which answers with the error -32601.
+        The default raises `MethodNotFound`, so that the request is answered with the error -32601.
         """
         raise MethodNotFound("terminal/cancel")
 
@@ -266,7 +266,7 @@ class Agent(Handler):
 
         Needs no capability; clients call this method if the session came with config options.
 
-        The default raises `MethodNotFound`, which answers with the error -32601.
+        The default raises `MethodNotFound`, so that the request is answered with the error -32601.
         """
         raise MethodNotFound("session/set_config_option")
 
@@ -580,10 +580,11 @@ class RemoteAgent(Remote):
             meta: Data for extensions, `_meta` on the wire.
 
         Raises:
-            CapabilityError: The agent did not advertise `capabilities.session`, or what an argument
-                needs: `capabilities.session.additionalDirectories` for `additional_directories`,
-                `capabilities.session.mcp.stdio` for items of type `stdio` in `mcp_servers`,
-                `capabilities.session.mcp.http` for items of type `http` in `mcp_servers`.
+            CapabilityError: The agent did not advertise `capabilities.session`, or a capability
+                that an argument needs: `capabilities.session.additionalDirectories` for
+                `additional_directories`, `capabilities.session.mcp.stdio` for items of type `stdio`
+                in `mcp_servers`, `capabilities.session.mcp.http` for items of type `http` in
+                `mcp_servers`.
             RelativePath: `cwd` or `additional_directories` holds a relative path.
         """
         return await self._call(
@@ -670,10 +671,11 @@ class RemoteAgent(Remote):
             meta: Data for extensions, `_meta` on the wire.
 
         Raises:
-            CapabilityError: The agent did not advertise `capabilities.session`, or what an argument
-                needs: `capabilities.session.additionalDirectories` for `additional_directories`,
-                `capabilities.session.mcp.stdio` for items of type `stdio` in `mcp_servers`,
-                `capabilities.session.mcp.http` for items of type `http` in `mcp_servers`.
+            CapabilityError: The agent did not advertise `capabilities.session`, or a capability
+                that an argument needs: `capabilities.session.additionalDirectories` for
+                `additional_directories`, `capabilities.session.mcp.stdio` for items of type `stdio`
+                in `mcp_servers`, `capabilities.session.mcp.http` for items of type `http` in
+                `mcp_servers`.
             RelativePath: `cwd` or `additional_directories` holds a relative path.
         """
         return await self._call(
@@ -846,11 +848,11 @@ class RemoteAgent(Remote):
             meta: Data for extensions, `_meta` on the wire.
 
         Raises:
-            CapabilityError: The agent did not advertise `capabilities.session`, or what an argument
-                needs: `capabilities.session.prompt.image` for items of type `image` in `prompt`,
-                `capabilities.session.prompt.audio` for items of type `audio` in `prompt`,
-                `capabilities.session.prompt.embeddedContext` for items of type `resource` in
-                `prompt`.
+            CapabilityError: The agent did not advertise `capabilities.session`, or a capability
+                that an argument needs: `capabilities.session.prompt.image` for items of type
+                `image` in `prompt`, `capabilities.session.prompt.audio` for items of type `audio`
+                in `prompt`, `capabilities.session.prompt.embeddedContext` for items of type
+                `resource` in `prompt`.
         """
         return await self._call(
             methods.SESSION_PROMPT, session_id=session_id, prompt=prompt, meta=meta

@@ -87,7 +87,7 @@ class Client(Handler):
         - `mode="form"`: `capabilities.elicitation.form`
         - `mode="url"`: `capabilities.elicitation.url`
 
-        The default raises `MethodNotFound`, which answers with the error -32601.
+        The default raises `MethodNotFound`, so that the request is answered with the error -32601.
         """
         raise MethodNotFound("elicitation/create")
 
@@ -348,9 +348,9 @@ class RemoteClient(Remote):
             url: The URL to direct the user to.
 
         Raises:
-            CapabilityError: The client did not advertise `capabilities.elicitation`, or what an
-                argument needs: `capabilities.elicitation.form` for `mode="form"`,
-                `capabilities.elicitation.url` for `mode="url"`.
+            CapabilityError: The client did not advertise `capabilities.elicitation`, or a
+                capability that an argument needs: `capabilities.elicitation.form` for
+                `mode="form"`, `capabilities.elicitation.url` for `mode="url"`.
         """
         return await self._call(methods.ELICITATION_CREATE, **keywords)
 

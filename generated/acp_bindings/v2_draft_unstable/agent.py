@@ -144,7 +144,7 @@ class Agent(Handler):
         Advertise `authMethods` in your `initialize` response; without it, clients don't call this
         method.
 
-        The default raises `MethodNotFound`, which answers with the error -32601.
+        The default raises `MethodNotFound`, so that the request is answered with the error -32601.
         """
         raise MethodNotFound("auth/login")
 
@@ -160,7 +160,7 @@ class Agent(Handler):
         Advertise `capabilities.providers` in your `initialize` response; without it, clients don't
         call this method.
 
-        The default raises `MethodNotFound`, which answers with the error -32601.
+        The default raises `MethodNotFound`, so that the request is answered with the error -32601.
         """
         raise MethodNotFound("providers/list")
 
@@ -176,7 +176,7 @@ class Agent(Handler):
         Advertise `capabilities.providers` in your `initialize` response; without it, clients don't
         call this method.
 
-        The default raises `MethodNotFound`, which answers with the error -32601.
+        The default raises `MethodNotFound`, so that the request is answered with the error -32601.
         """
         raise MethodNotFound("providers/set")
 
@@ -194,7 +194,7 @@ class Agent(Handler):
         Advertise `capabilities.providers` in your `initialize` response; without it, clients don't
         call this method.
 
-        The default raises `MethodNotFound`, which answers with the error -32601.
+        The default raises `MethodNotFound`, so that the request is answered with the error -32601.
         """
         raise MethodNotFound("providers/disable")
 
@@ -214,7 +214,7 @@ class Agent(Handler):
         Advertise `authMethods` in your `initialize` response; without it, clients don't call this
         method.
 
-        The default raises `MethodNotFound`, which answers with the error -32601.
+        The default raises `MethodNotFound`, so that the request is answered with the error -32601.
         """
         raise MethodNotFound("auth/logout")
 
@@ -233,7 +233,7 @@ class Agent(Handler):
         Advertise `capabilities.auth.status` in your `initialize` response; without it, clients
         don't call this method.
 
-        The default raises `MethodNotFound`, which answers with the error -32601.
+        The default raises `MethodNotFound`, so that the request is answered with the error -32601.
         """
         raise MethodNotFound("auth/status")
 
@@ -273,7 +273,7 @@ class Agent(Handler):
         Advertise `capabilities.session` in your `initialize` response; without it, clients don't
         call this method.
 
-        The default raises `MethodNotFound`, which answers with the error -32601.
+        The default raises `MethodNotFound`, so that the request is answered with the error -32601.
         """
         raise MethodNotFound("session/list")
 
@@ -287,7 +287,7 @@ class Agent(Handler):
         Advertise `capabilities.session.delete` in your `initialize` response; without it, clients
         don't call this method.
 
-        The default raises `MethodNotFound`, which answers with the error -32601.
+        The default raises `MethodNotFound`, so that the request is answered with the error -32601.
         """
         raise MethodNotFound("session/delete")
 
@@ -318,7 +318,7 @@ class Agent(Handler):
         - items of type `stdio` in `mcp_servers`: `capabilities.session.mcp.stdio`
         - items of type `http` in `mcp_servers`: `capabilities.session.mcp.http`
 
-        The default raises `MethodNotFound`, which answers with the error -32601.
+        The default raises `MethodNotFound`, so that the request is answered with the error -32601.
         """
         raise MethodNotFound("session/fork")
 
@@ -336,7 +336,7 @@ class Agent(Handler):
         Advertise `capabilities.session.archive` in your `initialize` response; without it, clients
         don't call this method.
 
-        The default raises `MethodNotFound`, which answers with the error -32601.
+        The default raises `MethodNotFound`, so that the request is answered with the error -32601.
         """
         raise MethodNotFound("session/archive")
 
@@ -356,7 +356,7 @@ class Agent(Handler):
         Advertise `capabilities.session.archive` in your `initialize` response; without it, clients
         don't call this method.
 
-        The default raises `MethodNotFound`, which answers with the error -32601.
+        The default raises `MethodNotFound`, so that the request is answered with the error -32601.
         """
         raise MethodNotFound("session/unarchive")
 
@@ -374,7 +374,7 @@ class Agent(Handler):
         Advertise `capabilities.session.status` in your `initialize` response; without it, clients
         don't call this method.
 
-        The default raises `MethodNotFound`, which answers with the error -32601.
+        The default raises `MethodNotFound`, so that the request is answered with the error -32601.
         """
         raise MethodNotFound("session/status")
 
@@ -397,7 +397,7 @@ class Agent(Handler):
         Advertise `capabilities.session.title` in your `initialize` response; without it, clients
         don't call this method.
 
-        The default raises `MethodNotFound`, which answers with the error -32601.
+        The default raises `MethodNotFound`, so that the request is answered with the error -32601.
         """
         raise MethodNotFound("session/set_title")
 
@@ -418,7 +418,7 @@ class Agent(Handler):
         - items of type `stdio` in `mcp_servers`: `capabilities.session.mcp.stdio`
         - items of type `http` in `mcp_servers`: `capabilities.session.mcp.http`
 
-        The default raises `MethodNotFound`, which answers with the error -32601.
+        The default raises `MethodNotFound`, so that the request is answered with the error -32601.
         """
         raise MethodNotFound("session/resume")
 
@@ -433,7 +433,7 @@ class Agent(Handler):
         Advertise `capabilities.session` in your `initialize` response; without it, clients don't
         call this method.
 
-        The default raises `MethodNotFound`, which answers with the error -32601.
+        The default raises `MethodNotFound`, so that the request is answered with the error -32601.
         """
         raise MethodNotFound("session/close")
 
@@ -449,7 +449,7 @@ class Agent(Handler):
         Needs no capability; clients call this method if the tool call advertises
         `capabilities.cancel`.
 
-        The default raises `MethodNotFound`, which answers with the error -32601.
+        The default raises `MethodNotFound`, so that the request is answered with the error -32601.
         """
         raise MethodNotFound("tool_call/cancel")
 
@@ -465,7 +465,7 @@ class Agent(Handler):
         Needs no capability; clients call this method if the terminal advertises
         `capabilities.cancel`.
 
-        The default raises `MethodNotFound`, which answers with the error -32601.
+        The default raises `MethodNotFound`, so that the request is answered with the error -32601.
         """
         raise MethodNotFound("terminal/cancel")
 
@@ -478,7 +478,7 @@ class Agent(Handler):
 
         Needs no capability; clients call this method if the session came with config options.
 
-        The default raises `MethodNotFound`, which answers with the error -32601.
+        The default raises `MethodNotFound`, so that the request is answered with the error -32601.
         """
         raise MethodNotFound("session/set_config_option")
 
@@ -611,7 +611,7 @@ class Agent(Handler):
 
         Needs no capability; clients call this method if the component runs in a proxy chain.
 
-        The default raises `MethodNotFound`, which answers with the error -32601.
+        The default raises `MethodNotFound`, so that the request is answered with the error -32601.
         """
         raise MethodNotFound("proxy/initialize")
 
@@ -626,7 +626,7 @@ class Agent(Handler):
 
         Needs no capability; clients call this method if the component runs in a proxy chain.
 
-        The default raises `MethodNotFound`, which answers with the error -32601.
+        The default raises `MethodNotFound`, so that the request is answered with the error -32601.
         """
         raise MethodNotFound("proxy/successor")
 
@@ -986,10 +986,11 @@ class RemoteAgent(Remote):
             meta: Data for extensions, `_meta` on the wire.
 
         Raises:
-            CapabilityError: The agent did not advertise `capabilities.session`, or what an argument
-                needs: `capabilities.session.additionalDirectories` for `additional_directories`,
-                `capabilities.session.mcp.stdio` for items of type `stdio` in `mcp_servers`,
-                `capabilities.session.mcp.http` for items of type `http` in `mcp_servers`.
+            CapabilityError: The agent did not advertise `capabilities.session`, or a capability
+                that an argument needs: `capabilities.session.additionalDirectories` for
+                `additional_directories`, `capabilities.session.mcp.stdio` for items of type `stdio`
+                in `mcp_servers`, `capabilities.session.mcp.http` for items of type `http` in
+                `mcp_servers`.
             RelativePath: `cwd` or `additional_directories` holds a relative path.
         """
         return await self._call(
@@ -1091,8 +1092,8 @@ class RemoteAgent(Remote):
             meta: Data for extensions, `_meta` on the wire.
 
         Raises:
-            CapabilityError: The agent did not advertise `capabilities.session.fork`, or what an
-                argument needs: `capabilities.session.additionalDirectories` for
+            CapabilityError: The agent did not advertise `capabilities.session.fork`, or a
+                capability that an argument needs: `capabilities.session.additionalDirectories` for
                 `additional_directories`, `capabilities.session.mcp.stdio` for items of type `stdio`
                 in `mcp_servers`, `capabilities.session.mcp.http` for items of type `http` in
                 `mcp_servers`.
@@ -1245,10 +1246,11 @@ class RemoteAgent(Remote):
             meta: Data for extensions, `_meta` on the wire.
 
         Raises:
-            CapabilityError: The agent did not advertise `capabilities.session`, or what an argument
-                needs: `capabilities.session.additionalDirectories` for `additional_directories`,
-                `capabilities.session.mcp.stdio` for items of type `stdio` in `mcp_servers`,
-                `capabilities.session.mcp.http` for items of type `http` in `mcp_servers`.
+            CapabilityError: The agent did not advertise `capabilities.session`, or a capability
+                that an argument needs: `capabilities.session.additionalDirectories` for
+                `additional_directories`, `capabilities.session.mcp.stdio` for items of type `stdio`
+                in `mcp_servers`, `capabilities.session.mcp.http` for items of type `http` in
+                `mcp_servers`.
             RelativePath: `cwd` or `additional_directories` holds a relative path.
         """
         return await self._call(
@@ -1422,11 +1424,11 @@ class RemoteAgent(Remote):
             meta: Data for extensions, `_meta` on the wire.
 
         Raises:
-            CapabilityError: The agent did not advertise `capabilities.session`, or what an argument
-                needs: `capabilities.session.prompt.image` for items of type `image` in `prompt`,
-                `capabilities.session.prompt.audio` for items of type `audio` in `prompt`,
-                `capabilities.session.prompt.embeddedContext` for items of type `resource` in
-                `prompt`.
+            CapabilityError: The agent did not advertise `capabilities.session`, or a capability
+                that an argument needs: `capabilities.session.prompt.image` for items of type
+                `image` in `prompt`, `capabilities.session.prompt.audio` for items of type `audio`
+                in `prompt`, `capabilities.session.prompt.embeddedContext` for items of type
+                `resource` in `prompt`.
         """
         return await self._call(
             methods.SESSION_PROMPT, session_id=session_id, prompt=prompt, meta=meta

@@ -100,7 +100,7 @@ class Client(Handler):
         - `mode="form"`: `capabilities.elicitation.form`
         - `mode="url"`: `capabilities.elicitation.url`
 
-        The default raises `MethodNotFound`, which answers with the error -32601.
+        The default raises `MethodNotFound`, so that the request is answered with the error -32601.
         """
         raise MethodNotFound("elicitation/create")
 
@@ -115,7 +115,7 @@ class Client(Handler):
 
         Needs no capability; agents call this method if the client passed an MCP server over ACP.
 
-        The default raises `MethodNotFound`, which answers with the error -32601.
+        The default raises `MethodNotFound`, so that the request is answered with the error -32601.
         """
         raise MethodNotFound("mcp/message")
 
@@ -207,7 +207,7 @@ class Client(Handler):
 
         Needs no capability; agents call this method if the component runs in a proxy chain.
 
-        The default raises `MethodNotFound`, which answers with the error -32601.
+        The default raises `MethodNotFound`, so that the request is answered with the error -32601.
         """
         raise MethodNotFound("proxy/initialize")
 
@@ -222,7 +222,7 @@ class Client(Handler):
 
         Needs no capability; agents call this method if the component runs in a proxy chain.
 
-        The default raises `MethodNotFound`, which answers with the error -32601.
+        The default raises `MethodNotFound`, so that the request is answered with the error -32601.
         """
         raise MethodNotFound("proxy/successor")
 
@@ -448,9 +448,9 @@ class RemoteClient(Remote):
             url: The URL to direct the user to.
 
         Raises:
-            CapabilityError: The client did not advertise `capabilities.elicitation`, or what an
-                argument needs: `capabilities.elicitation.form` for `mode="form"`,
-                `capabilities.elicitation.url` for `mode="url"`.
+            CapabilityError: The client did not advertise `capabilities.elicitation`, or a
+                capability that an argument needs: `capabilities.elicitation.form` for
+                `mode="form"`, `capabilities.elicitation.url` for `mode="url"`.
         """
         return await self._call(methods.ELICITATION_CREATE, **keywords)
 

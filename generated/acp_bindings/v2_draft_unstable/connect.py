@@ -40,10 +40,9 @@ async def serve_stdio(
 ) -> None:
     """Serve an agent on this process's stdin and stdout until the client closes them or exits.
 
-    SIGINT and SIGTERM make it return as well. The exit code is the application's: 0 if it does
-    nothing else. A second signal cancels the handlers without waiting for them. Until it returns,
-    everything else that writes to stdout writes to stderr, and everything else that reads stdin
-    finds it empty.
+    SIGINT and SIGTERM make it return as well, without changing the exit code. A second signal
+    cancels the handlers without waiting for them. Until it returns, other code that writes to
+    stdout writes to stderr instead, and other code that reads stdin finds it empty.
 
     Args:
         factory: Makes the agent from the proxy for the client.
@@ -65,12 +64,12 @@ def spawn_agent(
     inherit_env: bool | Collection[str] | None = None,
     options: Options = DEFAULT_OPTIONS,
 ) -> AbstractAsyncContextManager[RemoteAgent]:
-    """Start an agent as a subprocess, and be its client while the block lasts.
+    """Start an agent as a subprocess, and connect to it as its client until the block ends.
 
     Leaving the block closes the agent's stdin and reads its output until it exits. An agent that
     does not exit within `options.exit_deadline` is terminated, then killed. Processes that it leaves
-    behind are ended in the same way. Its stderr goes where `options.stderr` says, by default to this
-    process's stderr.
+    behind are ended in the same way. `options.stderr` says where the agent's stderr is copied to,
+    by default to this process's stderr.
 
     Args:
         client_factory: Makes the client from the proxy for the agent.
@@ -84,7 +83,7 @@ def spawn_agent(
         options: How the connection and the process behave.
 
     Returns:
-        A context manager that gives the proxy for the agent.
+        A context manager that yields the proxy for the agent.
 
     Raises:
         OSError: The command can't be started. The message names the command, or the folder if that
@@ -99,7 +98,7 @@ def connect_in_process(
     *,
     options: Options = DEFAULT_OPTIONS,
 ) -> AbstractAsyncContextManager[RemoteAgent]:
-    """Connect an agent and a client in this process while the block lasts.
+    """Connect an agent and a client in this process until the block ends.
 
     Args:
         agent_factory: Makes the agent from the proxy for the client.
@@ -107,7 +106,7 @@ def connect_in_process(
         options: How both ends of the connection behave.
 
     Returns:
-        A context manager that gives the proxy for the agent.
+        A context manager that yields the proxy for the agent.
     """
     return connect.connect_in_process(
         AGENT_SIDE, agent_factory, CLIENT_SIDE, client_factory, options
@@ -139,7 +138,7 @@ def connect_streams(
     *,
     options: Options = DEFAULT_OPTIONS,
 ) -> AbstractAsyncContextManager[RemoteAgent]:
-    """Be the client of an agent at the other end of a pair of asyncio streams while the block lasts.
+    """Connect to an agent through a pair of asyncio streams, as its client, until the block ends.
 
     Args:
         client_factory: Makes the client from the proxy for the agent.
@@ -148,6 +147,6 @@ def connect_streams(
         options: How the connection behaves.
 
     Returns:
-        A context manager that gives the proxy for the agent.
+        A context manager that yields the proxy for the agent.
     """
     return connect.connect_streams(CLIENT_SIDE, client_factory, reader, writer, options)
