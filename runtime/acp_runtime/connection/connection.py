@@ -72,6 +72,8 @@ class Connection:
         self.writer: Writer = Writer(writer, options, self._write_failed)
         self._pending = pending = PendingCalls(self._resume_reading)
         self._backpressure = backpressure = Backpressure(options, self._resume_reading, self._start_waiting_soon)
+        # Before the factory runs: calls that it starts resume reading.
+        self.reader: Reader = Reader(source, options, self.writer, pending, backpressure, self._receive)
         self.queues: SessionQueues = SessionQueues(self.tasks, backpressure, self._handle_by_default, options)
         held = HeldNotifications(options.max_held_bytes)
         initialization = Initialization(side, options)
@@ -112,7 +114,6 @@ class Connection:
             cancelled.is_turn_cancelled,
         )
         self.dispatch: Dispatch = Dispatch(side, _decoder(side), self.incoming, self.responses, self.writer, options)
-        self.reader: Reader = Reader(source, options, self.writer, pending, backpressure, self.dispatch.receive)
         source.start(self.reader)
 
     def stop(self, reason: ConnectionClosed) -> None:
@@ -138,6 +139,9 @@ class Connection:
             self.interrupted.set_result(None)
 
     # Parts that are made early call those that are made later through these methods.
+
+    def _receive(self, lines: list[bytes]) -> None:
+        self.dispatch.receive(lines)
 
     def _resume_reading(self) -> None:
         self.reader.resume_soon()

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Coroutine
 from typing import Any
 
 import pytest
 
-from acp_bindings.v1 import Client, RemoteAgent, methods
+from acp_bindings.v1 import Client, InitializeResponse, RemoteAgent, methods
 from acp_runtime import CapabilityError, ConnectionClosed
 from tests.support.runtime.peer import Link, PlainClient, calling
 
@@ -91,6 +92,21 @@ async def test_the_handler_of_a_proxy_is_available_once_the_factory_has_made_it(
     async with calling(link, Curious) as (agent, _):
         handler: Client = agent.handler
         assert isinstance(handler, Curious)
+
+
+async def test_a_call_may_begin_while_the_factory_makes_the_handler(link: Link) -> None:
+    calls: list[Coroutine[Any, Any, InitializeResponse]] = []
+
+    def factory(agent: RemoteAgent) -> PlainClient:
+        # As an eager task does (Python 3.12): it runs to its first wait where it is created.
+        call = agent.initialize(protocol_version=1)
+        call.send(None)
+        calls.append(call)
+        return PlainClient(agent)
+
+    async with calling(link, factory, ready=False) as (_, peer):
+        assert (await peer.receive())["method"] == "initialize"
+        calls[0].close()
 
 
 def test_the_attributes_of_a_proxy_are_in_its_class() -> None:
