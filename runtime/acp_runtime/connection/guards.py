@@ -55,6 +55,8 @@ class Guards:
         self._initialization = initialization
         self._mode = options.guards
         self._missing: dict[AnyMethod, _Missing] = {}
+        # Methods that the peer's capabilities allow with any params.
+        self._unrestricted: set[AnyMethod] = set()
         self._created: set[tuple[str, str]] = set()
         self._log = ThrottledLogger(_logger)
 
@@ -71,7 +73,9 @@ class Guards:
                 self._forbid(
                     NotInitialized(f"{method.wire} was called before initialize was answered. Await initialize first.")
                 )
-        elif method.exempt is None or (method.exempt, getattr(params, method.exempt)) not in self._created:
+        elif method not in self._unrestricted and (
+            method.exempt is None or (method.exempt, getattr(params, method.exempt)) not in self._created
+        ):
             self._check_capabilities(method, params)
         if method.paths:
             for field, path in relative_paths(method, params):
@@ -114,11 +118,14 @@ class Guards:
     def capabilities_changed(self) -> None:
         """Forget what was missing: the peer has advertised its capabilities."""
         self._missing.clear()
+        self._unrestricted.clear()
 
     def _check_capabilities(self, method: AnyMethod, params: Any) -> None:
         missing = self._missing.get(method)
         if missing is None:
             self._missing[method] = missing = self._find_missing(method)
+            if missing == _Missing(None, ()):
+                self._unrestricted.add(method)
         if missing.capability is not None:
             self._forbid(CapabilityError(method.wire, missing.capability))
         for attribute, tags in missing.content:

@@ -53,7 +53,7 @@ class Reader:
         self._backpressure = backpressure
         self._receive = receive
         self._unread_limit = options.unread_answer_bytes
-        self._flood_factor = options.flood_factor
+        self._flood_limit = options.unread_answer_bytes * options.flood_factor
         self._splitter = LineSplitter(options.max_message_bytes)
         self._lines: deque[bytes] = deque()
         self._reason: ConnectionClosed | None = None
@@ -145,14 +145,18 @@ class Reader:
     def _must_pause(self) -> bool:
         if self._reason is not None:
             return False  # nothing more is read, and callers may wait for the lines that are here
-        return self._backpressure.must_pause() or self._awaits_peer_reading()
+        if self._backpressure.must_pause():
+            return True
+        # Asked first, because each chunk that is read comes here (benchmark row `round-trip`).
+        return self._writer.response_bytes > self._unread_limit and self._awaits_peer_reading()
 
     def _is_flooded(self) -> bool:
         if self._reason is not None:
             return False
-        return self._backpressure.is_flooded or self._writer.has_unread_responses(
-            self._unread_limit * self._flood_factor
-        )
+        if self._backpressure.is_flooded:
+            return True
+        limit = self._flood_limit
+        return self._writer.response_bytes > limit and self._writer.has_unread_responses(limit)
 
     def _awaits_peer_reading(self) -> bool:
         # A peer that owes a response may itself wait until this side reads.

@@ -121,7 +121,9 @@ class RequestHandlers:
             if isinstance(error, KeyboardInterrupt):
                 raise
         else:
-            self._finish(request, line, self._new_session(request, result))
+            if request.method is not None and request.method.ends is not None:
+                self._forget_session(request, request.method)
+            self._finish(request, line, self._new_session(request, result) if request.creates_session else None)
 
     def _ended(self, request: InFlightRequest, task: asyncio.Task[None]) -> None:
         """Answer a request whose task ended before it could answer."""
@@ -145,11 +147,11 @@ class RequestHandlers:
         if self._waiting.in_order:
             self._start_waiting()
 
-    def _new_session(self, request: InFlightRequest, result: Any) -> str | None:
-        """Return the new session that a result names. Forget a session that the request has ended."""
-        method = request.method
-        if method is not None and method.ends == self._profile.session_attribute and request.session is not None:
+    def _forget_session(self, request: InFlightRequest, method: Request[Any, Any]) -> None:
+        """Forget the session that a request has ended, if it was one."""
+        if method.ends == self._profile.session_attribute and request.session is not None:
             self._held.session_ended(request.session)
-        if not request.creates_session or request.answered:
-            return None
-        return str(getattr(result, self._profile.session_attribute))
+
+    def _new_session(self, request: InFlightRequest, result: Any) -> str | None:
+        """Return the new session that a result names; None if the request was answered before."""
+        return None if request.answered else str(getattr(result, self._profile.session_attribute))

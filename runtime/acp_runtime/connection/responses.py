@@ -89,7 +89,7 @@ class Responses:
         A call from the handler of a notification is resolved at once, since that handler waits for it.
         """
         call = outcome.call
-        if call.session is None or call.is_inside_a_notification:
+        if call.session is None or (call.caller is not None and call.is_inside_a_notification):
             outcome.deliver()
         else:
             self._queues.when_handled(call.session, outcome)
@@ -110,7 +110,8 @@ class Responses:
         if method.opens:
             self._initialization.check_version(plain_result(message))
         result = parse_result(method, message)
-        self._record(method, call, result)
+        if method.opens or method.creates is not None or method.ends is not None:
+            self._record(method, call, result)
         return result
 
     def _record(self, method: Request[Any, Any], call: Call, result: Any) -> None:

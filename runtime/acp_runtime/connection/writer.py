@@ -28,6 +28,7 @@ class Writer:
 
     Attributes:
         broken: whether writing has failed; nothing is written anymore.
+        response_bytes: the size of the responses that may be unread, so at least that of the unread ones.
     """
 
     def __init__(self, writer: ByteWriter, options: Options, on_broken: Callable[[OSError], None]) -> None:
@@ -42,7 +43,7 @@ class Writer:
         # For each response that may be unread: where it ends, counted from the first byte of the connection, and its
         # size.
         self._responses: deque[tuple[int, int]] = deque()
-        self._response_bytes = 0
+        self.response_bytes: int = 0
         self._total = 0
         self.broken: bool = False
         writer.on_failure(self._break)
@@ -59,16 +60,16 @@ class Writer:
 
     def has_unread_responses(self, limit: int) -> bool:
         """Whether both the unwritten bytes and the responses that are not read whole exceed `limit` bytes."""
-        if self._response_bytes <= limit or self.unwritten <= limit:
+        if self.response_bytes <= limit or self.unwritten <= limit:
             return False
         self._forget_read_responses()
-        return self._response_bytes > limit
+        return self.response_bytes > limit
 
     def answer(self, line: bytes, *, flush: bool = False) -> None:
         """Send a line that answers a request of the peer."""
         self.send(line, flush=flush)
         self._responses.append((self._total, len(line)))
-        self._response_bytes += len(line)
+        self.response_bytes += len(line)
         if len(self._responses) > _MAX_RESPONSES:
             self._forget_read_responses()
 
@@ -133,7 +134,7 @@ class Writer:
     def _forget_read_responses(self) -> None:
         written = self._total - self.unwritten
         while self._responses and self._responses[0][0] <= written:
-            self._response_bytes -= self._responses.popleft()[1]
+            self.response_bytes -= self._responses.popleft()[1]
 
     def _break(self, error: OSError) -> None:
         if not self.broken:

@@ -42,9 +42,9 @@ class LineSplitter:
             self._append(rest)
         if len(chunk) > self._limit:
             lines = self._within_limit(lines)
-        # Look for a BOM only if its first byte occurs.
-        strip = _strip_with_bom if _BOM[0] in chunk else _strip
-        return [stripped for line in lines if (stripped := strip(line))]
+        if _BOM[0] in chunk:  # look for a BOM only if its first byte occurs
+            return [stripped for line in lines if (stripped := _strip_with_bom(line))]
+        return [stripped for line in lines if (stripped := line.strip(_BLANK))]
 
     def end(self) -> list[bytes]:
         """Return a last line without a newline, if there is one. Called at the end of the stream."""
@@ -73,10 +73,6 @@ class LineSplitter:
         self.too_large = MessageTooLarge(
             f"The peer sent a message of more than {self._limit} bytes (Options.max_message_bytes)."
         )
-
-
-def _strip(line: bytes) -> bytes:
-    return line.strip(_BLANK)
 
 
 def _strip_with_bom(line: bytes) -> bytes:
