@@ -63,15 +63,16 @@ class Dispatch:
             if self._observe is not None:
                 self._observe("in", line)
             message = self._decode(line)
-            if isinstance(message, IncomingNotification):
+            # Not `isinstance`, which takes longer to say no (benchmark row `concurrent`).
+            if type(message) is IncomingNotification:
                 self._incoming.notification(message, line)
-            elif isinstance(message, IncomingRequest):
+            elif type(message) is IncomingRequest:
                 self._incoming.request(message, line)
-            elif isinstance(message, IncomingResponse):
+            elif type(message) is IncomingResponse:
                 self._responses.received(message)
-            elif isinstance(message, Refused):
+            elif type(message) is Refused:
                 self._refuse(message, line)
-            elif isinstance(message, InvalidNotification):
+            elif type(message) is InvalidNotification:
                 self._incoming.invalid_notification(message, line)
             else:
                 self._log.log(DEBUG, "ignored", "Ignored a notification: %s", message.reason)

@@ -7,13 +7,14 @@ The classes are written out because six dataclasses take 1 % of an agent's start
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, final
 
 from acp_runtime.errors import InvalidParams, RequestError
 
 RequestId: TypeAlias = str | int | None
 
 
+@final
 class IncomingRequest:
     """A request with valid params, which are plain JSON if the schema doesn't define the method."""
 
@@ -25,6 +26,7 @@ class IncomingRequest:
         self.params: Any = params
 
 
+@final
 class IncomingNotification:
     """A notification with valid params, which are plain JSON if the schema doesn't define the method."""
 
@@ -35,6 +37,7 @@ class IncomingNotification:
         self.params: Any = params
 
 
+@final
 class InvalidNotification:
     """A notification that the schema defines, with invalid params.
 
@@ -51,6 +54,7 @@ class InvalidNotification:
         self.error: InvalidParams = error
 
 
+@final
 class IncomingResponse:
     """A response of which only the envelope is validated. The type of its result depends on the call it answers.
 
@@ -73,6 +77,7 @@ class IncomingResponse:
         self.line: bytes = line
 
 
+@final
 class Refused:
     """A message that is answered with an error immediately.
 
@@ -92,6 +97,7 @@ class Refused:
         self.response_to: int | None = response_to
 
 
+@final
 class Ignored:
     """A message that is logged but not answered. The reason contains no payload."""
 
