@@ -72,7 +72,6 @@ class Connection:
         self.writer: Writer = Writer(writer, options, self._write_failed)
         self._pending = pending = PendingCalls(self._resume_reading)
         self._backpressure = backpressure = Backpressure(options, self._resume_reading, self._start_waiting_soon)
-        # Before the factory runs: calls that it starts resume reading.
         self.reader: Reader = Reader(source, options, self.writer, pending, backpressure, self._receive)
         self.queues: SessionQueues = SessionQueues(self.tasks, backpressure, self._handle_by_default, options)
         held = HeldNotifications(options.max_held_bytes)
@@ -138,7 +137,8 @@ class Connection:
         elif not self.interrupted.done():
             self.interrupted.set_result(None)
 
-    # Parts that are made early call those that are made later through these methods.
+    # Parts that are made early call those that are made later through these methods. The reader is made before the
+    # factory runs, because calls that the factory starts resume reading.
 
     def _receive(self, lines: list[bytes]) -> None:
         self.dispatch.receive(lines)
