@@ -15,7 +15,8 @@ class LineSplitter:
         limit: the maximum length of a line in bytes, without its newline.
 
     Attributes:
-        too_large: the error to raise if a line, complete or not, was over the limit. Feed no more bytes then.
+        too_large: the reason to close the connection if a line, complete or not, was over the limit. No further lines
+            are returned then.
     """
 
     def __init__(self, limit: int) -> None:
@@ -49,7 +50,7 @@ class LineSplitter:
     def end(self) -> list[bytes]:
         """Return a last line without a newline, if there is one. Called at the end of the stream."""
         line = self._take_partial()
-        return [line] if line else []
+        return [line] if line and self.too_large is None else []
 
     def _append(self, part: bytes) -> None:
         self._partial += part

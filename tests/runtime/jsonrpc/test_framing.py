@@ -232,3 +232,6 @@ def test_rule_5_no_line_after_one_that_is_too_large_is_returned() -> None:
     assert splitter.feed(b"first\nsecon") == [b"first"]
     assert splitter.feed(b"d, too long\nthird\n") == []
     assert splitter.too_large is not None
+    # A process that exits is read to its end, although reading has paused.
+    assert splitter.feed(b"fourth") == []
+    assert splitter.end() == []
