@@ -33,6 +33,8 @@ __all__ = [
     "AuthenticationRequired",
     "CapabilityError",
     "ConnectionClosed",
+    "ExtNotification",
+    "ExtRequest",
     "GuardError",
     "InternalError",
     "InvalidParams",
@@ -54,14 +56,21 @@ __all__ = [
     "SchemaSource",
     "UnsupportedProtocolVersion",
     "__version__",
+    "handles",
 ]
 
 if TYPE_CHECKING:
+    from acp_runtime.stubs.extensions import ExtNotification, ExtRequest, handles
+
     __version__: str
 else:
 
-    def __getattr__(name: str) -> str:
-        """Look up the version on first use, because that takes longer than the import."""
+    def __getattr__(name: str) -> object:
+        """Load extension methods and the version on first use, because few programs need them."""
+        if name in ("ExtNotification", "ExtRequest", "handles"):
+            from acp_runtime.stubs import extensions
+
+            return getattr(extensions, name)
         if name != "__version__":
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         from importlib.metadata import version

@@ -98,8 +98,10 @@ class Connection:
         )
         self.remote: Any = side.remote(self.outgoing)
         self.outgoing.handler = handler = factory(self.remote)
+        handled = side.with_extensions(handler)
+        decoder = _decoder(handled)
         self.incoming: Incoming = Incoming(
-            side,
+            handled,
             handler,
             initialization,
             guards,
@@ -108,11 +110,11 @@ class Connection:
             held,
             self.writer,
             self.tasks,
-            _decoder(side).decode,
+            decoder.decode,
             options,
             cancelled.is_turn_cancelled,
         )
-        self.dispatch: Dispatch = Dispatch(side, _decoder(side), self.incoming, self.responses, self.writer, options)
+        self.dispatch: Dispatch = Dispatch(side, decoder, self.incoming, self.responses, self.writer, options)
         source.start(self.reader)
 
     def stop(self, reason: ConnectionClosed) -> None:

@@ -69,7 +69,7 @@ class Guards:
         if self._mode == "off" or method.side == "protocol":
             return
         if not self._initialization.done:
-            if not opens(method):
+            if not may_come_first(method):
                 self._forbid(
                     NotInitialized(f"{method.wire} was called before initialize was answered. Await initialize first.")
                 )
@@ -92,7 +92,7 @@ class Guards:
 
     def refuse_early(self, method: AnyMethod) -> RequestError | None:
         """Return the error that answers a message which came before `initialize` was answered; None if it may come."""
-        if self._initialization.done or self._mode == "off" or method.side == "protocol" or opens(method):
+        if self._initialization.done or self._mode == "off" or method.side == "protocol" or may_come_first(method):
             return None
         return self._refused(method, InvalidRequest("The first request has to be initialize", {"method": method.wire}))
 
@@ -105,7 +105,7 @@ class Guards:
     def supports(self, method: AnyMethod) -> bool:
         """Whether a call of a method is allowed, its params aside."""
         if method.side == "protocol" or not self._initialization.done:
-            return method.side == "protocol" or opens(method)
+            return method.side == "protocol" or may_come_first(method)
         return method.capability is None or self._initialization.has(method.capability)
 
     def record_result(self, method: Request[Any, Any], params: Any, result: Any) -> None:
@@ -135,14 +135,14 @@ class Guards:
                     self._forbid(CapabilityError(f"{method.wire} with {part}", capability))
 
     def _find_missing(self, method: AnyMethod) -> _Missing:
-        has = self._initialization.has
+        has, path_of = self._initialization.has, self._initialization.path_of
         content: dict[str, dict[str, tuple[str, str]]] = {}
         for part, capability in method.content:
             field, _, tag = part.partition(".")
             if not has(capability):
                 content.setdefault(to_snake(field), {})[tag] = (part, capability)
         needed = method.capability
-        return _Missing(needed if needed is not None and not has(needed) else None, tuple(content.items()))
+        return _Missing(path_of(needed) if needed is not None and not has(needed) else None, tuple(content.items()))
 
     def _forbid(self, error: GuardError) -> None:
         if self._mode == "raise":
@@ -150,8 +150,10 @@ class Guards:
         self._log.log(WARNING, type(error).__name__, "%s", error)
 
 
-def opens(method: AnyMethod) -> bool:
-    """Whether a method opens the connection."""
+def may_come_first(method: AnyMethod) -> bool:
+    """Whether a method may be called before `initialize` was answered."""
+    if method.side == "extension":
+        return method.capability is None
     return isinstance(method, Request) and method.opens
 
 

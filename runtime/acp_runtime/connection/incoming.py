@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from acp_runtime.connection.backpressure import Backpressure
 from acp_runtime.connection.cancellation import Cancellation
 from acp_runtime.connection.early_messages import EarlyMessages
-from acp_runtime.connection.guards import Guards, opens
+from acp_runtime.connection.guards import Guards, may_come_first
 from acp_runtime.connection.handler_tasks import HandlerTasks
 from acp_runtime.connection.held_notifications import HeldNotifications
 from acp_runtime.connection.in_flight import Handle, InFlightRequest, session_of
@@ -38,7 +38,7 @@ from acp_runtime.jsonrpc.tolerant import parse
 from acp_runtime.logs import ThrottledLogger
 from acp_runtime.models.json_values import as_object
 from acp_runtime.options import Options
-from acp_runtime.stubs.methods import AnyMethod, Notification, Request
+from acp_runtime.stubs.methods import AnyMethod, Notification, Profile, Request
 from acp_runtime.stubs.roles import Handler
 from acp_runtime.stubs.sides import Side
 
@@ -51,11 +51,13 @@ class _Route(NamedTuple):
     Attributes:
         method: their method.
         handle: the handler.
+        profile: says which property of the params names the session.
         on_arrival: called with the params when one arrives, before it is queued.
     """
 
     method: Notification[Any]
     handle: Handle
+    profile: Profile
     on_arrival: Callable[[Any], None] | None
 
 
@@ -127,7 +129,7 @@ class Incoming:
     def request(self, message: IncomingRequest, line: bytes) -> None:
         """Start the handler of a request, refuse it, or let it wait."""
         method = self._side.requests.get(message.method)
-        session = session_of(self._profile, message.params)
+        session = session_of(self._profile if method is None else method.profile, message.params)
         if method is not None:
             if self._requests.opening and self._is_early(method):
                 self._early.add_request(message.id, line)
@@ -149,6 +151,7 @@ class Incoming:
     def notification(self, message: IncomingNotification, line: bytes) -> None:
         """Add a notification to its session queue, after acting on a cancellation."""
         route = self._routes.get(message.method)
+        profile = self._profile
         if route is None:
             handle: Handle = partial(self._handler.ext_notification, message.method)
         elif self._requests.opening and self._is_early(route.method):
@@ -158,10 +161,10 @@ class Incoming:
             self._log.log(WARNING, "refused", "Ignored %s: it came before initialize", message.method)
             return
         else:
-            handle = route.handle
+            handle, profile = route.handle, route.profile
             if route.on_arrival is not None:
                 route.on_arrival(message.params)
-        self._enqueue(message.method, message.params, handle, line)
+        self._enqueue(message.method, session_of(profile, message.params), message.params, handle, line)
 
     def invalid_notification(self, message: InvalidNotification, line: bytes) -> None:
         """Log a notification with invalid params, and add it to its session queue for `invalid_notification`."""
@@ -171,7 +174,7 @@ class Incoming:
         faults = summary(message.error.data, "params")
         self._log.log(WARNING, message.method, "The peer sent an invalid %s: %s", message.method, faults)
         handle = partial(self._handler.invalid_notification, message.method, error=message.error)
-        self._enqueue(message.method, message.params, handle, line)
+        self._enqueue(message.method, session_of(self._profile, message.params), message.params, handle, line)
 
     def invalid_request(self, message: Refused, line: bytes) -> None:
         """Answer a request with invalid params with an error.
@@ -222,16 +225,17 @@ class Incoming:
         return len(self._waiting.in_order) + len(self._early)
 
     def _route(self, method: Notification[Any]) -> _Route:
-        return _Route(method, getattr(self._handler, method.name), self._cancellation.on_arrival(method))
+        return _Route(
+            method, getattr(self._handler, method.name), method.profile, self._cancellation.on_arrival(method)
+        )
 
     def _is_early(self, method: AnyMethod | None) -> bool:
         """Whether a message has to wait until the request that opens the connection is answered (rule 25)."""
         if self._initialization.done or method is None:
             return False
-        return not opens(method) and method.side != "protocol"
+        return not may_come_first(method) and method.side != "protocol"
 
-    def _enqueue(self, wire: str, params: Any, handle: Handle, line: bytes) -> None:
-        session = session_of(self._profile, params)
+    def _enqueue(self, wire: str, session: str | None, params: Any, handle: Handle, line: bytes) -> None:
         if self._backpressure.is_crowded:
             # Reading can't always pause. In a flood notifications wait as lines, which take a tenth of the memory.
             self._queues.put(session, wire, partial(self._decode_and_handle, handle), line, len(line))

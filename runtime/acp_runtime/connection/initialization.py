@@ -5,7 +5,7 @@ The methods that open a connection and the properties of their messages are in t
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from logging import ERROR, getLogger
 from typing import Any
 
@@ -20,7 +20,7 @@ from acp_runtime.jsonrpc.messages import IncomingRequest, RequestId
 from acp_runtime.logs import log
 from acp_runtime.models.json_values import as_array, as_object
 from acp_runtime.options import Options
-from acp_runtime.stubs.methods import Request
+from acp_runtime.stubs.methods import Capability, Request
 from acp_runtime.stubs.roles import Handler
 from acp_runtime.stubs.sides import Side
 
@@ -45,6 +45,7 @@ class Initialization:
     def __init__(self, side: Side[Any], options: Options) -> None:
         self._side = side
         self._profile = side.profile
+        self._of_peer = side.profile.advertised["client" if side.role == "agent" else "agent"]
         self._checks_versions = options.guards != "off"
         self._advertised: Mapping[str, Any] | None = None
         self.done: bool = False
@@ -52,9 +53,19 @@ class Initialization:
         self.peer_capabilities: Any = None
         self.peer_info: Any = None
 
-    def has(self, capability: str) -> bool:
+    def has(self, capability: Capability) -> bool:
         """Whether the peer advertised a capability."""
-        return is_advertised(self.peer, capability)
+        return _is_advertised(self.peer, self._steps(capability))
+
+    def path_of(self, capability: Capability) -> str:
+        """Return the path of a capability in the peer's `initialize` message, to show it."""
+        if isinstance(capability, str):
+            return capability
+        first, *steps = self._steps(capability)
+        return first + "".join(f".{step}" if step.isidentifier() else f'["{step}"]' for step in steps)
+
+    def _steps(self, capability: Capability) -> Sequence[str]:
+        return capability.split(".") if isinstance(capability, str) else (self._of_peer[0], *capability)
 
     def refuse(self, params: Any) -> UnsupportedProtocolVersion | None:
         """Return the error for a client that asks for an unsupported version; None if it is answered with this one."""
@@ -91,7 +102,7 @@ class Initialization:
 
     def record_peer(self, message: Any) -> None:
         """Record the peer's request or result that opens the connection."""
-        capabilities, info = self._profile.advertised["client" if self._side.role == "agent" else "agent"]
+        capabilities, info = self._of_peer
         self.done = True
         self.peer = to_plain_json(message)
         self.peer_capabilities = getattr(message, to_snake(capabilities), None)
@@ -115,9 +126,9 @@ class Initialization:
         missing = [
             method.wire
             for method in self._side.requests.values()
-            if method.capability is not None
+            if isinstance(method.capability, str)
             and method.side == self._side.role
-            and is_advertised(advertised, method.capability)
+            and _is_advertised(advertised, method.capability.split("."))
             and not self._side.overrides(handler, method)
         ]
         if missing:
@@ -136,10 +147,10 @@ class Initialization:
         return UnsupportedProtocolVersion(data={"supported": [own]})
 
 
-def is_advertised(message: Mapping[str, Any], capability: str) -> bool:
+def _is_advertised(message: Mapping[str, Any], steps: Sequence[str]) -> bool:
     """Whether a message has a capability: true, an object, or a list that isn't empty."""
     value: Any = message
-    for step in capability.split("."):
+    for step in steps:
         value = (as_object(value) or {}).get(step)
     return value is True or as_object(value) is not None or bool(as_array(value))
 

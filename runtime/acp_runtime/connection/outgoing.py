@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from asyncio import get_running_loop
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from acp_runtime.connection.backpressure import Backpressure
 from acp_runtime.connection.calls import Call, Outcome
@@ -20,8 +20,11 @@ from acp_runtime.connection.session_queues import SessionQueues
 from acp_runtime.connection.writer import Writer
 from acp_runtime.errors import ConnectionClosed
 from acp_runtime.jsonrpc.encoding import notification_line, request_line
-from acp_runtime.stubs.methods import AnyMethod, Notification, Profile, Request
+from acp_runtime.stubs.methods import AnyMethod, Method, Notification, Profile, Request
 from acp_runtime.stubs.roles import Handler, ProcessInfo
+
+if TYPE_CHECKING:
+    from acp_runtime.stubs.extensions import Extension, ExtNotification, ExtRequest
 
 P = TypeVar("P")
 R = TypeVar("R")
@@ -134,13 +137,46 @@ class Outgoing:
         if self._writer.is_full:
             await self._drain()
 
+    async def call_extension(self, extension: ExtRequest[P, R], params: P) -> R:
+        """Send a request for an extension method, and wait for its result. Raises what `request` raises.
+
+        Raises:
+            TypeError: if the params have another type; nothing was sent.
+            ValidationError: if they are invalid; nothing was sent.
+        """
+        method, json = self._extension(extension, params)
+        result: R = await self.request(method, json)
+        return result
+
+    async def notify_extension(self, extension: ExtNotification[P], params: P) -> None:
+        """Send a notification of an extension method. Raises what `notify` raises.
+
+        Raises:
+            TypeError: if the params have another type; nothing was sent.
+            ValidationError: if they are invalid; nothing was sent.
+        """
+        method, json = self._extension(extension, params)
+        await self.notify(method, json)
+
+    def _extension(self, extension: Extension, params: Any) -> tuple[Any, Any]:
+        """Return the method of an extension and the params as plain JSON."""
+        from acp_runtime.jsonrpc.extensions import dump_params  # not loaded by programs without extensions
+        from acp_runtime.stubs.extensions import method_of
+
+        method = method_of(extension, self._profile)
+        return method, dump_params(method, params)
+
     async def wait_closed(self) -> ConnectionClosed:
         """Wait until the connection has ended. Return the reason."""
         self._check_loop()
         return await asyncio.shield(self.closed)
 
-    def supports(self, method: AnyMethod) -> bool:
+    def supports(self, method: AnyMethod | Extension) -> bool:
         """Whether the peer has advertised what a method needs."""
+        if not isinstance(method, Method):
+            from acp_runtime.stubs.extensions import method_of  # not loaded by programs without extensions
+
+            method = method_of(method, self._profile)
         return self._guards.supports(method)
 
     @property

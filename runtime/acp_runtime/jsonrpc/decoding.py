@@ -7,12 +7,13 @@ find out what kind of message it is and what is wrong with it (rules 3, 4, 9, 11
 from __future__ import annotations
 
 from collections.abc import Mapping
+from logging import getLogger
 from typing import Annotated, Any
 
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import from_json
 
-from acp_runtime.errors import InvalidParams, InvalidRequest, MethodNotFound, ParseError
+from acp_runtime.errors import InternalError, InvalidParams, InvalidRequest, MethodNotFound, ParseError
 from acp_runtime.jsonrpc.descriptions import describe
 from acp_runtime.jsonrpc.error_responses import explain
 from acp_runtime.jsonrpc.frames import METHOD, FrameSchema, params_adapter
@@ -32,6 +33,7 @@ from acp_runtime.models.schema_context import receiving
 from acp_runtime.models.validation_errors import narrow_json_error
 from acp_runtime.stubs.methods import AnyMethod, Notification, Request
 
+_logger = getLogger(__name__)
 _N = ord("N")
 
 
@@ -67,6 +69,8 @@ class Decoder:
             frame = self._validate(line)
         except ValidationError as error:
             return self._explain(line, error) if self._built or not self._build_first(line) else self.decode(line)
+        except Exception as error:  # raised by a validator of an extension's params
+            return _not_validated(from_json(line), error)
         method = frame.get("method")
         if method is None:
             return _response(frame, line) if "result" in frame or "error" in frame else self._explain(line)
@@ -137,6 +141,8 @@ class Decoder:
             valid = validate(params_adapter(known).validator.validate_json, given)
         except ValidationError as fault:
             return _invalid_params(frame, known, _describe_errors(known, given, fault, 0))
+        except Exception as fault:  # raised by a validator of an extension's params
+            return _not_validated(frame, fault)
         return IncomingRequest(frame["id"], method, valid) if is_request else IncomingNotification(method, valid)
 
 
@@ -165,6 +171,15 @@ def _invalid_params(frame: dict[str, Any], method: AnyMethod, errors: dict[str, 
     if method.side == "protocol":
         return Ignored(f"the params of {method.wire} are invalid")
     return InvalidNotification(method.wire, frame.get("params"), error)
+
+
+def _not_validated(frame: dict[str, Any], error: Exception) -> Message:
+    """Refuse params whose validator, which an application wrote, raised something else than ValueError."""
+    method = frame["method"]
+    _logger.error("A validator of the params of %s raised", method, exc_info=error)
+    if "id" in frame:
+        return Refused(frame["id"], InternalError())
+    return Ignored(f"a validator of the params of {method} raised")
 
 
 def _unreadable(line: bytes, unreadable: Unreadable) -> Refused:

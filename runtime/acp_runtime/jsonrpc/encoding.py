@@ -6,6 +6,7 @@ The output is strict JSON: NaN and Infinity raise at any depth, lone surrogates 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
@@ -80,26 +81,35 @@ def dump(value: Any) -> bytes:
     return line
 
 
-def to_plain_json(value: Any) -> Any:
-    """Return the plain JSON of a received value, with infinite numbers as null."""
-    line = _dump_again(value)
+def _dump_json(value: Any) -> bytes:
+    serializer: Any = getattr(value, "__pydantic_serializer__", None)
+    return to_json(value) if serializer is None else serializer.to_json(value, warnings="error")
+
+
+def to_plain_json(value: Any, dump_json: Callable[[Any], bytes] = _dump_json) -> Any:
+    """Return the plain JSON of a value, with infinite numbers as null.
+
+    Raises:
+        PydanticSerializationError: if the value can't be written as JSON.
+    """
+    line = _dump_again(value, dump_json)
     try:
         return from_json(line)
     except ValueError:  # a lone surrogate, or deep nesting
         return parse(line).value
 
 
-def _dump_again(value: Any) -> bytes:
+def without_values(error: ValueError) -> PydanticSerializationError:
+    """Return an error of pydantic's serializer without the values that it quotes."""
+    return PydanticSerializationError(re.sub(_VALUE, r"\1", str(error)))
+
+
+def _dump_again(value: Any, dump_json: Callable[[Any], bytes] = _dump_json) -> bytes:
     """Dump a value with lone surrogates or deep nesting."""
     try:
-        return surrogates_and_depth.dump(value, _dump_json)
+        return surrogates_and_depth.dump(value, dump_json)
     except ValueError as error:
-        raise PydanticSerializationError(re.sub(_VALUE, r"\1", str(error))) from None
-
-
-def _dump_json(value: Any) -> bytes:
-    serializer: Any = getattr(value, "__pydantic_serializer__", None)
-    return to_json(value) if serializer is None else serializer.to_json(value, warnings="error")
+        raise without_values(error) from None
 
 
 def _id(id: RequestId) -> bytes:

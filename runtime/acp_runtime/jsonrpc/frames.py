@@ -79,17 +79,12 @@ class FrameSchema:
             "jsonrpc": _field(core_schema.literal_schema(["2.0"])),
             "id": _field(_ID if is_request else _NO_ID, required=is_request),
             "method": _field(core_schema.str_schema()),
-            "params": _field(handler.generate_schema(params_type(method))),
+            "params": _field(handler.generate_schema(method.params_type)),
         }
         return core_schema.typed_dict_schema(fields, extra_behavior="ignore")
-
-
-def params_type(method: AnyMethod) -> Any:
-    """Return the model, or union of models, of a method's params."""
-    return getattr(method.profile.models, method.params)
 
 
 @cache
 def params_adapter(method: AnyMethod) -> TypeAdapter[Any]:
     """Return the adapter that validates the params of a method on their own."""
-    return TypeAdapter(params_type(method))
+    return TypeAdapter(method.params_type)

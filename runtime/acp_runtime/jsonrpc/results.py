@@ -38,7 +38,7 @@ def parse_result(method: Request[Any, Any], response: IncomingResponse) -> Any:
     Raises:
         InvalidResponse: if it is not a valid result of the method.
     """
-    line = b'{"result":{}}' if response.is_null and _result_models(method) else response.line
+    line = b'{"result":{}}' if response.is_null and _null_is_empty(method) else response.line
     validate_json = _adapter(method).validator.validate_json
     try:
         try:
@@ -53,6 +53,8 @@ def parse_result(method: Request[Any, Any], response: IncomingResponse) -> Any:
             if response.is_null
             else summary(explain(_relevant_error(method, response, error), 1), "result")
         )
+    except Exception as error:  # raised by a validator of an extension's result
+        raise InvalidResponse(method.wire, f"a validator raised {type(error).__name__}") from error
     raise InvalidResponse(method.wire, reason)
 
 
@@ -91,9 +93,27 @@ def is_result(method: Request[Any, Any], value: Any) -> bool:
 
 
 def as_declared(method: Request[Any, Any], result: Any) -> Any:
-    """Return a result as an instance of the class that its method declares, not of a user's subclass."""
+    """Return a result as an instance of the class that its method declares, not of a user's subclass.
+
+    Return the result of an extension method as plain JSON.
+
+    Raises:
+        TypeError: if it is not a result of the extension method.
+    """
     models = _result_models(method)
+    if not models and method.side == "extension":
+        from acp_runtime.jsonrpc.extensions import dump_result  # not loaded by programs without extensions
+
+        return dump_result(method, result)
     return AsDeclared(models)(result) if models and type(result) not in models else result
+
+
+def _null_is_empty(method: Request[Any, Any]) -> bool:
+    if method.side != "extension":
+        return bool(_result_models(method))
+    from acp_runtime.jsonrpc.extensions import null_is_empty  # not loaded by programs without extensions
+
+    return null_is_empty(method)
 
 
 def can_be_empty(method: Request[Any, Any]) -> bool:
@@ -104,11 +124,11 @@ def can_be_empty(method: Request[Any, Any]) -> bool:
 
 @cache
 def _result_models(method: Request[Any, Any]) -> tuple[type[BaseModel], ...]:
-    """Return the models that a method's result can be; empty if it can be any JSON."""
-    return tuple(concrete_models(getattr(method.profile.models, method.result)))
+    """Return the models that a method's result can be; empty if it can be any JSON, or is an application's type."""
+    return () if method.side == "extension" else tuple(concrete_models(method.result_type))
 
 
 @cache
 def _adapter(method: Request[Any, Any]) -> TypeAdapter[Any]:
     with receiving():
-        return TypeAdapter(Annotated[Any, _ResponseFrame(getattr(method.profile.models, method.result))])
+        return TypeAdapter(Annotated[Any, _ResponseFrame(method.result_type)])

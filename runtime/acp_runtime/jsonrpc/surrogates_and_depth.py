@@ -13,6 +13,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from copy import copy
+from dataclasses import fields as fields_of
+from dataclasses import is_dataclass
 from typing import Any, Final, TypeVar
 
 from pydantic import BaseModel
@@ -28,6 +30,8 @@ _MARK: Final = "\U0010fffd"
 _MARK_UTF8: Final = _MARK.encode()
 _PART_PREFIX: Final = f"{_MARK}@"
 _MAX_PLAIN_DEPTH: Final = 100
+
+_CONTAINERS: Any = (tuple, set, frozenset)
 
 _SPECIAL = re.compile(f"[\ud800-\udfff{_MARK}]")
 _IN_TEXT = re.compile(f"{_MARK}([0-9a-f]{{6}})")
@@ -130,6 +134,16 @@ class _Placeholders:
         if fields is not None:
             part = self._part_of(fields)
             return {self.restore(key): self.restore(each) for key, each in fields.items()} if part is None else part
+        return self._restore_others(value)
+
+    def _restore_others(self, value: Any) -> Any:
+        """Restore the originals in values that only types of an application have."""
+        if is_dataclass(value):
+            for field in fields_of(value):
+                object.__setattr__(value, field.name, self.restore(getattr(value, field.name)))
+        elif isinstance(value, _CONTAINERS):
+            items = [self.restore(each) for each in value]
+            return type(value)(*items) if hasattr(value, "_fields") else type(value)(items)
         return value
 
     def _set_aside(self, part: Any, depth: int) -> str:

@@ -16,7 +16,9 @@ P = TypeVar("P")
 R = TypeVar("R")
 
 Role: TypeAlias = Literal["agent", "client"]
-Side: TypeAlias = Literal["agent", "client", "both", "protocol", "proxy"]
+Side: TypeAlias = Literal["agent", "client", "both", "protocol", "proxy", "extension"]
+Capability: TypeAlias = str | tuple[str, ...]
+"""A path in the peer's `initialize` message; as a tuple, a path in the capabilities there."""
 
 
 class SchemaSource(NamedTuple):
@@ -92,8 +94,8 @@ class Method:
         wire: its name on the wire, such as `session/new`.
         name: its name in Python, as a method of handlers and of proxies.
         params: the name of the model, or union of models, of its params.
-        side: the side that handles it, as the schema's `x-side` names it.
-        capability: the path of the capability that unlocks it, in the peer's `initialize` message; None if none does.
+        side: the side that handles it, as the schema's `x-side` names it, or "extension".
+        capability: the capability that unlocks it; None if none does.
         baseline: whether every peer implements it.
         content: parts of the params that need a capability: a field or `<field>.<tag>`, and the path of the capability.
         exempt: a field that names a session or terminal; if the peer created that one, no capability is needed.
@@ -110,7 +112,7 @@ class Method:
         params: str,
         side: Side,
         *,
-        capability: str | None = None,
+        capability: Capability | None = None,
         baseline: bool = False,
         content: tuple[tuple[str, str], ...] = (),
         exempt: str | None = None,
@@ -130,6 +132,11 @@ class Method:
         self.ends: Final = ends
         self.cancels: Final = cancels
         self.paths: Final = paths
+
+    @cached_property
+    def params_type(self) -> Any:
+        """The model, or union of models, of its params."""
+        return getattr(self.profile.models, self.params)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.wire!r})"
@@ -155,7 +162,7 @@ class Request(Method, Generic[P, R]):
         side: Side,
         *,
         result: str,
-        capability: str | None = None,
+        capability: Capability | None = None,
         baseline: bool = False,
         content: tuple[tuple[str, str], ...] = (),
         exempt: str | None = None,
@@ -184,6 +191,11 @@ class Request(Method, Generic[P, R]):
         self.creates: Final = creates
         self.gone: Final = gone
         self.cancelled: Final = cancelled
+
+    @cached_property
+    def result_type(self) -> Any:
+        """The model, or union of models, of its result."""
+        return getattr(self.profile.models, self.result)
 
     @cached_property
     def creates_session(self) -> bool:

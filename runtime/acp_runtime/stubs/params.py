@@ -52,7 +52,7 @@ def ready_made(params: BaseModel, methods: Mapping[str, Any]) -> tuple[Any, Base
 @cache
 def _models(method: AnyMethod) -> list[type[BaseModel]]:
     """Return the model classes of a method's params."""
-    return concrete_models(getattr(method.profile.models, method.params))
+    return concrete_models(method.params_type)
 
 
 def _built(method: AnyMethod, keywords: dict[str, Any]) -> Any:

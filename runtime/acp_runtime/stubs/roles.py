@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import sys
 from abc import ABC
 from collections.abc import Awaitable, Mapping
-from typing import Any, ClassVar, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar
 
 from acp_runtime.errors import ConnectionClosed, InvalidParams, MethodNotFound
 from acp_runtime.models.model import Model
 from acp_runtime.stubs.context import current
 from acp_runtime.stubs.methods import AnyMethod, Notification, Request
 from acp_runtime.stubs.params import build_params, ready_made
+
+if TYPE_CHECKING:
+    from acp_runtime.stubs.extensions import Extension, ExtNotification, ExtRequest, Handled
 
 P = TypeVar("P")
 R = TypeVar("R")
@@ -35,11 +39,19 @@ class Channel(Protocol):
         """Send a notification of an extension method."""
         ...
 
+    async def call_extension(self, extension: ExtRequest[P, R], params: P) -> R:
+        """Send a request for an extension method with typed params, and wait for its result."""
+        ...
+
+    async def notify_extension(self, extension: ExtNotification[P], params: P) -> None:
+        """Send a notification of an extension method with typed params."""
+        ...
+
     async def wait_closed(self) -> ConnectionClosed:
         """Wait until the connection has ended, and return the reason."""
         ...
 
-    def supports(self, method: AnyMethod) -> bool:
+    def supports(self, method: AnyMethod | Extension) -> bool:
         """Return whether the peer has advertised what a method needs."""
         ...
 
@@ -89,6 +101,18 @@ class Handler(ABC):  # noqa: B024 - its abstract methods are in the generated su
     Each method receives the request object, so that a field added upstream breaks no override.
     """
 
+    # The tables of the schema's methods that a class handles, and the extension methods that it handles.
+    _acp_schema: ClassVar[tuple[Mapping[str, AnyMethod], ...]] = ()
+    _acp_handled: ClassVar[Handled] = ()
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        # A method can be marked only by a program that has loaded this module.
+        extensions = sys.modules.get("acp_runtime.stubs.extensions")
+        if extensions is not None:
+            schema = {method.name: method for methods in cls._acp_schema for method in methods.values()}
+            cls._acp_handled = extensions.find_handled(cls, schema)
+
     async def ext_request(self, method: str, params: Any) -> Any:
         """Answer a request for an extension method, whose name begins with an underscore.
 
@@ -122,6 +146,12 @@ class Handler(ABC):  # noqa: B024 - its abstract methods are in the generated su
             handled.default(method, params)
 
 
+def handled_by(handler: Handler) -> Handled:
+    """Return the extension methods that a handler handles."""
+    handled: Handled = getattr(type(handler), "_acp_handled", ())
+    return handled
+
+
 class Remote:
     """Calls the peer: it has a method for each method of the protocol that the peer handles.
 
@@ -143,6 +173,29 @@ class Remote:
         """Send a notification of an extension method. `method` is its name on the wire, with the leading underscore."""
         await self._channel.ext_notification(method, params)
 
+    async def call(self, extension: ExtRequest[P, R], params: P, /) -> R:
+        """Call an extension method and wait for its result.
+
+        Raises:
+            CapabilityError: if the peer has not advertised the capability that the extension declares.
+            TypeError: if the params have another type.
+            ValidationError: if they are invalid.
+            ValueError: if the schema has a method with this name.
+        """
+        from acp_runtime.stubs.extensions import is_request  # not loaded by programs without extensions
+
+        if not is_request(extension):
+            raise TypeError(
+                f"`call` takes an ExtRequest, not {extension!r}. `ext_request` takes a name and plain JSON."
+            )
+        self._check_name(extension)
+        return await self._channel.call_extension(extension, params)
+
+    def _check_name(self, extension: Extension) -> None:
+        method = self.requests.get(extension.wire) or self.notifications.get(extension.wire)
+        if method is not None:
+            raise ValueError(f"{extension.wire!r} is a method of the schema. Call `{method.name}` instead.")
+
     @property
     def handler(self) -> Any:
         """The handler of this side of the connection. Raises RuntimeError while the factory is still making it."""
@@ -163,18 +216,20 @@ class Remote:
         """The peer's subprocess (`pid`, `returncode`); None if this side started none."""
         return self._channel.process
 
-    def supports(self, method: str) -> bool:
+    def supports(self, method: str | Extension) -> bool:
         """Return whether the peer has advertised the capability for a method, so that the guards allow a call.
 
         True for methods that every peer has or that need no capability. Before `initialize` was answered, False for all
-        methods except `initialize` itself.
+        methods except `initialize` itself and extension methods that need no capability.
 
         Args:
-            method: its name on the wire, such as `session/load`.
+            method: its name on the wire, such as `session/load`; or an extension method.
 
         Raises:
             ValueError: if the peer has no such method in this profile.
         """
+        if not isinstance(method, str):
+            return self._channel.supports(method)
         found = self.requests.get(method) or self.notifications.get(method)
         if found is None:
             raise ValueError(f"This peer has no method {method!r}. Pass a wire name, such as 'session/load'.")
@@ -198,5 +253,12 @@ class Remote:
     async def _request_with(self, request: Model) -> Any:
         return await self._channel.request(*ready_made(request, self.requests))
 
-    async def _notify_with(self, notification: Model) -> None:
+    async def _notify_with(self, notification: Any, params: Any) -> None:
+        if not isinstance(notification, Model):
+            from acp_runtime.stubs.extensions import is_notification  # not loaded by programs without extensions
+
+            if is_notification(notification):
+                self._check_name(notification)
+                await self._channel.notify_extension(notification, params)
+                return
         await self._channel.notify(*ready_made(notification, self.notifications))

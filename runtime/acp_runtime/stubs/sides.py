@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from acp_runtime.stubs.methods import AnyMethod, Notification, Profile, Request, Role
-from acp_runtime.stubs.roles import Channel, Handler
+from acp_runtime.stubs.roles import Channel, Handler, handled_by
+
+if TYPE_CHECKING:
+    from acp_runtime.stubs.extensions import Handled
 
 RemoteT = TypeVar("RemoteT")
 
@@ -36,3 +40,24 @@ class Side(Generic[RemoteT]):
         """Return whether a handler overrides the default of a method."""
         default = getattr(self.base, method.name, None)
         return getattr(getattr(handler, method.name, None), "__func__", None) is not default
+
+    def with_extensions(self, handler: Handler) -> Side[RemoteT]:
+        """Return this side with the extension methods of a handler.
+
+        Raises:
+            PydanticUserError: if pydantic doesn't support the type of their params or results.
+        """
+        handled = handled_by(handler)
+        return _with_extensions(self, handled) if handled else self
+
+
+@cache
+def _with_extensions(side: Side[Any], handled: Handled) -> Side[Any]:
+    from acp_runtime.stubs.extensions import handled_method  # not loaded by programs without extensions
+
+    methods = [handled_method(extension, side.profile, name) for name, extension in handled]
+    return replace(
+        side,
+        requests={**side.requests, **{each.wire: each for each in methods if isinstance(each, Request)}},
+        notifications={**side.notifications, **{each.wire: each for each in methods if isinstance(each, Notification)}},
+    )
