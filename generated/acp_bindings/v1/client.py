@@ -14,12 +14,14 @@ from acp_runtime.stubs.roles import Handler, Remote
 from . import methods
 
 if TYPE_CHECKING:
+    # As a module, because the schema has definitions with the names of its classes.
     from acp_runtime.models.scalars import (
         Uint32,
         Uint64,
         Uri,
     )
-    from acp_runtime.stubs.methods import Notification, Request
+    from acp_runtime.stubs import extensions as _extensions
+    from acp_runtime.stubs.methods import AnyMethod, Notification, Request
 
     from .agent import Agent
     from .models import (
@@ -67,6 +69,11 @@ if TYPE_CHECKING:
 
 class Client(Handler):
     """A client. Implement the abstract methods and every method you advertise."""
+
+    _acp_schema: ClassVar[tuple[Mapping[str, AnyMethod], ...]] = (
+        methods.CLIENT_REQUESTS,
+        methods.CLIENT_NOTIFICATIONS,
+    )
 
     async def fs_write_text_file(self, request: WriteTextFileRequest, /) -> WriteTextFileResponse:
         """Handle `fs/write_text_file`.
@@ -385,9 +392,13 @@ class RemoteClient(Remote):
     async def notify(self, notification: CompleteElicitationNotification, /) -> None: ...
     @overload
     async def notify(self, notification: CancelRequestNotification, /) -> None: ...
-    async def notify(self, notification: Any, /) -> None:
-        """Send a ready-made notification object."""
-        await self._notify_with(notification)
+    @overload
+    async def notify(
+        self, notification: _extensions.ExtNotification[_extensions.P], params: _extensions.P, /
+    ) -> None: ...
+    async def notify(self, notification: Any, params: Any = None, /) -> None:
+        """Send a ready-made notification object, or a notification of an extension method with its params."""
+        await self._notify_with(notification, params)
 
     async def fs_write_text_file(
         self,

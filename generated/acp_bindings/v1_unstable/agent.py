@@ -14,7 +14,9 @@ from acp_runtime.stubs.roles import Handler, Remote
 from . import methods
 
 if TYPE_CHECKING:
-    from acp_runtime.stubs.methods import Notification, Request
+    # As a module, because the schema has definitions with the names of its classes.
+    from acp_runtime.stubs import extensions as _extensions
+    from acp_runtime.stubs.methods import AnyMethod, Notification, Request
 
     from .client import Client
     from .models import (
@@ -93,6 +95,11 @@ if TYPE_CHECKING:
 
 class Agent(Handler):
     """An agent. Implement the abstract methods and every method you advertise."""
+
+    _acp_schema: ClassVar[tuple[Mapping[str, AnyMethod], ...]] = (
+        methods.AGENT_REQUESTS,
+        methods.AGENT_NOTIFICATIONS,
+    )
 
     @abstractmethod
     async def initialize(self, request: InitializeRequest, /) -> InitializeResponse:
@@ -708,9 +715,13 @@ class RemoteAgent(Remote):
     async def notify(self, notification: CancelRequestNotification, /) -> None: ...
     @overload
     async def notify(self, notification: ProxySuccessorNotification, /) -> None: ...
-    async def notify(self, notification: Any, /) -> None:
-        """Send a ready-made notification object."""
-        await self._notify_with(notification)
+    @overload
+    async def notify(
+        self, notification: _extensions.ExtNotification[_extensions.P], params: _extensions.P, /
+    ) -> None: ...
+    async def notify(self, notification: Any, params: Any = None, /) -> None:
+        """Send a ready-made notification object, or a notification of an extension method with its params."""
+        await self._notify_with(notification, params)
 
     async def initialize(
         self,
