@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from acp_runtime import ExtNotification, handles
 from acp_runtime.errors import MethodNotFound
 from codegen.read.methods import METHODS_TOML
 from tests.support.codegen.build import STRING, Schema, model, part_of, ref, tagged, wraps
@@ -132,7 +133,31 @@ def test_a_handler_takes_the_message_and_has_its_description(package: ModuleType
     assert "clientCapabilities.fs.readTextFile" in package.RemoteClient.fs_read_text_file.__doc__
 
 
-@pytest.mark.parametrize("name", ["request", "notify", "capabilities", "peer_info", "handler", "process", "supports"])
+def test_notify_takes_extension_methods_also_where_the_schema_has_no_notification(generate: Generate) -> None:
+    class ExtensionRecorder(Recorder):
+        async def notify_extension(self, extension: Any, params: Any) -> None:
+            self.sent.append((extension.wire, params))
+
+    definitions = {name: each for name, each in DEFINITIONS.items() if not name.endswith("Notification")}
+    for each in (definitions, DEFINITIONS):
+        channel = ExtensionRecorder()
+        agent = generate(each).RemoteAgent(channel)
+        asyncio.run(agent.notify(ExtNotification("_acme/log", dict[str, Any]), {"a": 1}))
+        assert channel.sent == [("_acme/log", {"a": 1})]
+
+
+def test_a_handler_refuses_an_extension_that_its_schema_has(package: ModuleType) -> None:
+    for wire in ("session/new", "session/cancel"):
+        with pytest.raises(TypeError, match="it is a method of the schema"):
+            type("Wrong", (package.Agent,), {"other": handles(ExtNotification(wire, Any, unprefixed=True))(_handle)})
+
+
+async def _handle(self: Any, params: Any) -> None: ...
+
+
+@pytest.mark.parametrize(
+    "name", ["request", "notify", "call", "capabilities", "peer_info", "handler", "process", "supports"]
+)
 def test_a_method_named_like_an_attribute_of_the_bases_gets_an_underscore(
     generate: Generate, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:

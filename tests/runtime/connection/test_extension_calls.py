@@ -1,0 +1,188 @@
+"""Calls and notifications of typed extension methods follow the same rules as those of the schema."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+from pydantic_core import PydanticSerializationError
+
+from acp_runtime import (
+    ExtNotification,
+    ExtRequest,
+    InvalidResponse,
+    RemoteError,
+    handles,
+)
+from tests.support.runtime.extensions import (
+    CHECKED,
+    ECHO,
+    EXAMPLES,
+    KINDS,
+    NOTE,
+    WAIT,
+    Checked,
+    Data,
+    Ours,
+    Theirs,
+    VendorAgent,
+    answer,
+)
+from tests.support.runtime.peer import Link, PlainClient, calling, serving, update
+
+
+@pytest.mark.parametrize("kind", KINDS)
+async def test_a_call_sends_its_params_and_returns_the_result(link: Link, kind: str) -> None:
+    example = EXAMPLES[kind]
+    async with calling(link) as (agent, peer):
+        call = asyncio.create_task(agent.call(ECHO[kind], example))
+        sent = await answer(peer, {"text": "b"})
+        assert {name: value for name, value in sent.items() if value is not None} == {"text": "a"}
+        result = await call
+    assert type(result) is type(example)
+    assert (result["text"] if kind == "typed" else result.text) == "b"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+async def test_a_notification_sends_its_params(link: Link, kind: str) -> None:
+    async with calling(link) as (agent, peer):
+        await agent.notify(NOTE[kind], EXAMPLES[kind])
+        message = await peer.receive()
+    assert (message["method"], message["params"]["text"]) == (f"_acme/note_{kind}", "a")
+    assert "id" not in message
+
+
+async def test_an_agent_calls_its_client_and_the_client_handles_it(link: Link) -> None:
+    class VendorClient(PlainClient):
+        @handles(ECHO["data"])
+        async def data(self, params: Data) -> Data:
+            return Data(params.text.upper())
+
+    class Calling(VendorAgent):
+        @handles(WAIT)
+        async def wait(self, params: Ours) -> Ours:
+            answered = await self.client.call(ECHO["data"], Data(params.text))
+            await self.client.notify(NOTE["theirs"], Theirs(text=answered.text, sessionId="s"))
+            return Ours(text=answered.text)
+
+    async with calling(link, VendorClient) as (_, peer):
+        assert (await peer.call("_acme/data", {"text": "a"}))["result"] == {"text": "A", "sessionId": None}
+    async with serving(link, Calling) as peer:
+        await peer.send({"id": 1, "method": "_acme/wait", "params": {"text": "a"}})
+        assert await answer(peer, {"text": "b"}) == {"text": "a", "sessionId": None}
+        assert (await peer.receive())["params"] == {"text": "b", "sessionId": "s"}
+        assert (await peer.receive())["result"] == {"text": "b"}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("result", [{"text": 5}, {}, "text", None], ids=repr)
+async def test_rule_9_an_invalid_result_fails_its_call(link: Link, kind: str, result: Any) -> None:
+    async with calling(link) as (agent, peer):
+        call = asyncio.create_task(agent.call(ECHO[kind], EXAMPLES[kind]))
+        await answer(peer, result)
+        with pytest.raises(InvalidResponse, match=f"_acme/{kind}"):
+            await call
+        assert await peer.until_quiet() == []
+
+
+async def test_rule_9_a_validator_of_the_result_that_fails_unexpectedly_fails_the_call(link: Link) -> None:
+    async with calling(link) as (agent, peer):
+        call = asyncio.create_task(agent.call(CHECKED, Checked(text="known")))
+        await answer(peer, {"text": "unknown"})
+        with pytest.raises(InvalidResponse, match="a validator raised KeyError"):
+            await call
+        assert await peer.until_quiet() == []
+
+
+async def test_rule_13_an_error_of_the_peer_raises_remote_error(link: Link) -> None:
+    async with calling(link) as (agent, peer):
+        call = asyncio.create_task(agent.call(ECHO["ours"], Ours(text="a")))
+        await peer.send({"id": (await peer.receive())["id"], "error": {"code": -32601, "message": "no"}})
+        with pytest.raises(RemoteError, match="no"):
+            await call
+
+
+WRONG_PARAMS: list[tuple[str, Any, type[Exception], str]] = [
+    ("ours", {"text": "a"}, TypeError, "_acme/ours takes Ours, not dict"),
+    ("ours", Theirs(text="a"), TypeError, "_acme/ours takes Ours, not Theirs"),
+    ("ours", None, TypeError, "_acme/ours takes Ours, not NoneType"),
+    ("ours", Ours.model_construct(text=5), PydanticSerializationError, "text"),
+    ("data", {"text": "a"}, TypeError, "_acme/data takes Data, not dict"),
+    ("data", Data(5), PydanticSerializationError, "text"),  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+    ("typed", {}, ValidationError, "text"),
+    ("typed", None, ValidationError, "TypedText"),
+    ("typed", {"text": 5}, PydanticSerializationError, "text"),
+]
+
+
+@pytest.mark.parametrize(("kind", "params", "error", "message"), WRONG_PARAMS, ids=str)
+async def test_rule_13_params_of_the_wrong_type_raise_and_nothing_is_sent(
+    link: Link, kind: str, params: Any, error: type[Exception], message: str
+) -> None:
+    async with calling(link) as (agent, peer):
+        with pytest.raises(error, match=message):
+            await agent.call(ECHO[kind], params)
+        assert await peer.until_quiet() == []
+
+
+async def test_a_call_of_anything_but_a_request_is_refused(link: Link) -> None:
+    async with calling(link) as (agent, peer):
+        untyped: Any = agent
+        for wrong in ("_acme/ours", NOTE["ours"], Ours):
+            with pytest.raises(TypeError, match="`call` takes an ExtRequest"):
+                await untyped.call(wrong, Ours(text="a"))
+        for wrong in ("_acme/note_ours", ECHO["ours"], {"text": "a"}):
+            with pytest.raises(TypeError, match="is not the params of any method"):
+                await untyped.notify(wrong, Ours(text="a"))
+        with pytest.raises(TypeError, match="Expected an ExtRequest or an ExtNotification"):
+            agent.supports(untyped)
+        assert await peer.until_quiet() == []
+
+
+async def test_a_name_of_the_schema_can_not_be_called_as_an_extension(link: Link) -> None:
+    async with calling(link) as (agent, peer):
+        with pytest.raises(ValueError, match="Call `session_new` instead"):
+            await agent.call(ExtRequest("session/new", Ours, Ours, unprefixed=True), Ours(text="a"))
+        with pytest.raises(ValueError, match="Call `session_cancel` instead"):
+            await agent.notify(ExtNotification("session/cancel", Ours, unprefixed=True), Ours(text="a"))
+        assert await peer.until_quiet() == []
+
+
+@pytest.mark.parametrize("kind", ["ours", "theirs", "data"])
+async def test_rule_16_a_call_that_names_a_session_waits_for_its_updates(link: Link, kind: str) -> None:
+    release = asyncio.Event()
+
+    class Slow(PlainClient):
+        async def session_update(self, notification: Any, /) -> None:
+            await release.wait()
+            await super().session_update(notification)
+
+    params = {"ours": Ours(text="a", session_id="s"), "theirs": Theirs(text="a", sessionId="s"), "data": Data("a", "s")}
+    async with calling(link, Slow) as (agent, peer):
+        call = asyncio.create_task(agent.call(ECHO[kind], params[kind]))
+        request = await peer.receive()
+        assert request["params"]["sessionId"] == "s"
+        await peer.send(update("s", "1"), {"id": request["id"], "result": {"text": "b"}})
+        await peer.until_quiet()
+        assert not call.done()
+        release.set()
+        await call
+        assert len(agent.handler.updates) == 1  # type: ignore[attr-defined]
+
+
+async def test_rule_19_cancelling_a_call_cancels_the_request(link: Link) -> None:
+    async with calling(link) as (agent, peer):
+        call = asyncio.create_task(agent.call(WAIT, Ours(text="a")))
+        id = (await peer.receive())["id"]
+        call.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await call
+        assert await peer.receive() == {
+            "jsonrpc": "2.0",
+            "method": "$/cancel_request",
+            "params": {"requestId": id},
+        }
+        await peer.send({"id": id, "result": {"text": 5}})
+        assert await peer.until_quiet() == []

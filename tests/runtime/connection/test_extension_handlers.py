@@ -1,0 +1,354 @@
+"""Handlers of typed extension methods follow the same rules as those of the schema."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from pydantic import PydanticUserError
+
+from acp_bindings.v1 import NewSessionRequest, NewSessionResponse, connect_in_process
+from acp_runtime import (
+    ExtNotification,
+    ExtRequest,
+    RequestError,
+    handles,
+)
+from tests.support.runtime.extensions import (
+    CLEAR,
+    DRAIN,
+    ECHO,
+    FIND,
+    KINDS,
+    MEASURE,
+    NOTE,
+    Data,
+    Deep,
+    Made,
+    Nothing,
+    Ours,
+    Theirs,
+    VendorAgent,
+    answer,
+)
+from tests.support.runtime.peer import Link, PlainAgent, PlainClient, calling, serving
+
+
+@pytest.mark.parametrize("kind", KINDS)
+async def test_a_handler_gets_params_of_its_type_and_answers_with_its_result(link: Link, kind: str) -> None:
+    async with serving(link, made := Made(VendorAgent)) as peer:
+        params = {"text": "é"} if kind == "typed" else {"text": "é", "sessionId": "s"}
+        message = await peer.call(f"_acme/{kind}", params)
+        assert message["result"] == params
+        await peer.send({"method": f"_acme/note_{kind}", "params": params})
+    assert isinstance(made.handler.noted[0], {"ours": Ours, "theirs": Theirs, "data": Data, "typed": dict}[kind])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+async def test_rule_12_invalid_params_are_answered_with_their_paths(link: Link, kind: str) -> None:
+    async with serving(link, VendorAgent) as peer:
+        wrong = (await peer.call(f"_acme/{kind}", {"text": 5}))["error"]
+        missing = (await peer.call(f"_acme/{kind}"))["error"]
+        no_object = (await peer.call(f"_acme/{kind}", "x"))["error"]
+    assert [each["code"] for each in (wrong, missing, no_object)] == [-32602] * 3
+    assert [each["path"] for each in wrong["data"]["errors"]] == ["text"]
+    assert missing["data"]["errors"] == [{"path": "text", "message": "Field required"}]
+    assert [each["path"] for each in no_object["data"]["errors"]] == [""]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+async def test_rule_12_an_invalid_notification_is_passed_to_invalid_notification(link: Link, kind: str) -> None:
+    async with serving(link, made := Made(VendorAgent)) as peer:
+        await peer.send({"method": f"_acme/note_{kind}", "params": {"text": 5}})
+        assert await peer.until_quiet() == []
+    (method, data), *_ = made.handler.invalid
+    assert method == f"_acme/note_{kind}"
+    assert [each["path"] for each in data["errors"]] == ["text"]
+    assert made.handler.noted == []
+
+
+async def test_rule_12_a_validator_that_fails_unexpectedly_costs_one_message(
+    link: Link, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with serving(link, made := Made(VendorAgent)) as peer:
+        assert (await peer.call("_acme/checked", {"text": "unknown"}))["error"]["code"] == -32603
+        await peer.send({"method": "_acme/note_checked", "params": {"text": "\ud83d"}})
+        await peer.send({"method": "_acme/note_checked", "params": {"text": "unknown"}})
+        assert (await peer.call("_acme/checked", {"text": "known"}))["result"] == {"text": "known"}
+    assert made.handler.noted == []
+    logged = [record for record in caplog.records if record.levelno == logging.ERROR]
+    assert len(logged) == 3
+    assert all(record.exc_info is not None and record.exc_info[0] is KeyError for record in logged)
+
+
+@pytest.mark.parametrize("result", [None, {}, {"text": 5}, "text", Ours(text="a")], ids=repr)
+async def test_rule_13_a_result_of_the_wrong_type_is_an_internal_error(
+    link: Link, result: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with serving(link, made := Made(VendorAgent)) as peer:
+        made.handler.result = result
+        error = (await peer.call("_acme/result", {"text": "a"}))["error"]
+        assert (error["code"], error.get("data")) == (-32603, None)
+        made.handler.result = {"text": "right"}
+        assert (await peer.call("_acme/result", {"text": "a"}))["result"] == {"text": "right"}
+    assert "The handler of _acme/result" in caplog.text
+
+
+async def test_rule_13_an_instance_of_another_class_is_no_result(link: Link, caplog: pytest.LogCaptureFixture) -> None:
+    class Wrong(PlainAgent):
+        @handles(ECHO["ours"])
+        async def ours(self, params: Ours) -> Any:
+            return Theirs(text="a")
+
+        @handles(ECHO["data"])
+        async def data(self, params: Data) -> Any:
+            return {"text": "a"}
+
+    async with serving(link, Wrong) as peer:
+        assert (await peer.call("_acme/ours", {"text": "a"}))["error"]["code"] == -32603
+        assert (await peer.call("_acme/data", {"text": "a"}))["error"]["code"] == -32603
+    assert "The handler of _acme/ours returned Theirs, not Ours." in caplog.text
+    assert "The handler of _acme/data returned dict, not Data." in caplog.text
+
+
+async def test_a_result_of_a_subclass_is_sent_as_the_declared_class(link: Link) -> None:
+    class Ranked(Ours):
+        rank: int
+
+    @dataclass(frozen=True)
+    class RankedData(Data):
+        rank: int = 1
+
+    class Subclassing(PlainAgent):
+        @handles(ECHO["ours"])
+        async def ours(self, params: Ours) -> Ours:
+            return Ranked(text=params.text, rank=1)
+
+        @handles(ECHO["data"])
+        async def data(self, params: Data) -> Data:
+            return RankedData(params.text)
+
+    async with serving(link, Subclassing) as peer:
+        assert (await peer.call("_acme/ours", {"text": "a"}))["result"] == {"text": "a"}
+        assert (await peer.call("_acme/data", {"text": "a"}))["result"] == {"text": "a", "sessionId": None}
+
+
+async def test_rule_13_a_request_error_of_a_handler_is_the_response(link: Link) -> None:
+    class Refusing(PlainAgent):
+        @handles(ECHO["ours"])
+        async def ours(self, params: Ours) -> Ours:
+            raise RequestError(-32050, "no", {"text": params.text})
+
+    async with serving(link, Refusing) as peer:
+        error = (await peer.call("_acme/ours", {"text": "a"}))["error"]
+    assert error == {"code": -32050, "message": "no", "data": {"text": "a"}}
+
+
+async def test_rule_10_an_empty_result_is_an_object_and_null_is_accepted(link: Link) -> None:
+    class Clearing(PlainAgent):
+        @handles(CLEAR)
+        async def clear(self, params: Ours) -> Any:
+            return None
+
+    async with serving(link, Clearing) as peer:
+        assert (await peer.call("_acme/clear", {"text": "a"}))["result"] == {}
+    async with calling(link) as (agent, peer):
+        call = asyncio.create_task(agent.call(CLEAR, Ours(text="a")))
+        await answer(peer, None)
+        assert await call == Nothing()
+
+
+async def test_rule_10_null_stays_null_where_it_is_a_result(link: Link) -> None:
+    class Finding(PlainAgent):
+        @handles(FIND)
+        async def find(self, params: Ours) -> Any:
+            return None
+
+    async with serving(link, Finding) as peer:
+        assert (await peer.call("_acme/find", {"text": "a"}))["result"] is None
+    async with calling(link) as (agent, peer):
+        call = asyncio.create_task(agent.call(FIND, Ours(text="a")))
+        await answer(peer, None)
+        assert await call is None
+
+
+async def test_rule_11_other_extension_methods_go_to_the_raw_hooks(link: Link) -> None:
+    raw: list[Any] = []
+
+    class Both(VendorAgent):
+        async def ext_request(self, method: str, params: Any) -> Any:
+            raw.append((method, params))
+            return {"raw": True}
+
+        async def ext_notification(self, method: str, params: Any) -> None:
+            raw.append((method, params))
+
+    async with serving(link, Both) as peer:
+        assert (await peer.call("_acme/other", {"a": 1}))["result"] == {"raw": True}
+        # The method of a notification with an id, and the method of a request without one.
+        assert (await peer.call("_acme/note_ours", {"text": 5}))["result"] == {"raw": True}
+        await peer.send({"method": "_acme/ours", "params": {"text": 5}}, {"method": "_other"})
+        await peer.until_quiet()
+    assert raw == [
+        ("_acme/other", {"a": 1}),
+        ("_acme/note_ours", {"text": 5}),
+        ("_acme/ours", {"text": 5}),
+        ("_other", None),
+    ]
+
+
+async def test_a_handler_without_the_method_refuses_it(link: Link) -> None:
+    async with serving(link) as peer:
+        assert (await peer.call("_acme/ours", {"text": "a"}))["error"]["code"] == -32601
+
+
+async def test_a_name_without_underscore_is_handled_if_it_was_declared_so(link: Link) -> None:
+    class Draining(PlainAgent):
+        @handles(DRAIN)
+        async def drain(self, params: Ours) -> Ours:
+            return params
+
+    async with serving(link, Draining) as peer:
+        assert (await peer.call("craft/drain", {"text": "a"}))["result"] == {"text": "a"}
+        assert (await peer.call("craft/other", {"text": "a"}))["error"]["code"] == -32601
+
+
+async def test_a_request_and_a_notification_may_share_a_name(link: Link) -> None:
+    seen: list[str] = []
+
+    class Sharing(PlainAgent):
+        @handles(ExtRequest("_acme/both", Ours, Ours))
+        async def asked(self, params: Ours) -> Ours:
+            seen.append("asked")
+            return params
+
+        @handles(ExtNotification("_acme/both", Data))
+        async def told(self, params: Data) -> None:
+            seen.append("told")
+
+    async with serving(link, Sharing) as peer:
+        await peer.send({"method": "_acme/both", "params": {"text": "a"}})
+        assert (await peer.call("_acme/both", {"text": "a"}))["result"] == {"text": "a"}
+        await peer.until_quiet()
+    assert sorted(seen) == ["asked", "told"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+async def test_rule_3_text_that_utf_8_can_not_carry_survives(link: Link, kind: str) -> None:
+    cut = {"text": "a\ud83d"}
+    async with serving(link, made := Made(VendorAgent)) as peer:
+        assert (await peer.call(f"_acme/{kind}", cut))["result"]["text"] == cut["text"]
+        await peer.send({"method": f"_acme/note_{kind}", "params": cut})
+    noted = made.handler.noted[0]
+    assert (noted["text"] if kind == "typed" else noted.text) == cut["text"]
+
+
+async def test_rule_3_deep_nesting_and_cut_text_in_any_container_survive(link: Link) -> None:
+    got: list[Deep] = []
+    tree: Any = "\ud83d"
+    for _ in range(300):
+        tree = [tree]
+
+    class Keeping(PlainAgent):
+        @handles(ExtNotification("_acme/deep", Deep))
+        async def keep(self, params: Deep) -> None:
+            got.append(params)
+
+    async with serving(link, Keeping) as peer:
+        await peer.send(
+            {"method": "_acme/deep", "params": {"tree": tree, "pair": ["\ud83d", 1], "names": ["\udead", "b"]}}
+        )
+        await peer.until_quiet()
+    assert got == [Deep(tree, ("\ud83d", 1), frozenset({"\udead", "b"}))]
+
+
+async def test_rule_3_nan_in_params_or_results_raises_where_it_is_sent(link: Link) -> None:
+    class Measuring(PlainAgent):
+        @handles(MEASURE)
+        async def measure(self, params: dict[str, float]) -> dict[str, float]:
+            return {"a": float("nan")}
+
+    async with serving(link, Measuring) as peer:
+        assert (await peer.call("_acme/measure", {"a": 1.5}))["error"]["code"] == -32603
+    async with calling(link) as (agent, peer):
+        with pytest.raises(ValueError, match="Infinity"):
+            await agent.call(MEASURE, {"a": float("inf")})
+        assert await peer.until_quiet() == []
+
+
+@pytest.mark.parametrize("kind", sorted(NOTE))
+async def test_rule_15_notifications_of_a_session_are_handled_in_order(link: Link, kind: str) -> None:
+    handled: list[str] = []
+    release = asyncio.Event()
+
+    class Slow(PlainAgent):
+        @handles(NOTE[kind])
+        async def note(self, params: Any) -> None:
+            text = params["text"] if kind == "typed" else params.text
+            if text == "first of a":
+                await release.wait()
+            handled.append(text)
+            if text == "first of b":
+                release.set()
+
+    async with serving(link, Slow) as peer:
+        for session, text in (("a", "first of a"), ("a", "second of a"), ("b", "first of b")):
+            params = {"sessionId": session, "text": text}
+            await peer.send({"method": f"_acme/note_{kind}", "params": params})
+        await peer.until_quiet()
+        await release.wait()
+    assert handled == ["first of b", "first of a", "second of a"]
+
+
+async def test_rule_17_a_notification_to_a_session_that_is_being_created_is_held(link: Link) -> None:
+    class Eager(PlainAgent):
+        async def session_new(self, request: NewSessionRequest, /) -> NewSessionResponse:
+            await self.client.notify(NOTE["data"], Data("early", "s1"))
+            return NewSessionResponse(session_id="s1")
+
+    async with serving(link, Eager) as peer:
+        assert (await peer.call("session/new", {"cwd": "/", "mcpServers": []}))["result"] == {"sessionId": "s1"}
+        assert (await peer.receive())["params"]["text"] == "early"
+
+
+async def test_rule_20_a_cancelled_request_is_answered_with_the_code_for_that(link: Link) -> None:
+    async with serving(link, made := Made(VendorAgent)) as peer:
+        await peer.send({"id": 1, "method": "_acme/wait", "params": {"text": "a"}})
+        await made.handler.waits.wait()
+        await peer.send({"method": "$/cancel_request", "params": {"requestId": 1}})
+        assert (await peer.receive())["error"]["code"] == -32800
+
+
+async def test_a_type_that_pydantic_can_not_validate_is_refused_when_the_connection_is_made() -> None:
+    class Socket:
+        """A class that pydantic knows nothing about."""
+
+    class Impossible(PlainAgent):
+        @handles(ExtRequest("_acme/socket", Socket, Ours))
+        async def socket(self, params: Socket) -> Ours:
+            raise NotImplementedError
+
+    with pytest.raises(PydanticUserError, match="Socket"):
+        async with connect_in_process(Impossible, PlainClient):
+            pass
+
+
+async def test_a_crowded_connection_handles_every_notification(link: Link) -> None:
+    release = asyncio.Event()
+    got: list[Data] = []
+
+    class Slow(PlainAgent):
+        @handles(NOTE["data"])
+        async def note(self, params: Data) -> None:
+            await release.wait()
+            got.append(params)
+
+    async with serving(link, Slow, high_water_messages=4, flood_factor=1000) as peer:
+        for number in range(50):
+            await peer.send({"method": "_acme/note_data", "params": {"text": str(number), "sessionId": "s"}})
+        release.set()
+        await peer.until_quiet()
+    assert [each.text for each in got] == [str(number) for number in range(50)]

@@ -1,0 +1,272 @@
+"""Extension methods are declared and marked; mistakes are refused when the declaration or the class is made."""
+
+from __future__ import annotations
+
+import functools
+import subprocess
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from acp_bindings.v1 import Client, RemoteAgent, RemoteClient, connect_in_process
+from acp_bindings.v1 import methods as v1
+from acp_runtime import ExtNotification, ExtRequest, MethodNotFound, Model, handles
+from tests.support.runtime.peer import PlainAgent, PlainClient
+
+
+class Text(Model):
+    text: str
+
+
+PING = ExtRequest("_acme/ping", Text, Text)
+PONG = ExtRequest("_acme/pong", Text, Text)
+LOG = ExtNotification("_acme/log", Text)
+
+
+class Pinged(PlainAgent):
+    """Answers with the name of the class that handles."""
+
+    @handles(PING)
+    async def ping(self, params: Text) -> Text:
+        return Text(text=f"Pinged {params.text}")
+
+
+async def ping(factory: Callable[[RemoteClient], Any], method: ExtRequest[Text, Text] = PING) -> str:
+    """Call a method of an agent and give the text of its result."""
+    async with connect_in_process(factory, PlainClient) as agent:
+        return (await agent.call(method, Text(text="a"))).text
+
+
+async def test_a_subclass_inherits_the_methods_of_its_base() -> None:
+    class Sub(Pinged):
+        pass
+
+    assert await ping(Sub) == "Pinged a"
+
+
+async def test_an_override_needs_no_mark_of_its_own() -> None:
+    class Sub(Pinged):
+        async def ping(self, params: Text) -> Text:
+            return Text(text=f"Sub of {(await super().ping(params)).text}")
+
+    class SubOfSub(Sub):
+        async def ping(self, params: Text) -> Text:
+            return Text(text=f"SubOfSub of {(await super().ping(params)).text}")
+
+    assert await ping(Sub) == "Sub of Pinged a"
+    assert await ping(SubOfSub) == "SubOfSub of Sub of Pinged a"
+    assert await ping(Pinged) == "Pinged a"
+
+
+async def test_an_override_with_the_same_mark_handles_it_once() -> None:
+    class Sub(Pinged):
+        @handles(PING)
+        async def ping(self, params: Text) -> Text:
+            return Text(text="Sub")
+
+    assert await ping(Sub) == "Sub"
+
+
+async def test_an_override_with_another_mark_handles_the_other_method_instead() -> None:
+    class Sub(Pinged):
+        @handles(PONG)
+        async def ping(self, params: Text) -> Text:
+            return Text(text="Sub")
+
+    assert await ping(Sub, PONG) == "Sub"
+    with pytest.raises(MethodNotFound):
+        await ping(Sub)
+
+
+async def test_a_mixin_that_is_no_handler_brings_its_methods() -> None:
+    class Ponging:
+        @handles(PONG)
+        async def pong(self, params: Text) -> Text:
+            return Text(text="mixed in")
+
+    class Mixed(Ponging, Pinged):
+        pass
+
+    assert await ping(Mixed, PONG) == "mixed in"
+    assert await ping(Mixed) == "Pinged a"
+
+
+async def test_one_method_can_handle_several() -> None:
+    class Both(PlainAgent):
+        @handles(PING)
+        @handles(PONG)
+        async def both(self, params: Text) -> Text:
+            return params
+
+    assert await ping(Both) == await ping(Both, PONG) == "a"
+
+
+async def test_a_decorator_above_or_below_keeps_the_mark() -> None:
+    def logged(function: Any) -> Any:
+        @functools.wraps(function)
+        async def wrapper(self: Any, params: Text) -> Text:
+            result: Text = await function(self, Text(text=f"logged {params.text}"))
+            return result
+
+        return wrapper
+
+    class Logged(PlainAgent):
+        @logged
+        @handles(PING)
+        async def ping(self, params: Text) -> Text:
+            return params
+
+        @handles(PONG)
+        @logged
+        async def pong(self, params: Text) -> Text:
+            return params
+
+    assert await ping(Logged) == await ping(Logged, PONG) == "logged a"
+
+
+async def test_a_marked_method_can_be_called_like_any_other() -> None:
+    async with connect_in_process(Pinged, PlainClient) as agent:
+        assert (await Pinged(agent).ping(Text(text="b"))).text == "Pinged b"  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+
+
+async def test_handlers_of_both_roles_handle_the_same_declaration() -> None:
+    got: list[str] = []
+
+    class Agent(PlainAgent):
+        @handles(LOG)
+        async def log(self, params: Text) -> None:
+            got.append(f"agent {params.text}")
+            await self.client.notify(LOG, Text(text="back"))
+
+        @handles(PING)
+        async def ping(self, params: Text) -> Text:
+            return await self.client.call(PING, params)
+
+    class Logging(PlainClient):
+        @handles(LOG)
+        async def log(self, params: Text) -> None:
+            got.append(f"client {params.text}")
+
+        @handles(PING)
+        async def ping(self, params: Text) -> Text:
+            return Text(text=f"client {params.text}")
+
+    async with connect_in_process(Agent, Logging) as agent:
+        await agent.notify(LOG, Text(text="there"))
+        assert (await agent.call(PING, Text(text="a"))).text == "client a"
+    assert sorted(got) == ["agent there", "client back"]
+
+
+def test_two_methods_for_one_name_are_refused() -> None:
+    with pytest.raises(TypeError, match="Twice handles '_acme/ping' twice, in one and in two"):
+
+        class Twice(PlainAgent):
+            @handles(PING)
+            async def one(self, params: Text) -> Text:
+                return params
+
+            @handles(ExtRequest("_acme/ping", Text, Text))
+            async def two(self, params: Text) -> Text:
+                return params
+
+
+def test_a_second_method_for_an_inherited_name_is_refused() -> None:
+    with pytest.raises(TypeError, match="Sub handles '_acme/ping' twice, in ping and in other"):
+
+        class Sub(Pinged):
+            @handles(PING)
+            async def other(self, params: Text) -> Text:
+                return params
+
+
+@pytest.mark.parametrize("wire", ["session/new", "session/cancel", "$/cancel_request"])
+def test_a_name_of_the_schema_is_refused(wire: str) -> None:
+    with pytest.raises(TypeError, match=r"Wrong.other can't handle '.*', because it is a method of the schema"):
+
+        class Wrong(PlainAgent):
+            @handles(ExtRequest(wire, Text, Text, unprefixed=True))
+            async def other(self, params: Text) -> Text:
+                return params
+
+
+def test_a_name_that_only_another_profile_or_role_has_is_allowed() -> None:
+    class Proxying(PlainAgent):
+        @handles(ExtRequest("fs/read_text_file", Text, Text, unprefixed=True))
+        async def read(self, params: Text) -> Text:
+            return params
+
+        @handles(ExtRequest("document/didOpen", Text, Text, unprefixed=True))
+        async def opened(self, params: Text) -> Text:
+            return params
+
+    assert "fs/read_text_file" not in v1.AGENT_REQUESTS
+    assert issubclass(Proxying, PlainAgent)
+
+
+def test_a_method_of_the_schema_can_not_be_marked() -> None:
+    with pytest.raises(TypeError, match=r"Wrong.session_prompt can't handle '_acme/ping', because it handles"):
+
+        class Wrong(PlainAgent):
+            @handles(PING)
+            async def session_prompt(self, params: Any, /) -> Any:
+                return params
+
+
+@pytest.mark.parametrize("declare", [lambda w: ExtRequest(w, Text, Text), lambda w: ExtNotification(w, Text)])
+@pytest.mark.parametrize("wire", ["acme/ping", "$/ping", ""])
+def test_a_name_without_underscore_is_refused(declare: Callable[[str], Any], wire: str) -> None:
+    with pytest.raises(ValueError, match=r"begins with an underscore.*unprefixed=True"):
+        declare(wire)
+
+
+def test_a_name_without_underscore_is_allowed_explicitly() -> None:
+    assert ExtRequest("craft/drain", Text, Text, unprefixed=True).wire == "craft/drain"
+    assert ExtNotification("craft/log", Text, unprefixed=True).wire == "craft/log"
+
+
+@pytest.mark.parametrize("capability", ["_meta.ping", (), ["_meta"], ("_meta", 1)], ids=repr)
+def test_a_capability_is_a_tuple_of_keys(capability: Any) -> None:
+    with pytest.raises(TypeError, match="'_acme/ping' is a path"):
+        ExtRequest("_acme/ping", Text, Text, capability=capability)
+
+
+@pytest.mark.parametrize("what", ["_acme/ping", Text, v1.SESSION_PROMPT], ids=repr)
+def test_handles_takes_extension_methods_only(what: Any) -> None:
+    with pytest.raises(TypeError, match="takes an ExtRequest or an ExtNotification"):
+        handles(what)
+
+
+def test_only_functions_can_be_marked() -> None:
+    with pytest.raises(TypeError, match="marks methods, not a property"):
+        handles(PING)(property(lambda self: None))  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+
+
+def test_a_declaration_shows_its_name_and_types() -> None:
+    assert repr(PING) == "ExtRequest('_acme/ping', Text, Text)"
+    assert repr(LOG) == "ExtNotification('_acme/log', Text)"
+    assert repr(ExtRequest("_acme/any", dict[str, Any], Text)) == "ExtRequest('_acme/any', dict[str, typing.Any], Text)"
+
+
+def test_proxies_of_all_roles_can_call_extensions() -> None:
+    assert RemoteAgent.call is RemoteClient.call
+    assert issubclass(PlainClient, Client)
+
+
+def test_a_program_without_extensions_does_not_load_them() -> None:
+    program = """
+import asyncio, sys
+from acp_bindings.v1 import connect_in_process
+from tests.support.runtime.peer import PlainAgent, PlainClient
+
+async def main():
+    async with connect_in_process(PlainAgent, PlainClient) as agent:
+        await agent.initialize(protocol_version=1)
+        await agent.ext_notification("_raw")
+
+asyncio.run(main())
+print(*(name for name in sys.modules if name.endswith(".extensions")))
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True)
+    assert done.stdout.strip() == ""

@@ -1,0 +1,123 @@
+"""Extension methods of a vendor: declared once, handled by an agent and a client, called by both."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, assert_type
+
+from pydantic import BaseModel, Field
+from typing_extensions import TypedDict
+
+from acp_bindings import v2_draft
+from acp_bindings.v1 import (
+    Agent,
+    Client,
+    InitializeRequest,
+    InitializeResponse,
+    NewSessionRequest,
+    NewSessionResponse,
+    PromptRequest,
+    PromptResponse,
+    RemoteAgent,
+    RemoteClient,
+    RequestPermissionOutcomeCancelled,
+    RequestPermissionRequest,
+    RequestPermissionResponse,
+    SessionNotification,
+)
+from acp_runtime import ExtNotification, ExtRequest, Model, handles
+
+
+class PingParams(Model):
+    text: str
+    session_id: str | None = None
+
+
+class PingResult(Model):
+    text: str
+
+
+class IndexParams(BaseModel):
+    session_id: str = Field(alias="sessionId")
+    depth: int = 1
+
+
+class IndexResult(TypedDict):
+    files: list[str]
+
+
+@dataclass(frozen=True)
+class Log:
+    message: str
+    level: int = 0
+
+
+PING = ExtRequest("_acme/ping", PingParams, PingResult)
+INDEX = ExtRequest("_acme/index", IndexParams, IndexResult, capability=("_meta", "acme.dev", "index"))
+LOG = ExtNotification("_acme/log", Log)
+DRAIN = ExtRequest("craft/drain", dict[str, Any], list[str], unprefixed=True)
+
+assert_type(PING, ExtRequest[PingParams, PingResult])
+assert_type(LOG, ExtNotification[Log])
+
+
+class MyAgent(Agent):
+    def __init__(self, client: RemoteClient) -> None:
+        self.client = client
+
+    async def initialize(self, request: InitializeRequest) -> InitializeResponse:
+        return InitializeResponse(protocol_version=1)
+
+    async def session_new(self, request: NewSessionRequest) -> NewSessionResponse:
+        return NewSessionResponse(session_id="1")
+
+    async def session_prompt(self, request: PromptRequest) -> PromptResponse:
+        if self.client.supports(PING):
+            answer = await self.client.call(PING, PingParams(text="a", session_id=request.session_id))
+            await self.client.notify(LOG, Log(answer.text))
+        return PromptResponse(stop_reason="end_turn")
+
+    @handles(PING)
+    async def ping(self, params: PingParams) -> PingResult:
+        return PingResult(text=params.text)
+
+    @handles(INDEX)
+    async def index(self, params: IndexParams) -> IndexResult:
+        return {"files": [params.session_id] * params.depth}
+
+    @handles(DRAIN)
+    async def drain(self, params: dict[str, Any]) -> list[str]:
+        return list(params)
+
+
+class LoudAgent(MyAgent):
+    async def ping(self, params: PingParams) -> PingResult:
+        answer = await super().ping(params)
+        return PingResult(text=answer.text.upper())
+
+
+class MyClient(Client):
+    def __init__(self, agent: RemoteAgent) -> None:
+        self.agent = agent
+        self.logged: list[Log] = []
+
+    async def session_update(self, notification: SessionNotification) -> None:
+        pass
+
+    async def session_request_permission(self, request: RequestPermissionRequest) -> RequestPermissionResponse:
+        return RequestPermissionResponse(outcome=RequestPermissionOutcomeCancelled())
+
+    @handles(LOG)
+    async def log(self, params: Log) -> None:
+        self.logged.append(params)
+
+
+async def call(agent: RemoteAgent, draft: v2_draft.RemoteAgent) -> None:
+    pong = await agent.call(PING, PingParams(text="a"))
+    assert_type(pong, PingResult)
+    index = await draft.call(INDEX, IndexParams(sessionId="1"))
+    assert_type(index, IndexResult)
+    names = await agent.call(DRAIN, {"queue": 1})
+    assert_type(names, list[str])
+    await agent.notify(LOG, Log("ready"))
+    assert_type(agent.supports(INDEX), bool)
