@@ -13,11 +13,13 @@ from acp_runtime import (
     CapabilityError,
     InternalError,
     InvalidParams,
+    InvalidResponse,
     MethodNotFound,
     ProtocolVersionMismatch,
     RequestError,
     ResourceNotFound,
 )
+from tests.support.interop.extensions import ECHO, NOTE, WRONG_ECHO, EchoParams, Note, Numbers
 from tests.support.interop.our_client import SCRIPT, connected, content, in_session, mcp_servers, plain
 from tests.support.interop.their_client import Command
 
@@ -269,6 +271,25 @@ async def test_the_agent_can_use_extension_methods_of_the_client(their_agent: Co
         "params": {"x": [1, None]},
         "notifications": [["_interop/note", {"n": 1}]],
     }
+
+
+async def test_the_client_calls_the_agents_extension_methods_with_types(their_agent: Command) -> None:
+    async with in_session(their_agent) as client:
+        await client.agent.notify(NOTE, Note(n=5))
+        response = await client.agent.call(ECHO, EchoParams(x=[1, "é", None]))
+        assert (response["method"], response["params"]) == ("_interop/echo", {"x": [1, "é", None]})
+        assert response["notifications"][-1] == ("_interop/note", Note(n=5))
+        with pytest.raises(InvalidResponse, match="total: Field required"):
+            await client.agent.call(WRONG_ECHO, EchoParams(x=[]))
+
+
+async def test_the_client_handles_extension_methods_with_types(their_agent: Command) -> None:
+    async with in_session(their_agent) as client:
+        await client.prompt("typed")
+    total, code, data = json.loads(client.texts()[0])
+    assert (total, code) == ({"total": 6}, -32602)
+    assert [each["path"] for each in data["errors"]] == ["numbers.1"]
+    assert client.notifications == [("_interop/adding", Numbers("new", [1, 2, 3]))]
 
 
 async def test_an_error_that_the_agent_raises_is_received_unchanged(their_agent: Command) -> None:

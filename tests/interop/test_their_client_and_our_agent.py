@@ -263,6 +263,26 @@ async def test_the_agent_can_use_extension_methods_of_the_client(their_client: C
     assert json.loads(client.texts()[0]) == {"asked": True}
 
 
+async def test_the_agent_handles_extension_methods_with_types(their_client: Command) -> None:
+    async with in_session(their_client) as client:
+        params = {"sessionId": "new", "numbers": [1, 2, 3]}
+        await client.notify("_interop/adding", params)
+        assert await client.call("_interop/add", params) == {"total": 6}
+        with pytest.raises(PeerError) as raised:
+            await client.call("_interop/add", {**params, "numbers": [1, "two"]})
+        assert raised.value.code == -32602
+        assert [each["path"] for each in raised.value.error["data"]["errors"]] == ["numbers.1"]
+        response = await client.call("_interop/echo", {})
+        assert response["notifications"][-1] == ["_interop/adding", [1, 2, 3]]
+
+
+async def test_the_agent_calls_the_clients_extension_methods_with_types(their_client: Command) -> None:
+    async with in_session(their_client) as client:
+        await client.prompt("typed")
+    assert client.events[:2] == [("_interop/note", {"n": 1}), ("_interop/ask", {"x": [1, None]})]
+    assert json.loads(client.texts()[0]) == {"asked": True}
+
+
 async def test_an_error_that_the_agent_raises_is_received_unchanged(their_client: Command) -> None:
     async with in_session(their_client) as client:
         with pytest.raises(PeerError) as raised:

@@ -49,8 +49,9 @@ from acp_bindings.v1 import (
     WriteTextFileResponse,
     spawn_agent,
 )
-from acp_runtime import MethodNotFound, RequestError
+from acp_runtime import MethodNotFound, RequestError, handles
 from acp_runtime.models.model import Model
+from tests.support.interop.extensions import ADD, ADDING, Numbers, Sum
 from tests.support.interop.reuse import reused
 from tests.support.interop.their_client import Command
 
@@ -138,6 +139,14 @@ class ScriptedClient(Client):
 
     async def ext_notification(self, method: str, params: Any) -> None:
         self.notifications.append((method, params))
+
+    @handles(ADD)
+    async def add(self, params: Numbers) -> Sum:
+        return Sum(total=sum(params.numbers))
+
+    @handles(ADDING)
+    async def adding(self, params: Numbers) -> None:
+        self.notifications.append((ADDING.wire, params))
 
     async def initialize(self) -> InitializeResponse:
         return await self.agent.initialize(

@@ -51,9 +51,45 @@ from acp_bindings.v1 import (
     SetSessionModeResponse,
     serve_stdio,
 )
-from acp_runtime import AuthenticationRequired, InvalidParams, RequestError, ResourceNotFound
+from acp_runtime import (
+    AuthenticationRequired,
+    ExtNotification,
+    ExtRequest,
+    InvalidParams,
+    Model,
+    RequestError,
+    ResourceNotFound,
+    handles,
+)
 
 SCRIPT: dict[str, Any] = json.loads(Path(__file__).with_name("..").joinpath("script.json").read_text("utf-8"))
+
+
+class Numbers(Model):
+    session_id: str
+    numbers: list[int]
+
+
+class Sum(Model):
+    total: int
+
+
+class AskParams(Model):
+    x: list[int | None]
+
+
+class AskResult(Model):
+    asked: bool
+
+
+class Note(Model):
+    n: int
+
+
+ADD = ExtRequest("_interop/add", Numbers, Sum)
+ADDING = ExtNotification("_interop/adding", Numbers)
+ASK = ExtRequest("_interop/ask", AskParams, AskResult)
+NOTE = ExtNotification("_interop/note", Note)
 
 
 class ScriptedAgent(Agent):
@@ -142,6 +178,14 @@ class ScriptedAgent(Agent):
     async def ext_notification(self, method: str, params: Any) -> None:
         self.notifications.append([method, params])
 
+    @handles(ADD)
+    async def add(self, params: Numbers) -> Sum:
+        return Sum(total=sum(params.numbers))
+
+    @handles(ADDING)
+    async def adding(self, params: Numbers) -> None:
+        self.notifications.append([ADDING.wire, params.numbers])
+
     async def do_stream(self, request: PromptRequest, number: str) -> None:
         for each in range(int(number)):
             text = {"type": "text", "text": str(each), "future": each}
@@ -193,6 +237,11 @@ class ScriptedAgent(Agent):
     async def do_ext(self, request: PromptRequest) -> None:
         await self.client.ext_notification("_interop/note", {"n": 1})
         await self._say(request, await self.client.ext_request("_interop/ask", {"x": [1, None]}))
+
+    async def do_typed(self, request: PromptRequest) -> None:
+        await self.client.notify(NOTE, Note(n=1))
+        response = await self.client.call(ASK, AskParams(x=[1, None]))
+        await self._say(request, {"asked": response.asked})
 
     async def do_unknown(self, request: PromptRequest) -> None:
         try:

@@ -181,6 +181,15 @@ class ScriptedAgent(acp.Agent):
         await self.client.ext_notification("interop/note", {"n": 1})
         await self._say(session_id, await self.client.ext_method("interop/ask", {"x": [1, None]}))
 
+    async def do_typed(self, session_id: str) -> None:
+        params = {"sessionId": session_id, "numbers": [1, 2, 3]}
+        await self.client.ext_notification("interop/adding", params)
+        total = await self.client.ext_method("interop/add", params)
+        try:
+            await self.client.ext_method("interop/add", {**params, "numbers": [1, "two"]})
+        except RequestError as error:
+            await self._say(session_id, [total, error.code, error.data])
+
     async def do_unknown(self, session_id: str) -> None:
         try:
             await self.client.ext_method("interop/unknown", {})

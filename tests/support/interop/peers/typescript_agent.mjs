@@ -77,6 +77,16 @@ const commands = {
     await client.notify("_interop/note", { n: 1 });
     await say(client, sessionId, await client.request("_interop/ask", { x: [1, null] }));
   },
+  async typed({ client, sessionId }) {
+    const params = { sessionId, numbers: [1, 2, 3] };
+    await client.notify("_interop/adding", params);
+    const total = await client.request("_interop/add", params);
+    try {
+      await client.request("_interop/add", { ...params, numbers: [1, "two"] });
+    } catch ({ code, data }) {
+      await say(client, sessionId, [total, code, data]);
+    }
+  },
   async unknown({ client, sessionId }) {
     try {
       await client.request("_interop/unknown", {});
