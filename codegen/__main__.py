@@ -69,7 +69,7 @@ def _check(options: argparse.Namespace) -> int:
     difference = check(options.schema, options.output)
     write_output(difference)
     if difference:
-        print("generated/ is out of date. Run `make regen` and commit what it writes.", file=sys.stderr)
+        print("generated/ is out of date. Run `make regen` and commit the result.", file=sys.stderr)
     return 1 if difference else 0
 
 

@@ -86,7 +86,7 @@ class Model:
 
 @dataclass(frozen=True)
 class Member:
-    """A member of a union: the name of its class or alias, and the part that this name adds to the union's."""
+    """A member of a union: the name of its class or alias, and the part that it adds to the name of the union."""
 
     name: str
     label: str

@@ -1,7 +1,7 @@
 """Replaces the pinned schemas with those of another release: all of them or none.
 
-Owns the content of `schema/`: the schemas, their licence and PINNED.json. `codegen.pinned.sources` gets the files.
-Independent of whether the generator has rules for everything in them.
+Writes `schema/`: the schemas, their licence and PINNED.json. `codegen.pinned.sources` gets the files. Whether the
+generator has rules for everything in them doesn't matter here.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def fetch(source: str, target: Path) -> list[str]:
         target: the folder of the pinned schemas.
 
     Returns:
-        The change to each file, and remarks about the release, a line each.
+        The change to each file, and remarks about the release, one line each.
 
     Raises:
         FetchError: the source is not available or is not a schema. Nothing was changed.

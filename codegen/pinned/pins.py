@@ -44,7 +44,7 @@ def load(folder: Path, *, pinned: bool) -> list[Pinned]:
     """Read the schemas of a folder. With `pinned`, PINNED.json must list exactly these files, with their hashes."""
     files = find_files(folder)
     if not files and not (folder / PINS).is_file():
-        raise FileError("", f"There is no schema in {folder.name}/. `make fetch FROM=npm:...` gets one.")
+        raise FileError("", f"There is no schema in {folder.name}/. Fetch one with `make fetch FROM=npm:...`.")
     pins: dict[str, Any] = {"source": "", "version": "", "files": {}}
     if pinned or (folder / PINS).is_file():
         pins = read_pins(folder / PINS)

@@ -35,7 +35,7 @@ class Profile:
     Attributes:
         name: the package's name.
         file: the schema's path below its folder, with slashes.
-        sha256: of that file's bytes.
+        sha256: the SHA-256 of that file's bytes.
         source: the source that the schema was fetched from; empty for a folder without pins.
         version: the release's version; empty for a folder without pins.
     """

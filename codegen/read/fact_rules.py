@@ -100,7 +100,7 @@ def _key_problem(entry: dict[str, Any]) -> str:
 
 def _unlocking_problem(entry: dict[str, Any], side: str, advertising: Collection[str]) -> str:
     if not entry.keys() & set(_UNLOCKING):
-        return "Nothing says when the method may be called; add `baseline`, `capability` or `offered`."
+        return "The entry doesn't say when the method may be called; add `baseline`, `capability` or `offered`."
     if "offered" in entry and entry.keys() & {"baseline", "capability"}:
         return "`offered` is for methods that need no capability; remove it, or `baseline` and `capability`."
     if side not in advertising and (found := sorted(entry.keys() & {"content", "capability"})):

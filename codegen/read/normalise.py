@@ -58,7 +58,8 @@ class _Reader:
         if not is_class_name(name):
             raise SchemaError(
                 pointer,
-                f"{name!r} can't be the name of a class; expected a capital, letters and digits, no Python keyword.",
+                f"{name!r} can't be the name of a class; expected a capital letter, then letters and digits, and not a "
+                "Python keyword.",
             )
         self.in_progress.append(name)
         found = self._definition(name, Node(self.raw[name], pointer))
@@ -71,7 +72,9 @@ class _Reader:
         if found.name in self.done:
             raise SchemaError(found.pointer, f"{found.name} is already the name of {self.done[found.name].pointer}.")
         if found.pointer != f"/$defs/{found.name}" and found.name in self.raw:
-            raise SchemaError(found.pointer, f"The name of this union member, {found.name}, is already a definition's.")
+            raise SchemaError(
+                found.pointer, f"The name of this union member, {found.name}, is already the name of a definition."
+            )
         self.done[found.name] = found
         return found
 

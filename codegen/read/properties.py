@@ -50,7 +50,7 @@ def _check_leniency(
         raise node.error("Only an array can have items to skip.", _SKIP_INVALID_ITEMS)
     if on_null and (kind.nullable or kind.kind not in _EMPTY):
         raise node.error(
-            "There is no rule for what null becomes; it needs an array or a map that can't be null.", _DEFAULT_ON_NULL
+            "There is no rule for replacing null here; expected an array or a map that can't be null.", _DEFAULT_ON_NULL
         )
     if has_default and node.schema["default"] is None:
         raise node.error("There is no rule for a default of null, which upstream omits.", "default")
@@ -58,7 +58,7 @@ def _check_leniency(
         raise node.error("There is no rule for a required property with a default.", "default")
     if required and (on_error or on_null) and (kind.kind != "array" or kind.nullable):
         raise node.error(
-            "There is no rule for what a required property falls back to, unless it is an array that can't be null."
+            "There is no rule for the fallback of a required property, unless it is an array that can't be null."
         )
 
 

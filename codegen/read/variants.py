@@ -92,7 +92,7 @@ def find_tag(whole: Variant, shared: dict[str, Node]) -> Tag:
             raise whole.node.error(f"Two members have the tag {value!r}.")
     beside = shared.get(key)
     if beside is not None and not any(_is_null(each, key) for each in whole.nested):
-        raise whole.node.error(f"The tag {key!r} is described beside the members, but no member goes without it.")
+        raise whole.node.error(f"The tag {key!r} is described beside the members, but no member has null as its tag.")
     if whole.exclusive != (whole.discriminator is not None):
         raise whole.node.error("Expected a `discriminator` beside a tagged `oneOf`, and none beside `anyOf`.")
     return Tag(key, tuple(known), beside)

@@ -56,7 +56,7 @@ def _pointer(raw: Any, union: Union, member: Member | None, other: Member | None
 
 
 def _tags_excluded(snapshot: Snapshot, union: Union) -> list[str]:
-    """Return where the open member excludes the tags of the other members: it changes whenever they do."""
+    """Return the pointers at which the open member excludes the other members' tags, which change with these."""
     open_members = (index for index, each in enumerate(union.members) if _is_open_member(snapshot.schema, each))
     return [f"{member_pointer(snapshot.raw, union, index)}/not" for index in open_members]
 
@@ -117,7 +117,7 @@ def is_open_union(schema: Schema, union: Union) -> bool:
 
 
 def _is_open_member(schema: Schema, member: Member) -> bool:
-    """Return whether a member is for all tags that the union doesn't list."""
+    """Return whether a member accepts all tags that the union doesn't list."""
     models = list(schema.concrete_models(member.name))
     return bool(models) and all(_accepts_other_tags(each) for each in models)
 

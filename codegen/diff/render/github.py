@@ -13,7 +13,7 @@ _LEVELS = {Verdict.BREAKING: "error", Verdict.RISKY: "warning"}
 
 
 def github(report: Report) -> str:
-    """Render the report as annotations, one a line.
+    """Render the report as annotations, one per line.
 
     The order is: failures that no finding predicts, findings that aren't safe, failures that a finding predicts, notes,
     and the summary. Unpredicted failures come first because GitHub shows only ten errors of a step.

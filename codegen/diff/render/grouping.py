@@ -1,4 +1,4 @@
-"""What all formats share: how findings are ordered and grouped, and the sentences that summarise them."""
+"""Orders and groups findings, and writes the sentences that summarise them, for all formats."""
 
 from __future__ import annotations
 

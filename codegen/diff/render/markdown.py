@@ -36,7 +36,7 @@ LIMIT = 64_000
 _UNPREDICTED_FIRST = 20
 _SIGNS = {Verdict.BREAKING: "🔴", Verdict.RISKY: "🟡", Verdict.SAFE: "🟢"}
 _BREAK = "  \n  "
-# A finding (and None), a finding and one of its failures, or (None and) an unpredicted failure.
+# (finding, None): a finding; (finding, failure): one of its failures; (None, failure): an unpredicted failure.
 _Part = tuple[Finding | None, Failure | None]
 
 
@@ -181,5 +181,5 @@ def _code(text: str) -> str:
 
 
 def _plain(text: str) -> str:
-    """Return text on one line, escaped so that it is no markup."""
+    """Return text on one line, escaped so that it isn't read as markup."""
     return " ".join(re.sub(r"([\\`*\[<&])", r"\\\1", text).split())

@@ -52,6 +52,6 @@ def package_json(folder: Path) -> dict[str, Any]:
     texts = ("name", "version", "license")
     if not is_object(found) or not all(isinstance(found.get(key, ""), str) for key in texts):
         raise FetchError(
-            "package.json is not that of a package: expected an object whose name, version and license are strings."
+            "package.json doesn't describe a package: expected an object whose name, version and license are strings."
         )
     return found

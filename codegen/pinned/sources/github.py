@@ -41,9 +41,7 @@ def from_github(tag: str) -> Release:
     """Download the schemas of the release with a tag."""
     parts = _TAG.fullmatch(tag)
     if parts is None:
-        raise FetchError(
-            f"github:{tag} is not github:<tag> with a tag of upstream's schemas, such as github:schema-v1.21.0."
-        )
+        raise FetchError(f"{tag!r} is not a tag of upstream's schemas. Give one, such as github:schema-v1.21.0.")
     release = f"the release {tag} of {_REPOSITORY}"
     found = {f"v{parts['protocol']}/{each.name}": each for each in _assets(tag, release) if _is_schema(each)}
     if not found:

@@ -23,7 +23,7 @@ def from_npm(spec: str) -> Release:
     """Read the schemas of a package by its name and its version or tag."""
     wanted = _PACKAGE.fullmatch(spec)
     if wanted is None:
-        raise FetchError(f"npm:{spec} is not npm:<package>@<version or tag>.")
+        raise FetchError(f"{spec!r} is not an npm package. Give npm:<package>@<version or tag>.")
     with tempfile.TemporaryDirectory(prefix="acp-fetch-") as name:
         folder = Path(name)
         _unpack(_pack(spec, folder), folder)

@@ -91,7 +91,8 @@ def test_a_handler_documents_its_default() -> None:
 
     cancels = "it cancels the session's `session/prompt`, which is then answered with"
     defaults = {
-        Agent.session_load: "The default raises `MethodNotFound`, so that the request is answered with the error -32601.",
+        Agent.session_load: "The default raises `MethodNotFound`, so that the request is answered with the error "
+        "-32601.",
         Agent.session_cancel: f'You need not override the default: {cancels} `{{"stopReason": "cancelled"}}`.',
         Client.elicitation_complete: "The default ignores the notification.",
     }

@@ -250,10 +250,10 @@ def test_a_failure_gives_one_line_and_changes_nothing(
     ("source", "words"),
     [
         ("github:schema-v1.99.0", "does not have the release schema-v1.99.0"),
-        ("github:", "is not github:<tag>"),
-        ("github:main", "is not github:<tag>"),
-        ("github:v1.7.0", "is not github:<tag>"),
-        ("github:schema-v1.21.0/../../../x", "is not github:<tag>"),
+        ("github:", "is not a tag of upstream's schemas"),
+        ("github:main", "is not a tag of upstream's schemas"),
+        ("github:v1.7.0", "is not a tag of upstream's schemas"),
+        ("github:schema-v1.21.0/../../../x", "is not a tag of upstream's schemas"),
     ],
 )
 @pytest.mark.usefixtures("hub")

@@ -115,7 +115,7 @@ def test_json_that_is_not_a_schema_stops_the_generator(
 
 def test_a_folder_without_schemas_stops_the_generator(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     error = stopped(tmp_path / "nothing", capsys)
-    assert error == "codegen: There is no schema in nothing/. `make fetch FROM=npm:...` gets one.\n"
+    assert error == "codegen: There is no schema in nothing/. Fetch one with `make fetch FROM=npm:...`.\n"
 
 
 def test_the_command_exits_with_2_and_one_line(folder: Path) -> None:

@@ -92,7 +92,7 @@ MISTAKES: dict[str, Mistake] = {
         'capability = "agentCapabilities.close", ends',
         "ends",
         ENTRY.format("close"),
-        "Nothing says when the method may be called",
+        "The entry doesn't say when the method may be called",
     ),
     "both offered and a capability": (
         'capability = "agentCapabilities.close", ends',

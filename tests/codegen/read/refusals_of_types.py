@@ -27,7 +27,7 @@ TYPES: dict[str, Case] = {
     "a required property that has nothing to fall back to": (
         changed(Text=model(["a"], a={**STRING, "x-deserialize-default-on-error": True})),
         "/$defs/Text/properties/a",
-        "falls back to",
+        "the fallback of a required property",
     ),
     "a required property with a default": (
         changed(Text=model(["a"], a={**STRING, "default": "x"})),
@@ -42,7 +42,7 @@ TYPES: dict[str, Case] = {
     "a default for null on a string": (
         changed(Text=model(a={**STRING, "x-deserialize-default-on-null": True})),
         "/$defs/Text/properties/a/x-deserialize-default-on-null",
-        "what null becomes",
+        "replacing null here",
     ),
     "leniency that is false": (
         at("/$defs/Text/properties/note", **{"x-deserialize-default-on-error": False}),

@@ -72,7 +72,11 @@ UNIONS: dict[str, Case] = {
         "/$defs/Block/anyOf/1",
         "already the name",
     ),
-    "a member with a definition's name": (changed(BlockText=model()), "/$defs/Block/anyOf/0", "already a definition's"),
+    "a member with a definition's name": (
+        changed(BlockText=model()),
+        "/$defs/Block/anyOf/0",
+        "already the name of a definition",
+    ),
     "a tag for a definition that is used without it elsewhere": (
         changed(
             BlockText=model(), Also=model(a=ref("BlockText")), Block={"anyOf": [tagged("type", "text", "BlockText")]}
