@@ -48,7 +48,7 @@ async def connect_streams(
     writer: asyncio.StreamWriter,
     options: Options,
 ) -> AsyncGenerator[RemoteT]:
-    """Run one side on a pair of asyncio streams while the block lasts. Yield the proxy for the other side."""
+    """Run one side on a pair of asyncio streams until the block ends. Yield the proxy for the other side."""
     async with running(side, factory, StreamSource(reader), StreamOutput(writer), options) as remote:
         yield remote
 
@@ -61,7 +61,7 @@ async def connect_in_process(
     client_factory: Callable[[RemoteT], Handler],
     options: Options,
 ) -> AsyncGenerator[RemoteT]:
-    """Connect both sides in memory while the block lasts. Yield the client's proxy for the agent."""
+    """Connect both sides in memory until the block ends. Yield the client's proxy for the agent."""
     to_agent, to_client = MemoryPipe(_PIPE_BUFFER), MemoryPipe(_PIPE_BUFFER)
     serving = running(agent, agent_factory, to_agent, to_client, options)
     calling = running(client, client_factory, to_client, to_agent, options)
@@ -80,14 +80,14 @@ async def running(
     closing: ShieldedWaits | None = None,
     process: ProcessInfo | None = None,
 ) -> AsyncGenerator[RemoteT]:
-    """Run a connection while the block lasts. Yield the proxy for the other side."""
+    """Run a connection until the block ends. Yield the proxy for the other side."""
     connection = Connection(side, factory, source, writer, options, why_closed, process)
     task = asyncio.create_task(run(connection), name=f"acp-{side.role}")
     closing, process_id = closing or ShieldedWaits(), os.getpid()
     try:
         yield connection.remote
     except GeneratorExit:
-        # The event loop has ended: nothing can be awaited anymore.
+        # The event loop has ended: nothing more can be awaited.
         with suppress(RuntimeError):
             task.cancel()
         raise
@@ -151,7 +151,7 @@ async def spawn(
     inherit_env: bool | Collection[str] | None,
     options: Options,
 ) -> AsyncGenerator[RemoteT]:
-    """Run a command that is the other side while the block lasts. Yield the proxy for it.
+    """Run a command that is the other side until the block ends. Yield the proxy for it.
 
     Raises:
         OSError: if the command can't start. Its message names the command.

@@ -15,5 +15,5 @@ else:
         """Return `ABSENT` under its former name."""
         if name != "UNSET":
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        warn("acp_runtime.roles.UNSET is acp_runtime.ABSENT now", DeprecationWarning, stacklevel=2)
+        warn("acp_runtime.roles.UNSET is deprecated; use acp_runtime.ABSENT", DeprecationWarning, stacklevel=2)
         return ABSENT

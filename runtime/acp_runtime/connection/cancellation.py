@@ -1,7 +1,7 @@
 """Cancels requests of the peer: by their id, with their turn, or because the connection ends (rules 20 to 22).
 
-A request whose handler has not begun is answered at once. Clients cancel a turn in both ways; its handler is cancelled
-once, because a second cancellation would interrupt its clean-up.
+A request whose handler has not started is answered at once. Clients cancel a turn by id and by session; its handler is
+cancelled once, because a second cancellation would interrupt its clean-up.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class Cancellation:
         return None
 
     def handle_by_default(self, method: AnyMethod, params: Any) -> None:
-        """Handle a notification whose handler calls the base class: cancel the turns that it cancels."""
+        """Do what the base class does for a notification: cancel the turns that it cancels."""
         for request in self._running.of_turn(method.wire, session_of(self._profile, params)):
             if request.turn_cancelled and not request.turn_stopped:
                 self._stop_turn(request)
@@ -106,9 +106,9 @@ class Cancellation:
                 self._cancel_running(request)
 
     def _cancel_turn(self, wire: str, overridden: bool, params: Any) -> None:
-        """Mark the requests that a notification cancels, and cancel them unless its handler is to decide.
+        """Mark the requests that a notification cancels. Cancel them, unless an overridden handler decides that.
 
-        Requests that arrive before that handler runs are not meant.
+        Requests that arrive later, before that handler runs, are not cancelled.
         """
         session = session_of(self._profile, params)
         self._answer_waiting(wire, session)

@@ -63,7 +63,7 @@ class CancelledCalls:
                 self._late.expect(call.id, call.session)
 
     def cancel(self, call: Call) -> None:
-        """Tell the peer that a call is cancelled, first by the notification for its turn, which more agents know."""
+        """Tell the peer that a call is cancelled: first with the notification for its turn, which more agents know."""
         method = call.method
         if method is not None and method.cancelled is not None and self._is_turn(method) and call.session is not None:
             wire = method.cancelled[0]
@@ -74,7 +74,7 @@ class CancelledCalls:
             self._writer.send(notification_line(each.wire, {wire_name(each.cancels): call.id}))
 
     def cancel_turns(self) -> None:
-        """Tell the peer that all calls are cancelled whose methods have a result for that."""
+        """Cancel all calls whose methods have a result for a cancelled call."""
         for call in self._pending:
             if call.method is not None and call.method.cancelled is not None:
                 self.cancel(call)
@@ -89,7 +89,7 @@ class CancelledCalls:
         self._answer_cancelled_turn(wire, session)
 
     def is_turn_cancelled(self, method: Request[Any, Any], session: str | None) -> bool:
-        """Whether a request of the peer belongs to a turn that this side has cancelled, and is cancelled with it."""
+        """Return whether a request of the peer is cancelled with its turn, which this side has cancelled."""
         if session is None or method.cancelled is None or method.cancelled[0] not in self.notifications:
             return False
         return self._late.expects(session) or any(
@@ -97,7 +97,7 @@ class CancelledCalls:
         )
 
     async def wait_for_late_responses(self, method: Request[Any, Any], params: Any) -> None:
-        """Wait for the late responses that a call may not overtake."""
+        """Wait for the late responses that a call must not overtake."""
         session = session_of(self._profile, params)
         if session is None or not self._is_turn(method):
             return

@@ -117,7 +117,7 @@ async def _wait(
 
 
 def _all_of(futures: Iterable[asyncio.Future[Any]]) -> asyncio.Future[None]:
-    """Return a future that is done when all of these are, with whatever outcome."""
+    """Return a future that is done when all of these are, whether they succeeded, failed or were cancelled."""
     left = set(futures)
     ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 

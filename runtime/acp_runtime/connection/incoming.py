@@ -70,12 +70,12 @@ class Incoming:
         initialization: the state of `initialize`.
         guards: decide which may be handled.
         backpressure: counts them, and decides which requests may start.
-        queues: of notifications.
+        queues: the session queues.
         held: notifications of this side that leave after a response.
         writer: sends responses.
-        tasks: where the tasks of handlers are created.
+        tasks: creates the tasks of handlers.
         decode: decodes a line.
-        options: of the connection.
+        options: the options of the connection.
         is_turn_cancelled: whether this side has cancelled the turn that a request of a session belongs to.
     """
 
@@ -158,7 +158,7 @@ class Incoming:
             self._early.add_notification(line)
             return
         elif self._guards.refuse(route.method, message.params) is not None:
-            self._log.log(WARNING, "refused", "Ignored %s: it came before initialize", message.method)
+            self._log.log(WARNING, "refused", "Ignored %s: it was received before initialize", message.method)
             return
         else:
             handle, profile = route.handle, route.profile
@@ -179,8 +179,8 @@ class Incoming:
     def invalid_request(self, message: Refused, line: bytes) -> None:
         """Answer a request with invalid params with an error.
 
-        A request that opens the connection in another version of the protocol is handled. For other requests, being
-        too early takes precedence (rule 25).
+        A request that opens the connection in another version of the protocol is handled. An early request is answered
+        with the error for early requests instead (rule 25).
         """
         frame = as_object(parse(line).value) or {}
         method = self._side.requests.get(str(frame.get("method")))
@@ -199,11 +199,11 @@ class Incoming:
         self._writer.answer(safe_error_line(message.id, error or message.error))
 
     def start_waiting_soon(self) -> None:
-        """Start the handlers of waiting requests in the next turn of the event loop, as far as backpressure allows."""
+        """Start waiting requests in the next iteration of the event loop, as far as backpressure allows."""
         self._requests.start_waiting_soon()
 
     def handle_by_default(self, method: AnyMethod, params: Any) -> None:
-        """Handle a notification whose handler calls the base class: cancel the turns that it cancels."""
+        """Do what the base class does for a notification: cancel the turns that it cancels."""
         self._cancellation.handle_by_default(method, params)
 
     def answer_cancelled_turn(self, wire: str, session: str) -> None:
@@ -247,7 +247,7 @@ class Incoming:
         await handle(message.params)
 
     def _handle_early(self) -> None:
-        """Handle the early messages, once no handler of a request that opens the connection runs or one succeeded."""
+        """Handle the early messages, unless a request that opens the connection is in flight and none has succeeded."""
         if self._requests.opening and not self._initialization.done:
             return
         for line in self._early.take_all():

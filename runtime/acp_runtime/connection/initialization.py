@@ -135,7 +135,7 @@ class Initialization:
             log(
                 _logger,
                 ERROR,
-                "%s advertises methods that it does not implement; calls of them are answered with an error: "
+                "%s advertises methods that it does not implement; calls to them are answered with an error: "
                 + ", ".join(missing),
                 type(handler).__name__,
             )

@@ -58,7 +58,7 @@ class LateResponses:
             self._log.log(
                 WARNING,
                 "late",
-                "%s is sent although the cancelled one before it in its session was not answered within %s s "
+                "Sending %s although the cancelled one before it in its session was not answered within %s s "
                 "(Options.late_answer_deadline)",
                 wire,
                 self._deadline,

@@ -1,7 +1,7 @@
 """The reading half of a connection: splits bytes into lines and decides when reading pauses.
 
-Lines are passed on in the turn of the event loop that read them. While reading is paused, lines that were read wait
-here and further bytes wait in the source.
+Lines are passed on in the iteration of the event loop that read them. While reading is paused, lines that were read
+wait here and further bytes wait in the source.
 """
 
 from __future__ import annotations
@@ -85,13 +85,13 @@ class Reader:
             self._deliver()
 
     def resume_soon(self) -> None:
-        """If reading is paused, check in a later turn of the event loop whether it can continue."""
+        """If reading is paused, check in a later iteration of the event loop whether it can continue."""
         if self._paused and not self._resume_scheduled:
             self._resume_scheduled = True
             self._loop.call_soon(self._resume, context=self._context)
 
     async def stop(self) -> None:
-        """Stop reading for good."""
+        """Stop reading permanently."""
         self._pause()
         self.finished.cancel()
         if self._draining is not None:

@@ -97,7 +97,7 @@ class RequestHandlers:
         request.task = self._tasks.create(self._handle(request, handle, message.params), partial(self._ended, request))
 
     def start_waiting_soon(self) -> None:
-        """Start the handlers of waiting requests in the next turn of the event loop, as far as backpressure allows."""
+        """Start waiting requests in the next iteration of the event loop, as far as backpressure allows."""
         self._loop.call_soon(self._start_waiting)
 
     def _start_waiting(self) -> None:

@@ -60,7 +60,13 @@ class ResponseLines:
         """Return the line for an exception, and log it unless it is the handler's own `RequestError`."""
         is_own = isinstance(error, RequestError) and not isinstance(error, (RemoteError, RequestCancelled))
         if isinstance(error, ConnectionClosed):
-            self._log.log(WARNING, "closed", "The handler of %s was ended: %s", request.wire, error.reason)
+            self._log.log(
+                WARNING,
+                "closed",
+                "The handler of %s was stopped by the end of a connection: %s",
+                request.wire,
+                error.reason,
+            )
         elif not is_own and not _is_cancellation(error) and not request.answered:
             self._log.failed(request.wire, error)
         if request.turn_cancelled and not is_own:

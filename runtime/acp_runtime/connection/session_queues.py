@@ -21,8 +21,9 @@ from acp_runtime.options import Options
 
 Session: TypeAlias = str | None
 
-# `asyncio.wait_for`, `gather` and the like pass a result on through tasks of their own, which takes two turns each.
-_DELIVERY_TURNS = 32
+# `asyncio.wait_for`, `gather` and similar functions pass a result on through their own tasks. Each takes two iterations
+# of the event loop.
+_DELIVERY_ITERATIONS = 32
 
 _logger = getLogger(__name__)
 
@@ -146,11 +147,11 @@ class SessionQueues:
         self._creations += 1
 
     def created(self, session: str | None) -> None:
-        """Note that such a call returns, with the id of a session or without. Its caller has it some turns later."""
+        """Note that such a call returns, with or without a session's id. Its caller has it some iterations later."""
         call = object()
         if session is not None:
             self._being_delivered[session] = call
-        self._delivered(session, call, _DELIVERY_TURNS if session is not None else 0)
+        self._delivered(session, call, _DELIVERY_ITERATIONS if session is not None else 0)
 
     def release_all(self) -> None:
         """Handle all kept notifications, whether their callers have the ids or not."""
@@ -185,10 +186,10 @@ class SessionQueues:
         self._kept.clear()
         self._kept_count = self._kept_bytes = 0
 
-    def _delivered(self, session: str | None, call: object, turns: int) -> None:
-        """Wait for this many turns, then count the id of a new session as delivered."""
-        if turns:
-            self._loop.call_soon(self._delivered, session, call, turns - 1)
+    def _delivered(self, session: str | None, call: object, iterations: int) -> None:
+        """Wait for this many iterations of the event loop, then count the id of a new session as delivered."""
+        if iterations:
+            self._loop.call_soon(self._delivered, session, call, iterations - 1)
             return
         self._creations -= 1
         # Unless the session has ended since; another one with the same id may be on its way.
@@ -273,7 +274,13 @@ class SessionQueues:
         if isinstance(error, (KeyboardInterrupt, GeneratorExit)):
             raise error
         if isinstance(error, ConnectionClosed):
-            self._log.log(WARNING, "closed", "The handler of %s was ended: %s", notification.wire, error.reason)
+            self._log.log(
+                WARNING,
+                "closed",
+                "The handler of %s was stopped by the end of a connection: %s",
+                notification.wire,
+                error.reason,
+            )
             return
         if not isinstance(error, asyncio.CancelledError):
             self._log.failed(notification.wire, error)

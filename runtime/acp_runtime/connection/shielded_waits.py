@@ -28,8 +28,8 @@ def forget(task: asyncio.Task[Any]) -> None:
 class ShieldedWaits:
     """Waits while something is closed. Cancelling the waiting task shortens the waits, but ends none.
 
-    Call `raise_cancelled` when everything is closed. A scope that cancels in every turn of the event loop with the same
-    message (as anyio's do) counts as one cancellation and causes no wake-ups.
+    Call `raise_cancelled` when everything is closed. A scope that cancels in every iteration of the event loop with
+    the same message (as anyio's do) counts as one cancellation and causes no wake-ups.
     """
 
     def __init__(self) -> None:

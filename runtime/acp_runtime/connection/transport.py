@@ -1,6 +1,6 @@
 """The protocols of transports: what a connection reads from and writes to.
 
-Bytes are pushed: a source calls its receiver in the same turn of the event loop that read them.
+Bytes are pushed: a source calls its receiver in the same iteration of the event loop that read them.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class ByteSource(Protocol):
     """What a connection reads from."""
 
     def start(self, receiver: Receiver, /) -> None:
-        """Start reading. Called once. The receiver is called in later turns of the event loop."""
+        """Start reading. Called once. The receiver is called in later iterations of the event loop."""
         ...
 
     def pause(self) -> None:

@@ -1,6 +1,6 @@
 """The writing half of a connection: writes lines whole and in order.
 
-The first line in a turn of the event loop is written at once, for a short round trip; further lines of the turn are
+The first line in an iteration of the event loop is written at once, for a short round trip; further lines are
 written together at its end, for throughput.
 """
 
@@ -27,7 +27,7 @@ class Writer:
         on_broken: called once, when writing fails.
 
     Attributes:
-        broken: whether writing has failed; nothing is written anymore.
+        broken: whether writing has failed; nothing more is written.
         response_bytes: the size of the responses that may be unread, so at least that of the unread ones.
     """
 
@@ -39,7 +39,7 @@ class Writer:
         self._lines: list[bytes] = []
         self._size = 0
         self._loop = asyncio.get_running_loop()
-        self._wrote_in_turn = False
+        self._wrote_in_iteration = False
         # For each response that may be unread: where it ends, counted from the first byte of the connection, and its
         # size.
         self._responses: deque[tuple[int, int]] = deque()
@@ -74,7 +74,7 @@ class Writer:
             self._forget_read_responses()
 
     def send(self, line: bytes, *, flush: bool = False) -> None:
-        """Write a line: at once if it is the first in this turn of the event loop, otherwise at the end of the turn.
+        """Write a line: at once if it is the first in this iteration of the event loop, otherwise when that ends.
 
         Args:
             line: one message.
@@ -83,17 +83,17 @@ class Writer:
         if self._observe is not None:
             self._observe("out", line[:-1])
         self._total += len(line)
-        if self._wrote_in_turn:
+        if self._wrote_in_iteration:
             self._lines.append(line)
             self._size += len(line)
             return
         if not flush:
-            self._wrote_in_turn = True
-            self._loop.call_soon(self._end_turn)
+            self._wrote_in_iteration = True
+            self._loop.call_soon(self._end_iteration)
         self._write(line)
 
     def write_all(self) -> None:
-        """Write the lines of this turn now."""
+        """Write the lines of this iteration now."""
         if self._lines:
             lines, self._lines, self._size = self._lines, [], 0
             self._write(lines[0] if len(lines) == 1 else b"".join(lines))
@@ -127,8 +127,8 @@ class Writer:
         except OSError as error:
             self._break(error)
 
-    def _end_turn(self) -> None:
-        self._wrote_in_turn = False
+    def _end_iteration(self) -> None:
+        self._wrote_in_iteration = False
         self.write_all()
 
     def _forget_read_responses(self) -> None:

@@ -31,7 +31,7 @@ from tests.support.runtime.peer import (
     text_of,
     update,
 )
-from tests.support.runtime.random_peer import turns
+from tests.support.runtime.random_peer import iterations
 
 
 async def test_rule_18_reading_continues_while_the_handler_of_a_request_runs(link: Link) -> None:
@@ -54,7 +54,7 @@ async def test_rule_18_reading_pauses_beyond_the_high_water_mark_and_resumes_bel
     class Slow(PlainClient):
         async def session_update(self, notification: SessionNotification, /) -> None:
             nonlocal handled
-            await turns(3)
+            await iterations(3)
             waiting.append(received - handled)
             unhandled.append(sent - handled)
             handled += 1

@@ -48,9 +48,9 @@ class Counted(Coroutine[Any, Any, None]):
         raise NotImplementedError
 
 
-async def cancelled_in_every_turn(task: asyncio.Task[Any], turns: int, message: str | None = None) -> None:
-    """Cancel a task in every turn of the event loop, as a cancel scope of anyio does."""
-    for _ in range(turns):
+async def cancelled_in_every_iteration(task: asyncio.Task[Any], iterations: int, message: str | None = None) -> None:
+    """Cancel a task in every iteration of the event loop, as a cancel scope of anyio does."""
+    for _ in range(iterations):
         task.cancel(message)
         await asyncio.sleep(0)
 
@@ -77,7 +77,7 @@ async def test_rule_22_repeated_cancellations_cause_no_wake_ups_and_are_raised_a
     counted = Counted(close())
     task = asyncio.get_running_loop().create_task(counted)
     await asyncio.sleep(0)
-    await cancelled_in_every_turn(task, 1000, message)
+    await cancelled_in_every_iteration(task, 1000, message)
     over.set()
     with pytest.raises(asyncio.CancelledError):
         await task
@@ -96,7 +96,7 @@ async def test_rule_23_the_third_cancellation_ends_every_wait_at_once() -> None:
     found: list[bool] = []
     task = asyncio.create_task(close())
     await asyncio.sleep(0)
-    await cancelled_in_every_turn(task, 3)
+    await cancelled_in_every_iteration(task, 3)
     with pytest.raises(asyncio.CancelledError):
         await task
     assert found == [False, False, False]
@@ -112,7 +112,7 @@ async def test_rule_23_a_scope_that_cancels_in_every_turn_counts_as_one_cancella
     event: asyncio.Future[None] = asyncio.get_running_loop().create_future()
     task = asyncio.create_task(close())
     await asyncio.sleep(0)
-    await cancelled_in_every_turn(task, 100, "Cancelled by cancel scope 7f")
+    await cancelled_in_every_iteration(task, 100, "Cancelled by cancel scope 7f")
     event.set_result(None)
     with pytest.raises(asyncio.CancelledError):
         await task

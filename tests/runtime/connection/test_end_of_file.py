@@ -15,7 +15,7 @@ from acp_bindings.v1.connect import CLIENT_SIDE
 from acp_runtime import ConnectionClosed, Options
 from acp_runtime.connection import Connection, run
 from tests.support.runtime.peer import Link, PlainClient, calling, line, text_of, update
-from tests.support.runtime.random_peer import turns
+from tests.support.runtime.random_peer import iterations
 from tests.support.scale import count
 
 SCRIPT = """
@@ -37,7 +37,7 @@ Wait = Callable[[], Any]
 
 
 async def ten_turns() -> None:
-    await turns(10)
+    await iterations(10)
 
 
 def recording(handled: list[str], wait: Wait) -> type[PlainClient]:

@@ -224,21 +224,21 @@ async def test_rule_25_reading_pauses_for_early_requests_and_resumes_after_initi
     assert agents[0].order == ["session/prompt"] * 200
 
 
-@pytest.mark.parametrize("turns", [0, 1, 40])
-async def test_rule_25_a_whole_session_can_be_piped_in(link: Link, turns: int) -> None:
+@pytest.mark.parametrize("steps", [0, 1, 40])
+async def test_rule_25_a_whole_session_can_be_piped_in(link: Link, steps: int) -> None:
     class Slow(PlainAgent):
         async def initialize(self, request: InitializeRequest, /) -> InitializeResponse:
-            for _ in range(turns):
+            for _ in range(steps):
                 await asyncio.sleep(0.001)
             return await super().initialize(request)
 
         async def session_new(self, request: NewSessionRequest, /) -> NewSessionResponse:
-            for _ in range(turns):
+            for _ in range(steps):
                 await asyncio.sleep(0.001)
             return await super().session_new(request)
 
         async def session_prompt(self, request: PromptRequest, /) -> PromptResponse:
-            for _ in range(turns):
+            for _ in range(steps):
                 await asyncio.sleep(0.001)
             return await super().session_prompt(request)
 
@@ -305,7 +305,7 @@ async def test_rule_26_a_result_with_an_invalid_version_is_an_invalid_response(l
 
 @pytest.mark.parametrize("version", [0, 2, 2.0, 65535])
 @pytest.mark.parametrize("rest", [{}, {"capabilities": 1, "agentCapabilities": [1], "authMethods": 7, "info": None}])
-async def test_rule_26_a_result_in_another_version_is_a_mismatch_whatever_else_it_has(
+async def test_rule_26_a_result_in_another_version_is_a_mismatch_even_if_the_rest_is_invalid(
     link: Link, version: int, rest: Any
 ) -> None:
     async with calling(link, ready=False) as (agent, peer):

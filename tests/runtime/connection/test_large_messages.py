@@ -40,20 +40,20 @@ async def test_rule_18_a_cancellation_acts_while_a_large_prompt_runs(size: int) 
 
 
 @pytest.mark.slow
-async def test_rule_18_a_48_mb_prompt_and_its_cancellation_are_answered_within_one_turn(link: Link) -> None:
+async def test_rule_18_a_cancelled_48_mb_prompt_is_answered_within_one_iteration_of_the_loop(link: Link) -> None:
     loop = asyncio.get_running_loop()
-    turn, seen = 0, dict[str, int]()
+    iteration, seen = 0, dict[str, int]()
 
     def count() -> None:
-        nonlocal turn, counting
-        turn += 1
+        nonlocal iteration, counting
+        iteration += 1
         counting = loop.call_soon(count)
 
     def note(direction: str, frame: bytes, time: float) -> None:
         if direction == "in" and frame == cancel().rstrip():
-            seen["cancel"] = turn
+            seen["cancel"] = iteration
         elif b"cancelled" in frame:
-            seen["answer"] = turn
+            seen["answer"] = iteration
 
     counting = loop.call_soon(count)
     async with serving(link, Endless, on_frame=note) as peer:

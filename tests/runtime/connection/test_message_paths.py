@@ -24,7 +24,7 @@ SHARED = {
     "jsonrpc/messages.py",
     *(f"connection/{name}.py" for name in ("in_flight", "calls", "backpressure", "handler_tasks", "connection")),
 }
-QUESTIONS = {"Writer.has_unread_responses", "Writer.is_full", "Reader.resume_soon"}
+NOT_STEPS = {"Writer.has_unread_responses", "Writer.is_full", "Reader.resume_soon"}
 ROW = re.compile(r"\| \d+ \| `([\w/]+\.py)` \| `([\w.]+)` \|")
 
 Step = tuple[str, str]
@@ -50,7 +50,7 @@ class Steps:
         if frame.f_back is not None and frame.f_back.f_code.co_filename == frame.f_code.co_filename:
             return
         name, function = file.relative_to(RUNTIME).as_posix(), frame.f_code.co_qualname
-        if name.startswith(FOLDERS) and name not in SHARED and function not in QUESTIONS:
+        if name.startswith(FOLDERS) and name not in SHARED and function not in NOT_STEPS:
             self.steps.append((name, function))
 
 

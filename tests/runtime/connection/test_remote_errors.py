@@ -1,4 +1,4 @@
-"""Rule 13: an error response raises the class of its code, and is never sent on."""
+"""Rule 13: an error response raises the exception class for its code, and is never forwarded."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ CLASSES = {
 
 
 @pytest.mark.parametrize("code", [*CLASSES, 7, -32099])
-async def test_rule_13_an_error_response_raises_a_remote_error_of_its_codes_class(link: Link, code: int) -> None:
+async def test_rule_13_an_error_response_raises_a_remote_error_of_the_class_for_its_code(link: Link, code: int) -> None:
     async with calling(link) as (agent, peer):
         call = asyncio.ensure_future(agent.session_prompt(session_id="s", prompt=[]))
         error = {"code": code, "message": "m", "data": {"d": [1]}}

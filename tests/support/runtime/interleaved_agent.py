@@ -22,7 +22,7 @@ from acp_runtime import ConnectionClosed, GuardError, InvalidResponse, RemoteErr
 from acp_runtime.connection import Connection
 from tests.support.runtime.interleaving import Interleaving
 from tests.support.runtime.peer import PlainAgent, chunk
-from tests.support.runtime.random_peer import GARBAGE, UNANSWERED, turns
+from tests.support.runtime.random_peer import GARBAGE, UNANSWERED, iterations
 
 SESSIONS = ("a", "b")
 
@@ -169,14 +169,14 @@ class AgentInterleaving(Interleaving):
     # Actions of the peer.
 
     async def _answer(self, id: int) -> None:
-        await turns(self.chance.choice([0, 3, 30]))
+        await iterations(self.chance.choice([0, 3, 30]))
         result = {"id": id, "result": {"outcome": {"outcome": "cancelled"}}}
         answers = [result, result, {"id": id, "error": {"code": 1, "message": "no"}}, {"id": id, "error": "x"}]
         self.wire.send(*[self.chance.choice(answers)] * self.chance.choice([1, 1, 2]))
 
     async def _act(self, times: int) -> None:
         for _ in range(times):
-            await turns(self.chance.choice([0, 0, 1, 10]))
+            await iterations(self.chance.choice([0, 0, 1, 10]))
             self.asked += 1
             number, session = self.asked, self.chance.choice(SESSIONS)
             text = [{"type": "text", "text": f"prompt{number}"}]

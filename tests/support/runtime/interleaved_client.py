@@ -21,7 +21,7 @@ from acp_runtime import ConnectionClosed, InvalidResponse, RemoteError
 from acp_runtime.connection import Connection
 from tests.support.runtime.interleaving import Interleaving
 from tests.support.runtime.peer import PlainClient, text_of, update
-from tests.support.runtime.random_peer import GARBAGE, UNANSWERED, turns
+from tests.support.runtime.random_peer import GARBAGE, UNANSWERED, iterations
 
 SESSIONS = ("a", "b")
 RESULTS: dict[str, Any] = {"session/prompt": {"stopReason": "end_turn"}, "session/set_mode": {}, "_x": {}}
@@ -67,10 +67,10 @@ class ClientInterleaving(Interleaving):
 
     async def _act(self, times: int) -> None:
         for _ in range(times):
-            await turns(self.chance.choice([0, 1, 5]))
+            await iterations(self.chance.choice([0, 1, 5]))
             call = self.start(self.call(inside=False))
             if self.chance.random() < 0.3:
-                await turns(self.chance.randrange(30))
+                await iterations(self.chance.randrange(30))
                 call.cancel()
             await asyncio.wait({call})
             if self.chance.random() < 0.3:
@@ -131,7 +131,7 @@ class ClientInterleaving(Interleaving):
     # Actions of the peer.
 
     async def _answer(self, id: int, method: str, params: Any) -> None:
-        await turns(self.chance.choice([0, 0, 2, 30]))
+        await iterations(self.chance.choice([0, 0, 2, 30]))
         number = _number(params)
         session = params.get("sessionId", f"new{number}")
         for _ in range(self.chance.choice([0, 0, 1, 6])):
@@ -153,7 +153,7 @@ class ClientInterleaving(Interleaving):
 
     async def _act_as_peer(self, times: int) -> None:
         for _ in range(times):
-            await turns(self.chance.choice([0, 1, 10]))
+            await iterations(self.chance.choice([0, 1, 10]))
             self.asked += 1
             session = self.chance.choice(SESSIONS)
             permission = {"sessionId": session, "toolCall": {"toolCallId": "t"}, "options": []}

@@ -11,7 +11,7 @@ from typing import Any
 
 from acp_runtime.connection import Connection, run
 from acp_runtime.options import Options
-from tests.support.runtime.random_peer import RandomPeer, settled, turns
+from tests.support.runtime.random_peer import RandomPeer, iterations, settled
 
 
 class Mishap(BaseException):
@@ -66,7 +66,7 @@ class Interleaving(ABC):
         pump = asyncio.create_task(wire.pump(self.chance.randrange(2500 * self.busy) if self.end == "eof" else None))
         actors = {self.start(each) for each in self.actors()}
         if self.end == "leave":
-            await turns(1 + self.chance.randrange(150 * self.busy))
+            await iterations(1 + self.chance.randrange(150 * self.busy))
             running.cancel()
             with suppress(asyncio.CancelledError):
                 await running
@@ -102,10 +102,10 @@ class Interleaving(ABC):
                 task.cancel()
                 await asyncio.sleep(0)
             case 3 | 4 | 5:
-                await turns(self.chance.choice([1, 3, 40]))
+                await iterations(self.chance.choice([1, 3, 40]))
             case 6:
                 with suppress(asyncio.CancelledError):
-                    await turns(20)
+                    await iterations(20)
             case _:
                 pass
 

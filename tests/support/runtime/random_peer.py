@@ -68,7 +68,7 @@ class RandomPeer:
             piece, self._queued = self._queued[:size], self._queued[size:]
             self._written += piece
             self.peer.writer.write(piece)
-            await turns(self._chance.choice([0, 0, 1, 3]))
+            await iterations(self._chance.choice([0, 0, 1, 3]))
         await self.peer.end()
 
     async def receive(self, take: Callable[[Any], None]) -> None:
@@ -141,14 +141,14 @@ class _Skipping(selectors.SelectSelector):
         return super().select(None if timeout is None else 0)
 
 
-async def turns(number: int) -> None:
-    """Let other tasks run for so many turns of the event loop."""
+async def iterations(number: int) -> None:
+    """Let other tasks run for this many iterations of the event loop."""
     for _ in range(number):
         await asyncio.sleep(0)
 
 
 async def settled(condition: Callable[[], bool], about: Callable[[], Any]) -> None:
-    """Wait until a condition holds, for at most 20,000 turns of the event loop."""
+    """Wait until a condition holds, for at most 20,000 iterations of the event loop."""
     for _ in range(20_000):
         if condition():
             return
