@@ -10,7 +10,7 @@ from codegen.nodes import REF_PREFIX, Json, is_array, is_object
 
 
 def grow(schema: Path, times: int) -> bytes:
-    """Return a schema with this many copies of each definition that is no message. Copies refer to copies."""
+    """Return a schema with this many copies of each definition that isn't a message. Copies refer to copies."""
     read: dict[str, Any] = json.loads(schema.read_bytes())
     definitions: dict[str, Any] = read["$defs"]
     copied = {name for name, each in definitions.items() if not any(key.startswith("x-") for key in each)}

@@ -52,7 +52,7 @@ class Report:
 
     @property
     def worst(self) -> Verdict:
-        """The worst verdict in the stable profile, accepted findings aside."""
+        """The worst verdict in the stable profile, without accepted findings."""
         relevant = (each.worst for each in self.findings if not each.reports_only and not each.accepted)
         return max(relevant, default=Verdict.SAFE)
 

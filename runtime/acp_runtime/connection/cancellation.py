@@ -57,7 +57,7 @@ class Cancellation:
         self._writer = writer
 
     def on_arrival(self, method: Notification[Any]) -> Callable[[Any], None] | None:
-        """Return what to call with the params of a notification when it arrives; None if it cancels nothing."""
+        """Return the function to call with the params of an arriving notification; None if it cancels nothing."""
         if method.cancels is not None:
             return partial(self._cancel_request, method.cancels)
         if any(is_cancelled_by(request, method.wire) for request in self._side.requests.values()):

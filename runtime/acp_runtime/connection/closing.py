@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 _logger = getLogger(__name__)
 
-# Turns of the event loop that cancelled handlers get even if their wait is cut short.
-_LAST_TURNS = 10
+# Iterations of the event loop that cancelled handlers get even if their wait is cut short.
+_LAST_ITERATIONS = 10
 
 
 async def close(connection: Connection) -> ConnectionClosed:
@@ -97,7 +97,7 @@ async def _end_handlers(connection: Connection, reason: ConnectionClosed) -> Non
     if not connection.tasks:
         return
     await _wait(connection, _all_of(connection.tasks), connection.options.handler_deadline)
-    for _ in range(_LAST_TURNS):
+    for _ in range(_LAST_ITERATIONS):
         if connection.tasks:
             await asyncio.sleep(0)
     for task in connection.tasks:

@@ -42,7 +42,7 @@ class Connection:
         factory: makes the handler, given the proxy for the other side.
         source: where the peer's bytes come from.
         writer: where this side's bytes go.
-        options: of the connection.
+        options: the options of the connection.
         why_closed: adds to the reason when the peer has closed its side, such as an exit code.
         process: the subprocess at the other end, if there is one.
 

@@ -1,7 +1,7 @@
 """Guards: refuse messages that come too early, lack a capability or have relative paths (rules 25 to 29).
 
-A connection asks before it sends a call and before it handles a message. What is forbidden is data in the tables of
-methods.
+A connection asks before it sends a call and before it handles a message. The tables of
+methods say what each method needs.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ class Guards:
         return self._refused(method, _invalid_paths(method, params))
 
     def refuse_early(self, method: AnyMethod) -> RequestError | None:
-        """Return the error that answers a message which came before `initialize` was answered; None if it may come."""
+        """Return the error for a message that was received before `initialize` was answered; None if it is allowed."""
         if self._initialization.done or self._mode == "off" or method.side == "protocol" or may_come_first(method):
             return None
         return self._refused(method, InvalidRequest("The first request has to be initialize", {"method": method.wire}))
@@ -103,7 +103,7 @@ class Guards:
         return refused
 
     def supports(self, method: AnyMethod) -> bool:
-        """Whether a call of a method is allowed, its params aside."""
+        """Whether a call of a method is allowed, regardless of its params."""
         if method.side == "protocol" or not self._initialization.done:
             return method.side == "protocol" or may_come_first(method)
         return method.capability is None or self._initialization.has(method.capability)

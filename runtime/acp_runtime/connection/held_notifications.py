@@ -54,7 +54,7 @@ class HeldNotifications:
         self.known_sessions.discard(session)
 
     def begin_creation(self, creation: InFlightMessage) -> None:
-        """Note that the handler of a request starts whose result names a new session."""
+        """Note that the handler of a request that creates a session starts."""
         self.creating.add(creation)
 
     def end_creation(self, creation: InFlightMessage, session: str | None) -> list[bytes]:

@@ -68,7 +68,7 @@ class Initialization:
         return capability.split(".") if isinstance(capability, str) else (self._of_peer[0], *capability)
 
     def refuse(self, params: Any) -> UnsupportedProtocolVersion | None:
-        """Return the error for a client that asks for an unsupported version; None if it is answered with this one."""
+        """Return the error for a client that asks for another version; None if this side answers with its own version."""
         return self._refuse_version(getattr(params, self._profile.version_attribute))
 
     def read_another_version(
@@ -119,7 +119,7 @@ class Initialization:
             raise ProtocolVersionMismatch(version, self._profile.protocol_version)
 
     def advertise(self, handler: Handler, message: Any) -> None:
-        """Record what this side advertises, once. Log at ERROR the methods of it that its handler doesn't implement."""
+        """Record what this side advertises, once. Log at ERROR those methods that its handler doesn't implement."""
         if self._advertised is not None:
             return
         self._advertised = advertised = to_plain_json(message)

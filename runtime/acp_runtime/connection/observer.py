@@ -16,7 +16,7 @@ _logger = getLogger(__name__)
 
 
 def frame_observer(options: Options) -> Observe | None:
-    """Return what to call with each line, without its newline; None if `on_frame` is not set."""
+    """Return the function to call with each line, without its newline; None if `on_frame` is not set."""
     on_frame, log = options.on_frame, ThrottledLogger(_logger)
     if on_frame is None:
         return None

@@ -60,5 +60,5 @@ class PendingCalls:
         return True
 
     def was_abandoned(self, id: Any) -> bool:
-        """Whether an id is that of an abandoned call, whose late response this is. True once for each."""
+        """Whether a response with this id is the late one to an abandoned call. True once for each call."""
         return type(id) is int and self._abandoned.pop(id, False) is None

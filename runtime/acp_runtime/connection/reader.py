@@ -28,7 +28,7 @@ class Reader:
 
     Args:
         source: where the bytes come from.
-        options: of the connection.
+        options: the options of the connection.
         writer: knows how much the peer has not read.
         pending: the calls that the peer has not answered.
         backpressure: decides when too much waits.

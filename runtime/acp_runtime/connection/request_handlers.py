@@ -38,7 +38,7 @@ class RequestHandlers:
         backpressure: counts running requests.
         held: notifications of this side that leave after a response.
         writer: sends responses.
-        tasks: where the tasks of handlers are created.
+        tasks: creates the tasks of handlers.
         decode: decodes a line.
         default: the connection's default handling of a notification.
         on_opened: called when a request that opens the connection was answered.

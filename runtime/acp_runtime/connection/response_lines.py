@@ -90,7 +90,7 @@ def cancelled_line(id: RequestId, method: Request[Any, Any] | None) -> bytes:
 
 
 def _is_cancellation(error: BaseException) -> bool:
-    """Whether the handler was cancelled. The peer's answer that it cancelled a call of the handler doesn't count."""
+    """Whether the handler was cancelled. A call of the handler that the peer cancelled doesn't count."""
     if isinstance(error, RemoteError):
         return False
     return isinstance(error, (asyncio.CancelledError, RequestCancelled))

@@ -30,7 +30,7 @@ class Responses:
         profile: the version of the protocol.
         initialization: checks and records the response that opens the connection.
         guards: record what the peer has created.
-        queues: whose notifications are handled before the responses of their sessions.
+        queues: the session queues, whose notifications are handled before a response to their session.
         pending: the calls without a response.
         late: the cancelled calls without a response.
         process: the subprocess at the other end, if there is one.

@@ -54,7 +54,7 @@ class _Queue:
 
     Attributes:
         waiting: the notifications whose handlers have not started.
-        load: how much these are.
+        load: their number and size.
         arrived: the number of notifications so far.
         handled: the number of notifications so far whose handlers have ended.
         outcomes: those that wait, each with the number of notifications to be handled first.
@@ -74,10 +74,10 @@ class SessionQueues:
     """The session queues of a connection.
 
     Args:
-        tasks: where the tasks of the queues are created.
+        tasks: creates the tasks of the queues.
         backpressure: counts what waits and what is handled.
         default: the connection's default handling of a notification.
-        options: of the connection.
+        options: the options of the connection.
 
     Attributes:
         sessions: those whose ids this side has used.
@@ -143,7 +143,7 @@ class SessionQueues:
         self._being_delivered.pop(session, None)
 
     def creating(self) -> None:
-        """Note that a call was sent whose result names a new session."""
+        """Note that a call that creates a session was sent."""
         self._creations += 1
 
     def created(self, session: str | None) -> None:

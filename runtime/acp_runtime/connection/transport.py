@@ -1,4 +1,4 @@
-"""The protocols of transports: what a connection reads from and writes to.
+"""The interfaces that a connection reads from and writes to, which transports implement.
 
 Bytes are pushed: a source calls its receiver in the same iteration of the event loop that read them.
 """
@@ -22,7 +22,7 @@ class Receiver(Protocol):
 
 
 class ByteSource(Protocol):
-    """What a connection reads from."""
+    """The interface that a connection reads from."""
 
     def start(self, receiver: Receiver, /) -> None:
         """Start reading. Called once. The receiver is called in later iterations of the event loop."""
@@ -37,12 +37,12 @@ class ByteSource(Protocol):
         ...
 
     async def stop(self) -> None:
-        """Stop reading for good. The underlying stream stays open."""
+        """Stop reading permanently. The underlying stream stays open."""
         ...
 
 
 class ByteWriter(Protocol):
-    """What a connection writes to."""
+    """The interface that a connection writes to."""
 
     @property
     def unwritten(self) -> int:
@@ -54,7 +54,7 @@ class ByteWriter(Protocol):
         ...
 
     def on_failure(self, call: Callable[[OSError], None], /) -> None:
-        """Set what to call if writing fails outside of `write` and `drain`, and reading wouldn't reveal it."""
+        """Set the function to call if writing fails outside of `write` and `drain`, and reading wouldn't reveal it."""
         ...
 
     async def drain(self) -> None:

@@ -83,7 +83,7 @@ class ModelMeta(DeferredMeta):
 
 
 def _apply_configured_extra(namespace: dict[str, Any], keywords: dict[str, Any]) -> None:
-    """Let a constructor take extra keywords if its own class is configured so. Inherited, that is for parsing only."""
+    """Let a constructor take extra keywords if its own class allows them. A base's `extra` is for parsing only."""
     configured = {**namespace.get("model_config", {}), **keywords}
     if "extra" in configured:
         namespace.setdefault("__acp_open__", configured["extra"] == "allow")

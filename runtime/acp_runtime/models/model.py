@@ -82,7 +82,7 @@ class Model(
     an empty list or mapping, or `None`.
     """
 
-    # Whether the constructor takes keywords that are no fields; and the function that builds instances of this class.
+    # Whether the constructor takes keywords that aren't fields; and the function that builds instances of this class.
     # Hidden from pydantic, which would evaluate these annotations again for each class.
     if TYPE_CHECKING:
         __acp_open__: ClassVar[bool]

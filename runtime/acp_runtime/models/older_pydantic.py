@@ -141,7 +141,7 @@ def _model_rebuild(
     _parent_namespace_depth: int = 2,
     _types_namespace: Mapping[str, Any] | None = None,
 ) -> Any:
-    """Complete a class in the way of pydantic 2.14."""
+    """Complete a class as pydantic 2.14 does."""
     from pydantic._internal import _config, _model_construction, _namespace_utils, _typing_extra
 
     names = _types_namespace
@@ -165,7 +165,7 @@ def _model_rebuild(
 
 
 def model_rebuild(shallow_serializer: Callable[[Any], SchemaSerializer]) -> Any:
-    """Return a `model_rebuild` that other threads can use the class during.
+    """Return a `model_rebuild` during which other threads can use the class.
 
     Args:
         shallow_serializer: makes the serializer of a generated class for its own fields alone.

@@ -41,7 +41,7 @@ def signature_of(cls: Any) -> Signature:
 
 
 def _extra_keywords(names: set[str]) -> Parameter:
-    """Return the parameter for keywords that are no fields. Its name is different from all others."""
+    """Return the parameter for keywords that aren't fields. Its name is different from all others."""
     name = "extra_data"
     while name in names:
         name += "_"

@@ -39,7 +39,7 @@ class Profile:
         session: the property that names the session of a message.
         version: the property with the version in the messages that open a connection.
         agent: the properties of these messages with an agent's capabilities and its name and version.
-        client: the same for a client.
+        client: the corresponding properties for a client.
         refuses_lower: whether an agent refuses a lower version instead of answering with its own.
     """
 

@@ -76,7 +76,7 @@ def _error_of_intended_member(
 
 
 def _misfit(model: type[BaseModel], keywords: dict[str, Any]) -> tuple[bool, int]:
-    """Return whether a keyword has the tag of another member, and the number of keywords that are no fields."""
+    """Return whether a keyword has the tag of another member, and the number of keywords that aren't fields."""
     has_other_tag = any(keywords.get(name, tag) != tag for name, tag in tags_of(model).items())
     return has_other_tag, len(keywords.keys() - model.model_fields.keys())
 

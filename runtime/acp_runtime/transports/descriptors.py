@@ -79,7 +79,7 @@ class FdReader:
             self._loop.add_reader(self._fd, self._read)
 
     async def stop(self) -> None:
-        """Stop reading for good."""
+        """Stop reading permanently."""
         self._receiver = None
         self.pause()
 

@@ -20,7 +20,7 @@ from acp_runtime.transports.process_group import ProcessGroup
 
 
 class InvalidCommand(OSError, ValueError):
-    """The command, an argument or a variable is impossible for a process, for example because it contains NUL."""
+    """The command, an argument or a variable can't be passed to a process, for example because it contains NUL."""
 
 
 @dataclass(frozen=True)

@@ -50,7 +50,7 @@ class MemoryPipe:
         self._deliver_soon()
 
     async def stop(self) -> None:
-        """Stop delivering for good."""
+        """Stop delivering permanently."""
         self._paused = True
 
     def write(self, data: bytes, /) -> None:

@@ -195,7 +195,7 @@ class _Stdout:
         self._reader.resume()
 
     async def stop(self) -> None:
-        """Stop delivering to the receiver for good."""
+        """Stop delivering to the receiver permanently."""
         if self._keep_draining:
             self._reader.discard()
         else:

@@ -1,6 +1,6 @@
 """Uses this process's stdin and stdout for the protocol, and keeps other code in the process away from them (rule 6).
 
-Meanwhile fd 1 leads to stderr, so that a stray `print`, a C library or a child process can't write between messages,
+Meanwhile fd 1 refers to stderr, so that a stray `print`, a C library or a child process can't write between messages,
 and fd 0 to /dev/null, so that a child process can't read the client's messages. Both are restored afterwards.
 """
 

@@ -47,7 +47,7 @@ class ThreadReader:
         self._may_read.set()
 
     async def stop(self) -> None:
-        """Stop reading for good."""
+        """Stop reading permanently."""
         self._receiver = None
         self.pause()
 

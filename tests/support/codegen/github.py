@@ -113,7 +113,7 @@ class GitHub:
 
 @contextmanager
 def github() -> Iterator[GitHub]:
-    """Run the servers while the block lasts."""
+    """Run the servers until the block ends."""
     found = GitHub()
     try:
         yield found

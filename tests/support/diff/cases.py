@@ -36,7 +36,7 @@ class Case:
         rule: the expected finding's rule.
         letters: the expected verdicts, as in `rules.py`.
         old_json: a value that the base sends and that is most likely to be refused.
-        new_json: the same for the head.
+        new_json: such a value of the head.
         also: the rules of further findings.
         old_extra: other definitions of the base.
         new_extra: other definitions of the head.

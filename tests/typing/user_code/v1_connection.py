@@ -64,7 +64,7 @@ def describe(agent: RemoteAgent) -> str:
 
 
 def describe_client(client: RemoteClient) -> bool:
-    """The same for a client's capabilities."""
+    """Check the types of a client's capabilities."""
     assert_type(client.capabilities, ClientCapabilities | None)
     return client.capabilities is not None and client.capabilities.fs.read_text_file
 
