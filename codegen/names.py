@@ -1,4 +1,4 @@
-"""Makes Python names from names on the wire. One rule each, without tables, and independent of position."""
+"""Makes Python names from names on the wire. Each kind of name has one rule, without exceptions and tables."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from acp_runtime.models.names import wire_name
 
 _WORD = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
 # Names that pydantic's base class has, or that generated code uses in the scope of the attribute. `list` is not among
-# them: datamodel-code-generator imports the built-in under another name where a field is called so.
+# them: datamodel-code-generator imports the built-in under another name where a field has that name.
 _RESERVED = frozenset(name for name in dir(BaseModel) if not name.startswith("_")).union(
     ("bool", "dict", "float", "int", "methods", "self", "str", "tag")
 )

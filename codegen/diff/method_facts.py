@@ -1,7 +1,7 @@
 """The facts about methods in another commit's `methods.toml`, as far as this codegen can read them.
 
 That file may have keys that are unknown here, or lack known ones. Facts that can't be read are taken from the current
-file, so that they are no difference, and the report has a note about them. They never stop the comparison.
+file, so that they don't count as changed, and the report has a note about them. They never stop the comparison.
 """
 
 from __future__ import annotations

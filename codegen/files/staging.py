@@ -22,7 +22,7 @@ OLD = "old"
 
 @contextmanager
 def staging(target: Path, outside: Path) -> Generator[Path]:
-    """Give a folder to prepare the replacement of `target` in, and remove it afterwards.
+    """Yield a folder to prepare the replacement of `target` in, and remove it afterwards.
 
     If `target` is missing then, the folder `OLD` in it is the former target, and is moved back.
 

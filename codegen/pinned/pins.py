@@ -96,7 +96,7 @@ def _check_same_files(present: set[str], listed: set[str]) -> None:
 
 
 def parse_json(content: bytes) -> Any:
-    """Parse JSON by the standard, in UTF-8. Duplicate keys, NaN and the like raise a ValueError."""
+    """Parse standard JSON in UTF-8. Duplicate keys, NaN and the like raise a ValueError."""
     try:
         text = content.decode("utf-8-sig")
         found = json.loads(text, object_pairs_hook=_no_duplicates, parse_constant=_no_constant)

@@ -7,7 +7,7 @@ from typing import Any
 from codegen.ir import Definition, Field, Model, Schema
 
 # Nearly every object has this key, with a description that begins like this. It is written once, at the end of the
-# module. A place without a description says so, so that a description that upstream drops changes the output.
+# module. A place without a description is marked, so that the output changes if upstream drops a description.
 _META, _META_BEGINNING = "_meta", "The _meta property is reserved"
 _UNDESCRIBED = "Upstream does not describe it here."
 

@@ -39,7 +39,7 @@ class FactReader:
         self._both = self._notifications.keys() & {wire for wire, is_notification, _ in methods if not is_notification}
 
     def read(self, entry: dict[str, Any], wire: str, params: str, result: str | None) -> Facts:
-        """Return the facts of a method's entry that this schema has the properties for."""
+        """Return the facts of a method's entry whose properties this schema has."""
         place = f"{FILE} {wire!r}"
         others = _OF_REQUESTS if result is None else _OF_NOTIFICATIONS
         unfit = sorted(entry.keys() & others)

@@ -1,6 +1,6 @@
 """Checks JSON values in `methods.toml` against a schema.
 
-Only some keywords are checked. So a value that is refused is invalid, but one that passes may be invalid, too.
+Only some keywords are checked. A refused value is certainly invalid; an accepted one may be invalid as well.
 """
 
 from __future__ import annotations

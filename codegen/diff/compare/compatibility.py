@@ -1,6 +1,6 @@
 """Check whether one side can read every value that the other side may send.
 
-Definitions that correspond count as equal here: changes inside them are findings of their own.
+Definitions that correspond count as equal here: changes inside them are separate findings.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Compare the facts about methods that are in `methods.toml`, not in the schema.
 
-A fact about a property that the schema added or removed is no finding here: the property itself is one.
+A fact about a property that the schema added or removed is not a finding here, because the
+property itself is one.
 """
 
 from __future__ import annotations

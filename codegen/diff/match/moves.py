@@ -38,7 +38,7 @@ class Place:
 
 
 def moved_to(comparison: Comparison, new: Model, field: Field) -> Place | None:
-    """Return the place in the head of a property that this object of the head lost; None if it didn't move."""
+    """Return the place in the head of a property that this object lost; None if it didn't move."""
     wanted = _shape(field).renamed(comparison.names)
     places = _places(comparison.new, comparison.new_nesting, new, field, lambda other: _shape(other) == wanted)
     return _only(each for each in places if not _has(comparison.old_nesting, comparison.old_names, each))

@@ -1,7 +1,7 @@
 """Guards: refuse messages that come too early, lack a capability or have relative paths (rules 25 to 29).
 
-A connection asks before it sends a call and before it handles a message. The tables of
-methods say what each method needs.
+A connection asks before it sends a call and before it handles a message. The tables of methods say what each method
+needs.
 """
 
 from __future__ import annotations

@@ -68,7 +68,7 @@ class Initialization:
         return capability.split(".") if isinstance(capability, str) else (self._of_peer[0], *capability)
 
     def refuse(self, params: Any) -> UnsupportedProtocolVersion | None:
-        """Return the error for a client that asks for another version; None if this side answers with its own version."""
+        """Return the error for a client that asks for another version; None if this side answers with its own."""
         return self._refuse_version(getattr(params, self._profile.version_attribute))
 
     def read_another_version(
