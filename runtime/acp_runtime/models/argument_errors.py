@@ -43,11 +43,11 @@ def _explained(cls: type[BaseModel], each: ErrorDetails, intended: dict[str, str
     while rest[labels : labels + 1] == [OR_VALUE]:
         labels += 1
     each = cast("ErrorDetails", {**each, "loc": (name, *rest[labels:]) if each["loc"] else ()})
-    if each["input"] is ABSENT:
-        return _with_message(each, "absent", REQUIRED)
     match each["type"]:
         case "extra_forbidden" if name in intended:
             return _with_message(each, "unknown_argument", _unknown_argument(cls, str(name), intended[str(name)]))
+        case _ if each["input"] is ABSENT:
+            return _with_message(each, "absent", REQUIRED)
         case "is_instance_of":
             return _wrong_instance(each, cls.__pydantic_fields__.get(str(name)))
         case _:

@@ -151,6 +151,12 @@ def test_absent_for_a_required_argument_is_reported_as_required() -> None:
     assert "ABSENT" in message
 
 
+def test_absent_for_an_unknown_argument_is_reported_as_unknown_not_as_required() -> None:
+    assert errors_of(v1.ToolCall, tool_call_id="1", title="t", contents=ABSENT) == [
+        (("contents",), "Unexpected argument: did you mean `content`?")
+    ]
+
+
 def test_the_errors_of_a_subclass_are_like_those_of_its_base() -> None:
     class Loud(v1.ToolCall):
         volume: int
