@@ -14,19 +14,19 @@ pytest_plugins = ["tests.support.async_tests"]
 
 
 def pytest_xdist_auto_num_workers() -> int:
-    """One process more than there are cores, since many tests wait for processes that they started."""
+    """Use one process more than there are cores, since many tests wait for processes that they started."""
     return (os.cpu_count() or 1) + 1
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Of several processes none should begin with something long when the others have ended."""
+    """Run slow tests first, so that no process starts one when the others have finished."""
     if hasattr(config, "workerinput"):
         items.sort(key=lambda item: item.get_closest_marker("slow") is None)
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _mypy_reads_what_is_installed_once(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Most of what the report has mypy check is the standard library and pydantic, which stay the same."""
+def _mypy_reads_installed_packages_once(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Share mypy's cache: most of the checked code is the standard library and pydantic, which don't change."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("MYPY_CACHE_DIR", str(tmp_path_factory.getbasetemp() / "mypy"))
         yield
@@ -34,11 +34,11 @@ def _mypy_reads_what_is_installed_once(tmp_path_factory: pytest.TempPathFactory)
 
 @pytest.fixture(scope="module")
 def pip_without_a_registry() -> Iterator[None]:
-    """pip finds what the package depends on in a folder."""
+    """Let pip find the package's dependencies in a folder."""
     try:
         folder = wheels(f"pydantic=={version('pydantic')}")
     except UnavailableError as reason:
-        skip_without("What the package depends on can't be installed", reason)
+        skip_without("The package's dependencies can't be installed", reason)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PIP_NO_INDEX", "1")
         patch.setenv("PIP_FIND_LINKS", str(folder))

@@ -107,7 +107,7 @@ OLDER = """
 
 
 @pytest.mark.parametrize("ref_is", ["base", "head"])
-def test_facts_that_a_refs_file_lacks_entirely_are_no_difference_but_a_note(
+def test_facts_that_a_refs_file_lacks_entirely_give_a_note_instead_of_findings(
     repository: Repository, compare: Compare, ref_is: str
 ) -> None:
     repository(NOW, OLDER)

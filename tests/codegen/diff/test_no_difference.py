@@ -60,7 +60,7 @@ def assert_same(changed: Schema) -> None:
     assert emitted[0] == emitted[1]
 
 
-def test_an_empty_required_is_no_difference_anywhere_in_the_schema() -> None:
+def test_an_empty_required_makes_no_difference_anywhere_in_the_schema() -> None:
     changed = schema()
     places = objects(changed)
     assert len(places) >= 3
@@ -70,13 +70,13 @@ def test_an_empty_required_is_no_difference_anywhere_in_the_schema() -> None:
 
 
 @pytest.mark.parametrize("definition", ["Text", "Kind", "Block", "Maybe"])
-def test_an_empty_required_is_no_difference_in_any_definition(definition: str) -> None:
+def test_an_empty_required_makes_no_difference_in_any_definition(definition: str) -> None:
     changed = schema()
     changed["$defs"][definition].setdefault("required", [])
     assert_same(changed)
 
 
-def test_the_order_of_required_and_type_is_no_difference() -> None:
+def test_the_order_of_required_and_type_makes_no_difference() -> None:
     changed = schema()
     request = changed["$defs"]["NewSessionRequest"]
     request["required"] = request["required"][::-1]
@@ -87,7 +87,7 @@ def test_the_order_of_required_and_type_is_no_difference() -> None:
     assert_same(changed)
 
 
-def test_the_order_of_keywords_is_no_difference() -> None:
+def test_the_order_of_keywords_makes_no_difference() -> None:
     changed = schema()
     for name, each in changed["$defs"].items():
         changed["$defs"][name] = dict(reversed(each.items()))

@@ -177,7 +177,7 @@ def test_a_stale_acceptance_is_an_error_after_the_report(
     assert "Recommended version bump" in out
 
 
-def test_if_nothing_changed_acceptances_of_the_last_upgrade_are_no_error(run: Run, tmp_path: Path) -> None:
+def test_if_nothing_changed_acceptances_of_the_last_upgrade_are_ignored(run: Run, tmp_path: Path) -> None:
     write(tmp_path, BEFORE, BEFORE)
     accept(tmp_path / "head", STALE)
     assert run("--fail-on", "breaking")[0] == 0

@@ -1,4 +1,4 @@
-"""The docstrings of the stubs: upstream's description of a method, its arguments, needs, default and errors."""
+"""The docstrings of the stubs: upstream's description of a method, its arguments, capabilities, default and errors."""
 
 from __future__ import annotations
 

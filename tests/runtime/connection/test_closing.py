@@ -102,7 +102,7 @@ async def test_rule_23_the_third_cancellation_ends_every_wait_at_once() -> None:
     assert found == [False, False, False]
 
 
-async def test_rule_23_a_scope_that_cancels_in_every_turn_counts_as_one_cancellation() -> None:
+async def test_rule_23_a_scope_that_cancels_in_every_iteration_counts_as_one_cancellation() -> None:
     async def close() -> None:
         closing = ShieldedWaits()
         found.append(await closing.wait(event, LONG))

@@ -69,7 +69,7 @@ ENTRY: dict[str, Any] = {"content": "x", "priority": "low", "status": "pending"}
 
 
 @pytest.mark.parametrize("wrong", [ENTRY, 5])
-def test_a_value_that_is_no_model_is_not_dumped_where_a_model_belongs(wrong: Any) -> None:
+def test_a_value_that_is_not_a_model_is_not_dumped_where_a_model_belongs(wrong: Any) -> None:
     SessionUpdatePlan(entries=[])
     SessionNotification(session_id="s", update=SessionUpdatePlan(entries=[]))
     for bad in (

@@ -1,4 +1,4 @@
-"""A package to fetch from, and fetches that succeed or are refused."""
+"""Writes packages to fetch from, and runs fetches that must succeed or be refused."""
 
 from __future__ import annotations
 

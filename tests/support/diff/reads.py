@@ -1,4 +1,4 @@
-"""A program that the tests run: it tells which messages the bindings on its path can read, as one JSON value a line."""
+"""A program that prints which messages the bindings on its path can read, as one JSON value per line."""
 
 from __future__ import annotations
 

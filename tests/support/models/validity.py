@@ -53,7 +53,7 @@ class Validity:
             return self.holds_exactly(schema, value)
 
     def holds_exactly(self, schema: dict[str, Json], value: Json) -> bool:
-        """Return the same, decided by `jsonschema`."""
+        """Return whether a value satisfies a schema, decided by `jsonschema`."""
         return self._exact.holds(schema, value)
 
 

@@ -1,6 +1,6 @@
 """Random lines, and the checks that each of them has to pass.
 
-`python -m tests.support.runtime.fuzzing <seconds> <file> ...` mutates the lines of the files for so many seconds.
+`python -m tests.support.runtime.fuzzing <seconds> <file> ...` mutates the lines of the files for this many seconds.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ END = b"}" * FAR_TOO_DEEP
 
 
 def nested(levels: int) -> Any:
-    """Return a list nested so many levels deep."""
+    """Return a list nested this many levels deep."""
     value: Any = "the bottom"
     for _ in range(levels):
         value = [value]

@@ -202,7 +202,7 @@ async def serving(
     side: Any = AGENT_SIDE,
     **options: Any,
 ) -> AsyncIterator[Peer]:
-    """Connect our agent with a raw client, and yield the latter."""
+    """Connect our agent with a raw client. Yield the raw client."""
     source, writer, peer_source, peer_writer, close = await link()
     connection = Connection(side, factory, source, writer, Options(**options))
     running = asyncio.create_task(run(connection))
