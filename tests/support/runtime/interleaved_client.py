@@ -96,8 +96,10 @@ class ClientInterleaving(Interleaving):
         except RemoteError as error:
             assert (self._reply(number)[0], error.code) == ("error", 1)  # noqa: PT017 - only some calls raise
         except InvalidResponse as error:
-            was_cut_off = self.end == "eof" and "not JSON" in str(error)
-            assert was_cut_off or self._reply(number)[0] == "invalid"
+            if self.end == "eof" and "not JSON" in str(error):
+                # The last line was cut off. It may even be a request of the peer with the same id.
+                return
+            assert self._reply(number)[0] == "invalid"
         except ConnectionClosed:
             return
         else:
