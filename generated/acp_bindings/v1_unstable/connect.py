@@ -86,8 +86,8 @@ def spawn_agent(
         A context manager that yields the proxy for the agent.
 
     Raises:
-        OSError: The command can't be started. The message names the command, or the folder if that
-            is missing.
+        OSError: The command can't be started. The message names the command, and the folder if that
+            is the reason.
     """
     return connect.spawn(CLIENT_SIDE, client_factory, command, args, cwd, env, inherit_env, options)
 
