@@ -50,8 +50,11 @@ def read_variant(node: Node, definitions: dict[str, Any]) -> Variant:
     base = node.take_ref()
     if base is not None and base not in definitions:
         raise missing_definition(base, node)
-    if node.take("type", str, "object") != "object" or ("properties" in node) > ("type" in node):
+    if "properties" in node and "type" not in node:
         raise node.error('Expected `"type": "object"` beside `properties`.')
+    kind = node.take("type", str, "object")
+    if kind != "object":
+        raise node.error(f"Expected an object, found {kind!r}.", "type")
     properties = node.take_map("properties")
     required: list[Any] = node.take("required", list, [])
     for key in required:

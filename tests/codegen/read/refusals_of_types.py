@@ -88,7 +88,12 @@ TYPES: dict[str, Case] = {
         "/$defs/Text/additionalProperties",
         "Expected true",
     ),
-    "properties without a type": (without("$defs", "Text", "type"), "/$defs/Text", "type"),
+    "properties without a type": (without("$defs", "Text", "type"), "/$defs/Text", "beside `properties`"),
+    "an array as the member of a union of objects": (
+        at("/$defs/Block/anyOf/1", type="array"),
+        "/$defs/Block/anyOf/1/type",
+        "Expected an object, found 'array'",
+    ),
     "a constant of another type": (changed(Kind={"type": "string", "enum": [1]}), "/$defs/Kind", "constant 1"),
     "an enum with one value twice": (
         changed(Kind={"type": "string", "enum": ["a", "a"]}),
