@@ -1,4 +1,4 @@
-"""Writes the docstrings of stubs: upstream's description of a method, its arguments, capabilities, default and errors."""
+"""Writes the docstrings of stubs: upstream's description of a method, arguments, capabilities, default and errors."""
 
 from __future__ import annotations
 
