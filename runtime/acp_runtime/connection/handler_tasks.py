@@ -19,9 +19,10 @@ class HandlerTasks:
         self._tasks: dict[asyncio.Task[Any], Ended] = {}
 
     def create(self, coroutine: Coroutine[Any, Any, Any], ended: Ended) -> asyncio.Task[Any]:
-        """Create a task. `ended` is called with it when it has ended."""
-        # Handlers must not inherit the context variables of the code that lets them start.
-        task = self._loop.create_task(coroutine, context=self._context.copy())
+        """Create a task that starts in a later iteration of the event loop. Call `ended` with it when it has ended."""
+        # Handlers must not inherit the context variables of the code that lets them start. An eager task factory must
+        # not run them here (Python 3.12): their queues and requests are not complete yet.
+        task = asyncio.Task(coroutine, loop=self._loop, context=self._context.copy())
         self._tasks[task] = ended
         task.add_done_callback(self._ended)
         return task

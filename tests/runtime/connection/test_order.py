@@ -64,6 +64,18 @@ async def test_rule_15_notifications_of_a_session_are_handled_in_order_even_if_h
     assert handled["b"] == [str(n) for n in range(1, 100, 2)]
 
 
+@pytest.mark.skipif(not hasattr(asyncio, "eager_task_factory"), reason="Python 3.12 has eager tasks")
+async def test_rule_15_notifications_are_handled_in_order_even_if_tasks_are_eager(link: Link) -> None:
+    eager: Any = getattr(asyncio, "eager_task_factory", None)
+    async with calling(link) as (agent, peer):
+        asyncio.get_running_loop().set_task_factory(eager)
+        await peer.send(*(update("s1", str(number)) for number in range(5)))
+        await peer.end()
+        await agent.wait_closed()
+        handler: Any = agent.handler
+        assert [text_of(each) for each in handler.updates] == ["0", "1", "2", "3", "4"]
+
+
 async def test_rule_15_sessions_do_not_wait_for_each_other(link: Link) -> None:
     gate, done = asyncio.Event(), asyncio.Event()
 
