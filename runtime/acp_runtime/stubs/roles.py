@@ -102,15 +102,18 @@ class Handler(ABC):  # noqa: B024 - its abstract methods are in the generated su
     """
 
     # The tables of the schema's methods that a class handles, and the extension methods that it handles.
-    _acp_schema: ClassVar[tuple[Mapping[str, AnyMethod], ...]] = ()
-    _acp_handled: ClassVar[Handled] = ()
+    # Without the names that only type checkers import, so that `typing.get_type_hints` works.
+    _acp_schema: ClassVar[tuple[Any, ...]] = ()
+    _acp_handled: ClassVar[tuple[Any, ...]] = ()
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         # A method can be marked only by a program that has loaded this module.
         extensions = sys.modules.get("acp_runtime.stubs.extensions")
         if extensions is not None:
-            schema = {method.name: method for methods in cls._acp_schema for method in methods.values()}
+            schema: dict[str, AnyMethod] = {
+                method.name: method for methods in cls._acp_schema for method in methods.values()
+            }
             cls._acp_handled = extensions.find_handled(cls, schema)
 
     async def ext_request(self, method: str, params: Any) -> Any:

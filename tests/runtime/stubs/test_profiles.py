@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from importlib import import_module
-from typing import Any
+from typing import Any, get_type_hints
 
 import pytest
 
@@ -60,3 +60,10 @@ async def test_a_wire_name_can_be_a_request_for_one_side_and_a_notification_for_
         assert (await peer.call("mcp/message", params))["error"]["code"] == -32601
         await peer.send({"method": "mcp/message", "params": params})
         await done.wait()
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+@pytest.mark.parametrize("role", ["Agent", "Client"])
+def test_the_type_hints_of_a_handler_class_can_be_read(profile: str, role: str) -> None:
+    handler = getattr(import_module(f"acp_bindings.{profile}"), role)
+    assert set(get_type_hints(handler)) <= {"_acp_schema", "_acp_handled"}
