@@ -16,7 +16,7 @@ from . import methods
 if TYPE_CHECKING:
     # As a module, because the schema has definitions with the names of its classes.
     from acp_runtime.stubs import extensions as _extensions
-    from acp_runtime.stubs.methods import AnyMethod, Notification, Request
+    from acp_runtime.stubs.methods import Notification, Request
 
     from .client import Client
     from .models import (
@@ -71,10 +71,7 @@ if TYPE_CHECKING:
 class Agent(Handler):
     """An agent. Implement the abstract methods and every method you advertise."""
 
-    _acp_schema: ClassVar[tuple[Mapping[str, AnyMethod], ...]] = (
-        methods.AGENT_REQUESTS,
-        methods.AGENT_NOTIFICATIONS,
-    )
+    _acp_schema = (methods.AGENT_REQUESTS, methods.AGENT_NOTIFICATIONS)
 
     @abstractmethod
     async def initialize(self, request: InitializeRequest, /) -> InitializeResponse:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
         Uri,
     )
     from acp_runtime.stubs import extensions as _extensions
-    from acp_runtime.stubs.methods import AnyMethod, Notification, Request
+    from acp_runtime.stubs.methods import Notification, Request
 
     from .agent import Agent
     from .models import (
@@ -65,10 +65,7 @@ if TYPE_CHECKING:
 class Client(Handler):
     """A client. Implement the abstract methods and every method you advertise."""
 
-    _acp_schema: ClassVar[tuple[Mapping[str, AnyMethod], ...]] = (
-        methods.CLIENT_REQUESTS,
-        methods.CLIENT_NOTIFICATIONS,
-    )
+    _acp_schema = (methods.CLIENT_REQUESTS, methods.CLIENT_NOTIFICATIONS)
 
     @abstractmethod
     async def session_request_permission(
