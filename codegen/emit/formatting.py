@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import signal
 import subprocess
-import sys
 import tempfile
+from functools import cache
+from importlib import import_module
 from pathlib import Path
 
 from codegen.errors import FileError
@@ -33,14 +34,21 @@ def formatted(files: dict[str, str]) -> dict[str, str]:
 def _ruff(arguments: list[str], folder: str) -> None:
     if not _STYLE.is_file():
         raise FileError("", f"{_SHOWN}: The file is missing. Restore it with git.")
-    command = [sys.executable, "-m", "ruff", *arguments, "--config", str(_STYLE), "--no-cache", folder]
+    command = [_ruff_program(), *arguments, "--config", str(_STYLE), "--no-cache", folder]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode < 0:
         raise FileError("", f"ruff was killed by {signal.Signals(-done.returncode).name}. Run the command again.")
-    if "No module named ruff" in done.stderr:
-        raise FileError("", "ruff is not installed. Run `make regen`, which installs it.")
     if done.returncode:
         raise FileError("", _complaint(done.stderr or done.stdout, folder))
+
+
+@cache
+def _ruff_program() -> str:
+    try:
+        ruff = import_module("ruff")  # it has no types
+    except ImportError:
+        raise FileError("", "ruff is not installed. Run `make regen`, which installs it.") from None
+    return str(ruff.find_ruff_bin())
 
 
 def _complaint(output: str, folder: str) -> str:
