@@ -13,9 +13,9 @@ from tests.support.third_party import UnavailableError, skip_without, wheels
 pytest_plugins = ["tests.support.async_tests"]
 
 
-def pytest_xdist_auto_num_workers() -> int:
-    """Use one process more than there are cores, since many tests wait for processes that they started."""
-    return (os.cpu_count() or 1) + 1
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
+    """One process for each core, and one more for the slow tests: many of them wait for processes that they started."""
+    return (os.cpu_count() or 1) + (config.option.markexpr != "not slow")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -11,6 +11,8 @@ from pydantic import TypeAdapter, ValidationError
 from tests.support.codegen.build import STRING, model, part_of, ref, tagged
 from tests.support.codegen.generating import Generate
 
+pytestmark = pytest.mark.slow
+
 TEXT = model(["text"], text=STRING)
 VERSION: dict[str, Any] = {"type": "integer", "format": "uint16", "minimum": 0, "maximum": 65535}
 

@@ -18,6 +18,8 @@ from tests.support.diff.cases import around, holds
 from tests.support.diff.report_schema import SCHEMA as REPORT
 from tests.support.diff.repository import commit
 
+pytestmark = pytest.mark.slow
+
 STRING: Schema = {"type": "string"}
 CURRENT = METHODS_TOML.read_text("utf-8")
 BASE = around("request", model())

@@ -17,6 +17,8 @@ from codegen.regen import read_schema
 from tests.support.codegen.build import STRING, Schema, acp_schema, model, other, ref, tagged
 from tests.support.diff.cases import around
 
+pytestmark = pytest.mark.slow
+
 PROFILE = Profile("v1", "v1/schema.json", "", "", "")
 TEXT = model(["text"], text=STRING)
 DEFINITIONS: Schema = {

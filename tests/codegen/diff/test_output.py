@@ -123,6 +123,7 @@ def test_nothing_else_is_printed_with_a_report_for_a_file(run: Run, name: str, s
     assert out.startswith(start)
 
 
+@pytest.mark.slow
 def test_a_folder_in_the_repository_has_a_relative_label(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["diff", "--base", str(ROOT / "schema")]) == 0
     sides = capsys.readouterr().out.splitlines()[0].split(" -> ")

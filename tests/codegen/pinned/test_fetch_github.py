@@ -18,6 +18,8 @@ from tests.support.codegen.build import tree
 from tests.support.codegen.fetching import NEW, OLD, fetched, package, refused
 from tests.support.codegen.github import Answer, GitHub, github, rate_limited
 
+pytestmark = pytest.mark.slow
+
 OLD_JSON, NEW_JSON = json.dumps(OLD).encode(), json.dumps(NEW).encode()
 TAG = "github:schema-v1.21.0"
 SECRET = "ghs_16C7e42F292c6912E7710c838347Ae178B4a"

@@ -130,6 +130,7 @@ def _names_in_use() -> list[str]:
     return sorted(name for name in names if name[0].isupper() and "_" not in name and name != "ABSENT")
 
 
+@pytest.mark.slow
 def test_a_definition_with_a_name_that_generated_code_uses_stops_the_generator(refuse: Refuse) -> None:
     for name in [*_names_in_use(), "BaseModel"]:
         error = refuse(changed(**{name: model()}))

@@ -28,6 +28,7 @@ def silence() -> Iterator[None]:
     logging.disable(logging.NOTSET)
 
 
+@pytest.mark.slow
 @pytest.mark.stress
 @pytest.mark.parametrize("side", SIDES)
 @pytest.mark.parametrize("start", range(0, count(200, 10_000), PART))

@@ -10,6 +10,8 @@ import pytest
 from acp_bindings.v1 import PromptRequest, PromptResponse, SessionNotification
 from tests.support.runtime.peer import LINKS, Link, PlainAgent, PlainClient, calling, line, prompt, serving, update
 
+pytestmark = pytest.mark.slow
+
 MIB = 2**20
 
 

@@ -38,6 +38,7 @@ def test_absent_is_a_falsy_singleton_with_a_repr() -> None:
     assert "ABSENT" in acp_runtime.__all__
 
 
+@pytest.mark.slow
 def test_every_optional_argument_of_a_constructor_may_be_absent(samples: Samples) -> None:
     for sample, cls, arguments in constructor_calls(samples, keys=set()):
         absent = {name: ABSENT for name, field in cls.model_fields.items() if not field.is_required()}

@@ -254,6 +254,7 @@ def test_proxies_of_all_roles_can_call_extensions() -> None:
     assert issubclass(PlainClient, Client)
 
 
+@pytest.mark.slow
 def test_a_program_without_extensions_does_not_load_them() -> None:
     program = """
 import asyncio, sys

@@ -7,8 +7,8 @@ import pytest
 from tests.support.models.profiles import PROFILES, Profile
 from tests.support.models.shapes import Samples
 
-# The profiles that `make test-quick` tests: the stable methods of version 1, and all of version 2.
-QUICK = ("v1", "v2_draft_unstable")
+# The profiles that `make test-quick` tests. The tests of the others are marked slow.
+QUICK = ("v1",)
 
 
 @pytest.hookimpl(tryfirst=True)  # pytest-xdist reads the groups in the same hook
