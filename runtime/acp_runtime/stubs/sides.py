@@ -25,7 +25,7 @@ class Side(Generic[RemoteT]):
         profile: the profile it belongs to.
         requests: the requests it handles, by their names on the wire.
         notifications: the notifications it handles, by their names on the wire.
-        remote: makes the proxy for the peer.
+        remote: the class of the proxy for the peer, with the tables of the methods that the peer handles.
         base: the base class of its handlers, which has the default methods.
     """
 

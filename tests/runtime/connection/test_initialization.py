@@ -1,10 +1,8 @@
-"""Rules 25 and 26: `initialize`, early messages and versions."""
+"""Rule 25: `initialize`, and the messages that come before it is answered."""
 
 from __future__ import annotations
 
 import asyncio
-import json
-from importlib import import_module
 from typing import Any
 
 import pytest
@@ -18,28 +16,16 @@ from acp_bindings.v1 import (
     PromptRequest,
     PromptResponse,
 )
-from acp_bindings.v1.connect import AGENT_SIDE, CLIENT_SIDE
-from acp_bindings.v2_draft.connect import AGENT_SIDE as V2_AGENT_SIDE
-from acp_bindings.v2_draft.connect import CLIENT_SIDE as V2_CLIENT_SIDE
 from acp_runtime import (
     ConnectionClosed,
-    InvalidResponse,
-    NotInitialized,
-    Options,
-    ProtocolVersionMismatch,
     RequestError,
-    UnsupportedProtocolVersion,
 )
-from acp_runtime.connect import connect_in_process
-from tests.support.runtime.any_profile import agent_of, client_of
-from tests.support.runtime.peer import INITIALIZE, Link, Peer, PlainAgent, PlainClient, calling, prompt, serving, update
+from tests.support.runtime.peer import INITIALIZE, Link, Peer, PlainAgent, calling, prompt, serving, update
 
 NEW: dict[str, Any] = {"cwd": "/", "mcpServers": []}
 BEGIN: dict[str, Any] = {"id": "i", "method": "initialize", "params": INITIALIZE}
 CREATE: dict[str, Any] = {"id": "n", "method": "session/new", "params": NEW}
 CANCEL: dict[str, Any] = {"method": "session/cancel", "params": {"sessionId": "s1"}}
-V2_INITIALIZE: dict[str, Any] = {"protocolVersion": 2, "capabilities": {}, "info": {"name": "n", "version": "1"}}
-INVALID_VERSIONS: list[Any] = [True, False, "1", 1.5, -1, 65536, 2**70, None, [1], {}]
 
 
 class Gated(PlainAgent):
@@ -270,109 +256,6 @@ async def test_rule_25_an_initialize_result_that_is_not_json_does_not_open_the_c
         assert _codes(await _answers(peer, 2)) == {"i": -32603, "n": -32600}
 
 
-@pytest.mark.parametrize("version", INVALID_VERSIONS)
-async def test_rule_26_an_invalid_version_is_invalid_params(link: Link, version: Any) -> None:
-    async with serving(link, ready=False) as peer:
-        error = (await peer.call("initialize", {"protocolVersion": version}))["error"]
-        assert error["code"] == -32602
-        assert error["data"]["errors"][0]["path"].startswith("protocolVersion")
-        assert (await peer.call("session/new", NEW))["error"]["code"] == -32600
-
-
-async def test_rule_26_a_missing_version_is_invalid_params(link: Link) -> None:
-    for side, factory in ((AGENT_SIDE, PlainAgent), (V2_AGENT_SIDE, agent_of(import_module("acp_bindings.v2_draft")))):
-        async with serving(link, factory, ready=False, side=side) as peer:
-            assert (await peer.call("initialize", {}))["error"]["code"] == -32602
-
-
-@pytest.mark.parametrize("version", INVALID_VERSIONS)
-async def test_rule_26_an_invalid_version_is_invalid_params_in_version_2(link: Link, version: Any) -> None:
-    async with serving(link, agent_of(import_module("acp_bindings.v2_draft")), ready=False, side=V2_AGENT_SIDE) as peer:
-        error = (await peer.call("initialize", {**V2_INITIALIZE, "protocolVersion": version}))["error"]
-        assert error["code"] == -32602
-
-
-@pytest.mark.parametrize("version", INVALID_VERSIONS)
-async def test_rule_26_a_result_with_an_invalid_version_is_an_invalid_response(link: Link, version: Any) -> None:
-    async with calling(link, ready=False) as (agent, peer):
-        call = asyncio.create_task(agent.initialize(protocol_version=1))
-        await peer.send({"id": (await peer.receive())["id"], "result": {"protocolVersion": version}})
-        with pytest.raises(InvalidResponse):
-            await call
-        with pytest.raises(NotInitialized):
-            await agent.session_new(cwd="/", mcp_servers=[])
-
-
-@pytest.mark.parametrize("version", [0, 2, 2.0, 65535])
-@pytest.mark.parametrize("rest", [{}, {"capabilities": 1, "agentCapabilities": [1], "authMethods": 7, "info": None}])
-async def test_rule_26_a_result_in_another_version_is_a_mismatch_even_if_the_rest_is_invalid(
-    link: Link, version: int, rest: Any
-) -> None:
-    async with calling(link, ready=False) as (agent, peer):
-        call = asyncio.create_task(agent.initialize(protocol_version=1))
-        other = asyncio.create_task(agent.ext_request("_x"))
-        first, _ = await peer.receive(), await peer.receive()
-        await peer.send({"id": first["id"], "result": {"protocolVersion": version, **rest}})
-        with pytest.raises(ProtocolVersionMismatch) as caught:
-            await call
-        assert (caught.value.offered, caught.value.supported) == (version, 1)
-        with pytest.raises(ConnectionClosed, match=f"version {int(version)}, "):
-            await other
-        with pytest.raises(ConnectionClosed):
-            await agent.session_new(cwd="/", mcp_servers=[])
-        assert await peer.rest() == []
-
-
-async def test_rule_26_a_version_2_initialize_is_answered_by_a_version_1_agent_with_1(link: Link) -> None:
-    async with serving(link, ready=False) as peer:
-        for params in (V2_INITIALIZE, {"protocolVersion": 2, "clientCapabilities": 7, "clientInfo": [1]}):
-            assert (await peer.call("initialize", params))["result"]["protocolVersion"] == 1
-
-
-@pytest.mark.parametrize("params", [INITIALIZE, {"protocolVersion": 0}, {**V2_INITIALIZE, "protocolVersion": 1}])
-async def test_rule_26_a_version_2_agent_refuses_a_lower_version(link: Link, params: Any) -> None:
-    async with serving(link, agent_of(import_module("acp_bindings.v2_draft")), ready=False, side=V2_AGENT_SIDE) as peer:
-        await peer.send({**BEGIN, "params": params}, CREATE)
-        answers = await _answers(peer, 2)
-        assert answers["i"]["error"]["code"] == -32022
-        assert answers["i"]["error"]["data"] == {"supported": [2]}
-        assert answers["n"]["error"]["code"] == -32600
-        await peer.send({**BEGIN, "params": V2_INITIALIZE})
-        assert (await peer.receive())["result"]["protocolVersion"] == 2
-
-
-async def test_rule_26_a_version_2_agent_answers_a_higher_version_with_its_own(link: Link) -> None:
-    async with serving(link, agent_of(import_module("acp_bindings.v2_draft")), ready=False, side=V2_AGENT_SIDE) as peer:
-        params: dict[str, Any] = {**V2_INITIALIZE, "protocolVersion": 3}
-        assert (await peer.call("initialize", params))["result"]["protocolVersion"] == 2
-
-
-def _v2_keywords() -> dict[str, Any]:
-    acp = import_module("acp_bindings.v2_draft")
-    info = acp.Implementation(name="c", version="1")
-    return {"protocol_version": 2, "info": info, "capabilities": acp.ClientCapabilities()}
-
-
-async def test_rule_26_a_version_1_client_of_a_version_2_agent_gets_its_refusal() -> None:
-    agent = agent_of(import_module("acp_bindings.v2_draft"))
-    async with connect_in_process(V2_AGENT_SIDE, agent, CLIENT_SIDE, PlainClient, Options()) as remote:
-        with pytest.raises(UnsupportedProtocolVersion) as caught:
-            await remote.initialize(protocol_version=1)
-        assert caught.value.data == {"supported": [2]}
-        with pytest.raises(NotInitialized):
-            await remote.session_new(cwd="/", mcp_servers=[])
-
-
-async def test_rule_26_a_version_2_client_of_a_version_1_agent_gets_a_mismatch() -> None:
-    client = client_of(import_module("acp_bindings.v2_draft"), [])
-    async with connect_in_process(AGENT_SIDE, PlainAgent, V2_CLIENT_SIDE, client, Options()) as remote:
-        with pytest.raises(ProtocolVersionMismatch, match=r"version 1, .* version 2"):
-            await remote.initialize(**_v2_keywords())
-        with pytest.raises(ConnectionClosed):
-            await remote.session_new(cwd="/", mcp_servers=[])
-        assert "version 1" in (await remote.wait_closed()).reason
-
-
 async def test_rule_25_calls_before_initialize_on_a_closed_connection_raise_connection_closed(link: Link) -> None:
     async with calling(link, ready=False) as (agent, peer):
         await peer.end()
@@ -380,95 +263,3 @@ async def test_rule_25_calls_before_initialize_on_a_closed_connection_raise_conn
         for call in (agent.session_new(cwd="/", mcp_servers=[]), agent.session_cancel(session_id="s")):
             with pytest.raises(ConnectionClosed):
                 await call
-
-
-class Boastful(PlainAgent):
-    """Advertises methods that it doesn't implement."""
-
-    async def initialize(self, request: InitializeRequest, /) -> InitializeResponse:
-        capabilities: dict[str, Any] = {
-            "loadSession": True,
-            "sessionCapabilities": {"list": {}, "close": None, "resume": {}},
-        }
-        return InitializeResponse.model_validate({"protocolVersion": 1, "agentCapabilities": capabilities})
-
-    async def session_resume(self, request: Any, /) -> Any:
-        raise AssertionError
-
-
-async def test_an_agent_that_advertises_methods_it_does_not_implement_is_logged_once(
-    link: Link, caplog: pytest.LogCaptureFixture
-) -> None:
-    async with serving(link, Boastful) as peer:
-        await peer.call("initialize", INITIALIZE)
-    errors = [record.getMessage() for record in caplog.records if record.levelname == "ERROR"]
-    assert len(errors) == 1
-    assert "Boastful" in errors[0]
-    assert "session/load" in errors[0]
-    assert "session/list" in errors[0]
-    assert "session/close" not in errors[0]
-    assert "session/resume" not in errors[0]
-
-
-async def test_a_client_that_advertises_methods_it_does_not_implement_is_logged_once(
-    link: Link, caplog: pytest.LogCaptureFixture
-) -> None:
-    acp = import_module("acp_bindings.v1")
-    capabilities = acp.ClientCapabilities(fs=acp.FileSystemCapabilities(read_text_file=True), terminal=False)
-    async with calling(link, ready=False) as (agent, peer):
-        for _ in range(2):
-            call = asyncio.create_task(agent.initialize(protocol_version=1, client_capabilities=capabilities))
-            await peer.send({"id": (await peer.receive())["id"], "result": {"protocolVersion": 1}})
-            await call
-    errors = [record.getMessage() for record in caplog.records if record.levelname == "ERROR"]
-    assert len(errors) == 1
-    assert "fs/read_text_file" in errors[0]
-    assert "terminal" not in errors[0]
-
-
-async def test_advertised_methods_that_are_implemented_are_not_logged(
-    link: Link, caplog: pytest.LogCaptureFixture
-) -> None:
-    class Honest(PlainAgent):
-        async def initialize(self, request: InitializeRequest, /) -> InitializeResponse:
-            capabilities: dict[str, Any] = {"loadSession": True}
-            return InitializeResponse.model_validate({"protocolVersion": 1, "agentCapabilities": capabilities})
-
-        async def session_load(self, request: Any, /) -> Any:
-            raise AssertionError
-
-    async with serving(link, Honest):
-        pass
-    assert caplog.text == ""
-
-
-async def test_a_proxy_has_the_capabilities_and_the_info_of_its_peer(link: Link) -> None:
-    async with calling(link, ready=False) as (agent, peer):
-        assert agent.capabilities is None
-        assert agent.peer_info is None
-        call = asyncio.create_task(agent.initialize(protocol_version=1))
-        info = {"name": "a", "version": "2"}
-        result: dict[str, Any] = {"protocolVersion": 1, "agentCapabilities": {"loadSession": True}, "agentInfo": info}
-        await peer.send({"id": (await peer.receive())["id"], "result": result})
-        await call
-        assert agent.capabilities is not None
-        assert agent.capabilities.load_session is True
-        assert agent.peer_info is not None
-        assert json.loads(agent.peer_info.model_dump_json()) == info
-
-
-async def test_an_agents_proxy_has_the_capabilities_and_the_info_of_the_client(link: Link) -> None:
-    class Curious(PlainAgent):
-        async def ext_request(self, method: str, params: Any) -> Any:
-            capabilities, info = self.client.capabilities, self.client.peer_info
-            return [capabilities and capabilities.terminal, info and info.name, self.client.supports("terminal/create")]
-
-    async with serving(link, Curious, ready=False) as peer:
-        assert (await peer.call("_said"))["result"] == [None, None, False]
-        params: dict[str, Any] = {
-            "protocolVersion": 1,
-            "clientCapabilities": {"terminal": True},
-            "clientInfo": {"name": "c", "version": ""},
-        }
-        await peer.call("initialize", params)
-        assert (await peer.call("_said"))["result"] == [True, "c", True]

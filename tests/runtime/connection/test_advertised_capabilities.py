@@ -1,0 +1,108 @@
+"""What each side advertised in `initialize`: what proxies show of it, and the log if it isn't implemented."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from importlib import import_module
+from typing import Any
+
+import pytest
+
+from acp_bindings.v1 import (
+    InitializeRequest,
+    InitializeResponse,
+)
+from tests.support.runtime.peer import INITIALIZE, Link, PlainAgent, calling, serving
+
+
+class Boastful(PlainAgent):
+    """Advertises methods that it doesn't implement."""
+
+    async def initialize(self, request: InitializeRequest, /) -> InitializeResponse:
+        capabilities: dict[str, Any] = {
+            "loadSession": True,
+            "sessionCapabilities": {"list": {}, "close": None, "resume": {}},
+        }
+        return InitializeResponse.model_validate({"protocolVersion": 1, "agentCapabilities": capabilities})
+
+    async def session_resume(self, request: Any, /) -> Any:
+        raise AssertionError
+
+
+async def test_an_agent_that_advertises_methods_it_does_not_implement_is_logged_once(
+    link: Link, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with serving(link, Boastful) as peer:
+        await peer.call("initialize", INITIALIZE)
+    errors = [record.getMessage() for record in caplog.records if record.levelname == "ERROR"]
+    assert len(errors) == 1
+    assert "Boastful" in errors[0]
+    assert "session/load" in errors[0]
+    assert "session/list" in errors[0]
+    assert "session/close" not in errors[0]
+    assert "session/resume" not in errors[0]
+
+
+async def test_a_client_that_advertises_methods_it_does_not_implement_is_logged_once(
+    link: Link, caplog: pytest.LogCaptureFixture
+) -> None:
+    acp = import_module("acp_bindings.v1")
+    capabilities = acp.ClientCapabilities(fs=acp.FileSystemCapabilities(read_text_file=True), terminal=False)
+    async with calling(link, ready=False) as (agent, peer):
+        for _ in range(2):
+            call = asyncio.create_task(agent.initialize(protocol_version=1, client_capabilities=capabilities))
+            await peer.send({"id": (await peer.receive())["id"], "result": {"protocolVersion": 1}})
+            await call
+    errors = [record.getMessage() for record in caplog.records if record.levelname == "ERROR"]
+    assert len(errors) == 1
+    assert "fs/read_text_file" in errors[0]
+    assert "terminal" not in errors[0]
+
+
+async def test_advertised_methods_that_are_implemented_are_not_logged(
+    link: Link, caplog: pytest.LogCaptureFixture
+) -> None:
+    class Honest(PlainAgent):
+        async def initialize(self, request: InitializeRequest, /) -> InitializeResponse:
+            capabilities: dict[str, Any] = {"loadSession": True}
+            return InitializeResponse.model_validate({"protocolVersion": 1, "agentCapabilities": capabilities})
+
+        async def session_load(self, request: Any, /) -> Any:
+            raise AssertionError
+
+    async with serving(link, Honest):
+        pass
+    assert caplog.text == ""
+
+
+async def test_a_proxy_has_the_capabilities_and_the_info_of_its_peer(link: Link) -> None:
+    async with calling(link, ready=False) as (agent, peer):
+        assert agent.capabilities is None
+        assert agent.peer_info is None
+        call = asyncio.create_task(agent.initialize(protocol_version=1))
+        info = {"name": "a", "version": "2"}
+        result: dict[str, Any] = {"protocolVersion": 1, "agentCapabilities": {"loadSession": True}, "agentInfo": info}
+        await peer.send({"id": (await peer.receive())["id"], "result": result})
+        await call
+        assert agent.capabilities is not None
+        assert agent.capabilities.load_session is True
+        assert agent.peer_info is not None
+        assert json.loads(agent.peer_info.model_dump_json()) == info
+
+
+async def test_an_agents_proxy_has_the_capabilities_and_the_info_of_the_client(link: Link) -> None:
+    class Curious(PlainAgent):
+        async def ext_request(self, method: str, params: Any) -> Any:
+            capabilities, info = self.client.capabilities, self.client.peer_info
+            return [capabilities and capabilities.terminal, info and info.name, self.client.supports("terminal/create")]
+
+    async with serving(link, Curious, ready=False) as peer:
+        assert (await peer.call("_said"))["result"] == [None, None, False]
+        params: dict[str, Any] = {
+            "protocolVersion": 1,
+            "clientCapabilities": {"terminal": True},
+            "clientInfo": {"name": "c", "version": ""},
+        }
+        await peer.call("initialize", params)
+        assert (await peer.call("_said"))["result"] == [True, "c", True]
