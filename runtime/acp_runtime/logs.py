@@ -25,7 +25,7 @@ _SECRET = ("env", "headers")
 
 
 def log(logger: Logger, level: int, message: str, *args: object, error: BaseException | None = None) -> None:
-    """Log an event with `args` escaped. Never raises, even if the application's handlers and filters do."""
+    """Log an event with `args` escaped. Raises only KeyboardInterrupt, whatever the application's handlers raise."""
     try:
         if logger.isEnabledFor(level):
             logger.log(level, message, *(printable(str(arg)) for arg in args), exc_info=error)
