@@ -33,7 +33,7 @@ def main(tag: str) -> None:
         not tag or PLACEHOLDER not in str(wheel.read_text("METADATA")),
         f"The address of the repository is not set. Replace {PLACEHOLDER} with it everywhere in pyproject.toml.",
     )
-    for package in ("acp_bindings", "acp_runtime"):
+    for package in ("acp_bindings", "acp_kit", "acp_runtime"):
         home = Path(str(import_module(package).__file__)).parent
         need(ROOT / "build" in home.parents, f"{package} was imported from {home} instead of the installed wheel.")
         need((home / "py.typed").is_file(), f"{package} has no py.typed.")

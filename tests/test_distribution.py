@@ -65,7 +65,7 @@ def test_the_sdist_has_every_file_of_the_repository(sdist: dict[str, bytes]) -> 
 def test_tests_run_from_an_unpacked_sdist_without_git(sdist: dict[str, bytes], tmp_path: Path) -> None:
     write_files(tmp_path, sdist)
     kept = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
-    packages = os.pathsep.join(str(tmp_path / name) for name in ("generated", "runtime"))
+    packages = os.pathsep.join(str(tmp_path / name) for name in ("generated", "kit", "runtime"))
     environment = {**kept, "PYTHONPATH": packages, "PATH": str(Path(sys.executable).parent)}
     command = [sys.executable, "-m", "pytest", "-q", "--numprocesses", "0", "-m", "not slow", *SOME_TESTS]
     done = subprocess.run(

@@ -12,6 +12,7 @@ _ROOT = Path(__file__).parents[1]
 _PACKAGES = {
     "acp_runtime": _ROOT / "runtime" / "acp_runtime",
     "acp_bindings": _ROOT / "generated" / "acp_bindings",
+    "acp_kit": _ROOT / "kit" / "acp_kit",
     "codegen": _ROOT / "codegen",
 }
 
@@ -72,7 +73,15 @@ def _layer(module: str) -> int:
     return next(number for number, layer in enumerate(_LAYERS[package]) if folder in layer)
 
 
-@pytest.mark.parametrize(("package", "above"), [("acp_runtime", "acp_bindings"), ("acp_runtime", "codegen")])
+@pytest.mark.parametrize(
+    ("package", "above"),
+    [
+        ("acp_runtime", "acp_bindings"),
+        ("acp_runtime", "acp_kit"),
+        ("acp_runtime", "codegen"),
+        ("acp_bindings", "acp_kit"),
+    ],
+)
 def test_a_package_does_not_import_higher_packages(package: str, above: str) -> None:
     imported = {each for file in _modules(package).values() for each in _imports(file, {})}
     assert above not in {name.split(".")[0] for name in imported}
@@ -113,7 +122,7 @@ def _may_be_imported(name: str, by: Path) -> bool:
     return f"{name}.".startswith(("tests.support.", f"{folder}.")) and ".test_" not in name
 
 
-@pytest.mark.parametrize(("tests", "package"), [("runtime", "acp_runtime"), ("codegen", "codegen")])
+@pytest.mark.parametrize(("tests", "package"), [("runtime", "acp_runtime"), ("codegen", "codegen"), ("kit", "acp_kit")])
 def test_the_folders_of_tests_have_the_names_of_the_tested_folders(tests: str, package: str) -> None:
     folders = {path.parent.name for path in (_ROOT / "tests" / tests).glob("*/test_*.py")}
     assert folders == {path.parent.name for path in _PACKAGES[package].glob("*/*.py")}

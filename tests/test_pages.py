@@ -11,7 +11,7 @@ import pytest
 from tests.support.paths import ROOT
 
 PAGES = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / ".github").rglob("*.md")]
-FOLDERS = ("benchmarks", "codegen", "docs", "examples", "generated", "runtime", "schema", "tests")
+FOLDERS = ("benchmarks", "codegen", "docs", "examples", "generated", "kit", "runtime", "schema", "tests")
 FILES = {path.relative_to(ROOT).as_posix() for folder in FOLDERS for path in (ROOT / folder).rglob("*")}
 TARGETS = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE))
 
@@ -20,7 +20,7 @@ _LINK = re.compile(r"\]\((?!https?:|#)([^)#]+)")
 _FILE = re.compile(r"`([\w./-]+\.(?:py|toml|jinja2?|md))`")
 # Code cites a page by its path in docs/, or by its name in capitals.
 _PAGE = re.compile(r"\bdocs/[\w/-]+\.md\b|\b[A-Z]{3,}\.md\b")
-_FOLDER = re.compile(r"`((?:codegen|docs|generated|runtime|schema|tests)/[\w/]*/)`")
+_FOLDER = re.compile(r"`((?:codegen|docs|generated|kit|runtime|schema|tests)/[\w/]*/)`")
 # It exists only while findings of an upgrade are accepted.
 _OPTIONAL = {"accepted.toml", "schema/accepted.toml"}
 
@@ -59,7 +59,7 @@ def test_the_make_targets_that_a_page_names_exist(page: Path) -> None:
 
 def test_the_pages_that_code_and_configuration_cite_exist() -> None:
     code = [ROOT / "Makefile", ROOT / "pyproject.toml", ROOT / ".ci" / "run", *(ROOT / ".github").rglob("*.yml")]
-    for folder in ("benchmarks", "codegen", "examples", "runtime"):
+    for folder in ("benchmarks", "codegen", "examples", "kit", "runtime"):
         code += (ROOT / folder).rglob("*.py")
     cited = {page for path in code for page in _PAGE.findall(path.read_text("utf-8"))}
     assert "docs/performance.md" in cited

@@ -13,7 +13,7 @@ import pytest
 
 from tests.support.paths import ROOT
 
-PACKAGES = {"acp_bindings": ROOT / "generated", "acp_runtime": ROOT / "runtime"}
+PACKAGES = {"acp_bindings": ROOT / "generated", "acp_kit": ROOT / "kit", "acp_runtime": ROOT / "runtime"}
 DEADLINE = 250
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("wheel")]
@@ -26,9 +26,9 @@ reveal_type(ContentBlockText(text="a").text)
 reveal_type(Options().exit_deadline)
 """
 WHERE = """
-import acp_bindings.v1, acp_bindings.v2_draft_unstable, acp_runtime
+import acp_bindings.v1, acp_bindings.v2_draft_unstable, acp_kit, acp_runtime
 print(acp_bindings.v1.ContentBlockText(text="a").model_dump_json())
-for package in (acp_bindings, acp_runtime):
+for package in (acp_bindings, acp_kit, acp_runtime):
     print(package.__file__)
 """
 
@@ -77,7 +77,7 @@ def _run(*command: str, cwd: Path | None = None, **environment: str) -> str:
 
 
 def _sources() -> dict[str, bytes]:
-    """Return every file of both packages, by its path in a wheel."""
+    """Return every file of the packages, by its path in a wheel."""
     return {
         path.relative_to(home).as_posix(): path.read_bytes()
         for package, home in PACKAGES.items()
@@ -86,7 +86,7 @@ def _sources() -> dict[str, bytes]:
     }
 
 
-def test_the_wheel_contains_both_packages_byte_for_byte_and_nothing_else(wheel: Path) -> None:
+def test_the_wheel_contains_the_packages_byte_for_byte_and_nothing_else(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         names = {name for name in archive.namelist() if ".dist-info/" not in name}
         contents = {name: archive.read(name) for name in names}
@@ -102,21 +102,21 @@ def test_the_wheel_contains_the_generated_code_of_every_profile(wheel: Path) -> 
             assert archive.getinfo(f"acp_bindings/{profile}/models.py").file_size > 10_000
 
 
-def test_both_packages_in_the_wheel_are_marked_as_typed(wheel: Path) -> None:
+def test_all_packages_in_the_wheel_are_marked_as_typed(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
-        assert [archive.read(f"{package}/py.typed") for package in PACKAGES] == [b"", b""]
+        assert [archive.read(f"{package}/py.typed") for package in PACKAGES] == [b"", b"", b""]
 
 
-def test_the_wheel_depends_only_on_pydantic(wheel: Path) -> None:
+def test_without_extras_the_wheel_depends_only_on_pydantic(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         metadata = next(name for name in archive.namelist() if name.endswith(".dist-info/METADATA"))
         lines = archive.read(metadata).decode().splitlines()
-    requirements = [line for line in lines if line.startswith("Requires-Dist:")]
+    requirements = [line for line in lines if line.startswith("Requires-Dist:") and "extra ==" not in line]
     assert len(requirements) == 1
     assert requirements[0].startswith("Requires-Dist: pydantic")
 
 
-@pytest.mark.parametrize("package", PACKAGES)
+@pytest.mark.parametrize("package", ["acp_bindings", "acp_runtime"])
 def test_every_public_type_of_the_wheel_is_known_in_a_bare_environment(package: str, bare: Path) -> None:
     report = _completeness(package, bare)
     assert Path(report["packageRootDirectory"]).is_relative_to(bare.parents[1])
@@ -128,13 +128,13 @@ def test_every_public_type_of_the_wheel_is_known_in_a_bare_environment(package: 
     assert counts["withKnownType"] > {"acp_bindings": 5_000, "acp_runtime": 100}[package]
 
 
-def test_an_editable_install_imports_both_packages_from_the_repository(editable: Path, tmp_path: Path) -> None:
+def test_an_editable_install_imports_all_packages_from_the_repository(editable: Path, tmp_path: Path) -> None:
     dumped, *files = _run(str(editable), "-c", WHERE, cwd=tmp_path).splitlines()
     assert json.loads(dumped) == {"type": "text", "text": "a"}
     assert [Path(file) for file in files] == [home / name / "__init__.py" for name, home in PACKAGES.items()]
 
 
-def test_a_type_checker_finds_both_packages_of_an_editable_install(editable: Path, tmp_path: Path) -> None:
+def test_a_type_checker_finds_the_packages_of_an_editable_install(editable: Path, tmp_path: Path) -> None:
     (tmp_path / "code.py").write_text(REVEALED, "utf-8")
     command = [sys.executable, "-m", "pyright", "--outputjson", "--pythonpath", str(editable), "code.py"]
     run = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=DEADLINE)
