@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from functools import cache
 from importlib import import_module
-from typing import TypeVar, cast
+from typing import Any, TypeVar, cast
 
 T = TypeVar("T")
 
@@ -24,11 +24,10 @@ def like(other: object, cls: type[T]) -> type[T]:
 
 
 @cache
-def _in_profile(other: type, cls: type) -> type:
+def _in_profile(other: Any, cls: Any) -> Any:
     for base in other.__mro__:
         package, _, rest = base.__module__.partition(".")
         profile = rest.partition(".")[0]
         if package == "acp_bindings" and profile not in ("", "v1"):
-            found: type = getattr(import_module(f"acp_bindings.{profile}"), cls.__name__)
-            return found
+            return getattr(import_module(f"acp_bindings.{profile}"), cls.__name__)
     return cls
