@@ -20,14 +20,16 @@ def like(other: object, cls: type[T]) -> type[T]:
         other: a proxy, or an instance of a model.
         cls: the class in `acp_bindings.v1`.
     """
-    return cast("type[T]", _in_profile(type(other), cls))
+    profile = _profile(cast("Any", type(other)))
+    return cls if profile is None else cast("type[T]", getattr(import_module(profile), cls.__name__))
 
 
 @cache
-def _in_profile(other: Any, cls: Any) -> Any:
-    for base in other.__mro__:
+def _profile(cls: Any) -> str | None:
+    """Return the module of the profile that a class or a base of it belongs to; None for v1 and for other classes."""
+    for base in cls.__mro__:
         package, _, rest = base.__module__.partition(".")
-        profile = rest.partition(".")[0]
-        if package == "acp_bindings" and profile not in ("", "v1"):
-            return getattr(import_module(f"acp_bindings.{profile}"), cls.__name__)
-    return cls
+        name = rest.partition(".")[0]
+        if package == "acp_bindings":
+            return None if name == "v1" else f"acp_bindings.{name}"
+    return None
