@@ -12,10 +12,12 @@ from typing import Any
 
 from codegen.diff.compare.comparison import Comparison
 from codegen.diff.method_facts import FACTS
+from codegen.diff.sources import Snapshot
 from codegen.diff.verdict.findings import BOTH, Finding
 from codegen.diff.verdict.rules import RULES
 from codegen.ir import Method
 from codegen.nodes import is_array, is_object
+from codegen.read.methods import has_part
 
 # The rules about facts that concern the method's result.
 ABOUT_RESULTS = frozenset(f"method-{key}-changed" for key in ("creates", "ends", "gone"))
@@ -23,16 +25,30 @@ ABOUT_RESULTS = frozenset(f"method-{key}-changed" for key in ("creates", "ends",
 
 def compare_facts(old: Method, new: Method) -> Iterator[tuple[str, tuple[str, str]]]:
     """Return the rule of each fact that changed for a method, with the texts of both sides."""
-    old_content, new_content = dict(old.content), dict(new.content)
-    old_entry, new_entry = old.entry.get("content", {}), new.entry.get("content", {})
-    for part in dict.fromkeys((*old_content, *new_content)):
-        if old_entry.get(part) != new_entry.get(part):
-            yield "method-content-changed", (_part(part, old_content), _part(part, new_content))
     old_facts, new_facts = dict(old.facts), dict(new.facts)
     for key in FACTS:
         before, after = old.entry.get(key), new.entry.get(key)
         if before != after and old_facts.get(key) != new_facts.get(key):
             yield f"method-{key}-changed", (_shown(before), _shown(after))
+
+
+def compare_content(comparison: Comparison, old: Method, new: Method) -> Iterator[tuple[str, tuple[str, str]]]:
+    """Return the rule of each part of the params that needs another capability, with the texts of both sides."""
+    before, after = dict(old.content), dict(new.content)
+    for part in dict.fromkeys((*before, *after)):
+        if (
+            before.get(part) != after.get(part)
+            and _exists(comparison.old, old, part)
+            and _exists(comparison.new, new, part)
+        ):
+            change = "changed" if part in before and part in after else "gained" if part in after else "lost"
+            yield f"method-content-{change}", (_part(part, before), _part(part, after))
+
+
+def _exists(snapshot: Snapshot, method: Method, part: str) -> bool:
+    """Return whether the params of a method have a part, whether or not it needs a capability."""
+    field, _, tag = part.partition(".")
+    return has_part(snapshot.raw["$defs"], method.params, field, tag)
 
 
 def compare_properties(comparison: Comparison) -> None:

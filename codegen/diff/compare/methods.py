@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from codegen.diff.compare.comparison import Comparison
 from codegen.diff.compare.compatibility import Compatibility
-from codegen.diff.compare.facts import ABOUT_RESULTS, compare_facts
+from codegen.diff.compare.facts import ABOUT_RESULTS, compare_content, compare_facts
 from codegen.diff.compare.pointers import references
 from codegen.diff.compare.reach import one_flow, params_flow, result_flow
 from codegen.diff.match.renames import pair, similarity
@@ -162,7 +162,7 @@ def _compare(methods: MethodComparison, old: Method, new: Method) -> None:
         methods.add("method-capability-changed", old, new, (old.capability or "", new.capability or ""))
     if old.baseline != new.baseline:
         methods.add("method-baseline-gained" if new.baseline else "method-baseline-lost", old, new)
-    for rule, texts in compare_facts(old, new):
+    for rule, texts in (*compare_content(methods.comparison, old, new), *compare_facts(old, new)):
         methods.add(rule, old, new, texts)
 
 

@@ -55,6 +55,8 @@ RULES: dict[str, Rule] = {
     "method-capability-changed": Rule("The capability that the method requires changed.", "RRRSS"),
     "method-baseline-gained": Rule("Every peer must implement the method now.", "BSSSB"),
     "method-baseline-lost": Rule("Peers no longer have to implement the method.", "SBRSS"),
+    "method-content-gained": Rule("A part of the method's params requires a capability now.", "SRRSS"),
+    "method-content-lost": Rule("A part of the method's params no longer requires a capability.", "RSSSS"),
     "method-content-changed": Rule("The capability that a part of the method's params requires changed.", "RRRSS"),
     # Facts about methods
     "method-opens-changed": Rule("The method started or stopped being the one that opens the connection.", "RRSSS"),

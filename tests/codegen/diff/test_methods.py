@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from codegen.diff.method_facts import MethodFacts
@@ -11,8 +13,8 @@ from codegen.diff.verdict.findings import Finding
 from codegen.diff.verdict.rules import RULES
 from codegen.regen import read_schema
 from tests.codegen.diff.cases import CASES, METHOD_CASES
-from tests.codegen.diff.cases.methods import MODE, MethodCase, both, request, stable
-from tests.support.codegen.build import Schema
+from tests.codegen.diff.cases.methods import MODE, PROMPT, MethodCase, both, request, stable
+from tests.support.codegen.build import Schema, tagged
 
 
 def side(profiles: dict[str, Schema]) -> Side:
@@ -71,3 +73,12 @@ def test_empty_results_of_two_methods_are_not_one_renamed_definition() -> None:
         "definition-removed",
         "definition-added",
     }
+
+
+def test_the_capability_of_a_part_that_the_schema_adds_or_removes_is_not_a_finding_of_its_own() -> None:
+    blocks = {"ContentBlock": {"anyOf": [tagged("type", "text")]}}
+    facts: dict[str, Any] = {"v1": {"agent": {"session/prompt": {"baseline": True}}}}
+    added = MethodCase("", stable(PROMPT | blocks), stable(PROMPT), "", "", "", facts)
+    removed = MethodCase("", stable(PROMPT), stable(PROMPT | blocks), "", "", "", facts)
+    for case, rule in ((added, "union-closed-member-added"), (removed, "union-closed-member-removed")):
+        assert [each.rule for each in compare(base(case), side(case.new), []).findings] == [rule]

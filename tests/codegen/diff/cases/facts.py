@@ -78,8 +78,8 @@ CASES = [
     entry(
         "a part of the params no longer requires a capability",
         "session/new",
-        "method-content-changed",
-        "RRRSS",
+        "method-content-lost",
+        "RSSSS",
         content={"otherFolder": "agentCapabilities.folders"},
     ),
     shared("another property names sessions", session="otherId"),

@@ -253,6 +253,15 @@ CASES = [
         "client->agent",
         {"v1": {"agent": {"session/prompt": {"baseline": True, "content": {"prompt.image": "agentCapabilities.all"}}}}},
     ),
+    MethodCase(
+        "part of the params with a capability",
+        stable(PROMPT),
+        stable(PROMPT),
+        "method-content-gained",
+        "SRRSS",
+        "client->agent",
+        {"v1": {"agent": {"session/prompt": {"baseline": True}}}},
+    ),
     # Messages
     MethodCase("kind of message added", stable({}), stable(PROTOCOL), "message-added", "RSSSS", "both"),
     MethodCase("kind of message removed", stable(PROTOCOL), stable({}), "message-removed", "SRSSS", "both"),
