@@ -127,6 +127,25 @@ Definition: TypeAlias = Model | Union | Alias
 
 
 @dataclass(frozen=True)
+class OldName:
+    """An old name of a class or a union, which generated code keeps until a version of this package."""
+
+    old: str
+    new: str
+    until: str
+
+
+@dataclass(frozen=True)
+class OldMethodName:
+    """An old name of a method: on the wire, in Python, and in the method tables."""
+
+    wire: str
+    name: str
+    constant: str
+    until: str
+
+
+@dataclass(frozen=True)
 class Method:
     """A method of the protocol: one side, one kind.
 
@@ -145,6 +164,7 @@ class Method:
         offered: when a method that needs no capability may be called; empty for others.
         facts: other facts for the runtime, as keywords of its `Request` or `Notification`.
         entry: its whole entry in `methods.toml`, including facts about properties that this schema doesn't have.
+        old_names: its old names, which generated code keeps.
     """
 
     wire: str
@@ -161,6 +181,7 @@ class Method:
     offered: str = ""
     facts: tuple[tuple[str, Any], ...] = ()
     entry: dict[str, Any] = field(default_factory=dict[str, Any], compare=False)
+    old_names: tuple[OldMethodName, ...] = ()
 
 
 @dataclass
@@ -173,6 +194,7 @@ class Schema:
         message_docs: upstream's descriptions of the messages at the schema's root, by subject.
         envelopes: the names of the definitions of whole messages.
         properties: the table `[<version>.properties]` of `methods.toml`.
+        old_names: the old names of definitions, which generated code keeps.
     """
 
     definitions: dict[str, Definition]
@@ -180,6 +202,7 @@ class Schema:
     message_docs: dict[str, str] = field(default_factory=dict[str, str])
     envelopes: set[str] = field(default_factory=set[str])
     properties: dict[str, str] = field(default_factory=dict[str, str])
+    old_names: tuple[OldName, ...] = ()
 
     def model(self, name: str) -> Model:
         found = self.definitions[name]

@@ -20,6 +20,8 @@ from codegen.read.defaults import fill_defaults
 from codegen.read.envelopes import move_envelopes_last, read_messages
 from codegen.read.methods import read_methods, read_methods_without_facts, shared_properties
 from codegen.read.normalise import normalise
+from codegen.read.old_names import check_fitting, keep_old_names
+from codegen.read.renames_file import RENAMES_TOML, check_not_due, package_version, read_renames
 from codegen.read.unused_facts import check_all_used
 from codegen.read.vocabulary import check_vocabulary
 
@@ -59,6 +61,8 @@ def read_schema(raw: dict[str, Any], version: str | None) -> Schema:
 def render(schema_folder: Path, *, pinned: bool) -> dict[str, str]:
     """Return every file to generate, formatted, by its path in the package."""
     found = load(schema_folder, pinned=pinned)
+    renames = read_renames(RENAMES_TOML)
+    check_not_due(renames, package_version())
     files = emit_package([each.profile for each in found])
     schemas: list[tuple[Profile, Schema]] = []
     for each in found:
@@ -66,9 +70,11 @@ def render(schema_folder: Path, *, pinned: bool) -> dict[str, str]:
             schemas.append((each.profile, read_schema(each.schema, each.profile.table)))
     if pinned:
         check_all_used((profile.table, schema) for profile, schema in schemas)
+        check_fitting({profile.name: schema for profile, schema in schemas}, renames)
     for profile, schema in schemas:
         with _naming_file(profile):
-            files |= {f"{profile.name}/{name}": text for name, text in emit_profile(profile, schema).items()}
+            emitted = emit_profile(profile, keep_old_names(schema, profile.name, renames))
+            files |= {f"{profile.name}/{name}": text for name, text in emitted.items()}
     return formatted(files)
 
 

@@ -1,6 +1,6 @@
 """Read the two sides of a comparison. Each is a folder of schemas, a checkout, or a git ref that contains `schema/`.
 
-A git ref, or a checkout other than this one, is read with its own `methods.toml`.
+A git ref, or a checkout other than this one, is read with its own `methods.toml` and `renames.toml`.
 """
 
 from __future__ import annotations
@@ -16,6 +16,9 @@ from codegen.errors import SchemaError, SourceError
 from codegen.ir import Schema
 from codegen.pinned.pins import Pinned, load
 from codegen.pinned.profiles import PLACES, find_files
+from codegen.read.old_names import keep_old_names
+from codegen.read.renames_file import FILE as RENAMES
+from codegen.read.renames_file import RENAMES_TOML, Rename, parse_renames, read_renames
 from codegen.regen import read_schema
 
 _SCHEMA = "schema"
@@ -65,8 +68,9 @@ def read_side(where: str, repository: Path) -> Side:
     with tempfile.TemporaryDirectory(prefix="acp-diff-") as extracted:
         root = Path(extracted)
         extract(where, repository, root, _SCHEMA)
-        if has(where, repository, METHODS):
-            extract(where, repository, root, METHODS)
+        for file in (METHODS, RENAMES):
+            if has(where, repository, file):
+                extract(where, repository, root, file)
         return _read_checkout(root, where)
 
 
@@ -80,8 +84,8 @@ def _read_folder(folder: Path, label: str, repository: Path) -> Side:
 
 
 def _read_checkout(folder: Path, label: str) -> Side:
-    """Read the schemas of another commit with its own `methods.toml`."""
-    side = _read_schemas(folder / _SCHEMA, label, without_facts=True)
+    """Read the schemas of another commit with its own `methods.toml` and `renames.toml`."""
+    side = _read_schemas(folder / _SCHEMA, label, folder)
     facts = _read_facts(folder / METHODS, label)
     profiles = {name: with_facts(name, each, facts) for name, each in side.profiles.items()}
     return replace(side, profiles=profiles, notes=facts.notes)
@@ -93,14 +97,19 @@ def _folder_label(where: str, repository: Path) -> str:
     return f"{folder.relative_to(repository).as_posix()}/" if folder.is_relative_to(repository) else where
 
 
-def _read_schemas(folder: Path, label: str, *, without_facts: bool = False) -> Side:
-    """Read a folder of schemas. `without_facts`: don't add the facts of this codegen's `methods.toml`."""
+def _read_schemas(folder: Path, label: str, checkout: Path | None = None) -> Side:
+    """Read a folder of schemas.
+
+    With the old names of a `checkout`, but without the facts of its `methods.toml`; otherwise with the old names and
+    facts of this codegen's files.
+    """
     try:
         if not find_files(folder):
             raise SourceError(f"{label} has no schema. Give a git ref, or a folder that contains {PLACES[0]}.")
         found = load(folder, pinned=False)
         version = found[0].profile.version
-        profiles = {each.profile.name: _snapshot(each, without_facts) for each in found}
+        renames = _read_renames(checkout)
+        profiles = {each.profile.name: _snapshot(each, renames, has_facts=checkout is None) for each in found}
         accepted = (folder / ACCEPTED).read_bytes() if (folder / ACCEPTED).is_file() else b""
     except SchemaError as error:
         raise SourceError(f"{label} can't be read: {error}") from error
@@ -109,10 +118,19 @@ def _read_schemas(folder: Path, label: str, *, without_facts: bool = False) -> S
     return Side(label, version, profiles, accepted)
 
 
-def _snapshot(pinned: Pinned, without_facts: bool) -> Snapshot:
+def _read_renames(checkout: Path | None) -> tuple[Rename, ...]:
+    """Return the entries of a checkout's `renames.toml`, which older commits don't have, or those of this codegen's."""
+    if checkout is None:
+        return read_renames(RENAMES_TOML)
+    path = checkout / RENAMES
+    return parse_renames(path.read_bytes()) if path.is_file() else ()
+
+
+def _snapshot(pinned: Pinned, renames: tuple[Rename, ...], *, has_facts: bool) -> Snapshot:
     profile, raw = pinned.profile, pinned.schema
     try:
-        return Snapshot(profile.file, raw, read_schema(raw, None if without_facts else profile.table))
+        schema = read_schema(raw, profile.table if has_facts else None)
+        return Snapshot(profile.file, raw, keep_old_names(schema, profile.name, renames))
     except SchemaError as error:
         error.name_source(profile.file)
         raise

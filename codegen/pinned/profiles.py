@@ -14,6 +14,7 @@ _PLACES = {
     "v2_draft": ("v2/schema.json",),
     "v2_draft_unstable": ("v2/schema.unstable.json",),
 }
+PROFILES = tuple(_PLACES)
 PLACES = tuple(place for places in _PLACES.values() for place in places)
 # The stable schema of each version, and its profile.
 STABLE = {1: ("v1/schema.json", "v1"), 2: ("v2/schema.json", "v2_draft")}

@@ -34,6 +34,7 @@ _HANDLED_BY = {
     "protocol": ("agent", "client"),
     "proxy": ("agent", "client"),
 }
+SIDES = tuple(_HANDLED_BY)
 _SENDERS = {
     "agent": {"Client"},
     "client": {"Agent"},
@@ -44,8 +45,8 @@ _SENDERS = {
 _RESPONDERS = {**_SENDERS, "agent": {"Agent"}, "client": {"Client"}}
 # Attributes that every handler or proxy inherits.
 _INHERITED = frozenset((*dir(Handler), *dir(Remote), "request", "requests", "notify", "notifications"))
-# Names that the generated modules and the bases of the roles use already.
-_RESERVED = {"PROFILE", "PROTOCOL_VERSION"}.union(
+# Names that the generated modules and the bases of the roles use already, the latter as `<role>.<name>`.
+RESERVED_NAMES = {"PROFILE", "PROTOCOL_VERSION"}.union(
     *({f"{role.upper()}_REQUESTS", f"{role.upper()}_NOTIFICATIONS"} for role in ("agent", "client")),
     *({f"{role}.{name}" for name in _INHERITED} for role in ("agent", "client")),
 )
@@ -102,7 +103,7 @@ class _Reader:
         result = None if is_notification else self._parts[_Part(side, wire, "response")]
         return Method(
             wire=wire,
-            name=_not_inherited(f"{name}_notification" if has_request else name),
+            name=not_inherited(f"{name}_notification" if has_request else name),
             constant=f"{name}_notification".upper() if is_notification and self._names[name] > 1 else name.upper(),
             side=side,
             handled_by=_HANDLED_BY[side],
@@ -185,7 +186,7 @@ def _check_complete(parts: dict[_Part, str], payloads: set[Payload], definitions
 
 def _check_names(methods: list[Method]) -> None:
     """Check that every method has its own name, in the tables and on each role that handles it."""
-    names = dict.fromkeys(_RESERVED, "something else")
+    names = dict.fromkeys(RESERVED_NAMES, "something else")
     for method in methods:
         pointer = f"/$defs/{method.params}/x-method"
         if keyword.iskeyword(method.name) or not method.name.isidentifier():
@@ -205,7 +206,7 @@ def _docs(payloads: set[Payload]) -> dict[str, str]:
     return {name: "\n\n".join(filter(None, texts)) for name, texts in found.items()}
 
 
-def _not_inherited(name: str) -> str:
+def not_inherited(name: str) -> str:
     """Return a method's name, with an underscore added if a public attribute of the bases has it, as fields get one."""
     return f"{name}_" if name in _INHERITED and not name.startswith("_") else name
 

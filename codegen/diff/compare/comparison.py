@@ -9,7 +9,7 @@ from codegen.diff.compare.nesting import Nesting
 from codegen.diff.compare.reach import Reach, one_flow, reach
 from codegen.diff.match.renames import match
 from codegen.diff.sources import Snapshot
-from codegen.diff.verdict.findings import Finding
+from codegen.diff.verdict.findings import Finding, Renamed
 from codegen.diff.verdict.rules import RULES
 from codegen.diff.verdict.verdicts import SAFE, Verdicts
 from codegen.ir import Definition, Member
@@ -28,6 +28,7 @@ class Comparison:
         findings: the findings so far.
         names: the name in the head of each definition of the base that still exists.
         old_names: the reverse of `names`.
+        kept: the old names of the head's definitions that generated code keeps.
     """
 
     profile: str
@@ -38,6 +39,7 @@ class Comparison:
     def __post_init__(self) -> None:
         self.names = match(self.old.schema, self.new.schema)
         self.old_names = {new: old for old, new in self.names.items()}
+        self.kept = {(each.old, each.new): each.until for each in self.new.schema.old_names}
         self.envelopes = self.old.schema.envelopes | self.new.schema.envelopes
         self.old_reach, self.new_reach = _reach(self.old), _reach(self.new)
         self.old_nesting, self.new_nesting = Nesting(self.old.schema), Nesting(self.new.schema)
@@ -48,6 +50,10 @@ class Comparison:
         """Return the definitions that exist on both sides, in pairs."""
         old, new = self.old.schema.definitions, self.new.schema.definitions
         return [(old[before], new[after]) for before, after in self.names.items()]
+
+    def renamed(self, before: str, after: str) -> Renamed:
+        """Return the change of a definition's name, and how long the head keeps the old one."""
+        return Renamed("definition", "", before, after, self.kept.get((before, after), ""))
 
     def symbol(self, *path: str) -> str:
         return ".".join((PACKAGE, self.profile, *path))
@@ -70,6 +76,7 @@ class Comparison:
         symbols: tuple[str, ...] = (),
         covers: tuple[str, ...] = (),
         moved: str = "",
+        renamed: Renamed | None = None,
     ) -> None:
         """Add a finding about a definition. By default the verdicts are the rule's, and the symbols its classes."""
         known = after or before
@@ -90,6 +97,7 @@ class Comparison:
                 methods=self._methods(before, after),
                 covers=covers,
                 moved=moved,
+                renamed=renamed,
             )
         )
 

@@ -83,6 +83,9 @@ def _renamed(comparison: Comparison, old: Definition, new: Definition) -> None:
     verdicts = RULES["definition-renamed"].verdicts
     if old.name in payloads:
         verdicts = Verdicts(SAFE, SAFE, BREAKING, BREAKING, BREAKING)
+    renamed = comparison.renamed(old.name, new.name)
+    if renamed.until:
+        verdicts = verdicts.kept()
     covers = [*references(comparison.old.raw, old.name), *references(comparison.new.raw, new.name)]
     comparison.add(
         "definition-renamed",
@@ -94,6 +97,7 @@ def _renamed(comparison: Comparison, old: Definition, new: Definition) -> None:
         texts=(old.name, new.name),
         symbols=_both_classes(comparison, old, new),
         covers=tuple(covers),
+        renamed=renamed,
     )
 
 

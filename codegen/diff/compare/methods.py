@@ -11,7 +11,7 @@ from codegen.diff.compare.pointers import references
 from codegen.diff.compare.reach import one_flow, params_flow, result_flow
 from codegen.diff.match.renames import pair, similarity
 from codegen.diff.sources import Snapshot
-from codegen.diff.verdict.findings import Finding
+from codegen.diff.verdict.findings import Finding, Renamed
 from codegen.diff.verdict.rules import RULES
 from codegen.diff.verdict.verdicts import BREAKING, Verdicts, breaks
 from codegen.ir import Method, Schema
@@ -34,6 +34,7 @@ class MethodComparison:
         after: Method | None,
         texts: tuple[str, str] = ("", ""),
         verdicts: Verdicts | None = None,
+        renamed: Renamed | None = None,
     ) -> None:
         """Add a finding about a method."""
         comparison, method = self.comparison, after or before
@@ -52,6 +53,7 @@ class MethodComparison:
                 symbols=_symbols(comparison, after, before),
                 flow=one_flow({_flow(rule, each) for each in (before, after) if each}),
                 methods=(method.wire,),
+                renamed=renamed,
                 covers=(*_places(comparison.old, before), *_places(comparison.new, after)),
             )
         )
@@ -75,7 +77,9 @@ def compare_methods(comparison: Comparison, old_unstable: Schema | None, new_uns
     removed = {key: each for key, each in old.items() if key not in new}
     added = {key: each for key, each in new.items() if key not in old}
     for rule, before, after in _paired(comparison, removed, added):
-        methods.add(rule, before, after, (_shown(before), _shown(after)))
+        renamed = _renamed(before, after) if rule == "method-renamed" else None
+        verdicts = RULES[rule].verdicts.kept() if renamed and renamed.until else None
+        methods.add(rule, before, after, (_shown(before), _shown(after)), verdicts, renamed)
         if rule != "method-kind-changed":  # a request and a notification have no payloads in common
             _compare_payloads(methods, before, after)
     for method in removed.values():
@@ -84,6 +88,12 @@ def compare_methods(comparison: Comparison, old_unstable: Schema | None, new_uns
         methods.add(_added(methods, method), None, method, ("", _shown(method)))
     for key in [key for key in old if key in new]:
         _compare(methods, old[key], new[key])
+
+
+def _renamed(before: Method, after: Method) -> Renamed:
+    """Return the change of a method's name, and how long the head keeps the old one."""
+    until = next((each.until for each in after.old_names if each.wire == before.wire), "")
+    return Renamed("method", after.side, before.wire, after.wire, until)
 
 
 def _by_key(schema: Schema) -> dict[Key, Method]:
@@ -100,6 +110,8 @@ def _paired(
             candidates = [each for each in added if match(key, each)]
             if len(candidates) == 1:
                 found.append((rule(before, added[candidates[0]]), removed.pop(key), added.pop(candidates[0])))
+    kept = {(new[0], each.wire, new[2]): new for new, method in added.items() for each in method.old_names}
+    found += [("method-renamed", removed.pop(old), added.pop(new)) for old, new in kept.items() if old in removed]
     names = {_text(key): key for key in (*removed, *added)}
     renamed = pair(
         [_text(key) for key in removed],

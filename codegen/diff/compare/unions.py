@@ -9,8 +9,11 @@ from codegen.diff.compare.comparison import Comparison
 from codegen.diff.compare.pointers import member_pointer
 from codegen.diff.match.renames import meaning_of_field, pair
 from codegen.diff.sources import Snapshot
+from codegen.diff.verdict.findings import Renamed
+from codegen.diff.verdict.rules import RULES
 from codegen.ir import Member, Model, Schema, Union
 
+_RENAMED = "union-member-renamed"
 # The content of a member that has neither a base class nor properties apart from its tag.
 _EMPTY = ("",)
 
@@ -28,6 +31,7 @@ class UnionComparison:
     ) -> None:
         """Add a finding about the union, or about a member. `texts`: both sides, if it isn't about a member."""
         comparison, member = self.comparison, after or before
+        renamed = self._renamed(before, after) if rule == _RENAMED and before and after else None
         members = (after, before) if member else self._open_members()
         comparison.add(
             rule,
@@ -36,12 +40,22 @@ class UnionComparison:
             old=_pointer(comparison.old.raw, self.old, before, after),
             new=_pointer(comparison.new.raw, self.new, after, before),
             subject=f"{self.new.name}:{member.tag or member.label}" if member else self.new.name,
+            verdicts=RULES[rule].verdicts.kept() if renamed and renamed.until else None,
             texts=texts or (_shown(before), _shown(after)),
             symbols=comparison.symbols(self.new, self.old, *members),
             covers=(*_tags_excluded(comparison.old, self.old), *_tags_excluded(comparison.new, self.new))
             if member
             else (),
+            renamed=renamed,
         )
+
+    def _renamed(self, before: Member, after: Member) -> Renamed | None:
+        """Return the change of a member's class, unless the old name can't be kept or follows that of the union."""
+        comparison = self.comparison
+        renamed = comparison.renamed(before.name, after.name)
+        follows = self.old.name != self.new.name and before.name == self.old.name + after.label
+        is_free = before.name not in comparison.new.schema.definitions
+        return renamed if renamed.until or (is_free and not follows) else None
 
     def _open_members(self) -> list[Member]:
         """Return the open members of both sides, which a finding about the whole union concerns."""
@@ -87,14 +101,14 @@ def _compare_members(unions: UnionComparison, was_open: bool, is_open: bool) -> 
     added = {key: each for key, each in new.items() if key not in old}
     for key, other in _renamed(unions.comparison, removed, added).items():
         before, after = removed.pop(key), added.pop(other)
-        unions.add("union-member-retagged" if before.tag or after.tag else "union-member-renamed", before, after)
+        unions.add("union-member-retagged" if before.tag or after.tag else _RENAMED, before, after)
     for member in added.values():
         unions.add(f"union-{'open' if was_open else 'closed'}-member-added", None, member)
     for member in removed.values():
         unions.add(f"union-{'open' if is_open else 'closed'}-member-removed", member, None)
     for key in [key for key in old if key in new]:
         if unions.comparison.names.get(old[key].name) != new[key].name:
-            unions.add("union-member-renamed", old[key], new[key])
+            unions.add(_RENAMED, old[key], new[key])
     kept = [[key for key in each if key in old and key in new] for each in (old, new)]
     if kept[0] != kept[1] and not unions.new.tag:
         orders = [[each[key] for key in keys] for each, keys in zip((old, new), kept, strict=True)]

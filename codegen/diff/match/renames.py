@@ -23,10 +23,17 @@ MARKERS = {
 def match(old: Schema, new: Schema) -> dict[str, str]:
     """Return the name in the head of each definition of the base, without the removed ones."""
     names = {name: name for name in old.definitions if name in new.definitions}
+    names |= _kept(old, new)
     _match_methods(old, new, names)
     while found := _renamed(old, new, names):
         names.update(found)
     return names
+
+
+def _kept(old: Schema, new: Schema) -> dict[str, str]:
+    """Match the definitions whose old names the head keeps, whatever their structure."""
+    kept = {each.old: each.new for each in new.old_names if each.new not in old.definitions}
+    return {name: kept[name] for name in old.definitions if name in kept}
 
 
 def _match_methods(old: Schema, new: Schema, names: dict[str, str]) -> None:

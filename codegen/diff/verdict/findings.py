@@ -4,13 +4,35 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from codegen.diff.user_code.failures import Failure
 from codegen.diff.verdict.rules import RULES
 from codegen.diff.verdict.verdicts import Verdict, Verdicts
 
+# The axes on Python code, which keeping the old name of a renamed thing makes safe.
+_PYTHON = ("build", "read", "implement")
+
 # The direction in which a definition is sent: to one side, both ways, or not at all.
 TO_AGENT, TO_CLIENT, BOTH, NOWHERE = "client->agent", "agent->client", "both", "none"
+
+
+class Renamed(NamedTuple):
+    """A name in Python code that changed.
+
+    Attributes:
+        kind: `definition` or `method`.
+        side: the side that handles the method; empty for a definition.
+        old: the old name: a class, or a method's name on the wire.
+        new: the new name.
+        until: the version of this package up to which the head keeps the old name; empty if it doesn't keep it.
+    """
+
+    kind: str
+    side: str
+    old: str
+    new: str
+    until: str = ""
 
 
 @dataclass(frozen=True)
@@ -31,6 +53,7 @@ class Finding:
         flow: the direction of the messages that contain it.
         methods: the methods whose messages contain it, by their names on the wire.
         moved: the path of a property's new or old place in another object; empty if it didn't move.
+        renamed: the name that changed, if code can keep the old one by an entry in `renames.toml`.
         covers: further pointers that changed for the same reason, in the base and in the head.
         reports_only: whether the profile is unstable or a draft.
         accepted: the reason for accepting it; empty if it isn't accepted.
@@ -50,6 +73,7 @@ class Finding:
     flow: str = NOWHERE
     methods: tuple[str, ...] = ()
     moved: str = ""
+    renamed: Renamed | None = None
     covers: tuple[str, ...] = field(default=(), compare=False)
     reports_only: bool = False
     accepted: str = ""
@@ -63,8 +87,10 @@ class Finding:
 
     @property
     def sentence(self) -> str:
-        """The rule's sentence, and where a property moved to or from."""
+        """The rule's sentence, how long an old name is kept, and where a property moved to or from."""
         sentence = RULES[self.rule].sentence
+        if self.renamed and self.renamed.until:
+            sentence = f"{sentence} Python code can use the old name until {self.renamed.until}."
         if not self.moved:
             return sentence
         return f"{sentence} It moved {'to' if self.rule.endswith('removed') else 'from'} {self.moved}."
@@ -76,6 +102,11 @@ class Finding:
     @property
     def worst(self) -> Verdict:
         return self.verdicts.worst
+
+    @property
+    def breaks_python(self) -> bool:
+        """Whether Python code that builds, reads or implements the changed thing breaks."""
+        return any(self.verdicts.by_axis()[axis] is Verdict.BREAKING for axis in _PYTHON)
 
     @property
     def writers(self) -> tuple[str, ...]:

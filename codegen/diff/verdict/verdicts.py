@@ -65,6 +65,10 @@ class Verdicts:
     def wire(self, old_peer: Verdict, new_peer: Verdict) -> Verdicts:
         return replace(self, old_peer=old_peer, new_peer=new_peer)
 
+    def kept(self) -> Verdicts:
+        """Return verdicts that are safe for Python code, because it can still use the old name."""
+        return replace(self, build=SAFE, read=SAFE, implement=SAFE)
+
     def softened(self, *, old_peer: bool, new_peer: bool) -> Verdicts:
         """Return verdicts that are at most risky for each kind of peer that tolerates invalid values."""
         return self.wire(
