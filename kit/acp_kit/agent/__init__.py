@@ -1,0 +1,54 @@
+"""The agent's side: turns, tool calls, permissions, terminals.
+
+async with self.sessions[request.session_id].turn(request.prompt) as turn:
+    await turn.say("Let me look. ")
+    async with turn.tool_call("Read notes.txt", kind="read") as call:
+        await call.ask()
+        call.output(text)
+return turn.response
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from acp_kit.agent.errors import Rejected, TurnCancelled
+    from acp_kit.agent.permissions import PermissionMemory
+    from acp_kit.agent.sessions import Session, Sessions
+    from acp_kit.agent.terminals import Terminal, TerminalResult
+    from acp_kit.agent.tool_calls import ToolCall
+    from acp_kit.agent.turns import Turn
+
+__all__ = [
+    "PermissionMemory",
+    "Rejected",
+    "Session",
+    "Sessions",
+    "Terminal",
+    "TerminalResult",
+    "ToolCall",
+    "Turn",
+    "TurnCancelled",
+]
+
+_MODULES = {
+    "PermissionMemory": "permissions",
+    "Rejected": "errors",
+    "Session": "sessions",
+    "Sessions": "sessions",
+    "Terminal": "terminals",
+    "TerminalResult": "terminals",
+    "ToolCall": "tool_calls",
+    "Turn": "turns",
+    "TurnCancelled": "errors",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Load a name on first use, so that an agent pays only for what it uses."""
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)

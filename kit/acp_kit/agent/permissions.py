@@ -1,0 +1,106 @@
+"""Asking the user for permission, and remembering what holds for the rest of the session."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from acp_bindings.v1 import (
+    PermissionOption,
+    PermissionOptionKind,
+    RemoteClient,
+    ToolCallUpdate,
+)
+from acp_kit.agent.errors import TurnCancelled
+from acp_kit.profiles import like
+
+_NAMES: Mapping[PermissionOptionKind, str] = {
+    "allow_once": "Allow",
+    "allow_always": "Always allow",
+    "reject_once": "Reject",
+    "reject_always": "Always reject",
+}
+_ALLOWING = ("allow_once", "allow_always")
+_LASTING = ("allow_always", "reject_always")
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What the user decided.
+
+    Attributes:
+        allowed: whether the tool may run. An option of a kind that this version doesn't know allows nothing.
+        option_id: the id of the chosen option; None if an earlier choice was remembered.
+    """
+
+    allowed: bool
+    option_id: str | None
+
+
+class PermissionMemory:
+    """What the user decided for the rest of a session ("always"), by tool. It belongs to one session."""
+
+    def __init__(self) -> None:
+        self._decided: dict[str, bool] = {}
+
+    def get(self, tool: str) -> bool | None:
+        """Return whether the user always allows a tool; None if they have not decided that."""
+        return self._decided.get(tool)
+
+    def remember(self, tool: str, *, allowed: bool) -> None:
+        """Decide for the rest of the session."""
+        self._decided[tool] = allowed
+
+    def forget(self, tool: str | None = None) -> None:
+        """Forget the decision about a tool, or all decisions. The user is asked again then."""
+        if tool is None:
+            self._decided.clear()
+        else:
+            self._decided.pop(tool, None)
+
+
+def default_options(client: RemoteClient) -> list[PermissionOption]:
+    """Return the four options of the protocol: allow or reject, once or always."""
+    option = like(client, PermissionOption)
+    return [option(option_id=kind, name=name, kind=kind) for kind, name in _NAMES.items()]
+
+
+async def ask(
+    client: RemoteClient,
+    session_id: str,
+    tool_call: ToolCallUpdate,
+    *,
+    tool: str,
+    memory: PermissionMemory,
+    options: Sequence[PermissionOption] | None = None,
+) -> Decision:
+    """Ask the user whether a tool may run, unless they have decided for the whole session.
+
+    Args:
+        client: the client that asks the user.
+        session_id: the session of the tool call.
+        tool_call: the tool call as the user should see it.
+        tool: what an answer for "always" is remembered for, such as the tool's name.
+        memory: where it is remembered.
+        options: what the user can choose from; without it, allow and reject, once and always.
+
+    Raises:
+        TurnCancelled: The user cancelled the turn, or closed the dialog without an answer.
+    """
+    remembered = memory.get(tool)
+    if remembered is not None:
+        return Decision(remembered, None)
+    offered = default_options(client) if options is None else list(options)
+    response = await client.session_request_permission(session_id=session_id, tool_call=tool_call, options=offered)
+    if response.outcome.outcome == "cancelled":
+        raise TurnCancelled
+    return _decision(response.outcome.option_id, offered, tool, memory)
+
+
+def _decision(option_id: str, offered: list[PermissionOption], tool: str, memory: PermissionMemory) -> Decision:
+    """Find the chosen option. One that was not offered allows nothing."""
+    kind = next((option.kind for option in offered if option.option_id == option_id), None)
+    allowed = kind in _ALLOWING
+    if kind in _LASTING:
+        memory.remember(tool, allowed=allowed)
+    return Decision(allowed, option_id)

@@ -1,0 +1,150 @@
+"""A command in a terminal of the client: created, waited for, and always released."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+from acp_bindings.v1 import EnvVariable, ToolCallContentTerminal, WaitForTerminalExitResponse
+from acp_kit.profiles import like
+from acp_runtime import ABSENT
+
+if TYPE_CHECKING:
+    from acp_kit.agent.sessions import Session
+
+# How long a cancelled turn waits for the id of a terminal that it has asked for, to release it.
+_CREATION_SECONDS = 5.0
+
+
+@dataclass(frozen=True)
+class TerminalResult:
+    """The end of a command.
+
+    Attributes:
+        exit_code: its exit code; None if a signal ended it.
+        signal: the signal that ended it, such as `SIGKILL`; None if it exited by itself.
+        output: what it wrote, or the end of that.
+        truncated: whether the beginning of the output is missing.
+        timed_out: whether it was killed because the time was over.
+    """
+
+    exit_code: int | None
+    signal: str | None
+    output: str
+    truncated: bool
+    timed_out: bool
+
+
+class Terminal:
+    """A command in a terminal of the client. Use it as an async context manager.
+
+    The block releases the terminal in every case, which kills a command that still runs. To keep its output in front of
+    the user, add the terminal to a tool call (`call.output(terminal.content)`) before the block ends.
+
+    Attributes:
+        terminal_id: the client's id of it. Set when the block is entered.
+    """
+
+    def __init__(
+        self,
+        session: Session,
+        command: str,
+        args: Sequence[str],
+        *,
+        cwd: str | None,
+        env: Mapping[str, str],
+        output_byte_limit: int | None,
+    ) -> None:
+        self._session = session
+        self._client = session.client
+        self._command = command
+        self._args = args
+        self._cwd = cwd or str(session.cwd)
+        self._env = env
+        self._limit = output_byte_limit
+        self.terminal_id = ""
+
+    async def __aenter__(self) -> Terminal:
+        creating = asyncio.ensure_future(self._create())
+        try:
+            self.terminal_id = await asyncio.shield(creating)
+        except asyncio.CancelledError:
+            await self._release_late(creating)
+            raise
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        await self._release(self.terminal_id)
+
+    @property
+    def content(self) -> ToolCallContentTerminal:
+        """The terminal as content of a tool call, which shows its output live."""
+        return like(self._client, ToolCallContentTerminal)(terminal_id=self.terminal_id)
+
+    async def wait(self, timeout: float | None = None) -> TerminalResult:
+        """Wait until the command has exited. Kill it when the time is over.
+
+        Args:
+            timeout: in seconds; without it, as long as it takes.
+        """
+        exited, timed_out = await self._exited(timeout), False
+        if exited is None:
+            timed_out = True
+            await self.kill()
+            exited = await self._wait_for_exit()
+        output = await self._client.terminal_output(session_id=self._session.id, terminal_id=self.terminal_id)
+        return TerminalResult(
+            exit_code=exited.exit_code,
+            signal=exited.signal,
+            output=output.output,
+            truncated=output.truncated,
+            timed_out=timed_out,
+        )
+
+    async def output(self) -> str:
+        """Return what the command has written so far, or the end of that."""
+        found = await self._client.terminal_output(session_id=self._session.id, terminal_id=self.terminal_id)
+        return found.output
+
+    async def kill(self) -> None:
+        """Kill the command. Its output stays, and `wait` returns."""
+        await self._client.terminal_kill(session_id=self._session.id, terminal_id=self.terminal_id)
+
+    async def _exited(self, timeout: float | None) -> WaitForTerminalExitResponse | None:
+        """Wait for the exit; return None if the time is over."""
+        try:
+            async with asyncio.timeout(timeout):
+                return await self._wait_for_exit()
+        except TimeoutError:
+            return None
+
+    async def _wait_for_exit(self) -> WaitForTerminalExitResponse:
+        return await self._client.terminal_wait_for_exit(session_id=self._session.id, terminal_id=self.terminal_id)
+
+    async def _create(self) -> str:
+        variable = like(self._client, EnvVariable)
+        created = await self._client.terminal_create(
+            session_id=self._session.id,
+            command=self._command,
+            args=self._args,
+            env=[variable(name=name, value=value) for name, value in self._env.items()],
+            cwd=self._cwd,
+            output_byte_limit=ABSENT if self._limit is None else self._limit,
+        )
+        return created.terminal_id
+
+    async def _release_late(self, creating: asyncio.Future[str]) -> None:
+        """Release a terminal whose creation was cancelled after the request was sent."""
+        done, _ = await asyncio.wait({creating}, timeout=_CREATION_SECONDS)
+        if not done:
+            creating.cancel()
+        elif creating.exception() is None:
+            await self._release(creating.result())
+
+    async def _release(self, terminal_id: str) -> None:
+        await self._client.terminal_release(session_id=self._session.id, terminal_id=terminal_id)

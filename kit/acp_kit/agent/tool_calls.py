@@ -1,0 +1,180 @@
+"""One tool call, reported from its start to its end."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from acp_bindings.v1 import (
+    ContentBlock,
+    ContentBlockText,
+    PermissionOption,
+    SessionUpdateToolCall,
+    SessionUpdateToolCallUpdate,
+    ToolCallContent,
+    ToolCallContentContent,
+    ToolCallContentDiff,
+    ToolCallLocation,
+    ToolCallStatus,
+    ToolCallUpdate,
+    ToolKind,
+)
+from acp_kit.agent.errors import Rejected, TurnCancelled
+from acp_kit.agent.permissions import ask
+from acp_kit.profiles import like
+
+if TYPE_CHECKING:
+    from acp_kit.agent.turns import Turn
+
+Output: TypeAlias = str | ContentBlock | ToolCallContent
+
+
+class ToolCall:
+    """One tool call. Use it as an async context manager.
+
+    Its block ends it in every case: as `completed`, or as `failed` with the reason if the block raises or is cancelled.
+    `Rejected` doesn't leave the block; every other exception does.
+
+    Attributes:
+        id: its id.
+        title: what the user sees.
+        rejected: whether the user rejected it.
+    """
+
+    def __init__(
+        self,
+        turn: Turn,
+        title: str,
+        *,
+        kind: ToolKind,
+        tool: str | None,
+        locations: Sequence[str | ToolCallLocation],
+        raw_input: Any,
+        tool_call_id: str,
+    ) -> None:
+        self._turn = turn
+        self._client = turn.session.client
+        self._tool = tool
+        self._content: list[ToolCallContent] = []
+        self._result: dict[str, Any] = {}
+        self.id = tool_call_id
+        self.title = title
+        self.rejected = False
+        location = like(self._client, ToolCallLocation)
+        self._about: dict[str, Any] = {
+            "title": title,
+            "kind": kind,
+            "locations": [location(path=each) if isinstance(each, str) else each for each in locations],
+            **({} if raw_input is None else {"raw_input": raw_input}),
+            **({} if tool is None else {"name": tool}),
+        }
+
+    async def __aenter__(self) -> ToolCall:
+        started = like(self._client, SessionUpdateToolCall)
+        await self._turn.send(started(tool_call_id=self.id, status="in_progress", **self._about))
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> bool:
+        if error is None:
+            await self._end("completed")
+            return False
+        if isinstance(error, Rejected):
+            self.rejected = True
+        else:
+            self._result.pop("raw_output", None)
+        self.output(_reason(error))
+        await self._end("failed")
+        return self.rejected
+
+    async def ask(self, options: Sequence[PermissionOption] | None = None) -> str | None:
+        """Ask the user whether the tool may run. An answer for "always" holds for the tool in this session.
+
+        Args:
+            options: what the user can choose from; without it, allow and reject, once and always.
+
+        Returns:
+            The id of the chosen option; None if an earlier answer held.
+
+        Raises:
+            Rejected: The user rejected it, or chose an option that was not offered. The block swallows this.
+            TurnCancelled: The user cancelled the turn. The block of the turn swallows this.
+        """
+        self._turn.check()
+        session = self._turn.session
+        shown = like(self._client, ToolCallUpdate)(
+            tool_call_id=self.id, status="pending", content=[*self._content], **self._about
+        )
+        try:
+            decision = await ask(
+                self._client,
+                session.id,
+                shown,
+                tool=self._tool or self.title,
+                memory=session.permissions,
+                options=options,
+            )
+        except TurnCancelled:
+            self._turn.stop_reason = "cancelled"
+            raise
+        if not decision.allowed:
+            raise Rejected(self.title, decision.option_id)
+        if decision.option_id is not None:
+            await self._send(status="in_progress")  # it was pending while the user was asked
+        return decision.option_id
+
+    def output(self, *content: Output, raw: Any = None) -> None:
+        """Add to what the user sees of the result. It is sent when the tool call ends, or with the next `update`.
+
+        Args:
+            content: text, blocks of content, diffs, or `Terminal.content` of a command that the tool call runs.
+            raw: the result as the tool gave it, any JSON value.
+        """
+        self._content += [self._shown(each) for each in content]
+        if raw is not None:
+            self._result["raw_output"] = raw
+
+    def diff(self, path: str, *, old: str | None, new: str) -> None:
+        """Add a change of a file to what the user sees.
+
+        Args:
+            path: the file, absolute.
+            old: its content before; None for a new file.
+            new: its content after.
+        """
+        self.output(like(self._client, ToolCallContentDiff)(path=path, old_text=old, new_text=new))
+
+    async def update(self, **changes: Any) -> None:
+        """Send the output so far and changed fields (`title`, `kind`, `locations`, `raw_input`) at once."""
+        self._about |= changes
+        self.title = self._about["title"]
+        await self._send(status="in_progress", **changes)
+
+    async def _end(self, status: ToolCallStatus) -> None:
+        """Send the end, past the check whether the turn goes on: nothing stays open."""
+        await self._send(status=status, **self._result)
+
+    async def _send(self, **fields: Any) -> None:
+        if self._content:
+            fields["content"] = [*self._content]
+        update = like(self._client, SessionUpdateToolCallUpdate)(tool_call_id=self.id, **fields)
+        await self._turn.session.send(update)
+
+    def _shown(self, content: Output) -> ToolCallContent:
+        if isinstance(content, str):
+            content = like(self._client, ContentBlockText)(text=content)
+        # Type checkers follow single comparisons only.
+        if content.type == "content" or content.type == "diff" or content.type == "terminal":  # noqa: PLR1714
+            return content
+        return like(self._client, ToolCallContentContent)(content=content)
+
+
+def _reason(error: BaseException) -> str:
+    if isinstance(error, Rejected):
+        return "Rejected by the user"
+    if isinstance(error, (TurnCancelled, asyncio.CancelledError)):
+        return "Cancelled"
+    return str(error) or type(error).__name__

@@ -1,0 +1,169 @@
+"""One turn of an agent: from the prompt to its response."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, cast
+from uuid import uuid4
+
+from acp_bindings.v1 import (
+    ContentBlock,
+    ContentBlockText,
+    PlanEntry,
+    PromptResponse,
+    SessionUpdate,
+    SessionUpdateAgentMessageChunk,
+    SessionUpdateAgentThoughtChunk,
+    SessionUpdatePlan,
+    SessionUpdateUserMessageChunk,
+    StopReason,
+    ToolCallLocation,
+    ToolKind,
+)
+from acp_kit.agent.errors import TurnCancelled
+from acp_kit.profiles import like
+
+if TYPE_CHECKING:
+    from acp_kit.agent.sessions import Session
+    from acp_kit.agent.terminals import Terminal
+    from acp_kit.agent.tool_calls import ToolCall
+
+
+class Turn:
+    """One turn. Use it as an async context manager, and return its `response` after the block.
+
+    When the user cancels, the handler's task is cancelled as usual: the block is left with `CancelledError`, and the
+    runtime answers `cancelled`. When the user closes a permission dialog without an answer, the block ends, and
+    `response` says `cancelled`.
+
+    Attributes:
+        session: the session of the turn.
+        stop_reason: why the turn ends. Set it to `max_tokens`, `max_turn_requests` or `refusal` if that is so.
+    """
+
+    def __init__(self, session: Session, prompt: Sequence[ContentBlock] = ()) -> None:
+        self.session = session
+        self.stop_reason: StopReason = "end_turn"
+        self._prompt = prompt
+        self._speaking: type[Any] | None = None
+        self._message_id = ""
+        client = session.client
+        self._text = like(client, ContentBlockText)
+        self._message = like(client, SessionUpdateAgentMessageChunk)
+        self._thought = like(client, SessionUpdateAgentThoughtChunk)
+
+    @property
+    def response(self) -> PromptResponse:
+        """The response to the prompt."""
+        return like(self.session.client, PromptResponse)(stop_reason=self.stop_reason)
+
+    async def __aenter__(self) -> Turn:
+        chunk = like(self.session.client, SessionUpdateUserMessageChunk)
+        message_id = uuid4().hex
+        for block in self._prompt:
+            await self.session.record(chunk(content=block, message_id=message_id))
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> bool:
+        return self.stop_reason == "cancelled" and _is_only_cancelled(error)
+
+    async def say(self, content: str | ContentBlock) -> None:
+        """Send a chunk of the agent's message. Chunks form one message until something else is sent."""
+        await self._chunk(self._message, content)
+
+    async def think(self, content: str | ContentBlock) -> None:
+        """Send a chunk of the agent's thoughts. Chunks form one message until something else is sent."""
+        await self._chunk(self._thought, content)
+
+    async def plan(self, *entries: PlanEntry) -> None:
+        """Send the plan. It replaces the earlier one, so pass all entries each time."""
+        await self.send(like(self.session.client, SessionUpdatePlan)(entries=[*entries]))
+
+    async def send(self, update: SessionUpdate) -> None:
+        """Send any update. What the agent says afterwards is a new message.
+
+        Raises:
+            TurnCancelled: The turn was cancelled.
+        """
+        self.check()
+        self._speaking = None
+        await self.session.send(update)
+
+    def check(self) -> None:
+        """Raise `TurnCancelled` if the turn was cancelled. All methods that send something do this."""
+        if self.stop_reason == "cancelled":
+            raise TurnCancelled
+
+    def tool_call(
+        self,
+        title: str,
+        *,
+        kind: ToolKind = "other",
+        tool: str | None = None,
+        locations: Sequence[str | ToolCallLocation] = (),
+        raw_input: Any = None,
+        tool_call_id: str | None = None,
+    ) -> ToolCall:
+        """Report a tool call from its start to its end: `async with turn.tool_call(...) as call`.
+
+        Args:
+            title: what the user sees.
+            kind: what the tool does, by which clients choose an icon.
+            tool: the name of the tool. An answer for "always" is remembered for it; without it, for the title.
+            locations: the files that it works on, as absolute paths.
+            raw_input: the arguments of the tool.
+            tool_call_id: its id; without it, a new one that is unique in all sessions.
+        """
+        from acp_kit.agent.tool_calls import ToolCall
+
+        return ToolCall(
+            self,
+            title,
+            kind=kind,
+            tool=tool,
+            locations=locations,
+            raw_input=raw_input,
+            tool_call_id=tool_call_id or uuid4().hex,
+        )
+
+    def terminal(
+        self,
+        command: str,
+        *args: str,
+        cwd: str | None = None,
+        env: dict[str, str] | None = None,
+        output_byte_limit: int | None = None,
+    ) -> Terminal:
+        """Run a command in a terminal of the client: `async with turn.terminal(...) as terminal`.
+
+        Args:
+            command: the program.
+            *args: its arguments.
+            cwd: its working directory, absolute; without it, the session's.
+            env: environment variables in addition to the client's own.
+            output_byte_limit: how many bytes of output to keep, from the end.
+
+        Raises:
+            CapabilityError: when the block is entered, if the client has no terminals.
+        """
+        from acp_kit.agent.terminals import Terminal
+
+        self.check()
+        return Terminal(self.session, command, args, cwd=cwd, env=env or {}, output_byte_limit=output_byte_limit)
+
+    async def _chunk(self, kind: type[Any], content: str | ContentBlock) -> None:
+        self.check()
+        if self._speaking is not kind:
+            self._speaking, self._message_id = kind, uuid4().hex
+        block = self._text(text=content) if isinstance(content, str) else content
+        await self.session.send(kind(content=block, message_id=self._message_id))
+
+
+def _is_only_cancelled(error: BaseException | None) -> bool:
+    """Whether an error is `TurnCancelled`, or a group of nothing else, as a task group raises it."""
+    if isinstance(error, BaseExceptionGroup):
+        return cast("BaseExceptionGroup[BaseException]", error).split(TurnCancelled)[1] is None
+    return isinstance(error, TurnCancelled)

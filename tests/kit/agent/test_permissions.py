@@ -1,0 +1,167 @@
+"""Permission is asked for once, remembered for the tool and the session, and never guessed."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from acp_bindings.v1 import (
+    PermissionOption,
+    RemoteAgent,
+    RequestPermissionOutcomeCancelled,
+    RequestPermissionRequest,
+    RequestPermissionResponse,
+)
+from acp_kit.agent import Turn
+from tests.support.kit.turns import Act, Conversation, KeepingClient, conversation
+
+
+def asking(tool: str | None = None, title: str = "Read notes.txt", results: list[bool] | None = None) -> Act:
+    async def act(turn: Turn) -> None:
+        async with turn.tool_call(title, kind="read", tool=tool) as call:
+            await call.ask()
+            call.output("done")
+        if results is not None:
+            results.append(not call.rejected)
+
+    return act
+
+
+def statuses(talk: Conversation) -> list[str]:
+    return [update.status for update in talk.updates]
+
+
+async def test_the_user_sees_the_tool_call_and_four_options() -> None:
+    async with conversation() as talk:
+        await talk.prompt(asking(tool="read"), "allow_once")
+        (asked,) = talk.client.asked
+        assert (asked.tool_call.title, asked.tool_call.kind, asked.tool_call.status) == (
+            "Read notes.txt",
+            "read",
+            "pending",
+        )
+        assert asked.tool_call.tool_call_id == talk.updates[0].tool_call_id
+        kinds = [option.kind for option in asked.options]
+        assert kinds == ["allow_once", "allow_always", "reject_once", "reject_always"]
+
+
+async def test_an_allowed_tool_runs_and_a_rejected_one_ends_failed_and_the_turn_goes_on() -> None:
+    results: list[bool] = []
+    async with conversation() as talk:
+        assert await talk.prompt(asking(results=results), "allow_once") == "end_turn"
+        assert await talk.prompt(asking(results=results), "reject_once") == "end_turn"
+        assert results == [True, False]
+        assert statuses(talk) == ["in_progress", "in_progress", "completed", "in_progress", "failed"]
+        assert talk.updates[-1].content[0].content.text == "Rejected by the user"
+
+
+@pytest.mark.parametrize(("choice", "allowed"), [("allow_always", True), ("reject_always", False)])
+async def test_always_holds_for_the_tool_in_the_session(choice: str, allowed: bool) -> None:
+    results: list[bool] = []
+    async with conversation() as talk:
+        await talk.prompt(asking("read", "Read a", results), choice)
+        await talk.prompt(asking("read", "Read b", results))
+        assert results == [allowed, allowed]
+        assert len(talk.client.asked) == 1
+
+
+async def test_always_does_not_hold_for_another_tool_or_without_a_name_for_another_title() -> None:
+    async with conversation() as talk:
+        await talk.prompt(asking("read"), "allow_always")
+        await talk.prompt(asking("write"), "allow_once")
+        await talk.prompt(asking(title="Read a"), "allow_always")
+        await talk.prompt(asking(title="Read b"), "allow_once")
+        await talk.prompt(asking(title="Read a"))
+        assert len(talk.client.asked) == 4
+
+
+async def test_always_does_not_hold_in_another_session() -> None:
+    async with conversation() as talk:
+        await talk.prompt(asking("read"), "allow_always")
+        talk.session_id = (await talk.agent.session_new(cwd="/work", mcp_servers=[])).session_id
+        await talk.prompt(asking("read"), "allow_once")
+        assert len(talk.client.asked) == 2
+
+
+async def test_once_is_not_remembered() -> None:
+    async with conversation() as talk:
+        await talk.prompt(asking("read"), "allow_once")
+        await talk.prompt(asking("read"), "reject_once")
+        await talk.prompt(asking("read"), "allow_once")
+        assert len(talk.client.asked) == 3
+
+
+async def test_a_forgotten_decision_is_asked_for_again() -> None:
+    async def forget(turn: Turn) -> None:
+        turn.session.permissions.forget("read")
+
+    async with conversation() as talk:
+        await talk.prompt(asking("read"), "allow_always")
+        await talk.prompt(forget)
+        await talk.prompt(asking("read"), "allow_once")
+        assert len(talk.client.asked) == 2
+
+
+async def test_an_option_that_was_not_offered_allows_nothing() -> None:
+    results: list[bool] = []
+    async with conversation() as talk:
+        await talk.prompt(asking(results=results), "yes_really")
+        assert results == [False]
+
+
+async def test_own_options_are_offered_and_the_choice_returned() -> None:
+    chosen: list[str | None] = []
+    options = [
+        PermissionOption(option_id="folder", name="Allow in this folder", kind="allow_always"),
+        PermissionOption(option_id="no", name="No", kind="reject_once"),
+    ]
+
+    async def act(turn: Turn) -> None:
+        async with turn.tool_call("Write", tool="write") as call:
+            chosen.append(await call.ask(options))
+        async with turn.tool_call("Write", tool="write") as call:
+            chosen.append(await call.ask(options))
+
+    async with conversation() as talk:
+        await talk.prompt(act, "folder")
+        assert chosen == ["folder", None]
+        assert [option.option_id for option in talk.client.asked[0].options] == ["folder", "no"]
+
+
+async def test_a_cancelled_dialog_is_not_a_rejection() -> None:
+    results: list[bool] = []
+    async with conversation() as talk:
+        assert await talk.prompt(asking(results=results), None) == "cancelled"
+        assert results == []
+        assert talk.updates[-1].content[0].content.text == "Cancelled"
+        await talk.prompt(asking(results=results), "allow_once")
+        assert results == [True]
+
+
+class SlowUser(KeepingClient):
+    """Answers a permission request when the turn is cancelled, as the protocol demands."""
+
+    def __init__(self, agent: RemoteAgent) -> None:
+        super().__init__(agent)
+        self.open = asyncio.Event()
+        self.closed = asyncio.Event()
+
+    async def session_request_permission(self, request: RequestPermissionRequest) -> RequestPermissionResponse:
+        self.open.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            self.closed.set()
+        return RequestPermissionResponse(outcome=RequestPermissionOutcomeCancelled())
+
+
+async def test_a_turn_cancelled_while_the_dialog_is_open_closes_it_and_ends() -> None:
+    async with conversation(SlowUser) as talk:
+        assert isinstance(talk.client, SlowUser)
+        prompt = asyncio.create_task(talk.prompt(asking()))
+        await talk.client.open.wait()
+        await talk.agent.session_cancel(session_id=talk.session_id)
+        assert await prompt == "cancelled"
+        await talk.client.closed.wait()
+        assert statuses(talk) == ["in_progress", "failed"]

@@ -1,0 +1,152 @@
+"""A tool call is reported from its start to its end, whatever happens in between."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from acp_bindings.v1 import ContentBlockText
+from acp_kit.agent import Turn
+from acp_runtime import RemoteError
+from tests.support.kit.turns import Conversation, conversation
+
+
+def texts(update: Any) -> list[str]:
+    return [each.content.text for each in update.content]
+
+
+def ended(talk: Conversation) -> tuple[str, list[str]]:
+    """The status of the last update, and the texts in it."""
+    return talk.updates[-1].status, texts(talk.updates[-1])
+
+
+async def test_a_tool_call_is_shown_with_all_that_is_known_and_ends_completed() -> None:
+    async def act(turn: Turn) -> None:
+        async with turn.tool_call(
+            "Read notes.txt", kind="read", tool="read", locations=["/work/notes.txt"], raw_input={"path": "notes.txt"}
+        ) as call:
+            call.output("some ", ContentBlockText(text="text"), raw={"lines": 1})
+
+    async with conversation() as talk:
+        assert await talk.prompt(act) == "end_turn"
+        start, end = talk.updates
+        assert start.title == "Read notes.txt"
+        assert (start.kind, start.status, start.name) == ("read", "in_progress", "read")
+        assert [location.path for location in start.locations] == ["/work/notes.txt"]
+        assert start.raw_input == {"path": "notes.txt"}
+        assert (end.status, texts(end), end.raw_output) == ("completed", ["some ", "text"], {"lines": 1})
+        assert end.tool_call_id == start.tool_call_id
+
+
+async def test_a_tool_call_without_output_sends_no_content() -> None:
+    async def act(turn: Turn) -> None:
+        async with turn.tool_call("Nothing"):
+            pass
+
+    async with conversation() as talk:
+        await talk.prompt(act)
+        assert talk.updates[-1].model_dump() == {
+            "sessionUpdate": "tool_call_update",
+            "toolCallId": talk.updates[0].tool_call_id,
+            "status": "completed",
+        }
+
+
+async def test_a_tool_call_that_raises_ends_failed_with_the_reason() -> None:
+    async def act(turn: Turn) -> None:
+        async with turn.tool_call("Read") as call:
+            call.output("half of it", raw="half")
+            raise FileNotFoundError("no notes.txt")
+
+    async with conversation() as talk:
+        with pytest.raises(RemoteError):
+            await talk.prompt(act)
+        assert ended(talk) == ("failed", ["half of it", "no notes.txt"])
+        assert "rawOutput" not in talk.updates[-1].model_dump()
+
+
+async def test_an_exception_without_text_is_named() -> None:
+    async def act(turn: Turn) -> None:
+        async with turn.tool_call("Read"):
+            raise KeyError
+
+    async with conversation() as talk:
+        with pytest.raises(RemoteError):
+            await talk.prompt(act)
+        assert ended(talk) == ("failed", ["KeyError"])
+
+
+async def test_output_and_changes_can_be_sent_before_the_end() -> None:
+    async def act(turn: Turn) -> None:
+        async with turn.tool_call("Search", kind="search") as call:
+            call.output("first")
+            await call.update(title="Search everywhere")
+            call.output("second")
+
+    async with conversation() as talk:
+        await talk.prompt(act)
+        _, middle, end = talk.updates
+        assert (middle.status, middle.title, texts(middle)) == ("in_progress", "Search everywhere", ["first"])
+        assert (end.status, texts(end)) == ("completed", ["first", "second"])
+
+
+async def test_a_diff_is_content_of_the_tool_call() -> None:
+    async def act(turn: Turn) -> None:
+        async with turn.tool_call("Edit", kind="edit") as call:
+            call.diff("/work/a.txt", old=None, new="new")
+            call.diff("/work/b.txt", old="old", new="new")
+
+    async with conversation() as talk:
+        await talk.prompt(act)
+        diffs = talk.updates[-1].content
+        assert [(diff.path, diff.old_text, diff.new_text) for diff in diffs] == [
+            ("/work/a.txt", None, "new"),
+            ("/work/b.txt", "old", "new"),
+        ]
+
+
+async def test_ids_of_tool_calls_are_unique() -> None:
+    async def act(turn: Turn) -> None:
+        for _ in range(3):
+            async with turn.tool_call("Read"):
+                pass
+
+    async with conversation() as talk:
+        await talk.prompt(act)
+        await talk.prompt(act)
+        assert len({update.tool_call_id for update in talk.updates}) == 6
+
+
+async def test_parallel_tool_calls_end_by_themselves() -> None:
+    async def run(turn: Turn, name: str) -> None:
+        async with turn.tool_call(name) as call:
+            await call.ask()
+            call.output(name)
+
+    async def act(turn: Turn) -> None:
+        async with asyncio.TaskGroup() as tasks:
+            for name in "abc":
+                tasks.create_task(run(turn, name))
+
+    async with conversation() as talk:
+        assert await talk.prompt(act, "allow_once", "reject_once", "allow_once") == "end_turn"
+        last = {update.tool_call_id: update.status for update in talk.updates}
+        assert sorted(last.values()) == ["completed", "completed", "failed"]
+
+
+async def test_a_cancelled_permission_in_a_task_group_ends_the_turn() -> None:
+    async def run(turn: Turn) -> None:
+        async with turn.tool_call("Read") as call:
+            await call.ask()
+
+    async def act(turn: Turn) -> None:
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(run(turn))
+            tasks.create_task(run(turn))
+
+    async with conversation() as talk:
+        assert await talk.prompt(act, None, None) == "cancelled"
+        last = {update.tool_call_id: update.status for update in talk.updates}
+        assert list(last.values()) == ["failed", "failed"]

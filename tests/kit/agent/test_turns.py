@@ -1,0 +1,144 @@
+"""A turn sends what the agent says, thinks and plans, and gives the response."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from acp_bindings.v1 import ContentBlockText, PlanEntry
+from acp_kit.agent import Turn, TurnCancelled
+from acp_runtime import RemoteError, ResourceNotFound
+from tests.support.kit.turns import conversation
+
+
+def spoken(updates: list[Any]) -> list[tuple[str, str]]:
+    return [(update.session_update, update.content.text) for update in updates]
+
+
+async def test_what_the_agent_says_and_thinks_is_sent_in_order() -> None:
+    async def act(turn: Turn) -> None:
+        await turn.think("hm")
+        await turn.say("Hello ")
+        await turn.say(ContentBlockText(text="world"))
+
+    async with conversation() as talk:
+        assert await talk.prompt(act) == "end_turn"
+        assert spoken(talk.updates) == [
+            ("agent_thought_chunk", "hm"),
+            ("agent_message_chunk", "Hello "),
+            ("agent_message_chunk", "world"),
+        ]
+
+
+async def test_chunks_are_one_message_until_something_else_is_sent() -> None:
+    async def act(turn: Turn) -> None:
+        await turn.say("a")
+        await turn.say("b")
+        await turn.plan(PlanEntry(content="look", priority="low", status="pending"))
+        await turn.say("c")
+        await turn.think("d")
+        await turn.say("e")
+
+    async with conversation() as talk:
+        await talk.prompt(act)
+        ids = [update.message_id for update in talk.updates if update.session_update != "plan"]
+        a, b, c, d, e = ids
+        assert a == b
+        assert len({a, c, d, e}) == 4
+
+
+async def test_a_plan_replaces_the_earlier_one() -> None:
+    async def act(turn: Turn) -> None:
+        entry = PlanEntry(content="look", priority="low", status="pending")
+        await turn.plan(entry)
+        await turn.plan(entry, entry)
+
+    async with conversation() as talk:
+        await talk.prompt(act)
+        assert [len(update.entries) for update in talk.updates] == [1, 2]
+
+
+async def test_the_stop_reason_is_that_of_the_turn() -> None:
+    async def act(turn: Turn) -> None:
+        turn.stop_reason = "max_tokens"
+
+    async with conversation() as talk:
+        assert await talk.prompt(act) == "max_tokens"
+
+
+async def test_an_exception_of_the_block_leaves_it() -> None:
+    async def act(turn: Turn) -> None:
+        raise ResourceNotFound("no such file")
+
+    async with conversation() as talk:
+        with pytest.raises(RemoteError) as raised:
+            await talk.prompt(act)
+        assert raised.value.code == -32002
+
+
+async def test_a_cancelled_prompt_is_answered_cancelled() -> None:
+    started = asyncio.Event()
+
+    async def act(turn: Turn) -> None:
+        async with turn.tool_call("Wait"):
+            started.set()
+            await asyncio.Event().wait()
+
+    async with conversation() as talk:
+        prompt = asyncio.create_task(talk.prompt(act))
+        await started.wait()
+        await talk.agent.session_cancel(session_id=talk.session_id)
+        assert await prompt == "cancelled"
+        assert [update.status for update in talk.updates] == ["in_progress", "failed"]
+        assert talk.updates[-1].content[0].content.text == "Cancelled"
+
+
+async def test_updates_and_the_prompt_are_recorded_before_they_are_sent() -> None:
+    async def act(turn: Turn) -> None:
+        await turn.say("hello")
+
+    async with conversation() as talk:
+        await talk.prompt(act)
+        assert {session_id for session_id, _ in talk.recorded} == {talk.session_id}
+        assert spoken([update for _, update in talk.recorded]) == [
+            ("user_message_chunk", "go"),
+            ("agent_message_chunk", "hello"),
+        ]
+        assert [update.session_update for update in talk.updates] == ["agent_message_chunk"]
+
+
+async def test_a_cancelled_turn_sends_nothing_more() -> None:
+    refused: list[str] = []
+
+    async def act(turn: Turn) -> None:
+        async with turn.tool_call("Read") as call:
+            try:
+                await call.ask()
+            except Exception:
+                refused.append("asked")
+        for name, attempt in {
+            "say": turn.say("x"),
+            "think": turn.think("x"),
+            "plan": turn.plan(),
+            "tool call": turn.tool_call("More").__aenter__(),
+        }.items():
+            with pytest.raises(TurnCancelled):
+                await attempt
+            refused.append(name)
+        with pytest.raises(TurnCancelled):
+            turn.terminal("ls")
+        await turn.say("x")
+
+    async with conversation() as talk:
+        assert await talk.prompt(act, None) == "cancelled"
+        assert refused == ["asked", "say", "think", "plan", "tool call"]
+        assert [update.session_update for update in talk.updates] == ["tool_call", "tool_call_update"]
+
+
+async def test_an_unknown_session_is_answered_with_its_id() -> None:
+    async with conversation() as talk:
+        with pytest.raises(RemoteError) as raised:
+            await talk.agent.session_prompt(session_id="other", prompt=[])
+        assert (raised.value.code, raised.value.data) == (-32002, {"sessionId": "other"})

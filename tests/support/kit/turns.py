@@ -1,0 +1,109 @@
+"""An agent whose turns run a function of the test, and a client that keeps what it was sent."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from typing import Any, TypeAlias
+
+from acp_bindings import v1
+from acp_bindings.v1 import (
+    Agent,
+    Client,
+    ClientCapabilities,
+    ContentBlockText,
+    InitializeRequest,
+    InitializeResponse,
+    NewSessionRequest,
+    NewSessionResponse,
+    PromptRequest,
+    PromptResponse,
+    RemoteAgent,
+    RemoteClient,
+    RequestPermissionOutcomeCancelled,
+    RequestPermissionOutcomeSelected,
+    RequestPermissionRequest,
+    RequestPermissionResponse,
+    SessionNotification,
+    connect_in_process,
+)
+from acp_kit.agent import Sessions, Turn
+
+Act: TypeAlias = Callable[[Turn], Awaitable[None]]
+
+
+class ActingAgent(Agent):
+    """Runs the next of `acts` in each turn."""
+
+    def __init__(self, client: RemoteClient, acts: list[Act], recorded: list[tuple[str, Any]]) -> None:
+        async def record(session_id: str, update: Any) -> None:
+            recorded.append((session_id, update))
+
+        self.client = client
+        self.acts = acts
+        self.sessions = Sessions(record=record)
+
+    async def initialize(self, request: InitializeRequest) -> InitializeResponse:
+        return InitializeResponse(protocol_version=1)
+
+    async def session_new(self, request: NewSessionRequest) -> NewSessionResponse:
+        return NewSessionResponse(session_id=self.sessions.create(self.client, cwd=request.cwd).id)
+
+    async def session_prompt(self, request: PromptRequest) -> PromptResponse:
+        async with self.sessions[request.session_id].turn(request.prompt) as turn:
+            await self.acts.pop(0)(turn)
+        return turn.response
+
+
+class KeepingClient(Client):
+    """Keeps all updates and permission requests, and answers those with the next of `choices`."""
+
+    def __init__(self, agent: RemoteAgent) -> None:
+        self.agent = agent
+        self.updates: list[Any] = []
+        self.asked: list[RequestPermissionRequest] = []
+        self.choices: list[str | None] = []
+
+    async def session_update(self, notification: SessionNotification) -> None:
+        self.updates.append(notification.update)
+
+    async def session_request_permission(self, request: RequestPermissionRequest) -> RequestPermissionResponse:
+        self.asked.append(request)
+        choice = self.choices.pop(0)
+        if choice is None:
+            return RequestPermissionResponse(outcome=RequestPermissionOutcomeCancelled())
+        return RequestPermissionResponse(outcome=RequestPermissionOutcomeSelected(option_id=choice))
+
+
+class Conversation:
+    """One session between the two."""
+
+    def __init__(self, agent: RemoteAgent, session_id: str, acts: list[Act], recorded: list[tuple[str, Any]]) -> None:
+        self.agent = agent
+        self.client: KeepingClient = agent.handler
+        self.session_id = session_id
+        self.recorded = recorded
+        self._acts = acts
+
+    @property
+    def updates(self) -> list[Any]:
+        return self.client.updates
+
+    async def prompt(self, act: Act, *choices: str | None) -> str:
+        """Run a function in a turn, with these answers to permission requests, and return the stop reason."""
+        self._acts.append(act)
+        self.client.choices += choices
+        turn = await self.agent.session_prompt(session_id=self.session_id, prompt=[ContentBlockText(text="go")])
+        return turn.stop_reason
+
+
+@asynccontextmanager
+async def conversation(
+    client: Callable[[RemoteAgent], Client] = KeepingClient, capabilities: ClientCapabilities | None = None
+) -> AsyncIterator[Conversation]:
+    acts: list[Act] = []
+    recorded: list[tuple[str, Any]] = []
+    async with connect_in_process(lambda peer: ActingAgent(peer, acts, recorded), client) as agent:
+        await agent.initialize(protocol_version=1, client_capabilities=capabilities or v1.ClientCapabilities())
+        session = await agent.session_new(cwd="/work", mcp_servers=[])
+        yield Conversation(agent, session.session_id, acts, recorded)
