@@ -13,35 +13,47 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from acp_kit.agent.commands import Command, Commands
     from acp_kit.agent.errors import Rejected, TurnCancelled
     from acp_kit.agent.permissions import PermissionMemory
     from acp_kit.agent.sessions import Session, Sessions
+    from acp_kit.agent.settings import Settings, select, toggle
     from acp_kit.agent.terminals import Terminal, TerminalResult
     from acp_kit.agent.tool_calls import ToolCall
     from acp_kit.agent.turns import Turn
 
 __all__ = [
+    "Command",
+    "Commands",
     "PermissionMemory",
     "Rejected",
     "Session",
     "Sessions",
+    "Settings",
     "Terminal",
     "TerminalResult",
     "ToolCall",
     "Turn",
     "TurnCancelled",
+    "select",
+    "toggle",
 ]
 
 _MODULES = {
+    "Command": "commands",
+    "Commands": "commands",
     "PermissionMemory": "permissions",
     "Rejected": "errors",
     "Session": "sessions",
     "Sessions": "sessions",
+    "Settings": "settings",
     "Terminal": "terminals",
     "TerminalResult": "terminals",
     "ToolCall": "tool_calls",
     "Turn": "turns",
     "TurnCancelled": "errors",
+    "select": "settings",
+    "toggle": "settings",
 }
 
 

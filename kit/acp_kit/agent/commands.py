@@ -1,0 +1,122 @@
+"""Slash commands: advertised to the client, recognised in prompts, and run."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
+
+from acp_bindings.v1 import (
+    AvailableCommand,
+    ContentBlock,
+    SessionUpdateAvailableCommandsUpdate,
+    UnstructuredCommandInput,
+)
+from acp_kit.profiles import like
+
+if TYPE_CHECKING:
+    from acp_kit.agent.sessions import Session
+    from acp_kit.agent.turns import Turn
+
+Run: TypeAlias = "Callable[[Turn, str], Awaitable[None]]"
+F = TypeVar("F", bound="Run")
+
+
+@dataclass(frozen=True)
+class Command:
+    """One slash command.
+
+    Attributes:
+        name: its name, without the slash.
+        description: what it does, for the user.
+        run: runs it with the turn and the text after its name.
+        hint: what the user should type after its name; None if it takes no input.
+    """
+
+    name: str
+    description: str
+    run: Run
+    hint: str | None = None
+
+
+class Commands:
+    """The slash commands of an agent.
+
+        commands = Commands()
+
+        @commands.add("compact", "Shortens the conversation", hint="what to keep")
+        async def compact(turn: Turn, text: str) -> None: ...
+
+    Call `await commands.advertise(session)` in `session_new`. In `session_prompt`, `await commands.run(turn, prompt)`
+    returns whether the prompt was a command.
+    """
+
+    def __init__(self) -> None:
+        self._commands: dict[str, Command] = {}
+
+    def add(self, name: str, description: str, *, hint: str | None = None) -> Callable[[F], F]:
+        """Add a command: `@commands.add(...)` on a function, or `commands.add(...)(self.method)`.
+
+        Args:
+            name: its name, without the slash.
+            description: what it does, for the user.
+            hint: what the user should type after its name; None if it takes no input.
+
+        Raises:
+            ValueError: if the name is empty, has a space or a slash at its beginning, or is taken.
+        """
+        if not name or name.startswith("/") or name.split() != [name]:
+            raise ValueError(f"{name!r} can't be the name of a command. Write it without the slash and without spaces.")
+        if name in self._commands:
+            raise ValueError(f"There is a command {name!r} already.")
+
+        def added(run: F) -> F:
+            self._commands[name] = Command(name, description, run, hint)
+            return run
+
+        return added
+
+    def __iter__(self) -> Iterator[Command]:
+        return iter(self._commands.values())
+
+    async def advertise(self, session: Session) -> None:
+        """Tell the client which commands there are. It may be called before the session's id was answered."""
+        client = session.client
+        available = like(client, AvailableCommand)
+        takes = like(client, UnstructuredCommandInput)
+        update = like(client, SessionUpdateAvailableCommandsUpdate)(
+            available_commands=[
+                available(
+                    name=each.name,
+                    description=each.description,
+                    input=None if each.hint is None else takes(hint=each.hint),
+                )
+                for each in self._commands.values()
+            ]
+        )
+        await client.session_update(session_id=session.id, update=update)
+
+    def find(self, prompt: Sequence[ContentBlock]) -> tuple[Command, str] | None:
+        """Return the command that a prompt begins with, and the text after its name; None if it is no command.
+
+        A slash with another name is no command, so `/etc/hosts` reaches the model.
+        """
+        first = prompt[0] if prompt else None
+        if first is None or first.type != "text" or not first.text.strip():
+            return None
+        word, *rest = first.text.split(maxsplit=1)
+        command = self._commands.get(word[1:]) if word.startswith("/") else None
+        return None if command is None else (command, "".join(rest).strip())
+
+    async def run(self, turn: Turn, prompt: Sequence[ContentBlock]) -> bool:
+        """Run the command that a prompt begins with.
+
+        Returns:
+            Whether it was a command.
+        """
+        found = self.find(prompt)
+        if found is None:
+            return False
+        command, text = found
+        await command.run(turn, text)
+        return True

@@ -1,0 +1,237 @@
+"""The modes and config options of a session, declared once, and kept the same for clients that know either."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from acp_bindings.v1 import (
+    SessionConfigOption,
+    SessionConfigOptionBoolean,
+    SessionConfigOptionCategory,
+    SessionConfigOptionSelect,
+    SessionConfigSelectGroup,
+    SessionConfigSelectOption,
+    SessionMode,
+    SessionModeState,
+    SessionUpdateConfigOptionUpdate,
+    SessionUpdateCurrentModeUpdate,
+    SetSessionConfigOptionRequest,
+    SetSessionConfigOptionResponse,
+    SetSessionModeRequest,
+    SetSessionModeResponse,
+)
+from acp_kit.profiles import like
+from acp_runtime import InvalidParams
+
+if TYPE_CHECKING:
+    from acp_kit.agent.sessions import Session
+
+
+def select(
+    id: str,
+    name: str,
+    values: Mapping[str, str],
+    *,
+    current: str | None = None,
+    category: SessionConfigOptionCategory | None = None,
+    description: str | None = None,
+) -> SessionConfigOptionSelect:
+    """Return an option with a fixed set of values.
+
+    Args:
+        id: its id.
+        name: what the user sees.
+        values: the name of each value, by the value's id.
+        current: the value at the beginning; without it, the first.
+        category: what it is about. The option with the category `mode` is also offered as the session's modes.
+        description: more for the user.
+    """
+    return SessionConfigOptionSelect(
+        id=id,
+        name=name,
+        options=[SessionConfigSelectOption(value=value, name=text) for value, text in values.items()],
+        current_value=next(iter(values)) if current is None else current,
+        category=category,
+        description=description,
+    )
+
+
+def toggle(
+    id: str,
+    name: str,
+    *,
+    current: bool = False,
+    category: SessionConfigOptionCategory | None = None,
+    description: str | None = None,
+) -> SessionConfigOptionBoolean:
+    """Return an option that is on or off. Clients that don't know such options are not told of it.
+
+    Args:
+        id: its id.
+        name: what the user sees.
+        current: whether it is on at the beginning.
+        category: what it is about.
+        description: more for the user.
+    """
+    return SessionConfigOptionBoolean(
+        id=id, name=name, current_value=current, category=category, description=description
+    )
+
+
+class Settings:
+    """The modes and config options of one session.
+
+    Put `modes` and `config_options` into the responses of `session/new`, `session/load` and `session/resume`, and let
+    `session_set_mode` and `session_set_config_option` return what `set_mode` and `set_config_option` return. Current
+    values are items: `settings["model"]`.
+    """
+
+    def __init__(self, session: Session, options: Iterable[SessionConfigOption]) -> None:
+        """Make the settings of a session.
+
+        Args:
+            session: the session.
+            options: the options with the values at the beginning, such as `select(...)` and `toggle(...)` return.
+
+        Raises:
+            ValueError: if two options have the same id, or a value is not one of the option's own.
+        """
+        self._session = session
+        self._options: dict[str, SessionConfigOption] = {}
+        for option in options:
+            if option.id in self._options:
+                raise ValueError(f"Two options have the id {option.id!r}")
+            self._options[option.id] = _in_profile(session, option)
+            self._check(option.id, option.current_value)
+
+    def __getitem__(self, config_id: str) -> str | bool:
+        """Return the current value of an option. Raises KeyError if there is no such option."""
+        return self._options[config_id].current_value
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._options)
+
+    @property
+    def mode(self) -> str | None:
+        """The current mode: the value of the option with the category `mode`. None if there is none."""
+        option = self._mode_option()
+        return None if option is None else option.current_value
+
+    @property
+    def modes(self) -> SessionModeState | None:
+        """The modes, for clients that know no config options. None if no option has the category `mode`."""
+        option = self._mode_option()
+        if option is None:
+            return None
+        client = self._session.client
+        mode = like(client, SessionMode)
+        return like(client, SessionModeState)(
+            current_mode_id=option.current_value,
+            available_modes=[
+                mode(id=each.value, name=each.name, description=each.description) for each in _values(option)
+            ],
+        )
+
+    @property
+    def config_options(self) -> list[SessionConfigOption]:
+        """All options with their current values, except those that the client doesn't know."""
+        return [option for option in self._options.values() if option.type == "select" or self._knows_booleans()]
+
+    async def set(self, config_id: str, value: str | bool) -> None:
+        """Change an option on the agent's own initiative, and tell the client.
+
+        Raises:
+            ValueError: if there is no such option, or the value is not one of its own.
+        """
+        self._change(config_id, value)
+        await self._tell_options()
+        if self._is_mode(config_id):
+            await self._tell_mode()
+
+    async def set_mode(self, request: SetSessionModeRequest) -> SetSessionModeResponse:
+        """Answer `session/set_mode`.
+
+        Raises:
+            InvalidParams: There is no such mode.
+        """
+        option = self._mode_option()
+        if option is None:
+            raise InvalidParams("This session has no modes", {"modeId": request.mode_id})
+        try:
+            self._change(option.id, request.mode_id)
+        except ValueError as error:
+            raise InvalidParams(str(error), {"modeId": request.mode_id}) from error
+        await self._tell_options()
+        return like(request, SetSessionModeResponse)()
+
+    async def set_config_option(self, request: SetSessionConfigOptionRequest) -> SetSessionConfigOptionResponse:
+        """Answer `session/set_config_option`.
+
+        Raises:
+            InvalidParams: There is no such option, or the value is not one of its own.
+        """
+        try:
+            self._change(request.config_id, request.value)
+        except ValueError as error:
+            raise InvalidParams(str(error), {"configId": request.config_id}) from error
+        if self._is_mode(request.config_id):
+            await self._tell_mode()
+        return like(request, SetSessionConfigOptionResponse)(config_options=self.config_options)
+
+    def _change(self, config_id: str, value: str | bool) -> None:
+        self._check(config_id, value)
+        self._options[config_id] = self._options[config_id].model_copy(update={"current_value": value})
+
+    def _check(self, config_id: str, value: str | bool) -> None:
+        option = self._options.get(config_id)
+        if option is None:
+            raise ValueError(f"There is no option {config_id!r}. There are: {_listed(self._options)}")
+        allowed = [True, False] if option.type == "boolean" else [each.value for each in _values(option)]
+        if value not in allowed or isinstance(value, bool) != (option.type == "boolean"):
+            raise ValueError(f"{value!r} is no value of {config_id!r}. Its values are: {_listed(allowed)}")
+
+    def _mode_option(self) -> SessionConfigOptionSelect | None:
+        for option in self._options.values():
+            if option.type == "select" and option.category == "mode":
+                return option
+        return None
+
+    def _is_mode(self, config_id: str) -> bool:
+        option = self._mode_option()
+        return option is not None and option.id == config_id
+
+    def _knows_booleans(self) -> bool:
+        capabilities = self._session.client.capabilities
+        session = capabilities and capabilities.session
+        options = session and session.config_options
+        return bool(options and options.boolean is not None)
+
+    async def _tell_options(self) -> None:
+        client = self._session.client
+        update = like(client, SessionUpdateConfigOptionUpdate)(config_options=self.config_options)
+        await client.session_update(session_id=self._session.id, update=update)
+
+    async def _tell_mode(self) -> None:
+        client = self._session.client
+        update = like(client, SessionUpdateCurrentModeUpdate)(current_mode_id=self.mode or "")
+        await client.session_update(session_id=self._session.id, update=update)
+
+
+def _in_profile(session: Session, option: SessionConfigOption) -> SessionConfigOption:
+    cls = like(session.client, type(option))
+    return option if isinstance(option, cls) else cls.model_validate(option.model_dump())
+
+
+def _values(option: SessionConfigOptionSelect) -> Iterator[SessionConfigSelectOption]:
+    """Return the values of an option, those in groups too."""
+    group, single = like(option, SessionConfigSelectGroup), like(option, SessionConfigSelectOption)
+    for each in option.options:
+        if isinstance(each, group):
+            yield from each.options
+        elif isinstance(each, single):
+            yield each
+
+
+def _listed(values: Iterable[object]) -> str:
+    return ", ".join(map(repr, values)) or "none"

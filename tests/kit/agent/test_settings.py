@@ -1,0 +1,207 @@
+"""Modes and config options are declared once, and clients that know either see the same state."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+
+from acp_bindings import v1, v1_unstable
+from acp_bindings.v1 import (
+    BooleanConfigOptionCapabilities,
+    Client,
+    ClientCapabilities,
+    ClientSessionCapabilities,
+    NewSessionRequest,
+    NewSessionResponse,
+    RemoteAgent,
+    SessionConfigOptionsCapabilities,
+    SessionConfigSelectGroup,
+    SessionConfigSelectOption,
+    SetSessionConfigOptionRequest,
+    SetSessionConfigOptionResponse,
+    SetSessionModeRequest,
+    SetSessionModeResponse,
+    connect_in_process,
+)
+from acp_kit.agent import Session, Settings, select, toggle
+from acp_runtime import RemoteError
+from tests.support.kit.turns import ActingAgent, KeepingClient
+
+BOOLEANS = ClientCapabilities(
+    session=ClientSessionCapabilities(
+        config_options=SessionConfigOptionsCapabilities(boolean=BooleanConfigOptionCapabilities())
+    )
+)
+OPTIONS = [
+    select("mode", "Mode", {"ask": "Ask first", "code": "Write code"}, category="mode"),
+    select("model", "Model", {"small": "Small", "large": "Large"}, current="large", category="model"),
+    toggle("web", "Web search"),
+]
+
+
+class AgentWithSettings(ActingAgent):
+    settings: Settings
+
+    async def session_new(self, request: NewSessionRequest) -> NewSessionResponse:
+        session = self.sessions.create(self.client, cwd=request.cwd)
+        self.settings = Settings(session, OPTIONS)
+        return NewSessionResponse(
+            session_id=session.id, modes=self.settings.modes, config_options=self.settings.config_options
+        )
+
+    async def session_set_mode(self, request: SetSessionModeRequest) -> SetSessionModeResponse:
+        return await self.settings.set_mode(request)
+
+    async def session_set_config_option(self, request: SetSessionConfigOptionRequest) -> SetSessionConfigOptionResponse:
+        return await self.settings.set_config_option(request)
+
+
+class Talk:
+    def __init__(self, agent: RemoteAgent, settings: Settings, created: NewSessionResponse) -> None:
+        self.agent = agent
+        self.settings = settings
+        self.created = created
+        self.client: KeepingClient = agent.handler
+
+    def state(self) -> dict[str, Any]:
+        return {name: self.settings[name] for name in self.settings}
+
+
+@asynccontextmanager
+async def connected(capabilities: ClientCapabilities = BOOLEANS) -> AsyncIterator[Talk]:
+    agents: list[AgentWithSettings] = []
+
+    def make(client: v1.RemoteClient) -> AgentWithSettings:
+        agents.append(AgentWithSettings(client, [], []))
+        return agents[0]
+
+    client: type[Client] = KeepingClient
+    async with connect_in_process(make, client) as agent:
+        await agent.initialize(protocol_version=1, client_capabilities=capabilities)
+        created = await agent.session_new(cwd="/work", mcp_servers=[])
+        yield Talk(agent, agents[0].settings, created)
+
+
+def kinds(talk: Talk) -> list[str]:
+    return [update.session_update for update in talk.client.updates]
+
+
+async def test_a_new_session_shows_modes_and_options() -> None:
+    async with connected() as talk:
+        modes = talk.created.modes
+        assert modes is not None
+        assert modes.current_mode_id == "ask"
+        assert [(mode.id, mode.name) for mode in modes.available_modes] == [
+            ("ask", "Ask first"),
+            ("code", "Write code"),
+        ]
+        options = talk.created.config_options
+        assert options is not None
+        assert [(option.id, option.current_value) for option in options] == [
+            ("mode", "ask"),
+            ("model", "large"),
+            ("web", False),
+        ]
+
+
+async def test_a_client_without_booleans_is_not_told_of_toggles() -> None:
+    async with connected(ClientCapabilities()) as talk:
+        assert [option.id for option in talk.created.config_options or []] == ["mode", "model"]
+        assert talk.settings["web"] is False
+
+
+async def test_setting_the_mode_also_changes_the_option() -> None:
+    async with connected() as talk:
+        await talk.agent.session_set_mode(session_id=talk.created.session_id, mode_id="code")
+        assert talk.state() == {"mode": "code", "model": "large", "web": False}
+        assert talk.settings.mode == "code"
+        assert kinds(talk) == ["config_option_update"]
+        assert talk.client.updates[0].config_options[0].current_value == "code"
+
+
+async def test_setting_the_option_also_changes_the_mode() -> None:
+    async with connected() as talk:
+        answer = await talk.agent.session_set_config_option(
+            session_id=talk.created.session_id, config_id="mode", value="code"
+        )
+        assert answer.config_options[0].current_value == "code"
+        assert talk.settings.mode == "code"
+        assert [update.current_mode_id for update in talk.client.updates] == ["code"]
+
+
+async def test_setting_another_option_sends_no_update() -> None:
+    async with connected() as talk:
+        session_id = talk.created.session_id
+        await talk.agent.session_set_config_option(session_id=session_id, config_id="model", value="small")
+        await talk.agent.session_set_config_option(session_id=session_id, config_id="web", value=True, type="boolean")
+        assert talk.state() == {"mode": "ask", "model": "small", "web": True}
+        assert kinds(talk) == []
+
+
+async def test_what_the_agent_changes_is_told_to_both_kinds_of_client() -> None:
+    async with connected() as talk:
+        await talk.settings.set("mode", "code")
+        await talk.settings.set("web", True)
+        await talk.agent.session_set_config_option(session_id=talk.created.session_id, config_id="model", value="small")
+        assert kinds(talk) == ["config_option_update", "current_mode_update", "config_option_update"]
+
+
+@pytest.mark.parametrize(
+    ("config_id", "value", "said"),
+    [
+        ("model", "huge", "'huge' is no value of 'model'. Its values are: 'small', 'large'"),
+        ("colour", "red", "There is no option 'colour'. There are: 'mode', 'model', 'web'"),
+        ("web", "yes", "'yes' is no value of 'web'. Its values are: True, False"),
+        ("model", True, "True is no value of 'model'. Its values are: 'small', 'large'"),
+    ],
+)
+async def test_values_that_an_option_does_not_have_are_refused(config_id: str, value: Any, said: str) -> None:
+    async with connected() as talk:
+        session_id = talk.created.session_id
+        kind: Any = {"type": "boolean"} if isinstance(value, bool) else {}
+        with pytest.raises(RemoteError) as raised:
+            await talk.agent.session_set_config_option(session_id=session_id, config_id=config_id, value=value, **kind)
+        assert (raised.value.code, raised.value.message) == (-32602, said)
+        with pytest.raises(ValueError, match=r"no value of|no option"):
+            await talk.settings.set(config_id, value)
+        assert talk.state() == {"mode": "ask", "model": "large", "web": False}
+
+
+async def test_an_unknown_mode_is_refused() -> None:
+    async with connected() as talk:
+        with pytest.raises(RemoteError) as raised:
+            await talk.agent.session_set_mode(session_id=talk.created.session_id, mode_id="fly")
+        assert (raised.value.code, raised.value.data) == (-32602, {"modeId": "fly"})
+
+
+def session(client: Any = None) -> Session:
+    return Session(client, "s", cwd="/work")
+
+
+def test_values_in_groups_are_values() -> None:
+    groups = [SessionConfigSelectGroup(group="g", name="G", options=[SessionConfigSelectOption(value="a", name="A")])]
+    option = v1.SessionConfigOptionSelect(id="x", name="X", options=groups, current_value="a", category="mode")
+    modes = Settings(session(), [option]).modes
+    assert modes is not None
+    assert [mode.id for mode in modes.available_modes] == ["a"]
+
+
+def test_a_beginning_that_is_no_value_and_a_second_id_are_refused() -> None:
+    with pytest.raises(ValueError, match="'c' is no value of 'x'"):
+        Settings(session(), [select("x", "X", {"a": "A"}, current="c")])
+    with pytest.raises(ValueError, match="Two options have the id 'x'"):
+        Settings(session(), [toggle("x", "X"), toggle("x", "X")])
+
+
+def test_without_an_option_for_it_there_are_no_modes() -> None:
+    settings = Settings(session(), [toggle("x", "X")])
+    assert (settings.modes, settings.mode) == (None, None)
+
+
+def test_options_are_those_of_the_profile_of_the_client() -> None:
+    channel: Any = None
+    settings = Settings(session(v1_unstable.RemoteClient(channel)), [select("x", "X", {"a": "A"}, category="mode")])
+    assert isinstance(settings.modes, v1_unstable.SessionModeState)
