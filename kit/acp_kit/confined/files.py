@@ -1,0 +1,195 @@
+"""Reads and writes regular files inside of roots. All of it blocks; call it in a thread."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import stat
+from collections.abc import Callable
+from contextlib import suppress
+from errno import ELOOP, ENOTDIR, ETXTBSY
+from pathlib import Path
+from typing import TypeVar
+
+from acp_kit.confined.errors import FileTooLarge, NotARegularFile
+from acp_kit.confined.folders import HAS_DESCRIPTORS, Folder, open_folder
+from acp_kit.confined.paths import locate, resolve_roots
+
+T = TypeVar("T")
+
+# How often a path is resolved again if something on its way has become a symbolic link meanwhile.
+_ATTEMPTS = 8
+_CHUNK = 1024 * 1024
+
+
+class ConfinedFiles:
+    """The files inside of some folders, the roots. Symbolic links may lead from one root to another, but not outside.
+
+    Args:
+        roots: absolute paths of existing folders.
+        max_bytes: the size of the largest file that is read or written, in bytes.
+
+    Attributes:
+        roots: the roots with symbolic links resolved, without those that are inside of others.
+
+    Raises:
+        ValueError: if there is no root, or one is not an absolute path.
+        OSError: if a root is not an existing folder.
+    """
+
+    def __init__(self, *roots: str | os.PathLike[str], max_bytes: int = 16 * 1024 * 1024) -> None:
+        if not roots:
+            raise ValueError("Pass at least one root: the absolute path of a folder.")
+        self.roots: tuple[Path, ...] = resolve_roots(roots)
+        self.max_bytes = max_bytes
+        self._descriptors = HAS_DESCRIPTORS
+
+    def resolve(self, path: str) -> Path:
+        """Return a path with its symbolic links resolved. The file need not exist.
+
+        By the time that it is used, it may lead elsewhere. `read` and `write` check again.
+
+        Raises:
+            InvalidPath: if it is not an absolute path; its subclass `OutsideRoots` if it leads outside of the roots.
+        """
+        root, names = locate(path, self.roots)
+        return root.joinpath(*names)
+
+    def read(self, path: str, *, first: int | None = None) -> bytes:
+        """Return the content of a file.
+
+        Args:
+            path: the absolute path.
+            first: return only so many bytes from the start. Files may have any size then.
+
+        Raises:
+            InvalidPath: if it is not an absolute path; its subclass `OutsideRoots` if it leads outside of the roots.
+            NotARegularFile: if it is a folder, a FIFO, a device or a socket.
+            FileTooLarge: if it has more than `max_bytes`.
+            OSError: if it doesn't exist or can't be read.
+        """
+        return self._in_folder(path, lambda folder, name: self._read(folder, name, path, first), create=False)
+
+    def write(self, path: str, data: bytes) -> None:
+        """Replace the content of a file, or create it and the folders that it is in.
+
+        At every moment the file has its old content or the new one. A hard link to it elsewhere keeps the old content.
+        Permissions stay as they are, and the owner where the system permits it.
+
+        Raises:
+            InvalidPath: if it is not an absolute path; its subclass `OutsideRoots` if it leads outside of the roots.
+            NotARegularFile: if it is a folder, a FIFO, a device or a socket.
+            FileTooLarge: if `data` has more than `max_bytes`.
+            OSError: if it can't be written, for example because it is read-only. The file is unchanged then.
+        """
+        if len(data) > self.max_bytes:
+            raise FileTooLarge(path, self.max_bytes)
+        self._in_folder(path, lambda folder, name: _replace(folder, name, path, data), create=True)
+
+    def _in_folder(self, path: str, act: Callable[[Folder, str], T], *, create: bool) -> T:
+        left = _ATTEMPTS
+        while True:
+            left -= 1
+            root, names = locate(path, self.roots)
+            if not names:
+                raise NotARegularFile(path, stat.S_IFDIR)
+            try:
+                with open_folder(root, names[:-1], create=create, descriptors=self._descriptors) as folder:
+                    return act(folder, names[-1])
+            except (NotARegularFile, FileTooLarge):
+                raise
+            except OSError as error:
+                if error.errno not in (ELOOP, ENOTDIR) or not left:
+                    raise OSError(error.errno, error.strerror, path) from error
+
+    def _read(self, folder: Folder, name: str, path: str, first: int | None) -> bytes:
+        # Opening a device can have effects, so check before. What replaces the file meanwhile is checked once open.
+        _check_regular(folder.status(name), path)
+        fd = folder.open(name, os.O_RDONLY)
+        try:
+            found = os.fstat(fd)
+            _check_regular(found, path)
+            limit = self.max_bytes if first is None else first
+            if first is None and found.st_size > limit:
+                raise FileTooLarge(path, limit)
+            data = _read_up_to(fd, limit + (first is None))
+        finally:
+            os.close(fd)
+        if len(data) > limit:  # it grew, or it is one of /proc, which have no size
+            raise FileTooLarge(path, limit)
+        return data
+
+
+def _check_regular(found: os.stat_result, path: str) -> None:
+    if stat.S_ISLNK(found.st_mode):  # it was none when the path was resolved
+        raise OSError(ELOOP, os.strerror(ELOOP), path)
+    if not stat.S_ISREG(found.st_mode):
+        raise NotARegularFile(path, found.st_mode)
+
+
+def _read_up_to(fd: int, limit: int) -> bytes:
+    data = bytearray()
+    while len(data) < limit and (chunk := os.read(fd, min(_CHUNK, limit - len(data)))):
+        data += chunk
+    return bytes(data)
+
+
+def _replace(folder: Folder, name: str, path: str, data: bytes) -> None:
+    old = _writable(folder, name, path)
+    temporary = f".acp-{secrets.token_hex(8)}.tmp"
+    # Until the permissions of the old file are set, nobody else may read the new content.
+    mode = 0o666 if old is None else 0o600
+    fd = folder.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
+    try:
+        try:
+            _write_all(fd, data)
+            if old is not None:
+                _take_over(fd, old)
+            os.fsync(fd)
+        finally:
+            os.close(fd)
+        folder.replace(name, temporary)
+    except BaseException:
+        with suppress(OSError):
+            folder.remove(temporary)
+        raise
+
+
+def _writable(folder: Folder, name: str, path: str) -> os.stat_result | None:
+    """Return what the existing file is, or None if there is none. A file that can't be written can't be replaced."""
+    try:
+        _check_regular(folder.status(name), path)
+        fd = folder.open(name, os.O_WRONLY)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        if error.errno == ETXTBSY:  # a program that runs keeps the old file
+            return folder.status(name)
+        raise
+    try:
+        found = os.fstat(fd)
+        _check_regular(found, path)
+        return found
+    finally:
+        os.close(fd)
+
+
+def _write_all(fd: int, data: bytes) -> None:
+    view = memoryview(data)
+    while view:
+        view = view[os.write(fd, view) :]
+
+
+def _take_over(fd: int, old: os.stat_result) -> None:
+    """Give a new file the owner and the permissions of an old one."""
+    if not hasattr(os, "fchmod"):
+        return
+    mode = stat.S_IMODE(old.st_mode) & 0o777
+    new = os.fstat(fd)
+    if (new.st_uid, new.st_gid) != (old.st_uid, old.st_gid):
+        try:
+            os.fchown(fd, old.st_uid, old.st_gid)
+        except OSError:
+            # It belongs to another group now, which gets no more than everybody had.
+            mode = mode & 0o707 | (mode & 0o007) << 3
+    os.fchmod(fd, mode)

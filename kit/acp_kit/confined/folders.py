@@ -1,0 +1,168 @@
+"""Reaches a folder below a root name by name, so that no symbolic link can be put in between.
+
+On POSIX, each folder is opened through the descriptor of the one that contains it, and a symbolic link is refused by
+the system. Whoever moves or replaces a folder meanwhile changes nothing for those that were opened. Windows offers no
+such calls: there, each path is resolved again after its use, and what was opened elsewhere is refused. A program that
+swaps folders at the right moment can then still make an empty temporary file appear outside.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager, suppress
+from errno import ELOOP, ENOTDIR
+from pathlib import Path
+from typing import Protocol
+
+# Constants that some systems don't have. With O_PATH, the permission to enter a folder is enough.
+_PATH: int = getattr(os, "O_PATH", os.O_RDONLY)
+_FOLDER: int = getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
+# A FIFO or a device that appears after the check must neither block nor become the terminal of this process.
+_FILE: int = sum(getattr(os, name, 0) for name in ("O_NOFOLLOW", "O_NONBLOCK", "O_NOCTTY", "O_CLOEXEC", "O_BINARY"))
+
+HAS_DESCRIPTORS: bool = {os.open, os.stat, os.mkdir, os.rename, os.unlink} <= os.supports_dir_fd
+
+
+class Folder(Protocol):
+    """A folder below a root. All names are those of its members."""
+
+    def enter(self, name: str, /) -> Folder:
+        """Open a folder in it."""
+        ...
+
+    def make(self, name: str, /) -> None:
+        """Create a folder in it."""
+        ...
+
+    def status(self, name: str, /) -> os.stat_result:
+        """Return what a member is. Symbolic links are not followed."""
+        ...
+
+    def open(self, name: str, flags: int, mode: int = 0o600, /) -> int:
+        """Open a file in it, and return the descriptor."""
+        ...
+
+    def replace(self, name: str, by: str, /) -> None:
+        """Rename a file, over another one if that exists."""
+        ...
+
+    def remove(self, name: str, /) -> None:
+        """Remove a file."""
+        ...
+
+    def close(self) -> None:
+        """Release the folder."""
+        ...
+
+
+@contextmanager
+def open_folder(root: Path, names: Sequence[str], *, create: bool, descriptors: bool) -> Generator[Folder]:
+    """Open the folder that is reached from a root by names.
+
+    Args:
+        root: a resolved path.
+        names: names without symbolic links. If one turns out to be one, the error is ELOOP or ENOTDIR.
+        create: whether to create folders that are missing. They stay, even if writing fails.
+        descriptors: whether to open each folder through the one before.
+    """
+    folder: Folder = _OpenFolder(os.open(root, _PATH | _FOLDER)) if descriptors else _NamedFolder(root)
+    try:
+        for name in names:
+            inner = _enter(folder, name, create)
+            folder.close()
+            folder = inner
+        yield folder
+    finally:
+        folder.close()
+
+
+def _enter(folder: Folder, name: str, create: bool) -> Folder:
+    try:
+        return folder.enter(name)
+    except FileNotFoundError:
+        if not create:
+            raise
+    with suppress(FileExistsError):
+        folder.make(name)
+    return folder.enter(name)
+
+
+class _OpenFolder:
+    """A folder by its descriptor."""
+
+    def __init__(self, fd: int) -> None:
+        self._fd = fd
+
+    def enter(self, name: str, /) -> Folder:
+        return _OpenFolder(os.open(name, _PATH | _FOLDER, dir_fd=self._fd))
+
+    def make(self, name: str, /) -> None:
+        os.mkdir(name, dir_fd=self._fd)
+
+    def status(self, name: str, /) -> os.stat_result:
+        return os.stat(name, dir_fd=self._fd, follow_symlinks=False)
+
+    def open(self, name: str, flags: int, mode: int = 0o600, /) -> int:
+        return os.open(name, flags | _FILE, mode, dir_fd=self._fd)
+
+    def replace(self, name: str, by: str, /) -> None:
+        os.replace(by, name, src_dir_fd=self._fd, dst_dir_fd=self._fd)
+
+    def remove(self, name: str, /) -> None:
+        os.unlink(name, dir_fd=self._fd)
+
+    def close(self) -> None:
+        os.close(self._fd)
+
+
+class _NamedFolder:
+    """A folder by its path, for systems without the calls that take a descriptor."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._check()
+
+    def enter(self, name: str, /) -> Folder:
+        if not stat.S_ISDIR(self.status(name).st_mode):
+            raise NotADirectoryError(ENOTDIR, os.strerror(ENOTDIR), name)
+        return _NamedFolder(self._path / name)
+
+    def make(self, name: str, /) -> None:
+        self._check()
+        os.mkdir(self._path / name)
+        self._check()
+
+    def status(self, name: str, /) -> os.stat_result:
+        found = os.lstat(self._path / name)
+        self._check()
+        return found
+
+    def open(self, name: str, flags: int, mode: int = 0o600, /) -> int:
+        self._check()
+        fd = os.open(self._path / name, flags | _FILE, mode)
+        try:
+            if not os.path.samestat(self.status(name), os.fstat(fd)):
+                raise OSError(ELOOP, os.strerror(ELOOP), name)
+        except BaseException:
+            os.close(fd)
+            if flags & os.O_EXCL:
+                with suppress(OSError):
+                    self.remove(name)
+            raise
+        return fd
+
+    def replace(self, name: str, by: str, /) -> None:
+        self._check()
+        os.replace(self._path / by, self._path / name)
+
+    def remove(self, name: str, /) -> None:
+        os.unlink(self._path / name)
+
+    def close(self) -> None:
+        pass
+
+    def _check(self) -> None:
+        if Path(os.path.realpath(self._path)) != self._path:
+            raise OSError(ELOOP, os.strerror(ELOOP), str(self._path))

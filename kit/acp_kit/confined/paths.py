@@ -1,0 +1,121 @@
+"""Decides from its text, and then from the symbolic links on its way, whether a path leads into one of the roots."""
+
+from __future__ import annotations
+
+import ntpath
+import os
+import posixpath
+import stat
+import sys
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from errno import ENOTDIR
+from pathlib import Path
+
+from acp_kit.confined.errors import InvalidPath, OutsideRoots
+
+# The longest path of Windows. On Linux and macOS it is 4096 or less.
+_MAX_LENGTH = 32767
+
+# Names that are devices in every folder of Windows, whatever their extension.
+_DEVICES = {"CON", "PRN", "AUX", "NUL", "CONIN$", "CONOUT$"} | {
+    f"{port}{number}" for port in ("COM", "LPT") for number in "0123456789¹²³"
+}
+_IS_WINDOWS = sys.platform == "win32"
+
+
+def check_text(path: str, *, windows: bool = _IS_WINDOWS) -> None:
+    """Refuse a text that can't be an absolute path, or that the system would read as something else than it says.
+
+    Args:
+        path: the text.
+        windows: whether the rules of Windows hold.
+
+    Raises:
+        InvalidPath: if it is refused.
+    """
+    if "\0" in path:
+        raise InvalidPath(path, "contains the character NUL")
+    if len(path) > _MAX_LENGTH:
+        raise InvalidPath(path, f"is longer than {_MAX_LENGTH} characters")
+    if windows:
+        _check_windows(path)
+    elif not posixpath.isabs(path):
+        raise InvalidPath(path, "is not an absolute path")
+    try:
+        os.fsencode(path)
+    except UnicodeEncodeError:
+        raise InvalidPath(path, "has characters that names of files can't have") from None
+
+
+def _check_windows(path: str) -> None:
+    path = path.replace("/", "\\")
+    if path.startswith(("\\\\?\\", "\\\\.\\", "\\??\\")):
+        raise InvalidPath(path, "is the path of a device")
+    drive, rest = ntpath.splitdrive(path)
+    if not drive or not rest.startswith("\\"):
+        raise InvalidPath(path, "is not an absolute path")
+    for name in rest.split("\\"):
+        if ":" in name:
+            raise InvalidPath(path, "names a stream inside of a file")
+        if name.endswith((".", " ")) and name not in (".", ".."):
+            raise InvalidPath(path, "has a name that ends with a dot or a space")
+        if name.partition(".")[0].rstrip(" ").upper() in _DEVICES:
+            raise InvalidPath(path, "has the name of a device in it")
+
+
+def locate(path: str, roots: Sequence[Path]) -> tuple[Path, tuple[str, ...]]:
+    """Return the root that a path leads into, and the names of the folders and the file below it.
+
+    Args:
+        path: the path as the peer sent it. Its symbolic links are resolved; the file need not exist.
+        roots: the roots, from `resolve_roots`.
+
+    Raises:
+        InvalidPath: if it can't be a path.
+        OutsideRoots: if it leads elsewhere.
+    """
+    check_text(path)
+    # On Windows, touching a path of a network share already sends the user's password hash to its server.
+    if _drive(path) not in {_drive(str(root)) for root in roots}:
+        raise OutsideRoots(path, roots)
+    real = Path(os.path.realpath(path))
+    for root in roots:
+        if real.is_relative_to(root):
+            return root, real.relative_to(root).parts
+    for folder in (real, *real.parents):
+        if (same := _same(folder, roots)) is not None:
+            return same, real.relative_to(folder).parts
+    raise OutsideRoots(path, roots)
+
+
+def resolve_roots(roots: Iterable[str | os.PathLike[str]]) -> tuple[Path, ...]:
+    """Return the resolved paths of roots, without those that are inside of others.
+
+    Raises:
+        InvalidPath: if one is not an absolute path.
+        NotADirectoryError, FileNotFoundError: if one is not a folder.
+    """
+    resolved: list[Path] = []
+    for root in roots:
+        check_text(os.fspath(root))
+        real = Path(os.path.realpath(root, strict=True))
+        if not real.is_dir():
+            raise NotADirectoryError(ENOTDIR, os.strerror(ENOTDIR), os.fspath(root))
+        resolved.append(real)
+    unique = dict.fromkeys(resolved)
+    return tuple(root for root in unique if not any(other in root.parents for other in unique))
+
+
+def _drive(path: str) -> str:
+    return os.path.normcase(os.path.splitdrive(path)[0])
+
+
+def _same(folder: Path, roots: Sequence[Path]) -> Path | None:
+    """Return the root that a folder is, by another spelling: file systems may ignore case, or the form of accents."""
+    with suppress(OSError):
+        found = os.lstat(folder)
+        for root in roots:
+            if stat.S_ISDIR(found.st_mode) and os.path.samestat(found, os.lstat(root)):
+                return root
+    return None

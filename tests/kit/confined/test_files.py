@@ -1,0 +1,187 @@
+"""Files inside of the roots are read and written; a write replaces the whole file or nothing."""
+
+from __future__ import annotations
+
+import copy
+import os
+import pickle
+import stat
+from pathlib import Path
+
+import pytest
+
+from acp_kit.confined import ConfinedFiles, FileTooLarge, InvalidPath, NotARegularFile, OutsideRoots
+from tests.kit.confined.conftest import SECRET, Place
+from tests.support.scale import count
+
+
+def test_a_file_is_read(place: Place) -> None:
+    assert place.files.read(f"{place.root}/notes.txt") == b"notes"
+    assert place.files.read(f"{place.root}/folder/../folder/./notes.txt") == b"notes"
+    assert place.files.read(f"{place.root}/notes.txt", first=2) == b"no"
+
+
+def test_a_missing_file_is_not_found(place: Place) -> None:
+    with pytest.raises(FileNotFoundError) as missing:
+        place.files.read(f"{place.root}/missing.txt")
+    assert missing.value.filename == f"{place.root}/missing.txt"
+    with pytest.raises(NotADirectoryError):
+        place.files.read(f"{place.root}/notes.txt/more")
+
+
+def test_a_file_is_written(place: Place) -> None:
+    place.files.write(f"{place.root}/notes.txt", b"changed")
+    assert (place.root / "notes.txt").read_bytes() == b"changed"
+    assert sorted(os.listdir(place.root)) == ["folder", "notes.txt"]
+
+
+def test_a_new_file_gets_the_folders_that_it_is_in(place: Place) -> None:
+    place.files.write(f"{place.root}/new/deep/file.txt", b"new")
+    assert (place.root / "new/deep/file.txt").read_bytes() == b"new"
+    umask = os.umask(0)
+    os.umask(umask)
+    assert stat.S_IMODE((place.root / "new/deep/file.txt").stat().st_mode) == 0o666 & ~umask
+
+
+def test_a_file_may_be_larger_than_one_read(place: Place) -> None:
+    data = os.urandom(3 * 1024 * 1024 + 1)
+    place.files.write(f"{place.root}/large", data)
+    assert place.files.read(f"{place.root}/large") == data
+
+
+def test_a_file_over_the_limit_is_neither_read_nor_written(place: Place) -> None:
+    files = ConfinedFiles(place.root, max_bytes=5)
+    path = place.root / "notes.txt"
+    files.write(str(path), b"12345")
+    assert files.read(str(path)) == b"12345"
+    with pytest.raises(FileTooLarge, match="is larger than the limit of 5 bytes"):
+        files.write(str(path), b"123456")
+    path.write_bytes(b"123456")
+    with pytest.raises(FileTooLarge, match="is larger than the limit of 5 bytes"):
+        files.read(str(path))
+    assert path.read_bytes() == b"123456"
+
+
+def test_links_inside_of_the_roots_are_followed_and_stay(place: Place) -> None:
+    link = place.root / "link"
+    link.symlink_to("folder/notes.txt")
+    assert place.files.read(str(link)) == b"notes"
+    place.files.write(str(link), b"changed")
+    assert link.is_symlink()
+    assert (place.root / "folder/notes.txt").read_bytes() == b"changed"
+    assert place.files.resolve(str(link)) == place.root / "folder/notes.txt"
+
+
+def test_a_link_may_lead_to_another_root(place: Place) -> None:
+    (place.root / "link").symlink_to(place.outside)
+    files = ConfinedFiles(place.root, place.outside)
+    assert files.read(f"{place.root}/link/notes.txt") == SECRET
+
+
+def test_a_hard_link_is_read_and_a_write_does_not_reach_the_other_name(place: Place) -> None:
+    os.link(place.outside / "notes.txt", place.root / "hard")
+    assert place.files.read(f"{place.root}/hard") == SECRET
+    place.files.write(f"{place.root}/hard", b"changed")
+    assert (place.root / "hard").read_bytes() == b"changed"
+    assert place.is_untouched()
+
+
+def test_a_file_keeps_its_permissions(place: Place) -> None:
+    path = place.root / "notes.txt"
+    for mode in (0o600, 0o755, 0o664):
+        path.chmod(mode)
+        place.files.write(str(path), b"changed")
+        assert stat.S_IMODE(path.stat().st_mode) == mode
+
+
+def test_a_program_that_is_written_anew_does_not_run_as_its_owner(place: Place) -> None:
+    path = place.root / "notes.txt"
+    path.chmod(0o4755)
+    place.files.write(str(path), b"changed")
+    assert stat.S_IMODE(path.stat().st_mode) == 0o755
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
+def test_a_file_keeps_its_owner(place: Place) -> None:
+    path = place.root / "notes.txt"
+    os.chown(path, 1234, 5678)
+    place.files.write(str(path), b"changed")
+    assert (path.stat().st_uid, path.stat().st_gid) == (1234, 5678)
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root can write read-only files")
+def test_a_read_only_file_is_not_replaced(place: Place) -> None:
+    path = place.root / "notes.txt"
+    path.chmod(0o444)
+    with pytest.raises(PermissionError):
+        place.files.write(str(path), b"changed")
+    assert path.read_bytes() == b"notes"
+
+
+def test_a_failed_write_leaves_the_file_and_nothing_else(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(_: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.fsync", full)
+    with pytest.raises(OSError, match="No space left"):
+        place.files.write(f"{place.root}/notes.txt", b"changed")
+    assert (place.root / "notes.txt").read_bytes() == b"notes"
+    assert sorted(os.listdir(place.root)) == ["folder", "notes.txt"]
+
+
+def test_no_descriptor_is_left_open(place: Place) -> None:
+    before = os.listdir("/dev/fd")
+    for path in ("notes.txt", "folder/notes.txt", "missing/notes.txt", "folder", "../outside/notes.txt"):
+        for act in (place.files.read, lambda path: place.files.write(path, b"changed")):
+            try:
+                act(f"{place.root}/{path}")
+            except (OSError, OutsideRoots):
+                continue
+    assert os.listdir("/dev/fd") == before
+
+
+@pytest.mark.stress
+def test_a_reader_sees_the_old_content_or_the_new(tmp_path: Path) -> None:
+    files, path = ConfinedFiles(tmp_path), f"{tmp_path}/notes.txt"
+    files.write(path, b"a" * 100_000)
+    for number in range(count(20, 500)):
+        with open(path, "rb") as before:
+            files.write(path, bytes([97 + number % 26]) * 100_000)
+            assert len(set(before.read())) == 1
+
+
+def test_roots_are_existing_folders(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(ValueError, match="at least one root"):
+        ConfinedFiles()
+    with pytest.raises(InvalidPath, match="is not an absolute path"):
+        ConfinedFiles("relative")
+    with pytest.raises(FileNotFoundError):
+        ConfinedFiles(tmp_path / "missing")
+    with pytest.raises(NotADirectoryError):
+        ConfinedFiles(tmp_path / "file")
+
+
+def test_a_root_inside_of_another_adds_nothing(place: Place) -> None:
+    assert ConfinedFiles(place.root / "folder", place.root, place.root).roots == (place.root,)
+
+
+def test_a_root_may_be_a_link(place: Place) -> None:
+    link = place.root.with_name("link")
+    link.symlink_to(place.root)
+    files = ConfinedFiles(link)
+    assert files.read(f"{link}/notes.txt") == files.read(f"{place.root}/notes.txt") == b"notes"
+
+
+def test_the_whole_file_system_may_be_the_root(place: Place) -> None:
+    assert ConfinedFiles("/").read(f"{place.outside}/notes.txt") == SECRET
+
+
+def test_errors_can_be_copied(place: Place) -> None:
+    for error in (
+        InvalidPath("a", "b"),
+        OutsideRoots("a", [place.root]),
+        NotARegularFile("a", 1),
+        FileTooLarge("a", 1),
+    ):
+        assert str(pickle.loads(pickle.dumps(error))) == str(copy.copy(error)) == str(error)
