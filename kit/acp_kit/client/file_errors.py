@@ -1,0 +1,38 @@
+"""Turns the errors of files into the errors that requests are answered with."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from contextlib import contextmanager
+
+from acp_kit.client.text_format import NotText
+from acp_kit.confined import FileTooLarge, InvalidPath, NotARegularFile, OutsideRoots
+from acp_runtime import InternalError, InvalidParams, ResourceNotFound
+from acp_runtime.escaping import printable
+
+_MAX_PATH = 4096
+
+
+@contextmanager
+def answering_file_errors(path: str) -> Generator[None]:
+    """Raise the protocol's error in place of those that using the path of a request can have.
+
+    Raises:
+        ResourceNotFound: the file doesn't exist.
+        InvalidParams: the path is not absolute or leads outside of the roots, what is there is not a text file, or the
+            file is too large.
+        InternalError: the system refuses, for example because of permissions.
+    """
+    data: dict[str, object] = {"path": path[:_MAX_PATH]}
+    try:
+        yield
+    except OutsideRoots as error:
+        raise InvalidParams(str(error), {**data, "roots": [str(root) for root in error.roots]}) from error
+    except (InvalidPath, NotARegularFile, FileTooLarge) as error:
+        raise InvalidParams(str(error), data) from error
+    except NotText as error:
+        raise InvalidParams(f"{printable(path)!r} {error}.", data) from error
+    except (FileNotFoundError, NotADirectoryError) as error:
+        raise ResourceNotFound(f"{printable(path)!r} doesn't exist.", data) from error
+    except OSError as error:
+        raise InternalError(f"{printable(path)!r}: {error.strerror}.", data) from error

@@ -1,0 +1,175 @@
+"""Serves `fs/read_text_file` and `fs/write_text_file` from folders on the disk, and nothing outside of them.
+
+    class MyClient(Client):
+        def __init__(self, agent: RemoteAgent) -> None:
+            self.workspace = Workspace("/path/to/project")
+
+        async def fs_read_text_file(self, request: ReadTextFileRequest) -> ReadTextFileResponse:
+            return await self.workspace.fs_read_text_file(request)
+
+        async def fs_write_text_file(self, request: WriteTextFileRequest) -> WriteTextFileResponse:
+            return await self.workspace.fs_write_text_file(request)
+
+Pass `workspace.capabilities()` to `initialize`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Awaitable, Callable
+from inspect import isawaitable
+from io import StringIO
+from itertools import islice
+from pathlib import Path
+from typing import TypeAlias
+from weakref import WeakValueDictionary
+
+from acp_bindings.v1 import (
+    FileSystemCapabilities,
+    ReadTextFileRequest,
+    ReadTextFileResponse,
+    WriteTextFileRequest,
+    WriteTextFileResponse,
+)
+from acp_kit.client.file_errors import answering_file_errors
+from acp_kit.client.text_format import MARK_BYTES, TextFormat
+from acp_kit.confined import ConfinedFiles
+from acp_kit.profiles import like
+from acp_kit.uninterrupted import uninterrupted
+from acp_runtime import MethodNotFound
+
+ReadBuffer: TypeAlias = Callable[[Path], str | Awaitable[str | None] | None]
+OnWrite: TypeAlias = Callable[[Path, str], Awaitable[None] | None]
+
+
+class Workspace:
+    """The text files that the agent may read and write. All sessions share it.
+
+    Requests for the same path are handled one after the other, in the order in which they came. A write that has begun
+    is finished even if the agent cancels it.
+
+    Args:
+        roots: absolute paths of existing folders. What is in them can be reached, and symbolic links between them work.
+        read_only: whether to refuse writes and not to advertise them.
+        encoding: the encoding of files that have no byte order mark.
+        max_bytes: the size of the largest file that is read or written, in bytes, even if only a part of it is wanted.
+        read_buffer: returns the text that an editor has for a file and has not saved, or None to read the file. It
+            gets the path with symbolic links resolved, and may be a coroutine function.
+        on_write: called with the resolved path and the text after a file was written. It may be a coroutine function.
+            If it raises, the request is answered with an error, although the file is written.
+
+    Raises:
+        ValueError: if there is no root, or one is not an absolute path.
+        OSError: if a root is not an existing folder.
+        LookupError: if the encoding doesn't exist.
+    """
+
+    def __init__(
+        self,
+        *roots: str | os.PathLike[str],
+        read_only: bool = False,
+        encoding: str = "utf-8",
+        max_bytes: int = 16 * 1024 * 1024,
+        read_buffer: ReadBuffer | None = None,
+        on_write: OnWrite | None = None,
+    ) -> None:
+        "".encode(encoding)
+        self._files = ConfinedFiles(*roots, max_bytes=max_bytes)
+        self._read_only = read_only
+        self._encoding = encoding
+        self._read_buffer = read_buffer
+        self._on_write = on_write
+        self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+
+    @property
+    def roots(self) -> tuple[Path, ...]:
+        """The roots with symbolic links resolved, without those that are inside of others."""
+        return self._files.roots
+
+    def capabilities(self, agent: object = None) -> FileSystemCapabilities:
+        """Return what to advertise in `initialize`, as `client_capabilities.fs`.
+
+        Args:
+            agent: the proxy of the agent. Only needed if its profile is not `acp_bindings.v1`.
+        """
+        return like(agent, FileSystemCapabilities)(read_text_file=True, write_text_file=not self._read_only)
+
+    async def fs_read_text_file(self, request: ReadTextFileRequest) -> ReadTextFileResponse:
+        r"""Return the text of a file, or some lines of it, without its byte order mark.
+
+        Lines end with "\n", "\r\n" or "\r", and keep these ends. The line 0, which some agents ask for, is the first
+        one, too. Beyond the last line, the text is empty.
+
+        Raises:
+            ResourceNotFound: the file doesn't exist.
+            InvalidParams: the path is not absolute or leads outside of the roots, what is there is not a text file, or
+                it is too large.
+            InternalError: the system refuses to read it.
+        """
+        path, line, limit = request.path, request.line, request.limit
+        with answering_file_errors(path):
+            async with self._lock(path):
+                text = await self._unsaved(path)
+                if text is not None:
+                    content = _lines(text, line, limit)
+                else:
+                    content = await asyncio.to_thread(lambda: _lines(self._read(path), line, limit))
+        return like(request, ReadTextFileResponse)(content=content)
+
+    async def fs_write_text_file(self, request: WriteTextFileRequest) -> WriteTextFileResponse:
+        """Replace the text of a file, or create it and the folders that it is in.
+
+        The file keeps its permissions, and its encoding and byte order mark if it has one. Line ends are written as
+        they are.
+
+        Raises:
+            MethodNotFound: the workspace is read-only.
+            InvalidParams: the path is not absolute or leads outside of the roots, what is there is not a file, the text
+                is too large, or the encoding lacks one of its characters.
+            InternalError: the system refuses to write it. Then it is unchanged.
+        """
+        if self._read_only:
+            raise MethodNotFound("fs/write_text_file")
+        with answering_file_errors(request.path):
+            async with self._lock(request.path):
+                await uninterrupted(self._write(request.path, request.content))
+        return like(request, WriteTextFileResponse)()
+
+    def _lock(self, path: str) -> asyncio.Lock:
+        return self._locks.setdefault(path, asyncio.Lock())
+
+    async def _unsaved(self, path: str) -> str | None:
+        if self._read_buffer is None:
+            return None
+        text = self._read_buffer(await asyncio.to_thread(self._files.resolve, path))
+        return await text if isawaitable(text) else text
+
+    def _read(self, path: str) -> str:
+        data = self._files.read(path)
+        return TextFormat.of(data, self._encoding).decode(data)
+
+    async def _write(self, path: str, text: str) -> None:
+        real = await asyncio.to_thread(self._replace, path, text)
+        if self._on_write is not None:
+            told = self._on_write(real, text)
+            if told is not None:
+                await told
+
+    def _replace(self, path: str, text: str) -> Path:
+        real = self._files.resolve(path)
+        try:
+            start = self._files.read(path, first=MARK_BYTES)
+        except (FileNotFoundError, NotADirectoryError):
+            start = b""
+        self._files.write(path, TextFormat.of(start, self._encoding).encode(text))
+        return real
+
+
+def _lines(text: str, line: int | None, limit: int | None) -> str:
+    if not line and limit is None:
+        return text
+    first = max((line or 1) - 1, 0)
+    last = None if limit is None else first + limit
+    # Not `splitlines`, for which a form feed and other characters end a line, too.
+    return "".join(islice(StringIO(text, newline=""), first, last))
