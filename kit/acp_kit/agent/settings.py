@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
+from typing_extensions import TypeIs
+
 from acp_bindings.v1 import (
     SessionConfigOption,
     SessionConfigOptionBoolean,
@@ -225,12 +227,17 @@ def _in_profile(session: Session, option: SessionConfigOption) -> SessionConfigO
 
 def _values(option: SessionConfigOptionSelect) -> Iterator[SessionConfigSelectOption]:
     """Return the values of an option, those in groups too."""
-    group, single = like(option, SessionConfigSelectGroup), like(option, SessionConfigSelectOption)
     for each in option.options:
-        if isinstance(each, group):
+        if _is_group(each):
             yield from each.options
-        elif isinstance(each, single):
+        else:
             yield each
+
+
+def _is_group(
+    each: SessionConfigSelectOption | SessionConfigSelectGroup,
+) -> TypeIs[SessionConfigSelectGroup]:
+    return hasattr(each, "group")
 
 
 def _listed(values: Iterable[object]) -> str:

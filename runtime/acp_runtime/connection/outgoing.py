@@ -82,8 +82,8 @@ class Outgoing:
         self._handler: Handler | None = None
         self._closed: ConnectionClosed | None = None
         self._notifications_stopped = False
-        self._loop = get_running_loop()
-        self.closed: asyncio.Future[ConnectionClosed] = self._loop.create_future()
+        self.loop = get_running_loop()
+        self.closed: asyncio.Future[ConnectionClosed] = self.loop.create_future()
 
     async def request(self, method: Request[P, R], params: P) -> R:
         """Send a request and wait for its result.
@@ -96,7 +96,7 @@ class Outgoing:
             ProtocolVersionMismatch: if the peer answered with another version of the protocol.
             RuntimeError: if the connection belongs to another event loop; nothing was sent.
         """
-        if get_running_loop() is not self._loop or self._closed is not None:
+        if get_running_loop() is not self.loop or self._closed is not None:
             self._check_open()
         self._guards.check_call(method, params)
         if method.opens and self._handler is not None:
@@ -116,7 +116,7 @@ class Outgoing:
             PydanticSerializationError: if the params are not JSON of their type; nothing was sent.
             RuntimeError: if the connection belongs to another event loop; nothing was sent.
         """
-        if self._closed is not None or get_running_loop() is not self._loop or self._writer.broken:
+        if self._closed is not None or get_running_loop() is not self.loop or self._writer.broken:
             self._check_notifications()
         self._guards.check_call(method, params)
         self._send_notification(method.wire, params)
@@ -237,7 +237,7 @@ class Outgoing:
         self._notifications_stopped = True
 
     def _check_loop(self) -> None:
-        if get_running_loop() is not self._loop:
+        if get_running_loop() is not self.loop:
             raise RuntimeError(
                 "This connection belongs to another event loop. From another thread, use "
                 "asyncio.run_coroutine_threadsafe(<call>, <its loop>)."
@@ -277,7 +277,7 @@ class Outgoing:
         """Wait until the writer is no longer full or the call has been answered."""
         # Marks an error as retrieved: if the caller is cancelled here, no code awaits the future.
         call.future.add_done_callback(lambda future: future.cancelled() or future.exception())
-        drain = self._loop.create_task(self._writer.drain())
+        drain = self.loop.create_task(self._writer.drain())
         try:
             await asyncio.wait({drain, call.future}, return_when=asyncio.FIRST_COMPLETED)
         finally:
@@ -305,7 +305,7 @@ class Outgoing:
         """Register a request that was sent as a pending call."""
         session = session_of(self._profile, params)
         creates_session = method is not None and method.creates_session
-        future = self._loop.create_future()
+        future = self.loop.create_future()
         call = Call(self._pending.next_id, wire, method, params, session, future, caller, creates_session)
         self._pending.add(call)
         if creates_session:

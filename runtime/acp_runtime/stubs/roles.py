@@ -14,6 +14,8 @@ from acp_runtime.stubs.methods import AnyMethod, Notification, Request
 from acp_runtime.stubs.params import build_params, ready_made
 
 if TYPE_CHECKING:
+    from asyncio import AbstractEventLoop
+
     from acp_runtime.stubs.extensions import Extension, ExtNotification, ExtRequest, Handled
 
 P = TypeVar("P")
@@ -21,7 +23,13 @@ R = TypeVar("R")
 
 
 class Channel(Protocol):
-    """The interface of a connection that a proxy uses."""
+    """The interface of a connection that a proxy uses.
+
+    Attributes:
+        loop: the event loop that the connection belongs to.
+    """
+
+    loop: AbstractEventLoop
 
     async def request(self, method: Request[P, R], params: P) -> R:
         """Send a request and wait for its result."""
@@ -245,6 +253,11 @@ class Remote:
             The reason; for a subprocess also its exit code and the end of its stderr.
         """
         return await self._channel.wait_closed()
+
+    @property
+    def event_loop(self) -> AbstractEventLoop:
+        """The event loop that the connection belongs to. Its methods can be called only there."""
+        return self._channel.loop
 
     # Plain functions that return the awaitable, which saves a coroutine frame for each message.
     def _call(self, method: Request[P, R], /, **keywords: Any) -> Awaitable[R]:

@@ -1,0 +1,179 @@
+"""Blocks of content: made from text and files, read as text, and checked against what an agent can take."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections.abc import Iterable, Iterator, Sequence
+from mimetypes import guess_type
+from pathlib import Path
+
+from acp_bindings.v1 import (
+    BlobResourceContents,
+    ContentBlock,
+    ContentBlockAudio,
+    ContentBlockImage,
+    ContentBlockResource,
+    ContentBlockResourceLink,
+    ContentBlockText,
+    PromptCapabilities,
+    RemoteAgent,
+    TextResourceContents,
+    ToolCallContentDiff,
+)
+
+_UNKNOWN = "application/octet-stream"
+
+
+class UnsupportedContent(ValueError):
+    """An agent can't take some blocks of a prompt.
+
+    Attributes:
+        blocks: those blocks.
+    """
+
+    def __init__(self, blocks: Sequence[ContentBlock], reason: str) -> None:
+        super().__init__(reason)
+        self.blocks = [*blocks]
+
+
+def text(value: str) -> ContentBlockText:
+    """Return a block of text."""
+    return ContentBlockText(text=value)
+
+
+def image(source: str | Path | bytes, mime_type: str | None = None) -> ContentBlockImage:
+    """Return an image.
+
+    Args:
+        source: a file, or the bytes of one.
+        mime_type: such as `image/png`; without it, by the name of the file.
+
+    Raises:
+        OSError: if the file can't be read.
+        ValueError: if the type is not known from the name.
+    """
+    return ContentBlockImage(data=_encoded(source), mime_type=mime_type or _media_type(source, "image"))
+
+
+def audio(source: str | Path | bytes, mime_type: str | None = None) -> ContentBlockAudio:
+    """Return a sound.
+
+    Args:
+        source: a file, or the bytes of one.
+        mime_type: such as `audio/wav`; without it, by the name of the file.
+
+    Raises:
+        OSError: if the file can't be read.
+        ValueError: if the type is not known from the name.
+    """
+    return ContentBlockAudio(data=_encoded(source), mime_type=mime_type or _media_type(source, "audio"))
+
+
+def resource(path: str | Path, mime_type: str | None = None) -> ContentBlockResource:
+    """Return a file with its content: as text if it is UTF-8 without NUL, else as bytes.
+
+    Raises:
+        OSError: if the file can't be read.
+    """
+    file = Path(path).absolute()
+    data, kind = file.read_bytes(), mime_type or guess_type(file.name)[0]
+    try:
+        decoded = None if b"\0" in data else data.decode()
+    except UnicodeDecodeError:
+        decoded = None
+    if decoded is None:
+        contents: TextResourceContents | BlobResourceContents = BlobResourceContents(
+            uri=file.as_uri(), blob=b64encode(data).decode(), mime_type=kind or _UNKNOWN
+        )
+    else:
+        contents = TextResourceContents(uri=file.as_uri(), text=decoded, mime_type=kind)
+    return ContentBlockResource(resource=contents)
+
+
+def link(path: str | Path, name: str | None = None) -> ContentBlockResourceLink:
+    """Return a link to a file, which every agent takes. The file need not exist.
+
+    Args:
+        path: the file.
+        name: what the user sees; without it, the name of the file.
+    """
+    file = Path(path).absolute()
+    kind = guess_type(file.name)[0]
+    size = file.stat().st_size if file.is_file() else None
+    return ContentBlockResourceLink(uri=file.as_uri(), name=name or file.name, mime_type=kind, size=size)
+
+
+def diff(path: str | Path, old: str | None, new: str) -> ToolCallContentDiff:
+    """Return a change of a file, for a tool call.
+
+    Args:
+        path: the file, absolute.
+        old: its content before; None for a new file.
+        new: its content after.
+    """
+    return ToolCallContentDiff(path=str(path), old_text=old, new_text=new)
+
+
+def to_text(blocks: Iterable[ContentBlock]) -> str:
+    """Return blocks as one text, for models that take nothing else. No block is dropped.
+
+    Links become `[name](uri)`, embedded text is put between tags with its URI, and of images, sounds and other data the
+    kind and the URI remain.
+    """
+    return "\n".join(map(_as_text, blocks))
+
+
+def prompt_for(agent: RemoteAgent, blocks: Iterable[ContentBlock]) -> list[ContentBlock]:
+    """Return the blocks of a prompt if the agent can take all of them.
+
+    Raises:
+        UnsupportedContent: if it can't. The message says which and why; `link` always works.
+    """
+    found = [*blocks]
+    capabilities = agent.capabilities and agent.capabilities.prompt_capabilities
+    refused = [*_refused(found, capabilities or PromptCapabilities())]
+    if refused:
+        kinds = ", ".join(dict.fromkeys(block.type for block in refused))
+        raise UnsupportedContent(
+            refused,
+            f"This agent takes no blocks of the kind {kinds} in a prompt. It takes text and links to resources.",
+        )
+    return found
+
+
+def _refused(blocks: Iterable[ContentBlock], capabilities: PromptCapabilities) -> Iterator[ContentBlock]:
+    taken = {
+        "image": capabilities.image,
+        "audio": capabilities.audio,
+        "resource": capabilities.embedded_context,
+    }
+    return (block for block in blocks if not taken.get(block.type, True))
+
+
+def _as_text(block: ContentBlock) -> str:
+    if block.type == "text":
+        return block.text
+    if block.type == "resource_link":
+        return f"[{block.title or block.name}]({block.uri})"
+    if block.type == "resource":
+        contents = block.resource
+        body = getattr(contents, "text", None)
+        if body is None:
+            return f"[{contents.mime_type or _UNKNOWN}: {contents.uri}]"
+        return f'<resource uri="{contents.uri}">\n{body}\n</resource>'
+    uri = getattr(block, "uri", None)
+    return f"[{block.mime_type}: {uri}]" if uri else f"[{block.mime_type}]"
+
+
+def _encoded(source: str | Path | bytes) -> str:
+    data = source if isinstance(source, bytes) else Path(source).read_bytes()
+    return b64encode(data).decode()
+
+
+def _media_type(source: str | Path | bytes, kind: str) -> str:
+    if isinstance(source, bytes):
+        raise ValueError(f"Bytes have no name that tells their type. Pass mime_type='{kind}/...'.")
+    found = guess_type(Path(source).name)[0]
+    if found is None or not found.startswith(f"{kind}/"):
+        raise ValueError(f"{Path(source).name!r} doesn't tell which type it has. Pass mime_type='{kind}/...'.")
+    return found

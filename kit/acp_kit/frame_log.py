@@ -1,0 +1,122 @@
+"""A log of the messages of a connection, as a file with one JSON object a line."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from logging import getLogger
+from pathlib import Path
+from threading import Lock
+from time import time
+from types import TracebackType
+
+from acp_runtime.logs import redact
+from acp_runtime.options import Direction
+
+_logger = getLogger(__name__)
+
+# Each exists on some platforms only.
+_FLAGS = getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+
+
+class FrameLog:
+    """Writes each message to a file: `Options(on_frame=FrameLog("acp.jsonl"))`.
+
+    A line is an object with `time` (seconds since 1970), `direction` (`in` or `out`), `size` (bytes on the wire) and
+    `message`. The values of `env` and `headers` are redacted; texts are not, so the file can be read by its owner only.
+    A full file is renamed to `<name>.1`, the one before to `<name>.2`, and so on.
+
+    A file that can't be written never disturbs the connection: it is said once at WARNING, and the log ends. One file
+    belongs to one process.
+    """
+
+    def __init__(
+        self,
+        path: str | Path,
+        *,
+        max_bytes: int = 10 * 1024 * 1024,
+        backups: int = 3,
+        redact: Callable[[bytes], bytes] = redact,
+    ) -> None:
+        """Open the file, and append to it if it exists.
+
+        Args:
+            path: the file. Its folder must exist.
+            max_bytes: a file that would become larger is renamed first.
+            backups: how many renamed files to keep.
+            redact: returns the JSON to write for a line.
+
+        Raises:
+            OSError: if the file can't be opened.
+        """
+        self._path = Path(path)
+        self._max_bytes = max_bytes
+        self._backups = backups
+        self._redact = redact
+        self._lock = Lock()
+        self._file: int | None = None
+        self._size = 0
+        self._open()
+
+    def __call__(self, direction: Direction, line: bytes, seconds: float) -> None:
+        """Write a message. `Options.on_frame` calls this."""
+        about = f'{{"time":{time():.6f},"direction":{json.dumps(direction)},"size":{len(line)},"message":'
+        entry = about.encode() + self._redact(line) + b"}\n"
+        with self._lock:
+            if self._file is None:
+                return
+            try:
+                self._write(entry)
+            except OSError as error:
+                _logger.warning("%s can't be written, so the log of messages ends: %s", self._path, error)
+                self._close()
+
+    def close(self) -> None:
+        """Close the file. Later messages are not written. May be called twice."""
+        with self._lock:
+            self._close()
+
+    def __enter__(self) -> FrameLog:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _open(self) -> None:
+        self._file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_APPEND | _FLAGS, 0o600)
+        self._size = os.fstat(self._file).st_size
+        if self._size:
+            os.lseek(self._file, -1, os.SEEK_END)
+            if os.read(self._file, 1) != b"\n":
+                self._write(b"\n")  # the last line was cut off: the disk was full, or the process was killed
+
+    def _close(self) -> None:
+        if self._file is not None:
+            os.close(self._file)
+            self._file = None
+
+    def _write(self, entry: bytes) -> None:
+        if self._size and self._size + len(entry) > self._max_bytes:
+            self._rotate()
+        assert self._file is not None
+        rest = memoryview(entry)
+        while rest:
+            written = os.write(self._file, rest)
+            self._size += written
+            rest = rest[written:]
+
+    def _rotate(self) -> None:
+        self._close()
+        if self._backups == 0:
+            self._path.unlink()
+        for number in range(self._backups, 0, -1):
+            older = self._path if number == 1 else self._backup(number - 1)
+            if older.exists():
+                older.replace(self._backup(number))
+        self._open()
+
+    def _backup(self, number: int) -> Path:
+        return self._path.with_name(f"{self._path.name}.{number}")

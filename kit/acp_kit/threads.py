@@ -1,0 +1,142 @@
+"""Calling a peer from a worker thread, for code that isn't asynchronous."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from concurrent.futures import Future
+from concurrent.futures import TimeoutError as NotYet
+from threading import Lock
+from typing import Any, Generic, ParamSpec, TypeVar
+
+from acp_runtime.stubs.roles import Remote
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+# How often a waiting thread looks whether the event loop still runs, in seconds.
+_LOOK = 1.0
+
+
+class FromThread:
+    """Calls coroutine functions in the event loop of a connection, and blocks the thread until they return.
+
+    call = from_thread(self.client)
+    await asyncio.to_thread(work, call)
+
+    def work(call: FromThread) -> None:
+        call(client.session_update, session_id=session_id, update=update)
+    """
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, start_deadline: float) -> None:
+        self._loop = loop
+        self._start_deadline = start_deadline
+
+    def __call__(self, method: Callable[P, Awaitable[R]], /, *args: P.args, **keywords: P.kwargs) -> R:
+        """Call a method of the proxy, or any other coroutine function for its event loop, and return its result.
+
+        Raises:
+            RuntimeError: It is called in an event loop, or the event loop of the connection doesn't run. Nothing was
+                sent.
+            CancelledError: The event loop ended before the method returned.
+        """
+        self._refuse_deadlock()
+        call = _Call(lambda: method(*args, **keywords))
+        self._loop.call_soon_threadsafe(call.start)
+        call.wait_for_start(self._loop, self._start_deadline)
+        return call.wait(self._loop)
+
+    def _refuse_deadlock(self) -> None:
+        try:
+            running = asyncio.get_running_loop()
+        except RuntimeError:
+            running = None
+        if running is self._loop:
+            raise RuntimeError(
+                "This thread runs the event loop of the connection, which would wait for itself. "
+                "Await the method instead."
+            )
+        if running is not None:
+            raise RuntimeError(
+                "This thread runs another event loop, which would stop while it waits. Call from a thread without one: "
+                "await asyncio.to_thread(...)."
+            )
+        if not self._loop.is_running():
+            raise RuntimeError("The event loop of the connection does not run any more. Nothing was sent.")
+
+
+def from_thread(proxy: Remote, *, start_deadline: float = 30.0) -> FromThread:
+    """Return a function that calls methods of a proxy from a worker thread.
+
+    Args:
+        proxy: the proxy, such as an agent's `RemoteClient`.
+        start_deadline: how long the event loop may take to begin with a call, in seconds. If it takes longer, it is
+            probably blocked by code that waits for this very thread, such as `thread.join()` in a handler: the call is
+            given up then, and nothing was sent.
+    """
+    return FromThread(proxy.event_loop, start_deadline)
+
+
+class _Call(Generic[R]):
+    """One call: it is either begun by the event loop or given up by the thread, never both."""
+
+    def __init__(self, begin: Callable[[], Awaitable[R]]) -> None:
+        self._begin = begin
+        self._lock = Lock()
+        self._given_up = False
+        self._started: Future[None] = Future()
+        self._result: Future[R] = Future()
+        self._task: asyncio.Future[R] | None = None
+
+    def start(self) -> None:
+        """Begin the call. Runs in the event loop."""
+        with self._lock:
+            if self._given_up:
+                return
+            self._started.set_result(None)
+        self._task = asyncio.ensure_future(self._run())
+        self._task.add_done_callback(self._finish)
+
+    async def _run(self) -> R:
+        return await self._begin()
+
+    def _finish(self, task: asyncio.Future[R]) -> None:
+        if task.cancelled():
+            self._result.cancel()
+            return
+        error = task.exception()
+        if error is None:
+            self._result.set_result(task.result())
+        else:
+            self._result.set_exception(error)
+
+    def wait_for_start(self, loop: asyncio.AbstractEventLoop, deadline: float) -> None:
+        try:
+            self._started.result(deadline)
+        except NotYet:
+            with self._lock:
+                self._given_up = not self._started.done()
+            if self._given_up:
+                raise RuntimeError(
+                    f"The event loop of the connection has not run for {deadline:g} seconds. Is it waiting for this "
+                    "thread? Wait for threads with `await asyncio.to_thread(...)`. Nothing was sent."
+                ) from None
+
+    def wait(self, loop: asyncio.AbstractEventLoop) -> R:
+        while True:
+            try:
+                return self._result.result(_LOOK)
+            except NotYet:
+                if self._result.done():
+                    return self._result.result()  # a TimeoutError of the method itself
+                if not loop.is_running():
+                    raise RuntimeError("The event loop of the connection stopped before the method returned.") from None
+            except BaseException:
+                self._cancel(loop)
+                raise
+
+    def _cancel(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Cancel the call if the thread stops waiting for it, as on Ctrl-C."""
+        task: Any = self._task
+        if task is not None and not self._result.done() and loop.is_running():
+            loop.call_soon_threadsafe(task.cancel)

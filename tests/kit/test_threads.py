@@ -1,0 +1,171 @@
+"""A worker thread can call the peer; whatever would block for ever is refused with a sentence."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from acp_bindings.v1 import ContentBlockText, SessionUpdateAgentMessageChunk
+from acp_kit.agent import Turn
+from acp_kit.threads import FromThread, from_thread
+from acp_runtime import CapabilityError
+from tests.support.kit.turns import conversation
+
+
+def chunk(text: str) -> SessionUpdateAgentMessageChunk:
+    return SessionUpdateAgentMessageChunk(content=ContentBlockText(text=text))
+
+
+async def test_a_thread_calls_methods_of_the_proxy_and_gets_their_results() -> None:
+    results: list[Any] = []
+
+    def work(turn: Turn) -> None:
+        client = turn.session.client
+        call = from_thread(client)
+        for number in range(100):
+            call(client.session_update, session_id=turn.session.id, update=chunk(str(number)))
+        results.append(call(client.session_request_permission, **permission(turn)).outcome.outcome)
+
+    async def act(turn: Turn) -> None:
+        await asyncio.to_thread(work, turn)
+
+    async with conversation() as talk:
+        await talk.prompt(act, "yes")
+        assert [update.content.text for update in talk.updates] == [str(number) for number in range(100)]
+        assert results == ["selected"]
+
+
+def permission(turn: Turn) -> dict[str, Any]:
+    from acp_bindings.v1 import PermissionOption, ToolCallUpdate
+
+    option = PermissionOption(option_id="yes", name="Yes", kind="allow_once")
+    return {"session_id": turn.session.id, "tool_call": ToolCallUpdate(tool_call_id="c"), "options": [option]}
+
+
+async def test_a_thread_can_use_a_turn_and_a_tool_call() -> None:
+    def work(turn: Turn) -> None:
+        call = from_thread(turn.session.client)
+        call(turn.say, "from a thread")
+
+    async def act(turn: Turn) -> None:
+        await asyncio.to_thread(work, turn)
+
+    async with conversation() as talk:
+        await talk.prompt(act)
+        assert [update.content.text for update in talk.updates] == ["from a thread"]
+
+
+async def test_an_error_of_the_call_is_raised_in_the_thread() -> None:
+    raised: list[BaseException] = []
+
+    def work(turn: Turn) -> None:
+        client = turn.session.client
+        try:
+            from_thread(client)(client.terminal_create, session_id="s", command="ls")
+        except CapabilityError as error:
+            raised.append(error)
+
+    async def act(turn: Turn) -> None:
+        await asyncio.to_thread(work, turn)
+
+    async with conversation() as talk:
+        await talk.prompt(act)
+        assert len(raised) == 1
+
+
+async def test_a_timeout_of_the_call_itself_is_its_error() -> None:
+    async def times_out() -> None:
+        raise TimeoutError("mine")
+
+    async with conversation() as talk:
+        call = from_thread(talk.agent)
+        with pytest.raises(TimeoutError, match="mine"):
+            await asyncio.to_thread(call, times_out)
+
+
+async def test_a_call_in_the_loop_s_own_thread_is_refused() -> None:
+    async with conversation() as talk:
+        call = from_thread(talk.agent)
+        with pytest.raises(RuntimeError, match=r"Await the method instead\."):
+            call(talk.agent.session_new, cwd="/work", mcp_servers=[])
+
+
+async def test_a_call_in_another_event_loop_is_refused() -> None:
+    async with conversation() as talk:
+        call = from_thread(talk.agent)
+
+        async def other() -> None:
+            call(talk.agent.session_new, cwd="/work", mcp_servers=[])
+
+        with pytest.raises(RuntimeError, match="runs another event loop"):
+            await asyncio.to_thread(asyncio.run, other())
+
+
+def in_a_thread(work: Callable[[], Any]) -> tuple[threading.Thread, list[BaseException]]:
+    raised: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            work()
+        except BaseException as error:
+            raised.append(error)
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    return thread, raised
+
+
+async def test_a_loop_that_waits_for_the_thread_is_noticed_and_nothing_is_sent() -> None:
+    async with conversation() as talk:
+        call = from_thread(talk.agent, start_deadline=0.05)
+        sent: list[int] = []
+
+        async def send() -> None:
+            sent.append(1)
+
+        thread, raised = in_a_thread(lambda: call(send))
+        thread.join()  # blocks the loop, as the mistake does
+        assert "Is it waiting for this thread?" in str(raised[0])
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        assert sent == []
+
+
+def test_a_call_after_the_loop_has_ended_is_refused() -> None:
+    async def main() -> FromThread:
+        async with conversation() as talk:
+            return from_thread(talk.agent)
+
+    call = asyncio.run(main())
+
+    async def nothing() -> None:
+        pytest.fail("it was called")
+
+    with pytest.raises(RuntimeError, match="does not run any more"):
+        call(nothing)
+
+
+def test_a_call_ends_when_its_loop_ends() -> None:
+    found: list[Any] = []
+
+    async def main() -> None:
+        async with conversation() as talk:
+            begun = asyncio.Event()
+
+            async def for_ever() -> None:
+                begun.set()
+                await asyncio.Event().wait()
+
+            call = from_thread(talk.agent)
+            found.append(in_a_thread(lambda: call(for_ever)))
+            await begun.wait()
+
+    asyncio.run(main())
+    thread, raised = found[0]
+    thread.join(30)
+    assert not thread.is_alive()
+    assert len(raised) == 1
