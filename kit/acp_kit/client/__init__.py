@@ -1,11 +1,15 @@
-"""The client's side: files, terminals, permissions.
+"""The client's side: files, terminals, permissions, and the state of a session.
 
 class MyClient(Client):
     def __init__(self, agent: RemoteAgent) -> None:
         self.workspace = Workspace("/path/to/project")
+        self.states = defaultdict(SessionState)
 
     async def fs_read_text_file(self, request: ReadTextFileRequest) -> ReadTextFileResponse:
         return await self.workspace.fs_read_text_file(request)
+
+    async def session_update(self, notification: SessionNotification) -> None:
+        self.states[notification.session_id].apply(notification.update)
 """
 
 from __future__ import annotations
@@ -13,11 +17,21 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from acp_kit.client.messages import Compaction, Message
+    from acp_kit.client.snapshots import Entry, Snapshot
+    from acp_kit.client.state import SessionState
     from acp_kit.client.workspace import Workspace
 
-__all__ = ["Workspace"]
+__all__ = ["Compaction", "Entry", "Message", "SessionState", "Snapshot", "Workspace"]
 
-_MODULES = {"Workspace": "workspace"}
+_MODULES = {
+    "Compaction": "messages",
+    "Entry": "snapshots",
+    "Message": "messages",
+    "SessionState": "state",
+    "Snapshot": "snapshots",
+    "Workspace": "workspace",
+}
 
 
 def __getattr__(name: str) -> Any:

@@ -1,0 +1,61 @@
+"""What updates mean to each other: which chunks can be merged, and how an update changes a tool call.
+
+Works with updates of `acp_bindings.v1` and of `v1_unstable`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from acp_kit.profiles import like
+
+if TYPE_CHECKING:
+    from acp_bindings import v1
+
+# The fields of a chunk without further information, and of its content.
+_CHUNK: Final = {"session_update", "content", "message_id", "compaction_id"}
+_TEXT: Final = {"type", "text"}
+
+
+def plain_text(chunk: Any) -> str | None:
+    """Return the text of a chunk, or None if the chunk has anything else, such as an image, annotations or `_meta`.
+
+    Chunks of plain text can be merged without losing anything.
+    """
+    content = chunk.content
+    fields, unknown = content.__dict__, content.__pydantic_extra__ or chunk.__pydantic_extra__
+    is_plain = fields.keys() == _TEXT and chunk.__dict__.keys() <= _CHUNK and not unknown
+    return fields["text"] if is_plain else None
+
+
+def with_text(chunk: Any, text: str) -> Any:
+    """Return a copy of a chunk of plain text with another text."""
+    return chunk.model_copy(update={"content": chunk.content.model_copy(update={"text": text})})
+
+
+def patched(call: v1.ToolCall, update: v1.ToolCallUpdate) -> v1.ToolCall:
+    """Return a tool call with the fields that an update has.
+
+    An absent or null field leaves the tool call's unchanged. Any other value replaces it, lists as a whole.
+    """
+    given = _given(update)
+    return call.model_copy(update=given) if given else call
+
+
+def started(update: v1.ToolCallUpdate) -> v1.ToolCall:
+    """Return a tool call with what an update for an unknown id says, as an update for a client.
+
+    Without a title in the update, the title is empty.
+    """
+    from acp_bindings.v1 import SessionUpdateToolCall
+
+    call = like(update, SessionUpdateToolCall)(tool_call_id=update.tool_call_id, title="")
+    return patched(call, update)
+
+
+def _given(update: v1.ToolCallUpdate) -> dict[str, Any]:
+    """Return the fields that an update changes, and the keys unknown to the schema."""
+    fields = type(update).model_fields.keys()
+    known = {name: value for name, value in vars(update).items() if name in fields and value is not None}
+    known = {name: value for name, value in known.items() if name not in ("session_update", "tool_call_id")}
+    return {name: value for name, value in (update.model_extra or {}).items() if name not in fields} | known

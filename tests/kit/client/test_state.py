@@ -1,0 +1,186 @@
+"""`SessionState` merges updates into what can be shown."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from acp_bindings import v1, v1_unstable
+from acp_kit.client import Message, SessionState
+from tests.support.kit.session_fold import fold, without_marks
+from tests.support.kit.session_updates import PROFILES, UPDATES, dump, parse, recorded_sessions, text_chunk
+from tests.support.kit.shown import shown, state_of
+from tests.support.scale import count
+
+
+@pytest.mark.stress
+@settings(max_examples=count(100, 5000), deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@given(
+    updates=st.lists(UPDATES, max_size=25), profile=st.sampled_from(list(PROFILES.values())), every=st.integers(1, 5)
+)
+def test_any_sequence_shows_what_a_plain_fold_shows(updates: list[Any], profile: Any, every: int) -> None:
+    parsed = [parse(each, profile) for each in updates]
+    state, taken = SessionState(), []
+    for number, update in enumerate(parsed):
+        state.apply(update)
+        if number % every == 0:
+            taken.append((state.snapshot(), number + 1))
+    assert shown(state) == _expected(parsed)
+    for snapshot, length in taken:
+        assert shown(snapshot) == _expected(parsed[:length]), "a snapshot changed"
+
+
+def test_recorded_sessions_show_what_a_plain_fold_shows() -> None:
+    sessions = list(recorded_sessions())
+    assert sessions
+    for name, updates in sessions:
+        state = state_of(updates)
+        assert shown(state) == _expected(updates), name
+        assert state.unknown == 0, name
+
+
+def _expected(updates: list[Any]) -> Any:
+    expected = without_marks(fold(map(dump, updates)))
+    del expected["unknown"]
+    return expected
+
+
+def test_chunks_of_a_message_are_merged_and_other_content_is_kept() -> None:
+    image = v1.ContentBlockImage(data="AA==", mime_type="image/png")
+    state = state_of([text_chunk("a"), text_chunk("b")])
+    state.apply(v1.SessionUpdateAgentMessageChunk(content=image))
+    state.apply(text_chunk("c"))
+    (message,) = state.messages
+    assert message.content == (v1.ContentBlockText(text="ab"), image, v1.ContentBlockText(text="c"))
+    assert (message.role, message.text, state.text) == ("agent", "abc", "abc")
+
+
+def test_another_role_or_message_id_or_tool_call_starts_a_message() -> None:
+    call = v1.SessionUpdateToolCall(tool_call_id="1", title="t")
+    usage = v1.SessionUpdateUsageUpdate(used=1, size=2)
+    parts = [text_chunk("a"), usage, text_chunk("b"), text_chunk("c", message_id="1"), text_chunk("d", "agent_thought")]
+    state = state_of([*parts, text_chunk("e"), call, text_chunk("f")])
+    assert [each.text if isinstance(each, Message) else "call" for each in state.timeline] == [
+        *("ab", "c", "d", "e"),
+        "call",
+        "f",
+    ]
+    assert state.text == "abcef"
+
+
+def test_a_message_that_was_ended_is_not_continued() -> None:
+    state = state_of([text_chunk("first turn")])
+    state.end_message()
+    state.apply(text_chunk("second turn"))
+    assert [each.text for each in state.messages] == ["first turn", "second turn"]
+
+
+def test_a_tool_call_update_keeps_absent_and_null_fields_and_replaces_lists() -> None:
+    path = v1.ToolCallLocation(path="/a")
+    call = v1.SessionUpdateToolCall(
+        tool_call_id="1", title="t", kind="read", locations=[path, path], raw_input={"a": 1}
+    )
+    update = v1.SessionUpdateToolCallUpdate(tool_call_id="1", status="completed", title=None, locations=[path])
+    state = state_of([call, update])
+    merged = state.tool_calls["1"]
+    assert (merged.title, merged.kind, merged.status, merged.locations) == ("t", "read", "completed", [path])
+    assert merged.raw_input == {"a": 1}
+    assert call.status is None
+
+
+def test_an_update_for_an_unknown_tool_call_adds_one_with_what_is_known() -> None:
+    state = state_of([v1_unstable.SessionUpdateToolCallUpdate(tool_call_id="1", status="failed")])
+    call = state.tool_calls["1"]
+    assert (call.title, call.status, call.kind) == ("", "failed", None)
+    assert isinstance(call, v1_unstable.SessionUpdateToolCall)
+
+
+def test_the_tool_call_of_a_permission_request_can_be_merged() -> None:
+    state = SessionState()
+    state.update_tool_call(v1.ToolCallUpdate(tool_call_id="1", title="Delete everything"))
+    state.apply(v1.SessionUpdateToolCall(tool_call_id="1", title="Delete a file"))
+    assert [each.title for each in state.tool_calls.values()] == ["Delete a file"]
+
+
+def test_an_unknown_update_changes_nothing_and_is_counted() -> None:
+    state = state_of([text_chunk("a")])
+    before = state.snapshot()
+    state.apply(v1_unstable.SessionUpdatePlanRemoved(plan_id="1"))
+    assert state.unknown == 1
+    assert state.snapshot() is before
+
+
+def test_a_snapshot_shares_what_did_not_change() -> None:
+    updates = [v1.SessionUpdateToolCall(tool_call_id=str(each), title="t") for each in range(600)]
+    state = state_of(updates)
+    before = state.snapshot()
+    state.apply(v1.SessionUpdateToolCallUpdate(tool_call_id="300", status="completed"))
+    after = state.snapshot()
+    assert before.tool_calls["300"].status is None
+    assert after.tool_calls["300"].status == "completed"
+    assert [a is b for a, b in zip(before.timeline, after.timeline, strict=True)].count(False) == 1
+
+
+def test_tool_calls_of_a_snapshot_can_be_read_while_the_session_goes_on() -> None:
+    state = state_of([v1.SessionUpdateToolCall(tool_call_id="1", title="t")])
+    calls = state.tool_calls
+    for _ in calls:
+        state.apply(v1.SessionUpdateToolCall(tool_call_id="2", title="t"))
+    assert list(calls) == ["1"]
+    assert (len(calls), "2" in calls, len(state.tool_calls)) == (1, False, 2)
+
+
+def test_modes_and_options_come_from_the_response_that_opened_the_session() -> None:
+    modes = v1.SessionModeState(current_mode_id="ask", available_modes=[v1.SessionMode(id="ask", name="Ask")])
+    option = v1.SessionConfigOptionBoolean(id="web", name="Web", current_value=True)
+    state = SessionState()
+    state.opened(v1.NewSessionResponse(session_id="s", modes=modes, config_options=[option]))
+    assert (state.current_mode_id, state.available_modes[0].name, state.config_options) == ("ask", "Ask", (option,))
+    state.opened(v1.LoadSessionResponse())
+    assert state.current_mode_id == "ask"
+
+
+def test_applying_and_reading_take_the_same_calls_however_long_the_session_is() -> None:
+    long = state_of(text_chunk(str(each), "agent_thought", message_id=str(each)) for each in range(3000))
+    short = SessionState()
+    for state in (long, short):
+        state.apply(v1.SessionUpdateToolCall(tool_call_id="1", title="t"))
+        state.apply(text_chunk("a"))
+        state.snapshot()
+    assert _calls(lambda: _apply_some(long)) == _calls(lambda: _apply_some(short))
+
+
+def test_text_that_was_read_is_not_joined_again() -> None:
+    long, short = state_of([text_chunk("a")] * 3000), state_of([text_chunk("a")] * 3)
+    for state in (long, short):
+        assert state.text
+        state.apply(text_chunk("b"))
+    assert _calls(lambda: long.text) == _calls(lambda: short.text)
+    assert (long.text, short.text) == ("a" * 3000 + "b", "aaab")
+
+
+def _apply_some(state: SessionState) -> None:
+    for update in (text_chunk("a"), v1.SessionUpdateToolCallUpdate(tool_call_id="1", status="completed")):
+        state.apply(update)
+        state.snapshot()
+
+
+def _calls(action: Callable[[], Any]) -> int:
+    """Return how many functions an action calls, whether they are written in Python or in C."""
+    calls = 0
+
+    def count_calls(_frame: Any, event: str, _argument: Any) -> None:
+        nonlocal calls
+        calls += event in ("call", "c_call")
+
+    sys.setprofile(count_calls)
+    try:
+        action()
+    finally:
+        sys.setprofile(None)
+    return calls
