@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from acp_kit.agent.commands import Command, Commands
     from acp_kit.agent.errors import Rejected, TurnCancelled
+    from acp_kit.agent.files import SessionFiles
     from acp_kit.agent.permissions import PermissionMemory
     from acp_kit.agent.sessions import Session, Sessions
     from acp_kit.agent.settings import Settings, select, toggle
@@ -28,6 +29,7 @@ __all__ = [
     "PermissionMemory",
     "Rejected",
     "Session",
+    "SessionFiles",
     "Sessions",
     "Settings",
     "Terminal",
@@ -45,6 +47,7 @@ _MODULES = {
     "PermissionMemory": "permissions",
     "Rejected": "errors",
     "Session": "sessions",
+    "SessionFiles": "files",
     "Sessions": "sessions",
     "Settings": "settings",
     "Terminal": "terminals",

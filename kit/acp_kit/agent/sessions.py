@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from uuid import uuid4
 
 from acp_bindings.v1 import ContentBlock, RemoteClient, SessionUpdate
+from acp_kit.agent.files import SessionFiles
 from acp_kit.agent.permissions import PermissionMemory
 from acp_runtime import ResourceNotFound
 
@@ -26,6 +27,7 @@ class Session:
         cwd: its working directory.
         roots: its working directory and the additional ones. Tools should not touch files elsewhere.
         permissions: what the user decided for the rest of the session.
+        files: its text files, in the client's editor or on the disk.
     """
 
     def __init__(
@@ -51,6 +53,7 @@ class Session:
         self.cwd = Path(cwd)
         self.roots = (self.cwd, *map(Path, additional_directories))
         self.permissions = PermissionMemory()
+        self.files = SessionFiles(client, session_id, self.roots)
         self._record = record
 
     async def send(self, update: SessionUpdate) -> None:

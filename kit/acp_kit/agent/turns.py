@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, cast
 from uuid import uuid4
@@ -128,6 +129,22 @@ class Turn:
             raw_input=raw_input,
             tool_call_id=tool_call_id or uuid4().hex,
         )
+
+    async def read_text_file(self, path: str | Path, *, line: int | None = None, limit: int | None = None) -> str:
+        """Return the text of a file: through the client if it serves files, else from the disk.
+
+        The arguments and errors are those of `SessionFiles.read`.
+        """
+        self.check()
+        return await self.session.files.read(path, line=line, limit=limit)
+
+    async def write_text_file(self, path: str | Path, content: str) -> None:
+        """Write the text of a file: through the client if it serves files, else to the disk.
+
+        The arguments and errors are those of `SessionFiles.write`.
+        """
+        self.check()
+        await self.session.files.write(path, content)
 
     def terminal(
         self,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any, TypeAlias
 
 from acp_bindings import v1
@@ -99,11 +100,13 @@ class Conversation:
 
 @asynccontextmanager
 async def conversation(
-    client: Callable[[RemoteAgent], Client] = KeepingClient, capabilities: ClientCapabilities | None = None
+    client: Callable[[RemoteAgent], Client] = KeepingClient,
+    capabilities: ClientCapabilities | None = None,
+    cwd: str | Path = "/work",
 ) -> AsyncIterator[Conversation]:
     acts: list[Act] = []
     recorded: list[tuple[str, Any]] = []
     async with connect_in_process(lambda peer: ActingAgent(peer, acts, recorded), client) as agent:
         await agent.initialize(protocol_version=1, client_capabilities=capabilities or v1.ClientCapabilities())
-        session = await agent.session_new(cwd="/work", mcp_servers=[])
+        session = await agent.session_new(cwd=str(cwd), mcp_servers=[])
         yield Conversation(agent, session.session_id, acts, recorded)

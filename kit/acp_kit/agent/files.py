@@ -1,0 +1,76 @@
+"""The text files of a session: through the client where it serves them, else on the disk inside the session's roots."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from acp_bindings.v1 import ReadTextFileRequest, RemoteClient, WriteTextFileRequest
+from acp_runtime import ABSENT
+
+if TYPE_CHECKING:
+    from acp_kit.client.workspace import Workspace
+
+
+class SessionFiles:
+    """The text files of a session.
+
+    A client that serves files gives what the user sees in the editor, unsaved changes included. For any other client,
+    files are read from and written to the disk, and only inside of the session's roots.
+    """
+
+    def __init__(self, client: RemoteClient, session_id: str, roots: Sequence[Path]) -> None:
+        self._client = client
+        self._session_id = session_id
+        self._roots = roots
+
+    async def read(self, path: str | Path, *, line: int | None = None, limit: int | None = None) -> str:
+        """Return the text of a file, or some lines of it.
+
+        Args:
+            path: the file, absolute or relative to the session's working directory.
+            line: the first line, counted from 1.
+            limit: how many lines.
+
+        Raises:
+            ResourceNotFound: if it doesn't exist.
+            InvalidParams: if it is outside of the roots, is no text, or is too large.
+            RemoteError: if the client answers with an error. It is also one of those above if that is its code.
+        """
+        file = str(self._roots[0] / path)
+        if self._client.supports("fs/read_text_file"):
+            response = await self._client.fs_read_text_file(
+                session_id=self._session_id,
+                path=file,
+                line=ABSENT if line is None else line,
+                limit=ABSENT if limit is None else limit,
+            )
+            return response.content
+        request = ReadTextFileRequest(session_id=self._session_id, path=file, line=line, limit=limit)
+        return (await self._disk.fs_read_text_file(request)).content
+
+    async def write(self, path: str | Path, content: str) -> None:
+        """Replace the text of a file, or create it.
+
+        Args:
+            path: the file, absolute or relative to the session's working directory.
+            content: its text.
+
+        Raises:
+            InvalidParams: if it is outside of the roots, or no file.
+            RemoteError: if the client answers with an error.
+        """
+        file = str(self._roots[0] / path)
+        if self._client.supports("fs/write_text_file"):
+            await self._client.fs_write_text_file(session_id=self._session_id, path=file, content=content)
+            return
+        request = WriteTextFileRequest(session_id=self._session_id, path=file, content=content)
+        await self._disk.fs_write_text_file(request)
+
+    @cached_property
+    def _disk(self) -> Workspace:
+        from acp_kit.client.workspace import Workspace
+
+        return Workspace(*self._roots)

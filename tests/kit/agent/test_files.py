@@ -1,0 +1,114 @@
+"""Files of a turn are those of the client's editor if it serves files, else those on the disk inside the roots."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from acp_bindings.v1 import (
+    ClientCapabilities,
+    FileSystemCapabilities,
+    ReadTextFileRequest,
+    ReadTextFileResponse,
+    RemoteAgent,
+    WriteTextFileRequest,
+    WriteTextFileResponse,
+)
+from acp_kit.agent import Turn
+from acp_runtime import InvalidParams, ResourceNotFound
+from tests.support.kit.turns import KeepingClient, conversation
+
+READS = ClientCapabilities(fs=FileSystemCapabilities(read_text_file=True))
+READS_AND_WRITES = ClientCapabilities(fs=FileSystemCapabilities(read_text_file=True, write_text_file=True))
+
+
+class Editor(KeepingClient):
+    def __init__(self, agent: RemoteAgent) -> None:
+        super().__init__(agent)
+        self.asked_for: list[Any] = []
+
+    async def fs_read_text_file(self, request: ReadTextFileRequest) -> ReadTextFileResponse:
+        self.asked_for.append(request)
+        if request.path.endswith("missing"):
+            raise ResourceNotFound
+        return ReadTextFileResponse(content="unsaved")
+
+    async def fs_write_text_file(self, request: WriteTextFileRequest) -> WriteTextFileResponse:
+        self.asked_for.append(request)
+        return WriteTextFileResponse()
+
+
+async def test_a_client_that_serves_files_is_asked() -> None:
+    read: list[str] = []
+
+    async def act(turn: Turn) -> None:
+        read.append(await turn.read_text_file("notes.txt", line=3, limit=2))
+        read.append(await turn.read_text_file(Path("/elsewhere/notes.txt")))
+        await turn.write_text_file("new.txt", "text")
+
+    async with conversation(Editor, READS_AND_WRITES) as talk:
+        await talk.prompt(act)
+        assert isinstance(talk.client, Editor)
+        first, second, third = talk.client.asked_for
+        assert read == ["unsaved", "unsaved"]
+        assert (first.path, first.line, first.limit) == ("/work/notes.txt", 3, 2)
+        assert (second.path, second.line, second.limit) == ("/elsewhere/notes.txt", None, None)
+        assert (third.path, third.content) == ("/work/new.txt", "text")
+
+
+async def test_without_such_a_client_files_are_those_on_the_disk(tmp_path: Path) -> None:
+    read: list[str] = []
+
+    async def act(turn: Turn) -> None:
+        await turn.write_text_file("sub/notes.txt", "one\ntwo\nthree\n")
+        read.append(await turn.read_text_file("sub/notes.txt", line=2, limit=1))
+        read.append(await turn.read_text_file(tmp_path / "sub" / "notes.txt"))
+
+    async with conversation(cwd=tmp_path) as talk:
+        await talk.prompt(act)
+        assert read == ["two\n", "one\ntwo\nthree\n"]
+        assert (tmp_path / "sub" / "notes.txt").read_text() == "one\ntwo\nthree\n"
+
+
+async def test_each_direction_is_the_clients_only_if_it_serves_that_one(tmp_path: Path) -> None:
+    async def act(turn: Turn) -> None:
+        assert await turn.read_text_file("notes.txt") == "unsaved"
+        await turn.write_text_file("notes.txt", "saved")
+
+    async with conversation(Editor, READS, cwd=tmp_path) as talk:
+        await talk.prompt(act)
+        assert (tmp_path / "notes.txt").read_text() == "saved"
+
+
+@pytest.mark.parametrize("path", ["../outside.txt", "/etc/hostname", "link/hostname"])
+async def test_nothing_outside_of_the_roots_is_read_or_written(tmp_path: Path, path: str) -> None:
+    root = tmp_path / "root"
+    root.mkdir()
+    (tmp_path / "outside.txt").write_text("secret")
+    (root / "link").symlink_to("/etc")
+
+    async def act(turn: Turn) -> None:
+        with pytest.raises(InvalidParams):
+            await turn.read_text_file(path)
+        with pytest.raises(InvalidParams):
+            await turn.write_text_file(path, "x")
+
+    async with conversation(cwd=root) as talk:
+        assert await talk.prompt(act) == "end_turn"
+    assert (tmp_path / "outside.txt").read_text() == "secret"
+
+
+@pytest.mark.parametrize("capabilities", [ClientCapabilities(), READS])
+async def test_a_missing_file_is_the_same_error_in_both_cases(capabilities: ClientCapabilities, tmp_path: Path) -> None:
+    codes: list[int] = []
+
+    async def act(turn: Turn) -> None:
+        with pytest.raises(ResourceNotFound) as raised:
+            await turn.read_text_file("missing")
+        codes.append(raised.value.code)
+
+    async with conversation(Editor, capabilities, cwd=tmp_path) as talk:
+        await talk.prompt(act)
+        assert codes == [-32002]
