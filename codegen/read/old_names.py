@@ -65,12 +65,12 @@ def _old_definitions(schema: Schema, renames: list[Rename]) -> Iterator[OldName]
     explicit = {each.old for each in renames}
     found: dict[str, str] = {}
     for rename in renames:
+        if rename.old in RESERVED or not is_class_name(rename.old):
+            raise rename.error(f"{rename.old!r} can't be the name of a class here. Correct `old`.")
         for name in _named_after(schema, rename.new):
             old = rename.old + name.removeprefix(rename.new)
-            if name != rename.new and (old in explicit or old in schema.definitions):
+            if name != rename.new and (old in explicit or old in schema.definitions or old in RESERVED):
                 continue
-            if old in RESERVED or not is_class_name(old):
-                raise rename.error(f"{old!r} can't be the name of a class here. Correct `old`.")
             if found.setdefault(old, name) != name:
                 raise rename.error(f"{old} would be an old name of both {found[old]} and {name}. Remove an entry.")
             yield OldName(old, name, rename.until)

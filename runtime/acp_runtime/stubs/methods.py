@@ -102,6 +102,7 @@ class Method:
         ends: the field with the session or terminal that no longer exists once the method is answered.
         cancels: the field with the id of the request that the method cancels.
         paths: the fields that hold absolute paths.
+        old_names: its old names: on the wire, in Python, and the version of the package that no longer has them.
     """
 
     def __init__(
@@ -119,6 +120,7 @@ class Method:
         ends: str | None = None,
         cancels: str | None = None,
         paths: tuple[str, ...] = (),
+        old_names: tuple[tuple[str, str, str], ...] = (),
     ) -> None:
         self.profile: Final = profile
         self.wire: Final = wire
@@ -132,6 +134,7 @@ class Method:
         self.ends: Final = ends
         self.cancels: Final = cancels
         self.paths: Final = paths
+        self.old_names: Final = old_names
 
     @cached_property
     def params_type(self) -> Any:
@@ -172,6 +175,7 @@ class Request(Method, Generic[P, R]):
         creates: str | None = None,
         gone: int | None = None,
         cancelled: tuple[str, str] | None = None,
+        old_names: tuple[tuple[str, str, str], ...] = (),
     ) -> None:
         super().__init__(
             profile,
@@ -185,6 +189,7 @@ class Request(Method, Generic[P, R]):
             exempt=exempt,
             ends=ends,
             paths=paths,
+            old_names=old_names,
         )
         self.result: Final = result
         self.opens: Final = opens

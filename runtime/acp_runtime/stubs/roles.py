@@ -116,13 +116,17 @@ class Handler(ABC):  # noqa: B024 - its abstract methods are in the generated su
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
+        schema = [method for base in cls.__mro__ for method in _methods_of(base)]
+        renamed = [method for method in schema if method.old_names]
+        if renamed:
+            from acp_runtime.stubs.old_names import use_old_overrides  # loaded by packages with old names
+
+            use_old_overrides(cls, renamed)
         # A method can be marked only by a program that has loaded this module.
         extensions = sys.modules.get("acp_runtime.stubs.extensions")
         if extensions is not None:
-            schema: dict[str, AnyMethod] = {
-                method.name: method for methods in cls._acp_schema for method in methods.values()
-            }
-            cls._acp_handled = extensions.find_handled(cls, schema)
+            names = {name: method for method in schema for name in (method.name, *(old[1] for old in method.old_names))}
+            cls._acp_handled = extensions.find_handled(cls, names)
 
     async def ext_request(self, method: str, params: Any) -> Any:
         """Answer a request for an extension method, whose name begins with an underscore.
@@ -155,6 +159,11 @@ class Handler(ABC):  # noqa: B024 - its abstract methods are in the generated su
         handled = current.get()
         if handled is not None and not handled.done:
             handled.default(method, params)
+
+
+def _methods_of(base: type) -> list[AnyMethod]:
+    """Return the methods of the schema that a generated class handles; none for another class."""
+    return [method for methods in vars(base).get("_acp_schema", ()) for method in methods.values()]
 
 
 def handled_by(handler: Handler) -> Handled:
@@ -241,10 +250,18 @@ class Remote:
         """
         if not isinstance(method, str):
             return self._channel.supports(method)
-        found = self.requests.get(method) or self.notifications.get(method)
+        found = self.requests.get(method) or self.notifications.get(method) or self._by_old_name(method)
         if found is None:
             raise ValueError(f"This peer has no method {method!r}. Pass a wire name, such as 'session/load'.")
         return self._channel.supports(found)
+
+    def _by_old_name(self, wire: str) -> AnyMethod | None:
+        old_names = sys.modules.get("acp_runtime.stubs.old_names")  # loaded by packages with old names
+        if old_names is None:
+            return None
+        methods = (*self.requests.values(), *self.notifications.values())
+        found: AnyMethod | None = old_names.by_old_wire_name(methods, wire)
+        return found
 
     async def wait_closed(self) -> ConnectionClosed:
         """Wait until the connection has ended and all received messages have been handled.

@@ -1,0 +1,85 @@
+"""A package with old names: the schema, its renames, and how to generate it. `old_names_program.py` uses them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from codegen.read.renames_file import Rename, as_toml
+from codegen.regen import regenerate
+from tests.support.codegen.build import (
+    STRING,
+    Schema,
+    acp_schema,
+    model,
+    other,
+    part_of,
+    ref,
+    tagged,
+    wraps,
+    write_schema,
+)
+
+PROGRAM = Path(__file__).with_name("old_names_program.py")
+UNTIL = "9.0.0"
+_SESSION = model(["sessionId"], sessionId=STRING)
+_NOTE = model(["note"], note=STRING)
+_VERSION = {"type": "integer", "format": "uint16", "minimum": 0}
+_SET_OPTION: Schema = {
+    **_SESSION,
+    "anyOf": [
+        {**model(["type", "value"], type={"type": "string", "const": "boolean"}, value={"type": "boolean"})},
+        other("type", "boolean"),
+    ],
+}
+DEFINITIONS: Schema = {
+    "AgentCapabilities": model(loadSession={"type": "boolean", "default": False}),
+    "InitializeRequest": part_of("initialize", "agent", model(["protocolVersion"], protocolVersion=_VERSION)),
+    "InitializeResponse": part_of(
+        "initialize",
+        "agent",
+        model(
+            ["protocolVersion"],
+            protocolVersion=_VERSION,
+            agentCapabilities=wraps("AgentCapabilities"),
+        ),
+    ),
+    "NewRequest": part_of("session/new", "agent", model(["cwd"], cwd=STRING)),
+    "NewResponse": part_of("session/new", "agent", _SESSION),
+    "LoadRequest": part_of("session/load", "agent", _SESSION),
+    "LoadResponse": part_of("session/load", "agent", _NOTE),
+    "OptionRequest": part_of("session/set_config_option", "agent", _SET_OPTION),
+    "OptionResponse": part_of("session/set_config_option", "agent", _NOTE),
+    "CancelNotification": part_of("session/cancel", "agent", _SESSION),
+    "UpdateNotification": part_of("session/update", "client", model(["block"], block=ref("Block"), size=ref("Size"))),
+    "Words": model(["words"], words=STRING),
+    "Block": {"anyOf": [tagged("type", "text", "Words"), other("type", "text")]},
+    "Size": {"oneOf": [{"type": "string", "const": each} for each in ("small", "large")]},
+}
+_V1 = ("v1",)
+RENAMES = (
+    Rename("definition", _V1, "OldBlock", "Block", UNTIL),
+    Rename("definition", _V1, "OldSize", "Size", UNTIL),
+    Rename("definition", _V1, "OldWords", "Words", UNTIL),
+    Rename("definition", _V1, "CreateRequest", "NewRequest", UNTIL),
+    Rename("method", _V1, "session/create", "session/new", UNTIL, "agent"),
+    Rename("method", _V1, "session/open", "session/load", UNTIL, "agent"),
+    Rename("method", _V1, "session/set_option", "session/set_config_option", UNTIL, "agent"),
+    Rename("method", _V1, "session/stop", "session/cancel", UNTIL, "agent"),
+    Rename("method", _V1, "session/changed", "session/update", UNTIL, "client"),
+)
+
+
+def write_renames(path: Path, *renames: Rename) -> Path:
+    path.write_text("\n\n".join(map(as_toml, renames)), "utf-8")
+    return path
+
+
+def generate_with(folder: Path, *renames: Rename, definitions: Schema = DEFINITIONS) -> Path:
+    """Generate a package with old names, and return the folder that contains it."""
+    schema = write_schema(folder / "schema", acp_schema(definitions))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("codegen.regen.RENAMES_TOML", write_renames(folder / "renames.toml", *renames))
+        regenerate(schema, folder / "generated", pinned=False)
+    return folder / "generated"
