@@ -18,19 +18,36 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from acp_kit.client.messages import Compaction, Message
+    from acp_kit.client.sessions import ClientSession, deliver_update, open_session
     from acp_kit.client.snapshots import Entry, Snapshot
     from acp_kit.client.state import SessionState
+    from acp_kit.client.turns import Turn
     from acp_kit.client.workspace import Workspace
 
-__all__ = ["Compaction", "Entry", "Message", "SessionState", "Snapshot", "Workspace"]
+__all__ = [
+    "ClientSession",
+    "Compaction",
+    "Entry",
+    "Message",
+    "SessionState",
+    "Snapshot",
+    "Turn",
+    "Workspace",
+    "deliver_update",
+    "open_session",
+]
 
 _MODULES = {
+    "ClientSession": "sessions",
     "Compaction": "messages",
     "Entry": "snapshots",
     "Message": "messages",
     "SessionState": "state",
     "Snapshot": "snapshots",
+    "Turn": "turns",
     "Workspace": "workspace",
+    "deliver_update": "sessions",
+    "open_session": "sessions",
 }
 
 

@@ -1,0 +1,64 @@
+"""The updates of a turn that nobody has read yet."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from typing import TYPE_CHECKING, Any
+
+from acp_kit.updates import plain_text, with_text
+
+if TYPE_CHECKING:
+    from acp_bindings.v1 import SessionUpdate
+
+
+class Unread:
+    """A queue of updates that never makes the sender wait. Adjacent chunks of text become one chunk when they are read.
+
+    So a reader that is slow, or doesn't read at all, keeps little more than the text itself.
+    """
+
+    def __init__(self) -> None:
+        self._updates: deque[tuple[Any, list[str]]] = deque()
+        self._changed = asyncio.Event()
+        self._closed = False
+
+    def put(self, update: SessionUpdate) -> None:
+        """Add an update."""
+        text = _chunk_text(update)
+        if text is not None and self._updates:
+            last, texts = self._updates[-1]
+            if texts and (last.session_update, last.message_id) == _key(update):
+                texts.append(text)
+                return
+        self._updates.append((update, [] if text is None else [text]))
+        self._changed.set()
+
+    def close(self) -> None:
+        """Say that there will be no more updates."""
+        self._closed = True
+        self._changed.set()
+
+    async def get(self) -> SessionUpdate | None:
+        """Return the next update, or None after the last one."""
+        while not self._updates:
+            if self._closed:
+                return None
+            self._changed.clear()
+            await self._changed.wait()
+        update, texts = self._updates.popleft()
+        found: SessionUpdate = with_text(update, "".join(texts)) if len(texts) > 1 else update
+        return found
+
+
+def _key(update: Any) -> tuple[str, str | None]:
+    return update.session_update, update.message_id
+
+
+def _chunk_text(update: SessionUpdate) -> str | None:
+    """Return the text of a chunk of a message that is nothing but text."""
+    return plain_text(update) if update.session_update.endswith("_message_chunk") or _is_thought(update) else None
+
+
+def _is_thought(update: SessionUpdate) -> bool:
+    return update.session_update == "agent_thought_chunk"

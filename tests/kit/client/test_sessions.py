@@ -1,0 +1,339 @@
+"""Sessions are opened, prompted, left early and closed, and reading slowly blocks nothing."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import pytest
+
+from acp_bindings.v1 import (
+    AgentCapabilities,
+    CloseSessionRequest,
+    CloseSessionResponse,
+    ContentBlockText,
+    InitializeRequest,
+    InitializeResponse,
+    LoadSessionRequest,
+    LoadSessionResponse,
+    NewSessionRequest,
+    NewSessionResponse,
+    RemoteAgent,
+    RemoteClient,
+    ResumeSessionRequest,
+    ResumeSessionResponse,
+    SessionCapabilities,
+    SessionCloseCapabilities,
+    SessionNotification,
+    SessionResumeCapabilities,
+    SessionUpdate,
+    SetSessionConfigOptionRequest,
+    SetSessionConfigOptionResponse,
+    SetSessionModeRequest,
+    SetSessionModeResponse,
+    connect_in_process,
+)
+from acp_kit.agent import Settings, Turn, select
+from acp_kit.client import deliver_update, open_session
+from acp_runtime import RemoteError, ResourceNotFound
+from tests.support.kit.turns import Act, ActingAgent, KeepingClient
+
+
+class SessionAgent(ActingAgent):
+    """Loads, resumes and closes sessions, and has settings."""
+
+    def __init__(self, client: RemoteClient, acts: list[Act]) -> None:
+        super().__init__(client, acts, [])
+        self.closed: list[str] = []
+
+    async def initialize(self, request: InitializeRequest) -> InitializeResponse:
+        capabilities = SessionCapabilities(close=SessionCloseCapabilities(), resume=SessionResumeCapabilities())
+        return InitializeResponse(
+            protocol_version=1,
+            agent_capabilities=AgentCapabilities(load_session=True, session_capabilities=capabilities),
+        )
+
+    async def session_new(self, request: NewSessionRequest) -> NewSessionResponse:
+        session = self.sessions.create(self.client, cwd=request.cwd)
+        self.settings = Settings(session, [select("mode", "Mode", {"ask": "Ask", "code": "Code"}, category="mode")])
+        if request.cwd == "/welcome":
+            async with session.turn() as turn:
+                await turn.say("Welcome. ")
+        return NewSessionResponse(
+            session_id=session.id, modes=self.settings.modes, config_options=self.settings.config_options
+        )
+
+    async def session_load(self, request: LoadSessionRequest) -> LoadSessionResponse:
+        if request.session_id == "missing":
+            raise ResourceNotFound
+        session = self.sessions.create(self.client, cwd=request.cwd, session_id=request.session_id)
+        async with session.turn() as turn:
+            await turn.say("Earlier. ")
+        return LoadSessionResponse()
+
+    async def session_resume(self, request: ResumeSessionRequest) -> ResumeSessionResponse:
+        self.sessions.create(self.client, cwd=request.cwd, session_id=request.session_id)
+        return ResumeSessionResponse()
+
+    async def session_close(self, request: CloseSessionRequest) -> CloseSessionResponse:
+        self.closed.append(request.session_id)
+        return CloseSessionResponse()
+
+    async def session_set_mode(self, request: SetSessionModeRequest) -> SetSessionModeResponse:
+        return await self.settings.set_mode(request)
+
+    async def session_set_config_option(self, request: SetSessionConfigOptionRequest) -> SetSessionConfigOptionResponse:
+        return await self.settings.set_config_option(request)
+
+
+class DeliveringClient(KeepingClient):
+    def __init__(self, agent: RemoteAgent) -> None:
+        super().__init__(agent)
+        self.delivered: list[bool] = []
+
+    async def session_update(self, notification: SessionNotification) -> None:
+        self.delivered.append(deliver_update(self.agent, notification))
+
+
+class Pair:
+    def __init__(self, agent: RemoteAgent, handler: SessionAgent, acts: list[Act]) -> None:
+        self.agent = agent
+        self.handler = handler
+        self.acts = acts
+        self.client: DeliveringClient = agent.handler
+
+
+@asynccontextmanager
+async def connected(*acts: Act) -> AsyncIterator[Pair]:
+    remaining = [*acts]
+    made: list[SessionAgent] = []
+
+    def make(client: RemoteClient) -> SessionAgent:
+        made.append(SessionAgent(client, remaining))
+        return made[0]
+
+    async with connect_in_process(make, DeliveringClient) as agent:
+        await agent.initialize(protocol_version=1)
+        yield Pair(agent, made[0], remaining)
+
+
+async def says_three(turn: Turn) -> None:
+    for word in ("one ", "two ", "three"):
+        await turn.say(word)
+
+
+def text_of(update: SessionUpdate) -> str:
+    assert update.session_update == "agent_message_chunk"
+    assert isinstance(update.content, ContentBlockText)
+    return update.content.text
+
+
+async def test_the_updates_of_a_turn_are_read_and_its_stop_reason_known() -> None:
+    async with connected(says_three) as pair, open_session(pair.agent, cwd="/work") as session:
+        async with session.prompt("hello") as turn:
+            assert turn.stop_reason is None
+            text = "".join([text_of(update) async for update in turn])
+        assert text == "one two three"
+        assert turn.stop_reason == "end_turn"
+        assert session.state.text == "one two three"
+        assert [message.role for message in session.state.messages] == ["user", "agent"]
+
+
+async def test_what_an_agent_sends_while_it_creates_a_session_is_in_its_state() -> None:
+    async with connected(says_three) as pair, open_session(pair.agent, cwd="/welcome") as session:
+        async with session.prompt("hello") as turn:
+            await turn.wait()
+        assert session.state.text == "Welcome. one two three"
+
+
+async def test_chunks_that_are_read_late_come_as_one() -> None:
+    async with (
+        connected(says_three) as pair,
+        open_session(pair.agent, cwd="/work") as session,
+        session.prompt("hello") as turn,
+    ):
+        await turn.wait()
+        assert [text_of(update) async for update in turn] == ["one two three"]
+
+
+async def test_a_call_made_while_reading_does_not_deadlock() -> None:
+    async def act(turn: Turn) -> None:
+        for number in range(50):
+            await turn.say(str(number))
+            await turn.plan()
+
+    async with connected(act) as pair, open_session(pair.agent, cwd="/work") as session:
+        async with session.prompt("hello") as turn:
+            async for update in turn:
+                if update.session_update == "plan":
+                    await session.set_mode("code")
+        assert turn.stop_reason == "end_turn"
+
+
+async def test_leaving_the_block_early_cancels_the_turn_and_waits_for_its_end() -> None:
+    ended: list[str] = []
+
+    async def act(turn: Turn) -> None:
+        await turn.say("begun")
+        try:
+            await asyncio.Event().wait()
+        finally:
+            await turn.say(" ended")
+            ended.append("yes")
+
+    async with connected(act, says_three) as pair, open_session(pair.agent, cwd="/work") as session:
+        async with session.prompt("hello") as turn:
+            async for _ in turn:
+                break
+        assert ended == ["yes"]
+        assert turn.stop_reason == "cancelled"
+        assert session.state.text == "begun ended"
+        async with session.prompt("again") as turn:
+            await turn.wait()
+        assert turn.stop_reason == "end_turn"
+
+
+async def test_an_agent_that_does_not_end_a_cancelled_turn_is_not_waited_for_too_long() -> None:
+    released = asyncio.Event()
+
+    async def act(turn: Turn) -> None:
+        await turn.say("begun")
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            await released.wait()
+            raise
+
+    async with connected(act) as pair, open_session(pair.agent, cwd="/work") as session:
+        async with session.prompt("hello", cancel_deadline=0) as turn:
+            async for _ in turn:
+                break
+        assert turn.stop_reason is None
+        released.set()
+
+
+async def test_an_exception_of_the_block_cancels_the_turn_and_leaves_it() -> None:
+    async def act(turn: Turn) -> None:
+        await turn.say("begun")
+        await asyncio.Event().wait()
+
+    async with connected(act) as pair, open_session(pair.agent, cwd="/work") as session:
+        with pytest.raises(ZeroDivisionError):
+            async with session.prompt("hello") as turn:
+                async for _ in turn:
+                    raise ZeroDivisionError
+        assert turn.stop_reason == "cancelled"
+
+
+async def test_an_error_of_the_prompt_is_raised_where_it_is_read() -> None:
+    async def act(turn: Turn) -> None:
+        await turn.say("begun")
+        raise ResourceNotFound("gone")
+
+    async with connected(act) as pair, open_session(pair.agent, cwd="/work") as session:
+        texts: list[str] = []
+        with pytest.raises(RemoteError, match="gone"):
+            async with session.prompt("hello") as turn:
+                async for update in turn:
+                    texts.append(text_of(update))
+        assert texts == ["begun"]
+
+
+async def test_an_error_that_nobody_has_read_is_raised_at_the_end_of_the_block() -> None:
+    async def act(turn: Turn) -> None:
+        raise ResourceNotFound("gone")
+
+    async with connected(act) as pair, open_session(pair.agent, cwd="/work") as session:
+        with pytest.raises(RemoteError, match="gone"):
+            async with session.prompt("hello") as turn:
+                while not turn.ended:
+                    await asyncio.sleep(0)
+
+
+async def test_two_turns_of_a_session_at_a_time_are_refused() -> None:
+    async with (
+        connected(says_three) as pair,
+        open_session(pair.agent, cwd="/work") as session,
+        session.prompt("hello") as turn,
+    ):
+        with pytest.raises(RuntimeError, match="has not ended"):
+            async with session.prompt("again"):
+                pass
+        await turn.wait()
+
+
+async def test_sessions_of_one_agent_get_their_own_updates() -> None:
+    async def first(turn: Turn) -> None:
+        await turn.say("a")
+
+    async def second(turn: Turn) -> None:
+        await turn.say("b")
+
+    async with (
+        connected(first, second) as pair,
+        open_session(pair.agent, cwd="/work") as one,
+        open_session(pair.agent, cwd="/work") as two,
+    ):
+        for session in (one, two):
+            async with session.prompt("hello") as turn:
+                await turn.wait()
+        assert (one.state.text, two.state.text) == ("a", "b")
+
+
+async def test_a_new_session_has_its_modes_and_options() -> None:
+    async with connected() as pair, open_session(pair.agent, cwd="/work") as session:
+        assert session.state.current_mode_id == "ask"
+        assert [option.id for option in session.state.config_options] == ["mode"]
+        await session.set_mode("code")
+        assert session.state.current_mode_id == "code"
+        options = await session.set_config_option("mode", "ask")
+        assert [option.current_value for option in options] == ["ask"]
+        assert [option.current_value for option in session.state.config_options] == ["ask"]
+
+
+async def test_a_loaded_session_has_its_history() -> None:
+    async with connected() as pair, open_session(pair.agent, cwd="/work", load="old") as session:
+        assert (session.id, session.state.text) == ("old", "Earlier. ")
+
+
+async def test_a_resumed_session_has_its_id() -> None:
+    async with connected(says_three) as pair, open_session(pair.agent, cwd="/work", resume="old") as session:
+        async with session.prompt("hello") as turn:
+            await turn.wait()
+        assert (session.id, session.state.text) == ("old", "one two three")
+
+
+async def test_a_session_that_can_not_be_loaded_is_not_open() -> None:
+    async with connected() as pair:
+        for _ in range(2):
+            with pytest.raises(ResourceNotFound):
+                async with open_session(pair.agent, cwd="/work", load="missing"):
+                    pass
+
+
+async def test_a_session_can_be_open_once() -> None:
+    async with connected() as pair, open_session(pair.agent, cwd="/work", load="old"):
+        with pytest.raises(ValueError, match="'old' is open already"):
+            async with open_session(pair.agent, cwd="/work", resume="old"):
+                pass
+        with pytest.raises(ValueError, match="not both"):
+            async with open_session(pair.agent, cwd="/work", load="a", resume="b"):
+                pass
+
+
+async def test_a_session_is_closed_at_the_end_of_the_block() -> None:
+    async with connected() as pair:
+        async with open_session(pair.agent, cwd="/work") as session:
+            pass
+        with pytest.raises(ZeroDivisionError):
+            async with open_session(pair.agent, cwd="/work", load="old"):
+                raise ZeroDivisionError
+        assert pair.handler.closed == [session.id, "old"]
+
+
+async def test_updates_of_other_sessions_are_not_delivered() -> None:
+    async with connected(says_three) as pair:
+        created = await pair.agent.session_new(cwd="/work", mcp_servers=[])
+        await pair.agent.session_prompt(session_id=created.session_id, prompt=[])
+        assert set(pair.client.delivered) == {False}

@@ -1,0 +1,66 @@
+"""Unread updates are kept in order, and adjacent text of one message becomes one chunk."""
+
+from __future__ import annotations
+
+import asyncio
+
+from acp_bindings.v1 import (
+    ContentBlockImage,
+    ContentBlockText,
+    SessionUpdate,
+    SessionUpdateAgentMessageChunk,
+    SessionUpdateAgentThoughtChunk,
+    SessionUpdatePlan,
+)
+from acp_kit.client.unread import Unread
+
+
+def said(text: str, message_id: str | None = None) -> SessionUpdate:
+    return SessionUpdateAgentMessageChunk(content=ContentBlockText(text=text), message_id=message_id)
+
+
+async def read(*updates: SessionUpdate) -> list[SessionUpdate]:
+    unread = Unread()
+    for update in updates:
+        unread.put(update)
+    unread.close()
+    found: list[SessionUpdate] = []
+    while (update := await unread.get()) is not None:
+        found.append(update)
+    return found
+
+
+async def test_adjacent_text_of_one_message_is_merged() -> None:
+    assert await read(said("a"), said("b"), said("c")) == [said("abc")]
+    assert await read(said("a", "1"), said("b", "1")) == [said("ab", "1")]
+
+
+async def test_nothing_else_is_merged() -> None:
+    image = SessionUpdateAgentMessageChunk(content=ContentBlockImage(data="", mime_type="image/png"))
+    thought = SessionUpdateAgentThoughtChunk(content=ContentBlockText(text="t"))
+    noted = SessionUpdateAgentMessageChunk(content=ContentBlockText(text="m"), meta={"a": 1})
+    plan = SessionUpdatePlan(entries=[])
+    updates = [said("a", "1"), said("b", "2"), said("c"), thought, said("d"), image, image, noted, noted, plan, plan]
+    assert await read(*updates) == updates
+
+
+async def test_what_is_read_at_once_is_not_changed_by_what_comes_later() -> None:
+    unread = Unread()
+    unread.put(said("a"))
+    first = await unread.get()
+    unread.put(said("b"))
+    assert (first, await unread.get()) == (said("a"), said("b"))
+
+
+async def test_a_reader_waits_for_the_next_update_and_for_the_end() -> None:
+    unread = Unread()
+    reading = asyncio.ensure_future(unread.get())
+    await asyncio.sleep(0)
+    assert not reading.done()
+    unread.put(said("a"))
+    assert await reading == said("a")
+    reading = asyncio.ensure_future(unread.get())
+    await asyncio.sleep(0)
+    unread.close()
+    assert await reading is None
+    assert await unread.get() is None
