@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from acp_kit.agent.commands import Command, Commands
     from acp_kit.agent.errors import Rejected, TurnCancelled
     from acp_kit.agent.files import SessionFiles
+    from acp_kit.agent.mcp_servers import McpServers
     from acp_kit.agent.permissions import PermissionMemory
     from acp_kit.agent.sessions import Session, Sessions
     from acp_kit.agent.settings import Settings, select, toggle
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Command",
     "Commands",
+    "McpServers",
     "PermissionMemory",
     "Rejected",
     "Session",
@@ -44,6 +46,7 @@ __all__ = [
 _MODULES = {
     "Command": "commands",
     "Commands": "commands",
+    "McpServers": "mcp_servers",
     "PermissionMemory": "permissions",
     "Rejected": "errors",
     "Session": "sessions",
@@ -66,4 +69,8 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module
 
+    if name == "McpServers":
+        from acp_kit.extras import require
+
+        require(name, "mcp", "mcp")
     return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)

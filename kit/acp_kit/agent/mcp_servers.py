@@ -1,0 +1,244 @@
+"""The MCP servers that a client passes with a session, as sessions of the `mcp` package.
+
+It needs the extra `mcp`: `pip install 'acp-bindings[mcp]'`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Iterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from importlib import import_module
+from importlib.metadata import version
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, cast
+
+import mcp
+from mcp.client.sse import sse_client
+from mcp.client.streamable_http import streamable_http_client
+from typing_extensions import TypeIs
+
+from acp_bindings.v1 import McpCapabilities, McpServer, McpServerStdio
+from acp_runtime import InternalError, InvalidParams
+
+if TYPE_CHECKING:
+    from mcp.types import Tool
+
+
+# How long a server may take to accept a request, and to send the next part of a stream.
+_HTTP_SECONDS = 30.0
+_STREAM_SECONDS = 300.0
+
+
+class McpServers:
+    """The connections to the MCP servers of one session.
+
+    `connect` may be called in one handler and `close` in another: each connection belongs to a task of its own, which
+    opens and closes it. (The `mcp` package demands that both happen in the same task.)
+
+        self.mcp = McpServers(http=True)
+        await self.mcp.connect(request.mcp_servers)     # in session_new
+        ...
+        await self.mcp.close()                          # in session_close, and at the end
+
+    `async with McpServers() as servers` closes them at the end of a block.
+    """
+
+    def __init__(self, *, http: bool = False, sse: bool = False, connect_deadline: float = 30.0) -> None:
+        """Make an empty collection.
+
+        Args:
+            http: whether servers may be reached by HTTP.
+            sse: whether servers may be reached by HTTP with server-sent events, the older kind.
+            connect_deadline: how long a server may take to start and answer, in seconds.
+        """
+        self._http = http
+        self._sse = sse
+        self._deadline = connect_deadline
+        self._connections: dict[str, _Connection] = {}
+
+    @property
+    def capabilities(self) -> McpCapabilities:
+        """What to advertise in `initialize`, as `agent_capabilities.mcp_capabilities`."""
+        return McpCapabilities(http=self._http, sse=self._sse)
+
+    async def connect(self, servers: Sequence[McpServer]) -> None:
+        """Connect to servers, all at a time. If one fails, none of them stays connected.
+
+        Raises:
+            InvalidParams: if two have the same name, or one is of a kind that was not advertised.
+            InternalError: if one can't be started or doesn't answer. It says which and why.
+        """
+        self._check(servers)
+        connections = {server.name: _Connection(server) for server in servers}
+        try:
+            async with asyncio.timeout(self._deadline):
+                await asyncio.gather(*(connection.ready() for connection in connections.values()))
+        except BaseException as error:
+            late = [name for name, connection in connections.items() if not connection.is_ready]
+            await asyncio.gather(*(connection.close() for connection in connections.values()))
+            if isinstance(error, TimeoutError):
+                raise InternalError(
+                    f"The MCP server {late[0]!r} has not answered for {self._deadline:g} seconds", {"servers": late}
+                ) from error
+            raise
+        self._connections |= connections
+
+    async def close(self) -> None:
+        """Disconnect from all servers, and stop those that were started. May be called twice."""
+        connections, self._connections = self._connections, {}
+        await asyncio.gather(*(connection.close() for connection in connections.values()))
+
+    async def tools(self) -> list[tuple[str, Tool]]:
+        """Return the tools of all servers, each with the name of its server.
+
+        Raises:
+            mcp's own errors, if a server answers with an error or has gone.
+        """
+        lists = await asyncio.gather(*(_all_tools(session) for session in self._sessions()))
+        return [(name, tool) for name, tools in zip(self._connections, lists, strict=True) for tool in tools]
+
+    def __getitem__(self, name: str) -> mcp.ClientSession:
+        """Return the session with a server, to call its tools. Raises KeyError if there is no such server."""
+        return self._connections[name].session
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._connections
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._connections)
+
+    def __len__(self) -> int:
+        return len(self._connections)
+
+    async def __aenter__(self) -> McpServers:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    def _sessions(self) -> list[mcp.ClientSession]:
+        return [connection.session for connection in self._connections.values()]
+
+    def _check(self, servers: Sequence[McpServer]) -> None:
+        names = set(self._connections)
+        allowed = {"http": self._http, "sse": self._sse}
+        for server in servers:
+            if server.name in names:
+                raise InvalidParams(f"Two MCP servers have the name {server.name!r}", {"server": server.name})
+            names.add(server.name)
+            kind = getattr(server, "type", "stdio")
+            if not allowed.get(kind, True):
+                raise InvalidParams(
+                    f"This agent can't use the MCP server {server.name!r}, because it is reached by {kind}",
+                    {"server": server.name, "type": kind},
+                )
+
+
+class _Connection:
+    """One connection, owned by one task."""
+
+    def __init__(self, server: McpServer) -> None:
+        self._server = server
+        self._end = asyncio.Event()
+        self._session: asyncio.Future[mcp.ClientSession] = asyncio.get_running_loop().create_future()
+        self._task = asyncio.create_task(self._own())
+
+    @property
+    def is_ready(self) -> bool:
+        return self._session.done()
+
+    @property
+    def session(self) -> mcp.ClientSession:
+        return self._session.result()
+
+    async def ready(self) -> None:
+        """Wait until the server has answered."""
+        await asyncio.shield(self._session)
+
+    async def close(self) -> None:
+        """End the connection, and wait for its end. Cancelling that doesn't leave the server running."""
+        self._end.set()
+        if not self._session.done():
+            self._task.cancel()
+        await asyncio.wait({self._task})
+        if self._session.done() and not self._session.cancelled():
+            self._session.exception()  # was raised by `ready`, or nobody waits for it any more
+
+    async def _own(self) -> None:
+        try:
+            async with AsyncExitStack() as stack:
+                read, write = await stack.enter_async_context(_transport(self._server))
+                session = await stack.enter_async_context(mcp.ClientSession(read, write))
+                await session.initialize()
+                self._session.set_result(session)
+                await self._end.wait()
+        except Exception as error:
+            self._failed(error)
+        finally:
+            self._session.cancel()
+
+    def _failed(self, error: Exception) -> None:
+        """Report why the server can't be used. When it is in use, its session reports errors itself."""
+        if not self._session.done():
+            name = self._server.name
+            reason = InternalError(f"The MCP server {name!r} can't be used: {_reason(error)}", {"server": name})
+            reason.__cause__ = error
+            self._session.set_exception(reason)
+
+
+@asynccontextmanager
+async def _transport(server: McpServer) -> AsyncGenerator[tuple[Any, Any]]:
+    """Open the streams to a server. Version 1 of `mcp` yields a third value for some."""
+    async with AsyncExitStack() as stack:
+        if _is_stdio(server):
+            parameters = mcp.StdioServerParameters(
+                command=server.command,
+                args=server.args,
+                env={variable.name: variable.value for variable in server.env},
+            )
+            streams: Any = await stack.enter_async_context(mcp.stdio_client(parameters))
+        else:
+            headers = {header.name: header.value for header in server.headers}
+            if server.type == "sse":
+                streams = await stack.enter_async_context(sse_client(server.url, headers=headers))
+            else:
+                client = await stack.enter_async_context(_http_client(headers))
+                streams = await stack.enter_async_context(streamable_http_client(server.url, http_client=client))
+        yield streams[0], streams[1]
+
+
+def _http_client(headers: dict[str, str]) -> Any:
+    """Return an HTTP client of the library that the installed version of `mcp` uses."""
+    http = import_module("httpx" if version("mcp").startswith("1.") else "httpx2")
+    timeout = http.Timeout(_HTTP_SECONDS, read=_STREAM_SECONDS)
+    return http.AsyncClient(headers=headers, timeout=timeout, follow_redirects=True)
+
+
+def _is_stdio(server: McpServer) -> TypeIs[McpServerStdio]:
+    return not hasattr(server, "type")
+
+
+async def _all_tools(session: mcp.ClientSession) -> list[Tool]:
+    """Return the tools of a server, page by page."""
+    listed: Any = await session.list_tools()
+    tools: list[Tool] = [*listed.tools]
+    while cursor := getattr(listed, "next_cursor", None) or getattr(listed, "nextCursor", None):
+        listed = await cast("Any", session).list_tools(params=_page(cursor))
+        tools += listed.tools
+    return tools
+
+
+def _page(cursor: str) -> Any:
+    from mcp.types import PaginatedRequestParams
+
+    return PaginatedRequestParams(cursor=cursor)
+
+
+def _reason(error: BaseException) -> str:
+    """Return the sentence of an error, that of the first one in a group."""
+    while isinstance(error, BaseExceptionGroup):
+        error = cast("BaseExceptionGroup[BaseException]", error).exceptions[0]
+    return str(error) or type(error).__name__

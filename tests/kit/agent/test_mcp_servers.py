@@ -1,0 +1,173 @@
+"""The MCP servers of a session are connected in one handler, used in others, and closed in yet another."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import subprocess
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from acp_bindings.v1 import EnvVariable, McpServerHttp, McpServerSse, McpServerStdio
+from acp_kit.agent import McpServers
+from acp_runtime import InternalError, InvalidParams
+from tests.support.kit import mcp_server
+
+SCRIPT = mcp_server.__file__
+
+
+def stdio(name: str, *args: str, **env: str) -> McpServerStdio:
+    variables = [EnvVariable(name=key, value=value) for key, value in env.items()]
+    return McpServerStdio(name=name, command=sys.executable, args=[SCRIPT, *args], env=variables)
+
+
+def said(result: Any) -> str:
+    return result.content[0].text
+
+
+async def in_task(work: Any) -> Any:
+    """Run a coroutine in a task of its own, as each handler runs."""
+    return await asyncio.create_task(work)
+
+
+async def test_servers_connected_in_one_handler_are_used_and_closed_in_others(tmp_path: Path) -> None:
+    pid = tmp_path / "pid"
+    servers = McpServers()
+    await in_task(servers.connect([stdio("a", "pid", str(pid)), stdio("b", GREETING="hi")]))
+    assert ([*servers], len(servers), "a" in servers) == (["a", "b"], 2, True)
+    assert said(await in_task(servers["a"].call_tool("echo", {"text": "x"}))) == "x"
+    assert said(await in_task(servers["b"].call_tool("echo", {"text": "x"}))) == "x hi"
+    await in_task(servers.close())
+    await servers.close()
+    assert len(servers) == 0
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(pid.read_text()), 0)
+
+
+async def test_the_tools_of_all_servers_are_listed_page_by_page() -> None:
+    async with McpServers() as servers:
+        await servers.connect([stdio("a", "pages"), stdio("b")])
+        assert [(name, tool.name) for name, tool in await servers.tools()] == [
+            ("a", "echo"),
+            ("a", "second"),
+            ("b", "echo"),
+        ]
+
+
+async def test_if_one_server_fails_none_stays_connected(tmp_path: Path) -> None:
+    pid = tmp_path / "pid"
+    servers = McpServers()
+    with pytest.raises(InternalError, match="The MCP server 'bad' can't be used: ") as raised:
+        await servers.connect([stdio("good", "pid", str(pid)), stdio("bad", "fail")])
+    assert raised.value.data == {"server": "bad"}
+    assert len(servers) == 0
+    if pid.exists():
+        with pytest.raises(ProcessLookupError):
+            os.kill(int(pid.read_text()), 0)
+
+
+async def test_a_command_that_does_not_exist_is_named() -> None:
+    missing = McpServerStdio(name="x", command="/no/such/command", args=[], env=[])
+    async with McpServers() as servers:
+        with pytest.raises(InternalError, match=r"The MCP server 'x' can't be used: .*No such file"):
+            await servers.connect([missing])
+
+
+async def test_a_server_that_does_not_answer_is_not_waited_for_too_long() -> None:
+    async with McpServers(connect_deadline=0) as servers:
+        with pytest.raises(InternalError, match="The MCP server 'a' has not answered for 0 seconds"):
+            await servers.connect([stdio("a", "silent")])
+
+
+async def test_a_cancelled_connect_leaves_nothing_running(tmp_path: Path) -> None:
+    pid = tmp_path / "pid"
+    servers = McpServers()
+    connecting = asyncio.create_task(servers.connect([stdio("a", "pid", str(pid), "silent")]))
+    while not (pid.exists() and pid.read_text()):
+        await asyncio.sleep(0.01)
+    connecting.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await connecting
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(pid.read_text()), 0)
+
+
+async def test_two_servers_with_one_name_are_refused() -> None:
+    async with McpServers() as servers:
+        with pytest.raises(InvalidParams, match="Two MCP servers have the name 'a'"):
+            await servers.connect([stdio("a"), stdio("a")])
+        await servers.connect([stdio("a")])
+        with pytest.raises(InvalidParams, match="Two MCP servers have the name 'a'"):
+            await servers.connect([stdio("a")])
+
+
+@pytest.mark.parametrize(
+    ("server", "kind"),
+    [
+        (McpServerHttp(name="a", url="http://localhost:1", headers=[]), "http"),
+        (McpServerSse(name="a", url="http://localhost:1", headers=[]), "sse"),
+    ],
+)
+async def test_a_kind_of_server_that_was_not_advertised_is_refused(server: Any, kind: str) -> None:
+    servers = McpServers(http=kind == "sse", sse=kind == "http")
+    assert servers.capabilities.http == (kind == "sse")
+    assert servers.capabilities.sse == (kind == "http")
+    with pytest.raises(InvalidParams, match=f"because it is reached by {kind}"):
+        await servers.connect([server])
+
+
+@asynccontextmanager
+async def http_server() -> AsyncIterator[tuple[str, list[dict[str, str]]]]:
+    """An MCP server by HTTP that answers with JSON, and the headers that it received."""
+    received: list[dict[str, str]] = []
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        while request := await reader.readline():
+            headers: dict[str, str] = {}
+            while (line := (await reader.readline()).decode().strip()) != "":
+                name, _, value = line.partition(":")
+                headers[name.lower()] = value.strip()
+            received.append(headers)
+            body = await reader.readexactly(int(headers.get("content-length", 0)))
+            message = json.loads(body) if body and request.startswith(b"POST") else {}
+            writer.write(_response(message))
+            await writer.drain()
+        writer.close()
+
+    server = await asyncio.start_server(serve, "127.0.0.1", 0)
+    try:
+        yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/mcp", received
+    finally:
+        server.close()
+
+
+def _response(message: dict[str, Any]) -> bytes:
+    if "id" not in message:
+        return b"HTTP/1.1 202 Accepted\r\nContent-Length: 0\r\n\r\n"
+    result = mcp_server.answer(message["method"], message.get("params") or {})
+    body = json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": result}).encode()
+    head = f"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
+    return head.encode() + body
+
+
+async def test_a_server_is_reached_by_http_with_its_headers() -> None:
+    async with http_server() as (url, received), McpServers(http=True) as servers:
+        headers: Any = [{"name": "Authorization", "value": "Bearer x"}]
+        server = McpServerHttp.model_validate({"type": "http", "name": "a", "url": url, "headers": headers})
+        await servers.connect([server])
+        assert said(await servers["a"].call_tool("echo", {"text": "x"})) == "x"
+    assert {each.get("authorization") for each in received} == {"Bearer x"}
+
+
+def test_without_the_package_there_is_one_sentence_with_the_command() -> None:
+    program = "import sys; sys.modules['mcp'] = None\nfrom acp_kit.agent import McpServers"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False, timeout=60)
+    assert done.stderr.splitlines()[-1] == (
+        "ImportError: McpServers needs the package mcp, which you get with: pip install 'acp-bindings[mcp]'"
+    )

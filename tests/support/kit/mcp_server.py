@@ -1,0 +1,47 @@
+"""An MCP server on stdio, for tests: `python mcp_server.py [fail | silent] [pages]`."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+TOOL = {"description": "Returns its argument", "inputSchema": {"type": "object"}}
+
+
+def answer(method: str, params: dict[str, Any]) -> dict[str, Any] | None:
+    if method == "initialize":
+        return {
+            "protocolVersion": params["protocolVersion"],
+            "capabilities": {"tools": {}},
+            "serverInfo": {"name": "test", "version": "1"},
+        }
+    if method == "tools/list":
+        if params and params.get("cursor"):
+            return {"tools": [{"name": "second", **TOOL}]}
+        return {"tools": [{"name": "echo", **TOOL}], **({"nextCursor": "2"} if "pages" in sys.argv else {})}
+    if method == "tools/call":
+        text = f"{params['arguments'].get('text')} {os.environ.get('GREETING', '')}".strip()
+        return {"content": [{"type": "text", "text": text}]}
+    return None
+
+
+def main() -> None:
+    if "fail" in sys.argv:
+        sys.exit(3)
+    if len(sys.argv) > 2 and sys.argv[1] == "pid":
+        Path(sys.argv[2]).write_text(str(os.getpid()))
+    for line in sys.stdin:
+        message = json.loads(line)
+        if "id" not in message or "silent" in sys.argv:
+            continue
+        result = answer(message["method"], message.get("params") or {})
+        unknown = {"error": {"code": -32601, "message": "Method not found"}}
+        reply = unknown if result is None else {"result": result}
+        print(json.dumps({"jsonrpc": "2.0", "id": message["id"], **reply}), flush=True)
+
+
+if __name__ == "__main__":
+    main()
