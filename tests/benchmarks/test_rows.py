@@ -13,6 +13,7 @@ from benchmarks.results import result_of
 from benchmarks.rows import all_rows
 from benchmarks.setup import Setup
 from benchmarks.table import text_lines
+from tests.support.codegen.build import acp_schema, model, write_schema
 from tests.support.third_party import UnavailableError, python_sdk, skip_without, typescript_sdk
 
 pytestmark = [
@@ -23,6 +24,13 @@ pytestmark = [
 TINY = 0.001
 INSTALL = {"python-sdk": python_sdk, "typescript-sdk": typescript_sdk}
 NAMES = [row.name for row in all_rows(Setup(Implementations(with_peers=False), TINY, Path()))]
+
+
+@pytest.fixture(autouse=True)
+def _small_schema(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the row about the generator measure a small schema, because its time doesn't depend on the scale."""
+    small = write_schema(tmp_path / "schema", acp_schema({"Text": model(), "Other": model()}))
+    monkeypatch.setattr("benchmarks.rows.generator.SCHEMA", small)
 
 
 def _quiet(_: str) -> None:
