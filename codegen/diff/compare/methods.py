@@ -9,7 +9,7 @@ from codegen.diff.compare.compatibility import Compatibility
 from codegen.diff.compare.facts import ABOUT_RESULTS, compare_content, compare_facts
 from codegen.diff.compare.pointers import references
 from codegen.diff.compare.reach import one_flow, params_flow, result_flow
-from codegen.diff.match.renames import pair, similarity
+from codegen.diff.match.renames import pair, similar
 from codegen.diff.sources import Snapshot
 from codegen.diff.verdict.findings import Finding, Renamed
 from codegen.diff.verdict.rules import RULES
@@ -143,10 +143,14 @@ def _kind_rule(_: Method, __: Method) -> str:
 
 
 def _same_method(comparison: Comparison, old: Method, new: Method) -> bool:
-    """Return whether a method was renamed: same side and kind, corresponding params and result, a similar name."""
+    """Return whether a method was renamed: same side and kind, corresponding params and result, and further evidence.
+
+    The evidence is a similar name, or that the params are the same definition, which belongs to one method only.
+    """
     same = (old.side, old.result is None) == (new.side, new.result is None)
     parts = [(old.params, new.params), (old.result or "", new.result or "")]
-    return same and all(comparison.names.get(a, "") == b for a, b in parts) and similarity(old.wire, new.wire) >= 0.5
+    correspond = all(comparison.names.get(a, "") == b for a, b in parts)
+    return same and correspond and (old.params == new.params or similar(old.wire, new.wire))
 
 
 def _removed(methods: MethodComparison, method: Method) -> str:

@@ -88,7 +88,7 @@ def test_an_entry_says_that_a_definition_was_renamed_though_its_structure_change
 
 
 def test_an_entry_says_that_a_method_was_renamed_though_the_names_are_not_similar() -> None:
-    new = request("agent/choose", "Mode")
+    new = request("agent/choose", "Choice")
     entry = Rename("method", PROFILES, "session/set_mode", "agent/choose", UNTIL, "agent")
     assert "method-removed" in {each.rule for each in report(OLD_METHOD, new).findings}
     assert finding(report(OLD_METHOD, new, entry), "method-renamed").verdicts.letters == "BBSSS"
