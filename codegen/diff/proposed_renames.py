@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from codegen.diff.report import Report
-from codegen.read.renames_file import Rename, next_major, package_version
+from codegen.read.renames_file import FILE, Rename, as_toml, next_major, package_version
+
+INVITATION = f"To keep the old names working, add to {FILE}:"
 
 
 def proposed_renames(report: Report) -> list[Rename]:
@@ -22,3 +24,8 @@ def proposed_renames(report: Report) -> list[Rename]:
         Rename(kind, tuple(dict.fromkeys(names)), old, new, until, side)
         for (kind, side, old, new), names in profiles.items()
     ]
+
+
+def proposed_text(report: Report) -> str:
+    """Return the proposed entries as they are written in the file; empty if there are none."""
+    return "\n\n".join(map(as_toml, proposed_renames(report)))

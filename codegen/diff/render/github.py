@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from codegen.diff.proposed_renames import INVITATION, proposed_text
 from codegen.diff.render.grouping import change_line, summary, unsafe_axes
 from codegen.diff.report import Report
 from codegen.diff.user_code.failures import UNPREDICTED, Failure
@@ -16,7 +17,8 @@ def github(report: Report) -> str:
     """Render the report as annotations, one per line.
 
     The order is: failures that no finding predicts, findings that aren't safe, failures that a finding predicts, notes,
-    and the summary. Unpredicted failures come first because GitHub shows only ten errors of a step.
+    proposed entries of `renames.toml`, and the summary. Unpredicted failures come first because GitHub shows only ten
+    errors of a step.
 
     A finding is a notice if it is accepted or not in the stable profile, and otherwise an error (breaking) or a warning
     (risky). A failure is a warning if a finding predicts it, and otherwise an error.
@@ -24,7 +26,9 @@ def github(report: Report) -> str:
     unsafe = [each for each in report.findings if each.worst is not Verdict.SAFE]
     failures = [_failure("warning", _title(each), failure) for each in unsafe for failure in each.failures]
     unpredicted = [_failure("error", UNPREDICTED, failure) for failure in report.unpredicted]
-    notes = [f"::notice::{_data(each)}" for each in (*report.notes, summary(report))]
+    entries = proposed_text(report)
+    renames = [f"{INVITATION}\n{entries}"] if entries else []
+    notes = [f"::notice::{_data(each)}" for each in (*report.notes, *renames, summary(report))]
     lines = [*unpredicted, *map(_annotation, unsafe), *failures, *notes]
     return "".join(f"{line}\n" for line in lines)
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from markupsafe import Markup, escape
 
+from codegen.diff.proposed_renames import INVITATION, proposed_text
 from codegen.diff.render.grouping import (
     FLOWS,
     REPORTED_ONLY,
@@ -52,6 +53,8 @@ def html(report: Report) -> str:
         headline=headline(report),
         user_code=user_code_line(report),
         unpredicted=UNPREDICTED,
+        invitation=INVITATION,
+        renames=proposed_text(report),
         profiles={name: (groups(found), counts(found)) for name, found in by_profile(report).items()},
         verdicts=_VERDICTS,
         filters=(*_FILTERS, _USER_CODE_FILTER) if report.user_code else _FILTERS,

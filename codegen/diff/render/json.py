@@ -6,9 +6,11 @@ import json
 from dataclasses import asdict
 from typing import Any
 
+from codegen.diff.proposed_renames import proposed_renames
 from codegen.diff.report import Report
 from codegen.diff.user_code.failures import UserCode
 from codegen.diff.verdict.findings import Finding
+from codegen.read.renames_file import Rename
 
 FORMAT_VERSION = 1
 
@@ -30,6 +32,7 @@ def json_values(report: Report) -> dict[str, Any]:
         "profiles": list(report.profiles),
         "docsOnly": report.docs_only,
         "findings": [_finding(each) for each in report.findings],
+        "renames": [_rename(each) for each in proposed_renames(report)],
         "userCode": _user_code(report.user_code) if report.user_code else None,
     }
 
@@ -41,6 +44,10 @@ def _user_code(checked: UserCode) -> dict[str, Any]:
         "failures": checked.failures,
         "unpredicted": [asdict(each) for each in checked.unpredicted],
     }
+
+
+def _rename(rename: Rename) -> dict[str, Any]:
+    return {**asdict(rename), "side": rename.side or None}
 
 
 def _finding(finding: Finding) -> dict[str, Any]:

@@ -10,6 +10,7 @@ import re
 from bisect import bisect_right
 from dataclasses import replace
 
+from codegen.diff.proposed_renames import INVITATION, proposed_text
 from codegen.diff.render.grouping import (
     FLOWS,
     REPORTED_ONLY,
@@ -29,9 +30,12 @@ from codegen.diff.report import Report
 from codegen.diff.user_code.failures import UNPREDICTED, Failure
 from codegen.diff.verdict.findings import Finding
 from codegen.diff.verdict.verdicts import Verdict
+from codegen.read.renames_file import FILE
 
 # A comment on GitHub has at most 65,536 characters. The rest is for text that a workflow adds.
 LIMIT = 64_000
+# Longer entries of `renames.toml` are left out.
+_ENTRIES = LIMIT // 4
 # This many unpredicted failures have priority over the findings. The others are the first to be left out.
 _UNPREDICTED_FIRST = 20
 _SIGNS = {Verdict.BREAKING: "🔴", Verdict.RISKY: "🟡", Verdict.SAFE: "🟢"}
@@ -83,6 +87,7 @@ def _text(report: Report, cut: Report) -> str:
         user_code_line(report),
         *_unpredicted(report, cut),
         _overview(report),
+        *_renames(report),
         _left_out(report, cut, _full_report(report)),
     ]
     for profile in report.profiles:
@@ -118,6 +123,14 @@ def _overview(report: Report) -> str:
     head = f"| Profile | {' | '.join(titles)} | docs |\n|---|--:|--:|--:|--:|"
     information = f"\n\n{REPORTED_ONLY}" if any(each.reports_only for each in report.findings) else ""
     return "\n".join([head, *rows]) + information if rows else ""
+
+
+def _renames(report: Report) -> list[str]:
+    """Return the proposed entries, or only their number if they are too long."""
+    entries = proposed_text(report)
+    if len(entries) > _ENTRIES:
+        return [f"> Left out for length: the entries to add to {FILE}.{_full_report(report)}"]
+    return [f"**{INVITATION}**", f"```toml\n{entries}\n```"] if entries else []
 
 
 def _profile(name: str, report: Report, cut: Report) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from codegen.diff.proposed_renames import INVITATION, proposed_text
 from codegen.diff.render.grouping import (
     FLOWS,
     by_profile,
@@ -35,6 +36,8 @@ def terminal(report: Report, *, colour: bool) -> str:
             lines.append(f"  {_painted(title, _BOLD, colour)}")
             lines += [line for each in members for line in _finding(each, colour)]
         lines += [f"  {number(docs, 'description')} changed"] if docs else []
+    if entries := proposed_text(report):
+        lines += ["", _painted(INVITATION, _BOLD, colour), "", *entries.splitlines()]
     return "\n".join([*lines, "", summary(report), ""])
 
 

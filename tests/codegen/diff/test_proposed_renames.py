@@ -2,14 +2,31 @@
 
 from __future__ import annotations
 
-from codegen.diff.proposed_renames import proposed_renames
+import json
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from codegen.diff.proposed_renames import INVITATION, proposed_renames
+from codegen.diff.render.github import github
+from codegen.diff.render.html import html
+from codegen.diff.render.json import json_values
+from codegen.diff.render.markdown import LIMIT, markdown
+from codegen.diff.render.terminal import terminal
 from codegen.diff.report import Report, compare
 from codegen.diff.sources import Side, Snapshot
 from codegen.diff.verdict.findings import Finding
 from codegen.read.old_names import keep_old_names
-from codegen.read.renames_file import Rename, next_major, package_version
+from codegen.read.renames_file import Rename, next_major, package_version, parse_renames
 from codegen.regen import read_schema
 from tests.support.codegen.build import STRING, Schema, acp_schema, model, other, part_of, ref, tagged
+from tests.support.codegen.old_names import generate_with
+from tests.support.diff.pages import page_of
+from tests.support.diff.report_schema import SCHEMA
 
 UNTIL = next_major(package_version())
 PROFILES = ("v1", "v1_unstable")
@@ -98,3 +115,133 @@ def test_a_renamed_class_of_a_union_member_is_proposed() -> None:
     old = block("Block", {"title": "Words", **model(text=STRING)}, {"title": "Numbers", **model(number=STRING)})
     new = block("Block", {"title": "Text", **model(text=STRING)}, {"title": "Numbers", **model(number=STRING)})
     assert proposed_renames(report(old, new)) == [Rename("definition", PROFILES, "BlockWords", "BlockText", UNTIL)]
+
+
+def both() -> Report:
+    return report({**OLD_UNION, **OLD_METHOD}, {**NEW_UNION, **NEW_METHOD})
+
+
+def test_every_format_for_people_has_the_entries_ready_to_paste() -> None:
+    found = both()
+    pasted = {
+        "terminal": terminal(found, colour=False).partition(f"{INVITATION}\n\n")[2].rpartition("\n\n")[0],
+        "markdown": markdown(found).partition("```toml\n")[2].partition("```")[0],
+        "html": next(page_of(found).all("pre")).text,
+        "github": github(found).partition(f"::notice::{INVITATION}%0A")[2].partition("\n")[0].replace("%0A", "\n"),
+    }
+    for name, text in pasted.items():
+        assert parse_renames(text.encode()) == (METHOD, UNION), name
+
+
+def test_the_json_has_the_entries_as_values() -> None:
+    values = json_values(both())
+    jsonschema.validate(json.loads(json.dumps(values)), SCHEMA)
+    assert values["renames"][0]["side"] == "agent"
+    assert values["renames"][1] == {
+        "kind": "definition",
+        "profiles": PROFILES,
+        "side": None,
+        "old": "Block",
+        "new": "ContentBlock",
+        "until": UNTIL,
+    }
+
+
+def test_no_format_mentions_the_file_if_nothing_was_renamed() -> None:
+    nothing = report(OLD_METHOD, {**OLD_METHOD, "New": model()})
+    for text in (terminal(nothing, colour=False), markdown(nothing), github(nothing), html(nothing)):
+        assert INVITATION not in text
+    assert json_values(nothing)["renames"] == []
+
+
+def test_a_report_with_very_many_renames_still_fits_into_a_comment() -> None:
+    found = both()
+    (first,) = [each for each in found.findings if each.rule == "method-renamed" and each.profile == "v1"]
+    assert first.renamed
+    many = [
+        replace(first, subject=f"m{number}", renamed=first.renamed._replace(old=f"session/{number:060}"))
+        for number in range(2000)
+    ]
+    text = markdown(replace(found, findings=tuple(many)))
+    assert len(text) <= LIMIT
+    assert "> Left out for length: the entries to add to codegen/renames.toml. For the full report run" in text
+
+
+# What the verdicts mean, by execution: code that was right for the base runs with the head's package.
+
+BUILDS_AND_READS = """
+from acp_bindings.v1 import Block, BlockText, BlockOther, PromptRequest
+from pydantic import TypeAdapter
+built = PromptRequest(block=BlockText())
+read = PromptRequest.model_validate_json('{"block": {"type": "new"}}').block
+assert isinstance(read, BlockOther) and isinstance(TypeAdapter(Block).validate_python({"type": "text"}), BlockText)
+"""
+CALLS_AND_IMPLEMENTS = """
+import asyncio
+from acp_bindings import v1
+
+class Agent(v1.Agent):
+    async def initialize(self, request):
+        return v1.InitializeResponse(protocol_version=1)
+    async def session_set_mode(self, request):
+        return v1.ModeResponse(note="handled")
+
+async def main():
+    async with v1.connect_in_process(lambda client: Agent(), lambda agent: v1.Client()) as agent:
+        await agent.initialize(protocol_version=1)
+        assert (await agent.session_set_mode()).note == "handled"
+
+asyncio.run(main())
+"""
+VERSION = model(["protocolVersion"], protocolVersion={"type": "integer", "format": "uint16", "minimum": 0})
+
+
+def initialized(*methods: Schema) -> Schema:
+    found: Schema = {
+        "InitializeRequest": part_of("initialize", "agent", VERSION),
+        "InitializeResponse": part_of("initialize", "agent", VERSION),
+    }
+    for each in methods:
+        found |= each
+    return found
+
+
+def mode(wire: str) -> Schema:
+    return {
+        "ModeRequest": part_of(wire, "agent", model()),
+        "ModeResponse": part_of(wire, "agent", model(note=STRING)),
+    }
+
+
+def prompt(union: Schema) -> Schema:
+    return {name: each for name, each in union.items() if not name.endswith("Response")} | {
+        "PromptRequest": {key: value for key, value in union["PromptRequest"].items() if not key.startswith("x-")}
+    }
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "rename", "code"),
+    [
+        (prompt(OLD_UNION), prompt(NEW_UNION), UNION, BUILDS_AND_READS),
+        (
+            initialized(mode("session/set_mode")),
+            initialized(mode("session/set_config_option")),
+            Rename("method", PROFILES, "session/set_mode", "session/set_config_option", UNTIL, "agent"),
+            CALLS_AND_IMPLEMENTS,
+        ),
+    ],
+    ids=["definition", "method"],
+)
+def test_old_code_runs_with_the_head_s_package_exactly_if_no_finding_breaks_it(
+    tmp_path: Path, old: Schema, new: Schema, rename: Rename, code: str
+) -> None:
+    for name, schema, renames in (("same", old, ()), ("without", new, ()), ("with", new, (rename,))):
+        found = report(old, schema, *renames)
+        done = subprocess.run(
+            [sys.executable, "-c", code],
+            env={"PYTHONPATH": str(generate_with(tmp_path / name, *renames, definitions=schema))},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert bool(done.returncode) is any(each.breaks_python for each in found.findings) is (name == "without"), name
