@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from codegen.diff.compare.comparison import Comparison
 from codegen.diff.compare.compatibility import Compatibility
 from codegen.diff.compare.models import compare_models
@@ -32,6 +34,7 @@ def compare_definitions(comparison: Comparison, old_unstable: Schema | None, new
             comparison.add(rule, None, definition, new=definition.pointer)
     for old, new in comparison.pairs():
         _compare(comparison, old, new)
+    _compare_old_names(comparison)
 
 
 def _is_own(definition: Definition) -> bool:
@@ -79,9 +82,8 @@ def _is_consequence(comparison: Comparison, old: Definition, new: Definition) ->
 
 
 def _renamed(comparison: Comparison, old: Definition, new: Definition) -> None:
-    payloads = {name for method in comparison.old.schema.methods for name in (method.params, method.result)}
     verdicts = RULES["definition-renamed"].verdicts
-    if old.name in payloads:
+    if old.name in _payloads(comparison.old.schema):
         verdicts = Verdicts(SAFE, SAFE, BREAKING, BREAKING, BREAKING)
     renamed = comparison.renamed(old.name, new.name)
     if renamed.until:
@@ -99,6 +101,36 @@ def _renamed(comparison: Comparison, old: Definition, new: Definition) -> None:
         covers=tuple(covers),
         renamed=renamed,
     )
+
+
+def _compare_old_names(comparison: Comparison) -> None:
+    """Find old names that the base keeps and the head doesn't. Those of inline members go with that of their union."""
+    old, new = comparison.old.schema, comparison.new.schema
+    gone = [each for each in old.old_names if each.new in comparison.names and not _has(new, each.old)]
+    whole = tuple(each.old for each in gone if _is_own(old.definitions[each.new]))
+    for each in gone:
+        if each.old in whole or not each.old.startswith(whole):
+            before, after = old.definitions[each.new], new.definitions[comparison.names[each.new]]
+            implement = breaks(before.name in _payloads(old))
+            comparison.add(
+                "definition-old-name-removed",
+                before,
+                after,
+                old=before.pointer,
+                new=after.pointer,
+                subject=each.old,
+                verdicts=replace(RULES["definition-old-name-removed"].verdicts, implement=implement),
+                texts=(f"{each.old} = {each.new}", ""),
+                symbols=tuple(comparison.symbol(other.old) for other in gone if other.old.startswith(each.old)),
+            )
+
+
+def _has(schema: Schema, name: str) -> bool:
+    return name in schema.definitions or any(each.old == name for each in schema.old_names)
+
+
+def _payloads(schema: Schema) -> set[str | None]:
+    return {name for method in schema.methods for name in (method.params, method.result)}
 
 
 def _kind_changed(comparison: Comparison, old: Definition, new: Definition) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from codegen.diff.compare.comparison import Comparison
 from codegen.diff.compare.compatibility import Compatibility
@@ -88,6 +88,7 @@ def compare_methods(comparison: Comparison, old_unstable: Schema | None, new_uns
         methods.add(_added(methods, method), None, method, ("", _shown(method)))
     for key in [key for key in old if key in new]:
         _compare(methods, old[key], new[key])
+        _compare_old_names(methods, old[key], new[key])
 
 
 def _renamed(before: Method, after: Method) -> Renamed:
@@ -180,6 +181,14 @@ def _compare(methods: MethodComparison, old: Method, new: Method) -> None:
         methods.add("method-baseline-gained" if new.baseline else "method-baseline-lost", old, new)
     for rule, texts in (*compare_content(methods.comparison, old, new), *compare_facts(old, new)):
         methods.add(rule, old, new, texts)
+
+
+def _compare_old_names(methods: MethodComparison, old: Method, new: Method) -> None:
+    """Find old names of a method that the base keeps and the head doesn't."""
+    kept = {each.name for each in new.old_names} | {each.name for each in methods.comparison.new.schema.methods}
+    for each in old.old_names:
+        if each.name not in kept:
+            methods.add("method-old-name-removed", replace(old, name=each.name), new, (f"{each.wire}: {each.name}", ""))
 
 
 def _compare_payloads(methods: MethodComparison, old: Method, new: Method) -> None:

@@ -12,6 +12,8 @@ import pytest
 
 from codegen.__main__ import main
 from codegen.read.methods import METHODS_TOML
+from codegen.read.renames_file import FILE as RENAMES
+from codegen.read.renames_file import Rename, as_toml
 from tests.codegen.diff.cases.methods import request
 from tests.support.codegen.build import Schema, acp_schema, model, part_of, write_schema
 from tests.support.diff.cases import around, holds
@@ -80,6 +82,31 @@ def test_a_method_that_only_the_refs_file_has_can_be_a_renamed_method(
     repository(RENAMED, BEFORE)
     found = report(compare, NOW, ref_is)
     assert (rules(found), found["notes"]) == (["method-renamed"], [])
+
+
+def test_the_old_names_in_the_refs_own_file_are_read(repository: Repository, compare: Compare) -> None:
+    folder = repository(NOW)
+    entry = Rename("method", ("v1",), "session/mode_before", "session/set_mode", "9.0.0", "agent")
+    (folder / RENAMES).write_text(as_toml(entry), "utf-8")
+    commit(folder)
+    found = report(compare, NOW, "base")
+    assert [(each["rule"], each["symbols"]) for each in found["findings"]] == [
+        (
+            "method-old-name-removed",
+            ["acp_bindings.v1.Agent.session_set_mode", "acp_bindings.v1.Agent.session_mode_before"],
+        )
+    ]
+    assert report(compare, NOW, "head")["findings"] == []
+
+
+def test_a_broken_renames_file_of_a_ref_gives_one_error_line(repository: Repository, compare: Compare) -> None:
+    folder = repository(NOW)
+    (folder / RENAMES).write_text("[[renamed]]\n", "utf-8")
+    commit(folder)
+    code, out, err = compare(NOW)
+    assert (code, out) == (2, "")
+    assert err.startswith("codegen: HEAD can't be read: codegen/renames.toml, entry 1: `kind` must be")
+    assert err.count("\n") == 1
 
 
 @pytest.mark.parametrize("ref_is", ["base", "head"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from codegen.diff.report import compare
 from codegen.diff.sources import Side, Snapshot, with_facts
 from codegen.diff.verdict.findings import Finding
 from codegen.diff.verdict.rules import RULES
+from codegen.read.old_names import keep_old_names
 from codegen.regen import read_schema
 from tests.codegen.diff.cases import CASES, METHOD_CASES
 from tests.codegen.diff.cases.methods import MODE, PROMPT, MethodCase, both, request, stable
@@ -24,9 +26,9 @@ def side(profiles: dict[str, Schema]) -> Side:
 
 def base(case: MethodCase) -> Side:
     found = side(case.old).profiles
-    return Side(
-        "", "", {name: with_facts(name, each, MethodFacts("", case.base_facts)) for name, each in found.items()}
-    )
+    with_own = {name: with_facts(name, each, MethodFacts("", case.base_facts)) for name, each in found.items()}
+    kept = {name: keep_old_names(each.schema, name, case.base_renames) for name, each in with_own.items()}
+    return Side("", "", {name: replace(each, schema=kept[name]) for name, each in with_own.items()})
 
 
 def findings_of(case: MethodCase) -> list[Finding]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from codegen.read.renames_file import Rename
 from tests.support.codegen.build import STRING, Schema, acp_schema, model, part_of, ref, tagged
 from tests.support.diff.cases import around, holds
 
@@ -23,6 +24,7 @@ class MethodCase:
         letters: the expected verdicts, as in `rules.py`.
         flow: the expected direction.
         base_facts: the base's `methods.toml`, with only the entries that differ from the head's.
+        base_renames: the base's `renames.toml`; the head's is empty.
     """
 
     name: str
@@ -32,6 +34,7 @@ class MethodCase:
     letters: str
     flow: str
     base_facts: dict[str, Any] = field(default_factory=dict[str, Any])
+    base_renames: tuple[Rename, ...] = ()
 
 
 def stable(definitions: Schema) -> dict[str, Schema]:
@@ -87,6 +90,7 @@ def without_extensions(definition: str) -> dict[str, Schema]:
 
 
 BOOLEAN: Schema = {"type": "boolean"}
+BLOCK: Schema = {"Block": {"anyOf": [tagged("type", "text"), tagged("type", "image")]}}
 MODE = request("session/set_mode", "SetMode")
 CANCEL = notification("session/cancel", "Cancel", "agent")
 PROTOCOL = {"CancelRequestNotification": part_of("$/cancel_request", "protocol", model())}
@@ -124,6 +128,33 @@ CASES = [
     MethodCase("notification added", stable({}), stable(CANCEL), "method-added", "SSSSS", "client->agent"),
     MethodCase(
         "baseline method added", stable({}), stable(TERMINAL), "method-added-baseline", "BSSSB", "client->agent"
+    ),
+    MethodCase(
+        "an old name of a method is no longer kept",
+        stable(MODE),
+        stable(MODE),
+        "method-old-name-removed",
+        "SSBSB",
+        "client->agent",
+        base_renames=(Rename("method", ("v1",), "session/change", "session/set_mode", "9.0.0", "agent"),),
+    ),
+    MethodCase(
+        "an old name of a definition is no longer kept",
+        stable(BLOCK),
+        stable(BLOCK),
+        "definition-old-name-removed",
+        "SSBBS",
+        "none",
+        base_renames=(Rename("definition", ("v1",), "Part", "Block", "9.0.0"),),
+    ),
+    MethodCase(
+        "an old name of a method's params is no longer kept",
+        stable(MODE),
+        stable(MODE),
+        "definition-old-name-removed",
+        "SSBBB",
+        "client->agent",
+        base_renames=(Rename("definition", ("v1",), "ChangeRequest", "SetModeRequest", "9.0.0"),),
     ),
     MethodCase("method removed", stable(MODE), stable({}), "method-removed", "SRBSB", "client->agent"),
     MethodCase("notification removed", stable(CANCEL), stable({}), "method-removed", "SRBSB", "client->agent"),
