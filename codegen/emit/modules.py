@@ -14,10 +14,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from datamodel_code_generator import InputFileType, generate
-from datamodel_code_generator.enums import DataModelType
-from datamodel_code_generator.format import PythonVersion
-
 from codegen.emit.rendering import Templates
 from codegen.emit.stub_docs import StubDocs
 from codegen.errors import FileError, SchemaError
@@ -117,6 +113,10 @@ def _old_constants(methods: list[Method]) -> dict[str, tuple[str, str]]:
 
 def _models(schema: Schema) -> str:
     """Return the source of the classes and aliases, in order."""
+    from datamodel_code_generator import InputFileType, generate  # imported here because `diff` doesn't need it
+    from datamodel_code_generator.enums import DataModelType
+    from datamodel_code_generator.format import PythonVersion
+
     for template in (_CLASS, _ALIAS):
         _OUTLINE.check(template, _OUTLINE_NAMES)
     outline: dict[str, Any] = {name: _outline(each) for name, each in schema.definitions.items()}

@@ -6,7 +6,6 @@ from pathlib import Path
 
 from codegen.errors import FetchError
 from codegen.pinned.sources.folder import from_file, from_folder
-from codegen.pinned.sources.github import from_github
 from codegen.pinned.sources.npm import from_npm
 from codegen.pinned.sources.release import Release
 
@@ -26,6 +25,8 @@ def read_source(source: str) -> Release:
     if source.startswith("npm:"):
         return from_npm(source.removeprefix("npm:"))
     if source.startswith("github:"):
+        from codegen.pinned.sources.github import from_github  # imports urllib, which every command would wait for
+
         return from_github(source.removeprefix("github:"))
     if Path(source).is_dir():
         return from_folder(Path(source))
