@@ -110,6 +110,10 @@ class FdReader:
         while self._open and left > 0 and poll.poll(0):
             left -= _CHUNK
             self._read()
+        # The loop may have seen the bytes already and be about to call `_read`, which would block now. Removing the
+        # reader cancels that call.
+        if self._open and self._loop.remove_reader(self._fd):
+            self.resume()
         return True
 
     def end(self) -> None:

@@ -1,0 +1,53 @@
+"""Readers of descriptors never block the event loop."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from threading import Timer
+
+import pytest
+
+pytest.importorskip("fcntl", reason="needs POSIX")
+
+from acp_runtime.transports.descriptors import FdReader
+
+
+class _Received:
+    def __init__(self) -> None:
+        self.data: list[bytes] = []
+
+    def received(self, data: bytes, /) -> None:
+        self.data.append(data)
+
+    def ended(self, error: OSError | None, /) -> None:
+        pass
+
+
+async def test_reading_now_does_not_block_when_the_loop_was_about_to_read() -> None:
+    read, write = os.pipe()
+    late = Timer(5, os.write, (write, b"late"))  # so that a blocked event loop continues
+    late.start()
+    received, reader = _Received(), FdReader(read)
+    reader.start(received)
+    os.write(write, b"a")
+    # In its next iteration the loop sees that the pipe can be read, then runs this, then the callback that reads.
+    asyncio.get_running_loop().call_soon(reader.read_now)
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    late.cancel()
+    assert received.data == [b"a"]
+    os.write(write, b"b")
+    while received.data == [b"a"]:
+        await asyncio.sleep(0)
+    assert received.data == [b"a", b"b"]
+    reader.read_now()
+    reader.pause()
+    reader.read_now()
+    os.write(write, b"c")
+    for _ in range(3):
+        await asyncio.sleep(0)
+    assert received.data == [b"a", b"b"]
+    reader.close()
+    late.join()
+    os.close(write)
