@@ -52,13 +52,40 @@ def launch(command: str, args: tuple[str, ...], cwd: str | Path | None, env: dic
             stderr, child_err = os.pipe()
             theirs.callback(os.close, child_err)
             ours.callback(os.close, stderr)
-            group = ProcessGroup(_popen(command, args, cwd, env, (child_in, child_out, child_err)))
         except OSError as error:
-            raise _start_error(error, command, cwd, env) from error
-        except ValueError as error:
-            raise InvalidCommand(EINVAL, f"Can't start the agent {command!r}: {error}") from error
+            raise _start_error(error, "the agent ", command, cwd, env) from error
+        group = start("the agent ", command, args, cwd, env, (child_in, child_out, child_err))
         ours.pop_all()
     return Launched(group, stdin, stdout, stderr)
+
+
+def start(
+    what: str,
+    command: str,
+    args: tuple[str, ...],
+    cwd: str | Path | None,
+    env: dict[str, str],
+    streams: tuple[int, int, int],
+) -> ProcessGroup:
+    """Start a subprocess in a process group of its own, with descriptors as its stdin, stdout and stderr.
+
+    Args:
+        what: what the command is, for messages; with a space at the end.
+        command: the program.
+        args: its arguments.
+        cwd: its working folder; None for this process's.
+        env: its environment.
+        streams: the descriptors, or the constants of `subprocess`.
+
+    Raises:
+        OSError: if it can't be started; the message names the command and the reason.
+    """
+    try:
+        return ProcessGroup(_popen(command, args, cwd, env, streams))
+    except OSError as error:
+        raise _start_error(error, what, command, cwd, env) from error
+    except ValueError as error:
+        raise InvalidCommand(EINVAL, f"Can't start {what}{command!r}: {error}") from error
 
 
 def _popen(
@@ -89,7 +116,7 @@ def _check_types(command: Any, args: tuple[object, ...], cwd: object) -> None:
             raise TypeError(f"{name} must be text or a path, not of type {type(value).__name__}.")
 
 
-def _start_error(error: OSError, command: str, cwd: str | Path | None, env: dict[str, str]) -> OSError:
+def _start_error(error: OSError, what: str, command: str, cwd: str | Path | None, env: dict[str, str]) -> OSError:
     """Return the same error with a message that names the command and the reason."""
     command = os.fsdecode(command)
     reason, filename = error.strerror or str(error), error.filename
@@ -101,7 +128,7 @@ def _start_error(error: OSError, command: str, cwd: str | Path | None, env: dict
         reason = _problem_with_file(file, error) or reason
     elif (first := command.split()[:1]) != [command] and first and _find_file(first[0], cwd, env):
         reason = f"{reason}. Pass the command {first[0]!r} and each of its arguments separately"
-    return type(error)(error.errno, f"Can't start the agent {command!r}: {reason}", filename)
+    return type(error)(error.errno, f"Can't start {what}{command!r}: {reason}", filename)
 
 
 def _problem_with_folder(cwd: str) -> str:
