@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from acp_kit.client.sessions import ClientSession, deliver_update, open_session
     from acp_kit.client.snapshots import Entry, Snapshot
     from acp_kit.client.state import SessionState
+    from acp_kit.client.terminals import Terminals
     from acp_kit.client.turns import Turn
     from acp_kit.client.workspace import Workspace
 
@@ -31,6 +32,7 @@ __all__ = [
     "Message",
     "SessionState",
     "Snapshot",
+    "Terminals",
     "Turn",
     "Workspace",
     "deliver_update",
@@ -44,6 +46,7 @@ _MODULES = {
     "Message": "messages",
     "SessionState": "state",
     "Snapshot": "snapshots",
+    "Terminals": "terminals",
     "Turn": "turns",
     "Workspace": "workspace",
     "deliver_update": "sessions",

@@ -1,0 +1,158 @@
+"""A command that runs for the agent, in a process group of its own, with the end of its output."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import subprocess
+from collections.abc import Collection, Iterable
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from weakref import finalize
+
+from acp_kit.client.output_tail import OutputTail
+from acp_runtime.connection.shielded_waits import ShieldedWaits
+from acp_runtime.transports.exit_watch import ExitWatch
+from acp_runtime.transports.launching import start
+from acp_runtime.transports.process_group import ProcessGroup
+from acp_runtime.transports.signals import deferred_interrupts
+from acp_runtime.transports.stdio import open_reader
+
+# Seconds to wait for the system to end killed processes.
+_KILL_DEADLINE = 2.0
+# Seconds to wait until the event loop notices that a process has exited; on Windows, also for its last output.
+_READ_DEADLINE = 0.1
+
+
+@dataclass(frozen=True)
+class ExitStatus:
+    """How a command ended.
+
+    Attributes:
+        exit_code: its exit code; None if a signal ended it.
+        signal: the name of the signal, such as "SIGKILL"; None if it exited.
+    """
+
+    exit_code: int | None
+    signal: str | None
+
+
+class RunningCommand:
+    """A command that was started. Its stdin is empty, and its stdout and stderr are read together.
+
+    Descendants that keep running after the command has exited can still write output.
+
+    Args:
+        command: the program.
+        args: its arguments.
+        cwd: its working folder; None for this process's.
+        env: its environment.
+        limit: how many bytes of output are kept.
+
+    Attributes:
+        output: the end of its output, as far as it was read.
+
+    Raises:
+        OSError: if it can't be started; the message names the command and the reason.
+    """
+
+    def __init__(
+        self, command: str, args: tuple[str, ...], cwd: str | Path | None, env: dict[str, str], limit: int
+    ) -> None:
+        self.output = OutputTail(limit)
+        self._output_ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        with ExitStack() as on_failure, deferred_interrupts():
+            read, write = os.pipe()
+            try:
+                self._group: ProcessGroup = start("", command, args, cwd, env, (subprocess.DEVNULL, write, write))
+            except BaseException:
+                os.close(read)
+                raise
+            finally:
+                os.close(write)
+            on_failure.callback(self._group.end_now)
+            self._reader = open_reader(read)
+            on_failure.callback(self._reader.close)
+            self._exit = ExitWatch(self._group)
+            self._reader.start(self)
+            finalize(self, self._group.end_now).atexit = False
+            on_failure.pop_all()
+
+    @property
+    def pid(self) -> int:
+        """The id of its process, and of its process group."""
+        return self._group.pid
+
+    @property
+    def exit_status(self) -> ExitStatus | None:
+        """How it ended; None while it runs."""
+        code = self._group.returncode
+        if code is None or not self._exit.exited.done():
+            return None
+        return ExitStatus(code, None) if code >= 0 else ExitStatus(None, _signal_name(-code))
+
+    async def read_available(self) -> None:
+        """Read the output that is there, without waiting for more."""
+        if not self._reader.read_now() and self._exit.exited.done():
+            await asyncio.wait({self._output_ended}, timeout=_READ_DEADLINE)
+
+    async def wait(self) -> None:
+        """Wait until the command has exited, and its output was read."""
+        await asyncio.wait({self._exit.exited})
+        await self.read_available()
+
+    @staticmethod
+    async def end(commands: Collection[RunningCommand], grace: float) -> None:
+        """End commands and their descendants, first with SIGTERM, then with SIGKILL. A cancellation only hurries it.
+
+        Args:
+            commands: the commands. Those that have exited may have left descendants.
+            grace: how many seconds they have between the two signals.
+        """
+        waits = ShieldedWaits()
+        for each in commands:
+            each._exit.poll_faster()
+            each._group.signal("SIGTERM")
+        if not await waits.until(lambda: all(each._group.is_gone() for each in commands), grace):
+            await waits.until(lambda: _kill(each._group for each in commands), _KILL_DEADLINE)
+        for each in commands:
+            # Returns at once, unless cancellations were in such a hurry that something is left.
+            each._group.end_now()
+            await waits.wait(each._exit.exited, _READ_DEADLINE)
+        waits.raise_cancelled()
+
+    def close(self) -> None:
+        """Release its pipe, and let those that wait continue, after `end`."""
+        self._reader.read_now()
+        self._reader.close()
+        self._exit.close()
+        if not self._exit.exited.done():
+            self._exit.exited.set_result(None)
+
+    def received(self, data: bytes, /) -> None:
+        """Keep some output."""
+        self.output.add(data)
+
+    def ended(self, error: OSError | None, /) -> None:
+        """Note the end of the output."""
+        self.output.end()
+        if not self._output_ended.done():
+            self._output_ended.set_result(None)
+
+
+def _kill(groups: Iterable[ProcessGroup]) -> bool:
+    """Kill all processes that are left, and return whether none was. Some may have been started since the last time."""
+    are_gone = True
+    for each in groups:
+        each.signal("SIGKILL")
+        are_gone = each.is_gone() and are_gone
+    return are_gone
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:  # most of the real-time signals have no name
+        return f"SIG{number}"

@@ -1,0 +1,246 @@
+"""Serves the `terminal/*` methods: runs commands for the agent.
+
+class MyClient(Client):
+    def __init__(self, terminals: Terminals) -> None:
+        self.terminals = terminals
+
+    async def terminal_create(self, request: CreateTerminalRequest) -> CreateTerminalResponse:
+        return await self.terminals.terminal_create(request)
+
+    ...  # and so on for terminal_output, terminal_wait_for_exit, terminal_kill and terminal_release
+
+async with Terminals("/path/to/project") as terminals:
+    async with spawn_agent(lambda agent: MyClient(terminals), "some-agent") as agent:
+        await agent.initialize(client_capabilities=ClientCapabilities(terminal=True), ...)
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import secrets
+import shlex
+import sys
+from collections.abc import Collection, Iterable
+from errno import ENOENT
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, TypeVar
+
+from acp_bindings.v1 import (
+    CreateTerminalRequest,
+    CreateTerminalResponse,
+    KillTerminalRequest,
+    KillTerminalResponse,
+    ReleaseTerminalRequest,
+    ReleaseTerminalResponse,
+    TerminalExitStatus,
+    TerminalOutputRequest,
+    TerminalOutputResponse,
+    WaitForTerminalExitRequest,
+    WaitForTerminalExitResponse,
+)
+from acp_kit.client.file_errors import answering_file_errors
+from acp_kit.client.running_command import ExitStatus, RunningCommand
+from acp_kit.confined import ConfinedFiles
+from acp_kit.confined.paths import check_text
+from acp_kit.profiles import like
+from acp_runtime import InternalError, InvalidParams, RequestError, ResourceNotFound
+from acp_runtime.escaping import printable
+from acp_runtime.transports.environment import environment
+from acp_runtime.transports.launching import InvalidCommand
+
+if TYPE_CHECKING:
+    from typing import Self
+
+S = TypeVar("S", TerminalExitStatus, WaitForTerminalExitResponse)
+
+
+class Terminals:
+    """The commands that run for the agent. All sessions share it, but each reaches only its own terminals.
+
+    A command runs without a terminal of the system, so that programs see a pipe. Its stdin is empty. It leads a process
+    group, which is ended with it. On Windows, only the command itself is ended.
+
+    Args:
+        roots: absolute paths of existing folders. A command starts in the first one, or in a folder inside of them that
+            the agent chooses; this doesn't keep it from using files elsewhere. Without roots, it starts in this
+            process's working folder, or in any other one.
+        inherit_env: the environment variables of this process that commands get, besides those of the request: all
+            (True), the few that every program needs, such as PATH and HOME (False), or those with the given names.
+        shell: whether commands run in a shell (`/bin/sh`, or `%COMSPEC%` on Windows). Some agents send a whole line as
+            the command, or a command that only shells have.
+        max_output_bytes: how much output of a command is kept, even if the agent allows for more.
+        grace: how many seconds a command and its descendants have to end after SIGTERM, before they are killed.
+
+    Raises:
+        ValueError: if a root is not an absolute path.
+        OSError: if a root is not an existing folder.
+    """
+
+    def __init__(
+        self,
+        *roots: str | os.PathLike[str],
+        inherit_env: bool | Collection[str] = True,
+        shell: bool = False,
+        max_output_bytes: int = 1024 * 1024,
+        grace: float = 0.5,
+    ) -> None:
+        environment(None, inherit_env)  # says if its type is wrong
+        self._files = ConfinedFiles(*roots) if roots else None
+        self._inherit_env = inherit_env
+        self._shell = shell
+        self._max_output_bytes = max_output_bytes
+        self._grace = grace
+        self._commands: dict[str, tuple[str, RunningCommand]] = {}
+        self._ending: set[RunningCommand] = set()
+        self._is_closed = False
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        await self.aclose()
+
+    async def aclose(self) -> None:
+        """End all commands and their descendants, and refuse new ones. A cancellation only hurries it."""
+        self._is_closed = True
+        # Those that are being released by another task, too: nothing is left when this returns.
+        await self._release(list(self._commands), also=list(self._ending))
+
+    async def release_session(self, session_id: str) -> None:
+        """End the commands of a session, for example because it was closed, and forget their terminals."""
+        await self._release([id for id, (session, _) in self._commands.items() if session == session_id])
+
+    async def terminal_create(self, request: CreateTerminalRequest) -> CreateTerminalResponse:
+        """Start a command, and return the id of its terminal.
+
+        Raises:
+            ResourceNotFound: the command or its working folder doesn't exist.
+            InvalidParams: the working folder is not absolute, not a folder or outside of the roots, or the command or
+                a variable can't be passed to a process.
+            InternalError: the system refuses to start it, or `aclose` was called.
+        """
+        cwd = await asyncio.to_thread(self._folder, request.cwd)
+        # From here on nothing is awaited, so that no cancellation can come between the start and the response.
+        if self._is_closed:
+            raise InternalError("No terminals can be created any more, because the client is closing.")
+        command, args = request.command, tuple(request.args)
+        if self._shell:
+            command, args = _in_shell(command, args)
+        env = environment({each.name: each.value for each in request.env}, self._inherit_env)
+        limit = self._max_output_bytes
+        if request.output_byte_limit is not None:
+            limit = min(limit, request.output_byte_limit)
+        try:
+            started = RunningCommand(command, args, cwd, env, limit)
+        except OSError as error:
+            raise _refusal(error, request.command) from error
+        terminal_id = f"terminal-{secrets.token_hex(8)}"
+        self._commands[terminal_id] = request.session_id, started
+        return like(request, CreateTerminalResponse)(terminal_id=terminal_id)
+
+    async def terminal_output(self, request: TerminalOutputRequest) -> TerminalOutputResponse:
+        """Return the end of the output so far, and the exit status if the command has exited.
+
+        Raises:
+            ResourceNotFound: there is no such terminal, or it was released.
+            InvalidParams: it belongs to another session.
+        """
+        command = self._command(request.session_id, request.terminal_id)
+        await command.read_available()
+        status, output = command.exit_status, command.output
+        cls = like(request, TerminalOutputResponse)
+        if status is None:
+            return cls(output=output.text, truncated=output.truncated)
+        exit_status = _status(like(request, TerminalExitStatus), status)
+        return cls(output=output.text, truncated=output.truncated, exit_status=exit_status)
+
+    async def terminal_wait_for_exit(self, request: WaitForTerminalExitRequest) -> WaitForTerminalExitResponse:
+        """Wait until the command has exited. Its output is complete then, except for that of its descendants.
+
+        Raises:
+            ResourceNotFound: there is no such terminal, or it was released.
+            InvalidParams: it belongs to another session.
+        """
+        command = self._command(request.session_id, request.terminal_id)
+        await command.wait()
+        status = command.exit_status
+        if status is None:
+            raise InternalError(f"The system could not end process {command.pid}.")
+        return _status(like(request, WaitForTerminalExitResponse), status)
+
+    async def terminal_kill(self, request: KillTerminalRequest) -> KillTerminalResponse:
+        """End the command and its descendants. The terminal stays, with its output and exit status.
+
+        Raises:
+            ResourceNotFound: there is no such terminal, or it was released.
+            InvalidParams: it belongs to another session.
+        """
+        await RunningCommand.end([self._command(request.session_id, request.terminal_id)], self._grace)
+        return like(request, KillTerminalResponse)()
+
+    async def terminal_release(self, request: ReleaseTerminalRequest) -> ReleaseTerminalResponse:
+        """End the command and its descendants, and forget the terminal.
+
+        Raises:
+            ResourceNotFound: there is no such terminal, or it was released.
+            InvalidParams: it belongs to another session.
+        """
+        self._command(request.session_id, request.terminal_id)
+        await self._release([request.terminal_id])
+        return like(request, ReleaseTerminalResponse)()
+
+    async def _release(self, terminal_ids: Iterable[str], also: Iterable[RunningCommand] = ()) -> None:
+        commands = [self._commands.pop(each)[1] for each in terminal_ids]
+        self._ending.update(commands)
+        try:
+            await RunningCommand.end([*commands, *also], self._grace)
+        finally:
+            self._ending.difference_update(commands)
+            for each in commands:
+                each.close()
+
+    def _command(self, session_id: str, terminal_id: str) -> RunningCommand:
+        data = {"terminalId": terminal_id}
+        if terminal_id not in self._commands:
+            raise ResourceNotFound(f"There is no terminal {printable(terminal_id)!r}.", data)
+        session, command = self._commands[terminal_id]
+        if session != session_id:
+            raise InvalidParams(f"The terminal {printable(terminal_id)!r} belongs to another session.", data)
+        return command
+
+    def _folder(self, cwd: str | None) -> Path | None:
+        """Return the working folder for a command."""
+        if cwd is None:
+            return self._files.roots[0] if self._files else None
+        with answering_file_errors(cwd):
+            if self._files is None:
+                check_text(cwd)
+            folder = self._files.resolve(cwd) if self._files else Path(cwd)
+            os.stat(folder)
+        if not folder.is_dir():
+            raise InvalidParams(f"{printable(cwd)!r} is not a folder.", {"path": cwd})
+        return folder
+
+
+def _refusal(error: OSError, command: str) -> RequestError:
+    message, data = printable(f"{error.strerror}.", 1000), {"command": command}
+    if isinstance(error, InvalidCommand) or not command:
+        return InvalidParams(message, data)
+    return ResourceNotFound(message, data) if error.errno == ENOENT else InternalError(message, data)
+
+
+def _status(cls: type[S], status: ExitStatus) -> S:
+    return cls(signal=status.signal) if status.exit_code is None else cls(exit_code=status.exit_code)
+
+
+def _in_shell(command: str, args: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
+    if sys.platform == "win32":
+        from subprocess import list2cmdline
+
+        line = f"{command} {list2cmdline(args)}" if args else command
+        return os.environ.get("COMSPEC", "cmd.exe"), ("/c", line)
+    return "/bin/sh", ("-c", f"{command} {shlex.join(args)}" if args else command)

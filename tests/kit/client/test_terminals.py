@@ -1,0 +1,327 @@
+"""Terminals run commands for the agent, and answer with the protocol's errors."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from acp_bindings import v1_unstable
+from acp_bindings.v1 import (
+    CreateTerminalRequest,
+    EnvVariable,
+    KillTerminalRequest,
+    KillTerminalResponse,
+    ReleaseTerminalRequest,
+    ReleaseTerminalResponse,
+    TerminalExitStatus,
+    TerminalOutputRequest,
+    TerminalOutputResponse,
+    WaitForTerminalExitRequest,
+    WaitForTerminalExitResponse,
+)
+from acp_kit.client import Terminals
+from acp_runtime import InternalError, InvalidParams, ResourceNotFound
+from tests.support.scale import count
+
+
+def _request(script: str, **more: Any) -> CreateTerminalRequest:
+    return CreateTerminalRequest(session_id="s", command="/bin/sh", args=["-c", script], **more)
+
+
+async def _create(terminals: Terminals, script: str, **more: Any) -> str:
+    return (await terminals.terminal_create(_request(script, **more))).terminal_id
+
+
+async def _output(terminals: Terminals, id: str) -> TerminalOutputResponse:
+    return await terminals.terminal_output(TerminalOutputRequest(session_id="s", terminal_id=id))
+
+
+async def _wait(terminals: Terminals, id: str) -> WaitForTerminalExitResponse:
+    return await terminals.terminal_wait_for_exit(WaitForTerminalExitRequest(session_id="s", terminal_id=id))
+
+
+async def _kill(terminals: Terminals, id: str) -> None:
+    request = KillTerminalRequest(session_id="s", terminal_id=id)
+    assert await terminals.terminal_kill(request) == KillTerminalResponse()
+
+
+async def _release(terminals: Terminals, id: str) -> None:
+    request = ReleaseTerminalRequest(session_id="s", terminal_id=id)
+    assert await terminals.terminal_release(request) == ReleaseTerminalResponse()
+
+
+async def _run(terminals: Terminals, script: str, **more: Any) -> str:
+    """Run a command to its end, and return its output."""
+    id = await _create(terminals, script, **more)
+    await _wait(terminals, id)
+    return (await _output(terminals, id)).output
+
+
+async def _until_output(terminals: Terminals, id: str, text: str) -> None:
+    while (await _output(terminals, id)).output != text:
+        await asyncio.sleep(0)
+
+
+async def test_a_command_runs_from_create_to_release() -> None:
+    async with Terminals() as terminals:
+        id = await _create(terminals, "echo out; echo err >&2; echo more; exit 3")
+        assert await _wait(terminals, id) == WaitForTerminalExitResponse(exit_code=3)
+        assert await _output(terminals, id) == TerminalOutputResponse(
+            output="out\nerr\nmore\n", truncated=False, exit_status=TerminalExitStatus(exit_code=3)
+        )
+        await _release(terminals, id)
+
+
+async def test_output_is_there_before_the_command_exits(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "go")
+    async with Terminals(tmp_path) as terminals:
+        id = await _create(terminals, "printf 'a\\303'; read go < go; printf '\\251'")
+        await _until_output(terminals, id, "a")
+        assert await _output(terminals, id) == TerminalOutputResponse(output="a", truncated=False)
+        await asyncio.to_thread((tmp_path / "go").write_text, "go\n")
+        await _wait(terminals, id)
+        assert (await _output(terminals, id)).output == "aé"
+
+
+@pytest.mark.parametrize(
+    ("script", "code", "signal"),
+    [
+        ("exit 0", 0, None),
+        ("exit 255", 255, None),
+        ("kill -TERM $$", None, "SIGTERM"),
+        ("kill -KILL $$", None, "SIGKILL"),
+        ("kill -40 $$", None, "SIG40"),
+    ],
+)
+async def test_the_exit_status_is_a_code_or_the_name_of_a_signal(
+    script: str, code: int | None, signal: str | None
+) -> None:
+    async with Terminals() as terminals:
+        id = await _create(terminals, script)
+        status = await _wait(terminals, id)
+        assert (status.exit_code, status.signal) == (code, signal)
+        exit_status = (await _output(terminals, id)).exit_status
+        assert exit_status is not None
+        assert (exit_status.exit_code, exit_status.signal) == (code, signal)
+
+
+async def test_stdin_is_empty() -> None:
+    async with Terminals() as terminals:
+        assert await _run(terminals, "cat; echo end") == "end\n"
+
+
+@pytest.mark.parametrize(
+    ("limit", "output", "truncated"), [(None, "aéé", False), (5, "aéé", False), (3, "é", True), (0, "", True)]
+)
+async def test_output_beyond_the_limit_is_dropped_from_its_start(
+    limit: int | None, output: str, truncated: bool
+) -> None:
+    async with Terminals() as terminals:
+        id = await _create(terminals, "printf 'aé'; printf 'é'", output_byte_limit=limit)
+        await _wait(terminals, id)
+        response = await _output(terminals, id)
+        assert (response.output, response.truncated) == (output, truncated)
+
+
+async def test_the_agent_can_not_have_more_output_kept_than_the_client_allows() -> None:
+    async with Terminals(max_output_bytes=2) as terminals:
+        assert await _run(terminals, "printf 1234", output_byte_limit=100) == "34"
+        assert await _run(terminals, "printf 1234") == "34"
+        assert await _run(terminals, "printf 1234", output_byte_limit=1) == "4"
+
+
+@pytest.mark.stress
+@pytest.mark.skipif(not os.path.exists("/proc/self/clear_refs"), reason="needs Linux")
+async def test_much_output_takes_little_memory() -> None:
+    size = count(64, 1024) * 1024 * 1024
+    Path("/proc/self/clear_refs").write_text("5")  # the peak is counted anew
+    before = _memory("VmHWM")
+    async with Terminals() as terminals:
+        id = await _create(terminals, f"head -c {size} /dev/zero | tr '\\0' x; printf é", output_byte_limit=1001)
+        await _wait(terminals, id)
+        response = await _output(terminals, id)
+    assert (response.output, response.truncated) == ("x" * 999 + "é", True)
+    assert _memory("VmHWM") - before < 16 * 1024 * 1024
+
+
+def _memory(name: str) -> int:
+    """Return a line of this process's memory use, in bytes."""
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return 1024 * next(int(line.split()[1]) for line in lines if line.startswith(f"{name}:"))
+
+
+async def test_variables_are_added_to_the_inherited_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KEPT", "1")
+    monkeypatch.setenv("CHANGED", "2")
+    env = [EnvVariable(name="CHANGED", value="3"), EnvVariable(name="ADDED", value="é=;")]
+    for inherit, expected in ((True, {"KEPT", "PATH"}), (False, {"PATH"}), (["KEPT"], {"KEPT"})):
+        async with Terminals(inherit_env=inherit) as terminals:
+            lines = (await _run(terminals, "exec /usr/bin/env", env=env)).splitlines()
+        assert {"CHANGED=3", "ADDED=é=;"} <= set(lines)
+        assert {line.partition("=")[0] for line in lines} & {"KEPT", "PATH"} == expected
+    with pytest.raises(TypeError, match="inherit_env"):
+        Terminals(inherit_env="PATH")
+
+
+async def test_a_command_starts_in_the_first_root_or_in_a_folder_inside_of_the_roots(tmp_path: Path) -> None:
+    for name in ("a", "b", "b/inner", "c"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "b" / "link").symlink_to(tmp_path / "c")
+    (tmp_path / "b" / "file").touch()
+    async with Terminals(tmp_path / "a", tmp_path / "b") as terminals:
+        assert await _run(terminals, "pwd") == f"{tmp_path}/a\n"
+        assert await _run(terminals, "pwd", cwd=f"{tmp_path}/a/../b/inner") == f"{tmp_path}/b/inner\n"
+        for cwd in (f"{tmp_path}/c", f"{tmp_path}/b/link", "/", "inner", f"{tmp_path}/b/file", "/\0"):
+            with pytest.raises(InvalidParams) as refused:
+                await _create(terminals, "pwd", cwd=cwd)
+            assert refused.value.data["path"] == cwd
+        with pytest.raises(ResourceNotFound):
+            await _create(terminals, "pwd", cwd=f"{tmp_path}/b/missing")
+
+
+async def test_without_roots_a_command_starts_anywhere(tmp_path: Path) -> None:
+    async with Terminals() as terminals:
+        assert await _run(terminals, "pwd") == f"{os.getcwd()}\n"
+        assert await _run(terminals, "pwd", cwd=str(tmp_path)) == f"{tmp_path}\n"
+        with pytest.raises(InvalidParams):
+            await _create(terminals, "pwd", cwd="relative")
+
+
+async def test_a_command_that_can_not_be_started_is_an_error(tmp_path: Path) -> None:
+    (tmp_path / "data").touch()
+    failures: list[tuple[dict[str, Any], type[Exception], str]] = [
+        ({"command": "no-such-command"}, ResourceNotFound, "Can't start 'no-such-command': No such file or directory."),
+        ({"command": "ls -l"}, ResourceNotFound, "Pass the command 'ls' and each of its arguments separately."),
+        ({"command": ""}, InvalidParams, "Can't start '': the command is empty."),
+        ({"command": str(tmp_path / "data")}, InternalError, "it is not executable."),
+        ({"command": "ls", "args": ["\0"]}, InvalidParams, "embedded null byte"),
+        ({"command": "ls", "args": ["\ud83d"]}, InvalidParams, "surrogates not allowed"),
+        ({"command": "ls", "env": [EnvVariable(name="A=B", value="")]}, InvalidParams, "environment variable name"),
+    ]
+    async with Terminals(tmp_path) as terminals:
+        for params, error, message in failures:
+            with pytest.raises(error) as refused:
+                await terminals.terminal_create(CreateTerminalRequest(session_id="s", **params))
+            assert message in str(refused.value)
+
+
+async def test_commands_may_run_in_a_shell(tmp_path: Path) -> None:
+    (tmp_path / "a b").touch()
+    requests = {
+        ("ls -d a* | tr a c", ()): "c b\n",
+        ("ls", ("-d", "a b")): "a b\n",
+        ("echo", ("$HOME", "it's")): "$HOME it's\n",
+        ("exit", ("3",)): "",
+    }
+    async with Terminals(tmp_path, shell=True) as terminals:
+        for (command, args), output in requests.items():
+            request = CreateTerminalRequest(session_id="s", command=command, args=list(args))
+            id = (await terminals.terminal_create(request)).terminal_id
+            status = await _wait(terminals, id)
+            assert status.exit_code == (3 if command == "exit" else 0)
+            assert (await _output(terminals, id)).output == output
+
+
+async def test_several_calls_wait_for_one_exit() -> None:
+    async with Terminals() as terminals:
+        id = await _create(terminals, "exec sleep 1000")
+        waiting = [asyncio.create_task(_wait(terminals, id)) for _ in range(10)]
+        await asyncio.sleep(0)
+        waiting[0].cancel()
+        await _kill(terminals, id)
+        statuses = await asyncio.gather(*waiting, return_exceptions=True)
+        assert isinstance(statuses[0], asyncio.CancelledError)
+        assert statuses[1:] == 9 * [WaitForTerminalExitResponse(signal="SIGTERM")]
+
+
+async def test_a_killed_command_keeps_its_terminal() -> None:
+    async with Terminals() as terminals:
+        id = await _create(terminals, "echo before; exec sleep 1000")
+        await _until_output(terminals, id, "before\n")
+        for _ in range(2):
+            await _kill(terminals, id)
+            assert await _output(terminals, id) == TerminalOutputResponse(
+                output="before\n", truncated=False, exit_status=TerminalExitStatus(signal="SIGTERM")
+            )
+        assert await _wait(terminals, id) == WaitForTerminalExitResponse(signal="SIGTERM")
+
+
+async def test_a_command_that_ignores_sigterm_is_killed() -> None:
+    async with Terminals(grace=0.01) as terminals:
+        id = await _create(terminals, "trap '' TERM; echo ready; while :; do sleep 1000; done")
+        await _until_output(terminals, id, "ready\n")
+        await _kill(terminals, id)
+        assert await _wait(terminals, id) == WaitForTerminalExitResponse(signal="SIGKILL")
+
+
+async def test_a_released_terminal_is_gone_and_ends_what_waits_for_it() -> None:
+    async with Terminals() as terminals:
+        id = await _create(terminals, "exec sleep 1000")
+        waiting = asyncio.create_task(_wait(terminals, id))
+        await asyncio.sleep(0)
+        await _release(terminals, id)
+        assert await waiting == WaitForTerminalExitResponse(signal="SIGTERM")
+        for act in (_output, _wait, _kill, _release):
+            with pytest.raises(ResourceNotFound) as missing:
+                await act(terminals, id)
+            assert missing.value.data == {"terminalId": id}
+
+
+async def test_a_session_can_not_reach_terminals_of_another_one() -> None:
+    async with Terminals() as terminals:
+        id = await _create(terminals, "exec sleep 1000")
+        other: Any = {"session_id": "other", "terminal_id": id}
+        for act in (
+            terminals.terminal_output(TerminalOutputRequest(**other)),
+            terminals.terminal_wait_for_exit(WaitForTerminalExitRequest(**other)),
+            terminals.terminal_kill(KillTerminalRequest(**other)),
+            terminals.terminal_release(ReleaseTerminalRequest(**other)),
+        ):
+            with pytest.raises(InvalidParams, match="belongs to another session"):
+                await act
+        await terminals.release_session("other")
+        assert (await _output(terminals, id)).exit_status is None
+        await terminals.release_session("s")
+        with pytest.raises(ResourceNotFound):
+            await _output(terminals, id)
+
+
+async def test_a_descendant_in_the_background_still_writes_output(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "go")
+    async with Terminals(tmp_path) as terminals:
+        id = await _create(terminals, "{ read go < go; echo later; } & echo now")
+        assert await _wait(terminals, id) == WaitForTerminalExitResponse(exit_code=0)
+        assert (await _output(terminals, id)).output == "now\n"
+        await asyncio.to_thread((tmp_path / "go").write_text, "go\n")
+        await _until_output(terminals, id, "now\nlater\n")
+
+
+async def test_no_terminals_are_created_after_the_end() -> None:
+    terminals = Terminals()
+    await terminals.aclose()
+    await terminals.aclose()
+    with pytest.raises(InternalError, match="closing"):
+        await _create(terminals, "exit")
+
+
+async def test_requests_of_the_unstable_profile_get_its_responses() -> None:
+    async with Terminals() as v1_terminals:
+        terminals: Any = v1_terminals
+        request = v1_unstable.CreateTerminalRequest(session_id="s", command="true")
+        created = await terminals.terminal_create(request)
+        assert isinstance(created, v1_unstable.CreateTerminalResponse)
+        same: Any = {"session_id": "s", "terminal_id": created.terminal_id}
+        status = await terminals.terminal_wait_for_exit(v1_unstable.WaitForTerminalExitRequest(**same))
+        assert status == v1_unstable.WaitForTerminalExitResponse(exit_code=0)
+        output = await terminals.terminal_output(v1_unstable.TerminalOutputRequest(**same))
+        assert output == v1_unstable.TerminalOutputResponse(
+            output="", truncated=False, exit_status=v1_unstable.TerminalExitStatus(exit_code=0)
+        )
+        killed = await terminals.terminal_kill(v1_unstable.KillTerminalRequest(**same))
+        assert killed == v1_unstable.KillTerminalResponse()
+        released = await terminals.terminal_release(v1_unstable.ReleaseTerminalRequest(**same))
+        assert released == v1_unstable.ReleaseTerminalResponse()
