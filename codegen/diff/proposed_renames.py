@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from codegen.diff.report import Report
+from codegen.diff.verdict.verdicts import BREAKING
 from codegen.read.renames_file import FILE, Rename, as_toml, next_major, package_version
 
 INVITATION = f"To keep the old names working, add to {FILE}:"
@@ -11,7 +12,8 @@ INVITATION = f"To keep the old names working, add to {FILE}:"
 def proposed_renames(report: Report) -> list[Rename]:
     """Return an entry for each rename that breaks Python code, with all profiles in which it happened.
 
-    To write them to the file, see `codegen.read.renames_file.extended`. The old names go in the next major version.
+    To write them to the file, see `codegen.read.renames_file.extended`. The old names go in the next major version, or
+    in the one after it if other findings make the next release a major one.
     """
     profiles: dict[tuple[str, str, str, str], list[str]] = {}
     for finding in report.findings:
@@ -19,11 +21,19 @@ def proposed_renames(report: Report) -> list[Rename]:
             profiles.setdefault(finding.renamed[:4], []).append(finding.profile)
     if not profiles:
         return []
-    until = next_major(package_version())
+    until = _until(report)
     return [
         Rename(kind, tuple(dict.fromkeys(names)), old, new, until, side)
         for (kind, side, old, new), names in profiles.items()
     ]
+
+
+def _until(report: Report) -> str:
+    version = package_version()
+    breaking = [each for each in report.findings if each.worst is BREAKING and not each.reports_only]
+    is_major = any(not each.renamed or each.verdicts.kept().worst is BREAKING for each in breaking)
+    until = next_major(version)
+    return next_major(until) if is_major and not version.startswith("0.") else until
 
 
 def proposed_text(report: Report) -> str:

@@ -73,6 +73,15 @@ def test_a_renamed_method_is_proposed_with_its_side() -> None:
     assert proposed_renames(report(OLD_METHOD, NEW_METHOD)) == [METHOD]
 
 
+@pytest.mark.parametrize(("version", "until"), [("0.9.0", "1.0.0"), ("1.2.0", "3.0.0")])
+def test_an_old_name_outlives_the_next_release_even_if_that_is_a_major_one(
+    monkeypatch: pytest.MonkeyPatch, version: str, until: str
+) -> None:
+    monkeypatch.setattr("codegen.diff.proposed_renames.package_version", lambda: version)
+    assert [each.until for each in proposed_renames(report(OLD_METHOD, NEW_METHOD))] == [until]
+    assert [each.until for each in proposed_renames(report(OLD_UNION, NEW_UNION))] == [next_major(version)]
+
+
 def test_an_entry_makes_the_rename_of_a_definition_safe_for_python_code() -> None:
     before, after = report(OLD_UNION, NEW_UNION), report(OLD_UNION, NEW_UNION, UNION)
     assert finding(before, "definition-renamed").verdicts.letters == "SSBBS"

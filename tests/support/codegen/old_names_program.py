@@ -34,6 +34,7 @@ from acp_bindings.v1 import (
     UpdateNotification,
     connect_in_process,
 )
+from acp_runtime import ExtRequest, handles
 from acp_bindings.v1 import CreateRequest  # W
 from acp_bindings.v1 import OldBlock as Alias  # W
 from acp_bindings.v1 import OldBlockText  # W
@@ -61,6 +62,8 @@ class Words(OldBlockText):
 
 # Methods
 
+OPEN_OF_OLD_PEERS = ExtRequest("session/open", LoadRequest, LoadResponse, unprefixed=True)
+
 
 class Shared(Agent):
     """Handles methods under old names, one of them a baseline method."""
@@ -83,6 +86,10 @@ class MyAgent(Shared):
 
     async def session_set_config_option(self, request: OptionRequest) -> OptionResponse:
         return OptionResponse(note=request.type)
+
+    @handles(OPEN_OF_OLD_PEERS)
+    async def open_for_old_peers(self, request: LoadRequest) -> LoadResponse:
+        return LoadResponse(note="for an old peer")
 
     async def session_stop(self, notification: v1.CancelNotification) -> None:  # W
         await super().session_stop(notification)  # W E
@@ -115,6 +122,7 @@ async def converse() -> None:
         assert created == await agent.session_new(cwd="/a") == await agent.request(CreateRequest(cwd="/a"))
         opened = await agent.session_open(session_id="/a")  # W E
         assert opened.note == "opened /a"
+        assert (await agent.call(OPEN_OF_OLD_PEERS, LoadRequest(session_id="s"))).note == "for an old peer"
         option = await agent.session_set_option(session_id="s", type="boolean", value=True)  # W E
         assert option.note == "boolean"
         assert agent.supports("session/open")  # W
