@@ -22,8 +22,9 @@ ONE_OF_A_KIND = [
     f"codegen/emit/templates/{name}"
     for name in ("modules/role.py.jinja", "pydantic_v2/BaseModel.jinja2", "outline/TypeAliasType.jinja2")
 ]
-METHODS, STYLE, SCHEMA, PINS = (
+METHODS, RENAMES, STYLE, SCHEMA, PINS = (
     "codegen/methods.toml",
+    "codegen/renames.toml",
     "codegen/emit/generated_style.toml",
     "schema/v1/schema.json",
     "schema/PINNED.json",
@@ -93,6 +94,8 @@ BREAKS = {
     **{f"{name}: {how}": (name, each) for name in ONE_OF_A_KIND for how, each in (ANY | TEMPLATE).items()},
     **{f"{name}: an undefined name": (name, TEMPLATE["an undefined name"]) for name in TEMPLATES},
     **{f"{METHODS}: {how}": (METHODS, each) for how, each in (ANY | TOML | ENTRIES).items()},
+    **{f"{RENAMES}: {how}": (RENAMES, each) for how, each in (ANY | TOML).items()},
+    f"{RENAMES}: an unknown key": (RENAMES, append("\n[[renamed]]\nkin = 1\n")),
     **{f"{STYLE}: {how}": (STYLE, each) for how, each in (ANY | TOML).items()},
     **{f"{SCHEMA}: {how}": (SCHEMA, each) for how, each in (ANY | JSON).items()},
     **{f"{PINS}: {how}": (PINS, each) for how, each in (ANY | JSON).items() if how != "an added byte"},
