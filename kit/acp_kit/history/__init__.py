@@ -1,0 +1,55 @@
+"""Histories of sessions: recorded while an agent works, replayed when a client loads a session.
+
+history = SqlHistory("history.db")                   # or MemoryHistory()
+await history.create("1", cwd="/path/to/project")
+await history.append("1", update)                    # or Sessions(record=history.append)
+await replay(history, "1", client)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from acp_kit.history.errors import HistoryDamaged, HistoryError, HistoryTooNew, SessionExists, UnknownSession
+    from acp_kit.history.memory import MemoryHistory
+    from acp_kit.history.replaying import replay
+    from acp_kit.history.sql import SqlHistory
+    from acp_kit.history.store import HistoryStore
+
+__all__ = [
+    "HistoryDamaged",
+    "HistoryError",
+    "HistoryStore",
+    "HistoryTooNew",
+    "MemoryHistory",
+    "SessionExists",
+    "SqlHistory",
+    "UnknownSession",
+    "replay",
+]
+
+_MODULES = {
+    "HistoryDamaged": "errors",
+    "HistoryError": "errors",
+    "HistoryStore": "store",
+    "HistoryTooNew": "errors",
+    "MemoryHistory": "memory",
+    "SessionExists": "errors",
+    "SqlHistory": "sql",
+    "UnknownSession": "errors",
+    "replay": "replaying",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Load a name on first use, so that only `SqlHistory` needs a database."""
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    if name == "SqlHistory":
+        from acp_kit.extras import require
+
+        require("SqlHistory", "history", "sqlalchemy", "greenlet", "aiosqlite")
+    return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)

@@ -1,0 +1,61 @@
+"""Updates as JSON text."""
+
+from __future__ import annotations
+
+import json
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+from pydantic import ValidationError
+
+from acp_kit.history.errors import HistoryDamaged
+
+if TYPE_CHECKING:
+    from acp_bindings.v1 import SessionUpdate
+
+
+def dump(update: Any) -> str:
+    """Return an update as JSON. Escapes are the same as on the wire, so any text can be stored."""
+    from acp_runtime.jsonrpc.encoding import dump as encode
+
+    return encode(update).decode()
+
+
+class Bodies:
+    """Reads updates from JSON.
+
+    Args:
+        profile: the profile whose classes the updates have, such as `acp_bindings.v1`.
+        history: which history it is, for error messages.
+    """
+
+    def __init__(self, profile: ModuleType, history: str) -> None:
+        self._notification: Any = profile.SessionNotification
+        self._history = history
+
+    def load(self, body: str) -> SessionUpdate | None:
+        """Return an update, or None if it is valid JSON but no update of the profile.
+
+        Raises:
+            HistoryDamaged: it is not JSON.
+        """
+        line = f'{{"sessionId":"","update":{body}}}'.encode()
+        try:
+            return self._notification.model_validate_json(line).update  # type: ignore[no-any-return]
+        except ValidationError:
+            return self._load_unusual(line)
+
+    def _load_unusual(self, line: bytes) -> SessionUpdate | None:
+        """Return an update with lone surrogates or deep nesting."""
+        from acp_runtime.jsonrpc.surrogates_and_depth import validate
+        from acp_runtime.jsonrpc.tolerant import Unreadable, parse
+
+        try:
+            value = parse(line).value
+            json.loads(line)
+        except (Unreadable, ValueError) as error:
+            raise HistoryDamaged(f"{self._history} is damaged: an update in it is not JSON") from error
+        try:
+            return validate(self._notification.model_validate_json, value).update  # type: ignore[no-any-return]
+        except ValidationError:
+            return None

@@ -1,0 +1,33 @@
+"""Sends the history of a session to a client, for `session/load`."""
+
+from __future__ import annotations
+
+from contextlib import aclosing
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from acp_kit.history.store import HistoryStore, SendsUpdates
+
+
+async def replay(store: HistoryStore, session_id: str, client: SendsUpdates) -> None:
+    """Send the history of a session to a client: merged messages and finished tool calls, in order.
+
+    Each update is read when the client has taken the previous one, so a long history needs no more memory than a short
+    one. A tool call that was never finished is sent as failed, because nothing will finish it any more.
+
+    async def session_load(self, request: LoadSessionRequest) -> LoadSessionResponse:
+        await replay(self.history, request.session_id, self.client)
+        return LoadSessionResponse()
+
+    Raises:
+        UnknownSession: there is no such session.
+    """
+    async with aclosing(store.read(session_id)) as updates:
+        async for update in updates:
+            await client.session_update(session_id=session_id, update=_finished(update))
+
+
+def _finished(update: Any) -> Any:
+    if update.session_update != "tool_call" or update.status in ("completed", "failed"):
+        return update
+    return update.model_copy(update={"status": "failed"})

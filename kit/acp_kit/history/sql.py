@@ -1,0 +1,281 @@
+"""Histories in a database: an SQLite file, or any other that SQLAlchemy has an asynchronous driver for."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncGenerator, Generator, Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType, TracebackType
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import URL, Connection, RowMapping, delete, insert, inspect, literal, make_url, select, tuple_
+from sqlalchemy.exc import DBAPIError, IntegrityError
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
+
+from acp_kit.history import sqlite, tables
+from acp_kit.history.bodies import Bodies
+from acp_kit.history.errors import HistoryError, HistoryTooNew, SessionExists, UnknownSession
+from acp_kit.history.listing import cursor_after, now, read_cursor
+from acp_kit.history.tables import ENTRIES, SCHEMA, SESSIONS, SETTINGS
+from acp_kit.history.writer import SessionWriter, locked
+from acp_kit.uninterrupted import uninterrupted
+from acp_runtime import ABSENT
+
+if TYPE_CHECKING:
+    from acp_bindings.v1 import ListSessionsResponse, SessionInfo, SessionUpdate
+
+# How many entries are read at a time.
+_PAGE = 32
+
+
+class SqlHistory:
+    """A `HistoryStore` in a database.
+
+    It opens the database on first use. Several processes may use one. In an SQLite file, what `append` returned for
+    survives the end of the process, even by SIGKILL; after a power failure, the last changes may be missing.
+
+    Use it as an async context manager, or call `close` at the end.
+
+    Args:
+        url_or_path: the path of an SQLite file, which is created if it doesn't exist, or the URL of a database, such as
+            `postgresql+asyncpg://host/name`.
+        profile: the profile whose classes `read` returns; `acp_bindings.v1` unless given. Updates that the profile
+            doesn't know are left out.
+
+    Every method raises:
+        HistoryDamaged: the database is damaged.
+        HistoryTooNew: a newer version of this package wrote it.
+        HistoryError: it can't be read or written.
+    """
+
+    def __init__(self, url_or_path: str | Path, *, profile: ModuleType | None = None) -> None:
+        self._path, self._url = _path_and_url(url_or_path)
+        self._name = "The history" if self._path is None else f"The history {self._path}"
+        self._bodies = Bodies(profile or import_module("acp_bindings.v1"), self._name)
+        self._engine: AsyncEngine | None = None
+        self._opening = asyncio.Lock()
+        # Within this process, writers queue here. SQLite would let them poll.
+        self._writing = asyncio.Lock()
+
+    async def __aenter__(self) -> SqlHistory:
+        await self._opened()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """Close all connections. The next use opens the database again."""
+        engine, self._engine = self._engine, None
+        if engine is not None:
+            await uninterrupted(engine.dispose())
+
+    async def create(self, session_id: str, *, cwd: str, additional_directories: Sequence[str] = ()) -> None:
+        """See `HistoryStore.create`."""
+        directories = json.dumps([*additional_directories])
+        row = {"session_id": session_id, "cwd": json.dumps(cwd), "additional_directories": directories}
+
+        async def write() -> None:
+            async with self._write() as connection:
+                await _add_session(connection, {**row, "updated_at": now(), "next_position": 0})
+
+        await uninterrupted(write())
+
+    async def append(self, session_id: str, *updates: SessionUpdate) -> None:
+        """See `HistoryStore.append`. If the caller is cancelled, the updates are appended first."""
+        await uninterrupted(self._append(session_id, updates))
+
+    async def read(self, session_id: str) -> AsyncGenerator[SessionUpdate, None]:
+        """See `HistoryStore.read`."""
+        await uninterrupted(self._merge_message(session_id))
+        end: int = (await self._session(session_id))["next_position"]
+        columns = select(ENTRIES.c.position, ENTRIES.c.body).order_by(ENTRIES.c.position).limit(_PAGE)
+        last = -1
+        while True:
+            this = (ENTRIES.c.session_id == session_id, ENTRIES.c.position > last, ENTRIES.c.position < end)
+            page = await self._fetch(columns.where(*this))
+            for row in page:
+                last = row["position"]
+                if (update := self._bodies.load(row["body"])) is not None:
+                    yield update
+            if len(page) < _PAGE:
+                break
+        for row in await self._fetch(select(SETTINGS.c.body).where(SETTINGS.c.session_id == session_id)):
+            if (update := self._bodies.load(row["body"])) is not None:
+                yield update
+
+    async def info(self, session_id: str) -> SessionInfo:
+        """See `HistoryStore.info`."""
+        return _info(await self._session(session_id))
+
+    async def list(self, *, cwd: str | None = None, cursor: str | None = None, limit: int = 50) -> ListSessionsResponse:
+        """See `HistoryStore.list`."""
+        from acp_bindings.v1 import ListSessionsResponse
+
+        key = (SESSIONS.c.updated_at, SESSIONS.c.session_id)
+        query = select(SESSIONS).order_by(*(each.desc() for each in key)).limit(limit + 1)
+        if cwd is not None:
+            query = query.where(SESSIONS.c.cwd == json.dumps(cwd))
+        if cursor is not None:
+            query = query.where(tuple_(*key) < tuple_(*map(literal, read_cursor(cursor))))
+        rows = await self._fetch(query)
+        last = rows[:limit][-1] if len(rows) > limit else None
+        next_cursor = ABSENT if last is None else cursor_after(last["updated_at"], last["session_id"])
+        return ListSessionsResponse(sessions=[*map(_info, rows[:limit])], next_cursor=next_cursor)
+
+    async def rename(self, session_id: str, title: str | None) -> None:
+        """See `HistoryStore.rename`."""
+        from acp_bindings.v1 import SessionUpdateSessionInfoUpdate
+
+        await self.append(session_id, SessionUpdateSessionInfoUpdate(title=title))
+
+    async def delete(self, session_id: str) -> None:
+        """See `HistoryStore.delete`."""
+
+        async def write() -> None:
+            async with self._write() as connection:
+                for table in (SESSIONS, ENTRIES, SETTINGS):
+                    await connection.execute(delete(table).where(table.c.session_id == session_id))
+
+        await uninterrupted(write())
+
+    async def fork(self, session_id: str, new_session_id: str, *, cwd: str | None = None) -> None:
+        """See `HistoryStore.fork`."""
+        await uninterrupted(self._fork(session_id, new_session_id, cwd))
+
+    async def _append(self, session_id: str, updates: Sequence[SessionUpdate]) -> None:
+        async with self._write() as connection:
+            writer = await SessionWriter.lock(connection, session_id, self._bodies, new_rows=len(updates))
+            for update in updates:
+                await writer.append(update)
+            await writer.save()
+
+    async def _merge_message(self, session_id: str) -> None:
+        """Merge the chunks of the last message, so that rows before the session's next position stay as they are."""
+        if (await self._session(session_id))["open_key"] is None:
+            return
+        async with self._write() as connection:
+            writer = await SessionWriter.lock(connection, session_id, self._bodies)
+            await writer.merge_message()
+            await writer.save()
+
+    async def _fork(self, session_id: str, new_session_id: str, cwd: str | None) -> None:
+        async with self._write() as connection:
+            session = await locked(connection, session_id)
+            changed = {"session_id": new_session_id, "updated_at": now()}
+            changed |= {} if cwd is None else {"cwd": json.dumps(cwd)}
+            await _add_session(connection, {**session, **changed})
+            for table in (ENTRIES, SETTINGS):
+                names = [each.name for each in table.columns if each.name != "session_id"]
+                copied = select(literal(new_session_id), *(table.c[name] for name in names))
+                copied = copied.where(table.c.session_id == session_id)
+                await connection.execute(insert(table).from_select(["session_id", *names], copied))
+
+    async def _session(self, session_id: str) -> RowMapping:
+        rows = await self._fetch(select(SESSIONS).where(SESSIONS.c.session_id == session_id))
+        if not rows:
+            raise UnknownSession(session_id)
+        return rows[0]
+
+    async def _fetch(self, query: Any) -> Sequence[RowMapping]:
+        engine = await self._opened()
+        with self._explained():
+            async with engine.connect() as connection:
+                return (await connection.execute(query)).mappings().all()
+
+    @asynccontextmanager
+    async def _write(self) -> AsyncGenerator[AsyncConnection, None]:
+        """Return a connection in a transaction that ends with the block."""
+        engine = await self._opened()
+        with self._explained():
+            async with self._writing, engine.begin() as connection:
+                yield connection
+
+    @contextmanager
+    def _explained(self) -> Generator[None, None, None]:
+        """Turn errors of the database into `HistoryError`."""
+        try:
+            yield
+        except DBAPIError as error:
+            cause = error.orig or error
+            if self._path is None:
+                raise HistoryError(f"{self._name} can't be used: {cause}") from error
+            raise sqlite.explained(self._path, cause) from error
+
+    async def _opened(self) -> AsyncEngine:
+        async with self._opening:
+            if self._engine is None:
+                self._engine = await uninterrupted(self._open())
+            return self._engine
+
+    async def _open(self) -> AsyncEngine:
+        if self._path is None:
+            engine = create_async_engine(self._url)
+        else:
+            await asyncio.to_thread(sqlite.check_file, self._path)
+            await asyncio.to_thread(sqlite.prepare_file, self._path)
+            engine = sqlite.engine_for(self._path)
+        try:
+            with self._explained():
+                async with engine.begin() as connection:
+                    await connection.run_sync(_create_tables, self._name)
+        except BaseException:
+            await engine.dispose()
+            raise
+        return engine
+
+
+def _path_and_url(url_or_path: str | Path) -> tuple[Path | None, URL]:
+    """Return the path if it is an SQLite file, and the URL."""
+    if isinstance(url_or_path, str) and "://" in url_or_path:
+        url = make_url(url_or_path)
+        if url.get_backend_name() != "sqlite":
+            return None, url
+        url_or_path = url.database or ":memory:"
+    if str(url_or_path) == ":memory:":
+        raise ValueError("SqlHistory needs a file or a database. Use MemoryHistory to keep histories in memory.")
+    path = Path(url_or_path).expanduser()
+    return path, URL.create("sqlite+aiosqlite", database=str(path))
+
+
+def _create_tables(connection: Connection, name: str) -> None:
+    """Create the tables that don't exist yet.
+
+    Raises:
+        HistoryTooNew: they have a newer version.
+    """
+    sqlite.lock(connection)
+    if inspect(connection).has_table(SCHEMA.name):
+        version = connection.execute(select(SCHEMA.c.version)).scalar_one()
+        if version > tables.VERSION:
+            raise HistoryTooNew(
+                f"{name} has version {version} of its tables, and this version of acp-bindings knows {tables.VERSION}. "
+                "Upgrade acp-bindings, or use another history."
+            )
+        return
+    tables.METADATA.create_all(connection)
+    connection.execute(insert(SCHEMA).values(version=tables.VERSION))
+
+
+async def _add_session(connection: AsyncConnection, row: Mapping[str, Any]) -> None:
+    try:
+        await connection.execute(insert(SESSIONS), [dict(row)])
+    except IntegrityError:
+        raise SessionExists(row["session_id"]) from None
+
+
+def _info(row: RowMapping) -> SessionInfo:
+    from acp_bindings.v1 import SessionInfo
+
+    return SessionInfo(
+        session_id=row["session_id"],
+        cwd=json.loads(row["cwd"]),
+        additional_directories=json.loads(row["additional_directories"]),
+        title=None if row["title"] is None else json.loads(row["title"]),
+        updated_at=row["updated_at"],
+    )

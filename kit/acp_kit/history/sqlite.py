@@ -1,0 +1,89 @@
+"""What is special about SQLite: how a file is opened safely, and how transactions start.
+
+Everything else in `SqlHistory` works with any database that SQLAlchemy knows.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from typing import Any, Final
+
+from sqlalchemy import URL, Connection, event
+from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
+
+from acp_kit.history.errors import HistoryDamaged, HistoryError
+
+# How long to wait for another process that is writing, in seconds.
+_PATIENCE: Final = 60
+
+
+def engine_for(path: Path) -> AsyncEngine:
+    """Return an engine for a file.
+
+    Its connections start a transaction before the first statement that writes, and lock the file at once: later, they
+    might not be allowed to. They are returned to the pool without a transaction, so nothing has to be rolled back.
+    """
+    url = URL.create("sqlite+aiosqlite", database=str(path))
+    options = {"timeout": _PATIENCE, "isolation_level": "IMMEDIATE"}
+    engine = create_async_engine(url, connect_args=options, pool_reset_on_return=None)
+    event.listen(engine.sync_engine, "connect", _connected)
+    return engine
+
+
+def lock(connection: Connection) -> None:
+    """Start a transaction that writes, before statements that SQLite's driver doesn't start one for."""
+    if connection.dialect.name == "sqlite":
+        connection.exec_driver_sql("BEGIN IMMEDIATE")
+
+
+def check_file(path: Path) -> None:
+    """Check a file without writing to it.
+
+    Raises:
+        HistoryDamaged: it is damaged, or no database.
+        HistoryError: it can't be read.
+    """
+    if not path.is_file() or path.stat().st_size == 0:
+        return
+    try:
+        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=_PATIENCE)) as file:
+            (found,) = file.execute("PRAGMA quick_check(1)").fetchone()
+    except sqlite3.Error as error:
+        raise explained(path, error) from error
+    if found != "ok":
+        raise HistoryDamaged(f"The history {path} is damaged: {found}")
+
+
+def prepare_file(path: Path) -> None:
+    """Create a file that only its owner can read, unless it exists, and let it be read while it is written.
+
+    Raises:
+        HistoryError: it can't be created or written.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
+        with closing(sqlite3.connect(path, timeout=_PATIENCE)) as file:
+            file.execute("PRAGMA journal_mode=WAL").fetchone()
+    except sqlite3.Error as error:
+        raise explained(path, error) from error
+    except OSError as error:
+        raise HistoryError(f"The history {path} can't be opened: {error.strerror}") from error
+
+
+def explained(path: Path, error: BaseException) -> HistoryError:
+    """Return the exception for an error of SQLite."""
+    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
+        return HistoryDamaged(f"The history {path} is damaged: {error}")
+    return HistoryError(f"The history {path} can't be used: {error}")
+
+
+def _connected(connection: Any, _record: Any) -> None:
+    """Prepare a connection. A commit is with the system when it returns, so it survives the end of the process."""
+    cursor = connection.cursor()
+    cursor.execute("PRAGMA synchronous=NORMAL")
+    cursor.close()

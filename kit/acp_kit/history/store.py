@@ -1,0 +1,106 @@
+"""What every store of histories can do."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from acp_bindings.v1 import ListSessionsResponse, SessionInfo, SessionUpdate
+
+
+class HistoryStore(Protocol):
+    """The histories of an agent's sessions.
+
+    Reading a session gives what shows the same as all updates that were appended: the chunks of a message are merged,
+    each tool call is one update with its last state, and of settings, such as the plan or the mode, the last one is
+    given at the end. Notices are not kept, because they are no part of a session's history.
+    """
+
+    async def create(self, session_id: str, *, cwd: str, additional_directories: Sequence[str] = ()) -> None:
+        """Create a session.
+
+        Args:
+            session_id: its id.
+            cwd: its working directory, an absolute path.
+            additional_directories: its further directories, absolute paths.
+
+        Raises:
+            SessionExists: there is a session with this id.
+        """
+        ...
+
+    async def append(self, session_id: str, *updates: SessionUpdate) -> None:
+        """Append updates to a session: all of them, or none if it raises.
+
+        What this returned for is in the history, even if the process is killed afterwards.
+
+        Raises:
+            UnknownSession: there is no such session.
+        """
+        ...
+
+    def read(self, session_id: str) -> AsyncGenerator[SessionUpdate, None]:
+        """Read the updates of a session, in the order of their first appearance, a few at a time.
+
+        Updates that are appended meanwhile are not read, unless they change an earlier one.
+
+        Raises:
+            UnknownSession: there is no such session.
+        """
+        ...
+
+    async def info(self, session_id: str) -> SessionInfo:
+        """Return a session's directories, its title and when it was last changed.
+
+        Raises:
+            UnknownSession: there is no such session.
+        """
+        ...
+
+    async def list(self, *, cwd: str | None = None, cursor: str | None = None, limit: int = 50) -> ListSessionsResponse:
+        """List sessions, the last changed first. The result can be the response to `session/list`.
+
+        Args:
+            cwd: only sessions with this working directory.
+            cursor: the `next_cursor` of the previous part.
+            limit: how many sessions to return at most.
+
+        Raises:
+            InvalidParams: the cursor is not one of this store.
+        """
+        ...
+
+    async def rename(self, session_id: str, title: str | None) -> None:
+        """Change the title of a session. None removes it.
+
+        Raises:
+            UnknownSession: there is no such session.
+        """
+        ...
+
+    async def delete(self, session_id: str) -> None:
+        """Delete a session with its history. Does nothing if there is no such session."""
+        ...
+
+    async def fork(self, session_id: str, new_session_id: str, *, cwd: str | None = None) -> None:
+        """Create a session with the history of another one, as it is now.
+
+        Args:
+            session_id: the session to copy.
+            new_session_id: the id of the copy.
+            cwd: the working directory of the copy, if it is another one.
+
+        Raises:
+            UnknownSession: there is no session to copy.
+            SessionExists: there is a session with the new id.
+        """
+        ...
+
+
+class SendsUpdates(Protocol):
+    """A client that can be sent updates, such as `RemoteClient`."""
+
+    async def session_update(self, *, session_id: str, update: Any) -> None:
+        """Send an update."""
+        ...

@@ -1,0 +1,48 @@
+"""The tables of `SqlHistory`. Texts that a peer chose are stored as JSON, since a database can't store any text."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from sqlalchemy import BigInteger, Column, Index, Integer, MetaData, String, Table, Text
+
+VERSION: Final = 1
+"""The version of these tables. A history with a higher one is refused."""
+
+METADATA: Final = MetaData()
+
+SCHEMA: Final = Table("acp_history_schema", METADATA, Column("version", Integer, nullable=False))
+
+# Positions of entries may have gaps; `next_position` is after all of them. `open_from` is the position where the last
+# message starts, and `open_key` its key, while its chunks are separate rows.
+SESSIONS: Final = Table(
+    "acp_history_sessions",
+    METADATA,
+    Column("session_id", String, primary_key=True),
+    Column("cwd", Text, nullable=False),
+    Column("additional_directories", Text, nullable=False),
+    Column("title", Text),
+    Column("updated_at", String(40), nullable=False),
+    Column("next_position", BigInteger, nullable=False),
+    Column("open_from", BigInteger),
+    Column("open_key", Text),
+    Index("acp_history_by_time", "updated_at", "session_id"),
+)
+
+ENTRIES: Final = Table(
+    "acp_history_entries",
+    METADATA,
+    Column("session_id", String, primary_key=True),
+    Column("position", BigInteger, primary_key=True, autoincrement=False),
+    Column("tool_call_id", Text),
+    Column("body", Text, nullable=False),
+    Index("acp_history_tool_calls", "session_id", "tool_call_id"),
+)
+
+SETTINGS: Final = Table(
+    "acp_history_settings",
+    METADATA,
+    Column("session_id", String, primary_key=True),
+    Column("tag", String, primary_key=True),
+    Column("body", Text, nullable=False),
+)

@@ -1,0 +1,170 @@
+"""`replay` sends a session's history to a client."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from acp_bindings import v1
+from acp_kit.agent import Sessions
+from acp_kit.client import SessionState
+from acp_kit.history import HistoryStore, MemoryHistory, SqlHistory, UnknownSession, replay
+from tests.support.kit.shown import shown
+
+
+class SlowClient:
+    """Takes an update when `take` is called."""
+
+    def __init__(self) -> None:
+        self.taken: list[Any] = []
+        self._may_take = asyncio.Semaphore(0)
+        self._waiting = asyncio.Semaphore(0)
+
+    async def session_update(self, *, session_id: str, update: Any) -> None:
+        self._waiting.release()
+        await self._may_take.acquire()
+        self.taken.append(update)
+
+    async def take(self) -> None:
+        await self._waiting.acquire()
+        self._may_take.release()
+
+
+class CountedHistory(MemoryHistory):
+    """Counts the updates that were read."""
+
+    count = 0
+
+    async def read(self, session_id: str) -> AsyncGenerator[v1.SessionUpdate, None]:
+        async for update in super().read(session_id):
+            self.count += 1
+            yield update
+
+
+def call(number: int, **fields: Any) -> Any:
+    return v1.SessionUpdateToolCall(tool_call_id=str(number), title="t", **fields)
+
+
+async def test_an_update_is_read_when_the_client_has_taken_the_previous_one() -> None:
+    store, client = CountedHistory(), SlowClient()
+    await store.create("s", cwd="/")
+    await store.append("s", *(call(number, status="completed") for number in range(10)))
+    replaying = asyncio.create_task(replay(store, "s", client))
+    for count in range(1, 11):
+        await client.take()
+        assert store.count <= count
+    await replaying
+    assert client.taken == [call(number, status="completed") for number in range(10)]
+
+
+async def test_a_tool_call_that_was_never_finished_is_sent_as_failed() -> None:
+    store, client = MemoryHistory(), SlowClient()
+    await store.create("s", cwd="/")
+    statuses: list[dict[str, Any]] = [{}, {"status": "pending"}, {"status": "in_progress"}, {"status": "completed"}]
+    await store.append("s", *(call(number, **fields) for number, fields in enumerate(statuses)))
+    replaying = asyncio.create_task(replay(store, "s", client))
+    for _ in statuses:
+        await client.take()
+    await replaying
+    assert [each.status for each in client.taken] == ["failed", "failed", "failed", "completed"]
+    assert [each.status async for each in store.read("s")] == [None, "pending", "in_progress", "completed"]
+
+
+@pytest.mark.parametrize("cancelled", [True, False])
+async def test_a_replay_that_stops_early_closes_the_history(cancelled: bool, tmp_path: Path) -> None:
+    class Failing(SlowClient):
+        async def session_update(self, *, session_id: str, update: Any) -> None:
+            await super().session_update(session_id=session_id, update=update)
+            raise RuntimeError("gone")
+
+    async with SqlHistory(tmp_path / "history.db") as store:
+        await store.create("s", cwd="/")
+        await store.append("s", *(call(number) for number in range(100)))
+        client = SlowClient() if cancelled else Failing()
+        replaying = asyncio.create_task(replay(store, "s", client))
+        await client.take()
+        if cancelled:
+            replaying.cancel()
+        with pytest.raises(asyncio.CancelledError if cancelled else RuntimeError):
+            await replaying
+
+
+async def test_replaying_an_unknown_session_raises() -> None:
+    with pytest.raises(UnknownSession):
+        await replay(MemoryHistory(), "s", SlowClient())
+
+
+class Recording(v1.Agent):
+    """Records its turns with one argument, and replays them."""
+
+    def __init__(self, client: v1.RemoteClient, history: HistoryStore) -> None:
+        self.client = client
+        self.history = history
+        self.sessions = Sessions(record=history.append)
+
+    async def initialize(self, request: v1.InitializeRequest) -> v1.InitializeResponse:
+        capabilities = v1.AgentCapabilities(
+            load_session=True, session_capabilities=v1.SessionCapabilities(list=v1.SessionListCapabilities())
+        )
+        return v1.InitializeResponse(protocol_version=1, agent_capabilities=capabilities)
+
+    async def session_new(self, request: v1.NewSessionRequest) -> v1.NewSessionResponse:
+        session = self.sessions.create(self.client, cwd=request.cwd)
+        await self.history.create(session.id, cwd=request.cwd)
+        return v1.NewSessionResponse(session_id=session.id)
+
+    async def session_load(self, request: v1.LoadSessionRequest) -> v1.LoadSessionResponse:
+        await replay(self.history, request.session_id, self.client)
+        return v1.LoadSessionResponse()
+
+    async def session_list(self, request: v1.ListSessionsRequest) -> v1.ListSessionsResponse:
+        return await self.history.list(cwd=request.cwd, cursor=request.cursor)
+
+    async def session_prompt(self, request: v1.PromptRequest) -> v1.PromptResponse:
+        async with self.sessions[request.session_id].turn(request.prompt) as turn:
+            await turn.say("Let me ")
+            await turn.say("look.")
+            async with turn.tool_call("Read a file", kind="read") as tool_call:
+                tool_call.output("its text")
+            await turn.say("Done.")
+        return turn.response
+
+
+class Watching(v1.Client):
+    """Keeps the state of its sessions."""
+
+    def __init__(self, agent: v1.RemoteAgent) -> None:
+        self.states: dict[str, SessionState] = {}
+
+    async def session_update(self, notification: v1.SessionNotification) -> None:
+        self.states.setdefault(notification.session_id, SessionState()).apply(notification.update)
+
+    async def session_request_permission(self, request: v1.RequestPermissionRequest) -> v1.RequestPermissionResponse:
+        raise NotImplementedError
+
+
+async def test_a_client_that_loads_a_session_sees_what_the_first_one_saw(tmp_path: Path) -> None:
+    async def run(session_id: str | None) -> tuple[str, SessionState]:
+        async with (
+            SqlHistory(tmp_path / "history.db") as history,
+            v1.connect_in_process(lambda client: Recording(client, history), Watching) as agent,
+        ):
+            await agent.initialize(protocol_version=1)
+            if session_id is None:
+                session_id = (await agent.session_new(cwd="/a", mcp_servers=[])).session_id
+                await agent.session_prompt(session_id=session_id, prompt=[v1.ContentBlockText(text="Read it.")])
+            else:
+                assert [each.session_id for each in (await agent.session_list(cwd="/a")).sessions] == [session_id]
+                await agent.session_load(session_id=session_id, cwd="/a", mcp_servers=[])
+            return session_id, agent.handler.states[session_id]
+
+    session_id, first = await run(None)
+    _, second = await run(session_id)
+    prompt, *rest = shown(second)["timeline"]
+    assert (prompt["role"], prompt["text"]) == ("user", "Read it.")
+    assert rest == shown(first)["timeline"]
+    assert [each.text for each in second.messages] == ["Read it.", "Let me look.", "Done."]

@@ -1,0 +1,289 @@
+"""`SqlHistory`: its file, its errors, and what it asks of a database."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+import stat
+import sys
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic_core import PydanticSerializationError
+from sqlalchemy import event
+from sqlalchemy.dialects import postgresql
+from sqlalchemy.sql.base import Executable
+
+from acp_bindings import v1, v1_unstable
+from acp_kit.history import HistoryDamaged, HistoryError, HistoryTooNew, SqlHistory
+from tests.support.kit.histories import kept, read
+from tests.support.kit.session_updates import text_chunk
+from tests.support.models.fresh_process import run_code
+
+
+async def written(path: Path, count: int = 300) -> None:
+    """Write a history of some pages."""
+    async with SqlHistory(path) as store:
+        await store.create("s", cwd="/")
+        await store.append("s", *(text_chunk("x" * 100, message_id=str(number)) for number in range(count)))
+
+
+def _no_database(path: Path) -> None:
+    path.write_bytes(b"Dear diary, this is no database. " * 100)
+
+
+def _half(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+
+
+def _no_header(path: Path) -> None:
+    path.write_bytes(b"\0" * 100 + path.read_bytes()[100:])
+
+
+def _a_page_of_zeros(path: Path) -> None:
+    content = bytearray(path.read_bytes())
+    content[8 * 4096 : 9 * 4096] = bytes(4096)
+    path.write_bytes(content)
+
+
+def _random_bytes(path: Path) -> None:
+    content = bytearray(path.read_bytes())
+    content[5 * 4096 : 6 * 4096] = bytes(number * 37 % 251 for number in range(4096))
+    path.write_bytes(content)
+
+
+@pytest.mark.parametrize("damage", [_no_database, _half, _no_header, _a_page_of_zeros, _random_bytes])
+async def test_a_damaged_file_is_reported_and_left_as_it_is(damage: Callable[[Path], None], tmp_path: Path) -> None:
+    path = tmp_path / "history.db"
+    await written(path)
+    damage(path)
+    before = path.read_bytes()
+    store = SqlHistory(path)
+    for attempt in (
+        lambda: store.create("t", cwd="/"),
+        lambda: store.append("s", text_chunk("a")),
+        lambda: read(store),
+        store.list,
+    ):
+        with pytest.raises(HistoryDamaged, match=r"history\.db is damaged"):
+            await attempt()
+    await store.close()
+    assert path.read_bytes() == before
+
+
+async def test_damage_that_appears_later_is_reported(tmp_path: Path) -> None:
+    path = tmp_path / "history.db"
+    await written(path)
+    async with SqlHistory(path) as store:
+        _change(path, "UPDATE acp_history_entries SET body = substr(body, 2) WHERE position = 3")
+        with pytest.raises(HistoryDamaged, match=r"history\.db is damaged: an update in it is not JSON"):
+            await read(store)
+
+
+async def test_a_history_of_a_newer_version_is_refused_and_left_as_it_is(tmp_path: Path) -> None:
+    path = tmp_path / "history.db"
+    await written(path)
+    _change(path, "UPDATE acp_history_schema SET version = 2")
+    before = path.read_bytes()
+    with pytest.raises(HistoryTooNew, match=r"has version 2 .* knows 1\. Upgrade acp-bindings"):
+        async with SqlHistory(path):
+            pass
+    assert path.read_bytes() == before
+
+
+def _change(path: Path, statement: str) -> None:
+    with closing(sqlite3.connect(path)) as file:
+        file.execute(statement)
+        file.commit()
+
+
+async def test_a_file_is_created_with_its_folder_for_its_owner_only(tmp_path: Path) -> None:
+    path = tmp_path / "new" / "folder" / "history.db"
+    async with SqlHistory(str(path)) as store:
+        await store.create("s", cwd="/")
+        if sys.platform != "win32":
+            assert {stat.S_IMODE(each.stat().st_mode) for each in path.parent.iterdir()} == {0o600}
+    assert [each.name for each in path.parent.iterdir()] == ["history.db"]
+
+
+async def test_a_path_that_cannot_be_opened_is_named(tmp_path: Path) -> None:
+    with pytest.raises(HistoryError, match="can't be opened"):
+        await SqlHistory(tmp_path).list()
+    (tmp_path / "file").touch()
+    with pytest.raises(HistoryError, match="can't be opened"):
+        await SqlHistory(tmp_path / "file" / "history.db").list()
+
+
+async def test_the_url_of_an_sqlite_file_is_the_same_as_its_path(tmp_path: Path) -> None:
+    await written(tmp_path / "history.db", 1)
+    async with SqlHistory(f"sqlite:///{tmp_path / 'history.db'}") as store:
+        assert len(await read(store)) == 1
+
+
+@pytest.mark.parametrize("url", [":memory:", "sqlite://", "sqlite+aiosqlite:///:memory:"])
+def test_a_database_in_memory_is_refused(url: str) -> None:
+    with pytest.raises(ValueError, match="MemoryHistory"):
+        SqlHistory(url)
+
+
+async def test_a_closed_history_is_opened_again(tmp_path: Path) -> None:
+    store = SqlHistory(tmp_path / "history.db")
+    await store.create("s", cwd="/")
+    await store.close()
+    await store.append("s", text_chunk("a"))
+    await store.close()
+    await store.close()
+    async with store:
+        assert await read(store) == [text_chunk("a")]
+
+
+async def test_updates_are_appended_together_or_not_at_all(tmp_path: Path) -> None:
+    infinite = v1.SessionUpdateToolCall(tool_call_id="1", title="t", raw_input=float("inf"))
+    async with SqlHistory(tmp_path / "history.db") as store:
+        await store.create("s", cwd="/")
+        await store.append("s", text_chunk("a"))
+        with pytest.raises(PydanticSerializationError):
+            await store.append("s", text_chunk("b"), v1.SessionUpdateCurrentModeUpdate(current_mode_id="m"), infinite)
+        assert await read(store) == [text_chunk("a")]
+
+
+async def test_an_append_that_is_cancelled_is_finished(tmp_path: Path) -> None:
+    async with SqlHistory(tmp_path / "history.db") as store:
+        await store.create("s", cwd="/")
+        for steps in range(30):
+            task = asyncio.create_task(store.append("s", text_chunk(f"{steps}.")))
+            for _ in range(steps):
+                await asyncio.sleep(0)
+            task.cancel()
+            await asyncio.wait([task])
+        (message,) = await read(store)
+        # Cancelled before its first step, a task does nothing.
+        assert message == text_chunk("".join(f"{steps}." for steps in range(1, 30)))
+
+
+async def test_reading_may_stop_early(tmp_path: Path) -> None:
+    await written(tmp_path / "history.db")
+    async with SqlHistory(tmp_path / "history.db") as store:
+        updates = store.read("s")
+        assert await anext(updates) == text_chunk("x" * 100, message_id="0")
+        await store.delete("s")
+        await updates.aclose()
+        assert (await store.list()).sessions == []
+
+
+async def test_any_text_of_a_peer_can_be_stored(tmp_path: Path) -> None:
+    odd = "\ud800 \x00 \U0010fffd000041 \u2028"
+    deep: Any = odd
+    for _ in range(300):
+        deep = [deep]
+    updates = [
+        text_chunk("a", message_id=odd),
+        text_chunk(odd, message_id=odd),
+        v1.SessionUpdateToolCall(tool_call_id=odd, title=odd, raw_input={odd: deep}),
+        v1.SessionUpdateToolCallUpdate(tool_call_id=odd, status="completed"),
+        v1.SessionUpdateSessionInfoUpdate(title=odd),
+    ]
+    async with SqlHistory(tmp_path / "history.db") as store:
+        await store.create("s", cwd=f"/{odd}", additional_directories=[odd])
+        for update in updates:
+            await store.append("s", update)
+        info = (await store.list(cwd=f"/{odd}")).sessions[0]
+        assert (info.cwd, info.additional_directories, info.title) == (f"/{odd}", [odd], odd)
+        message, call, title = await read(store)
+        assert message == text_chunk(f"a{odd}", message_id=odd)
+        assert call == updates[2].model_copy(update={"status": "completed"})
+        assert title == updates[4]
+
+
+async def test_updates_that_the_profile_does_not_know_are_left_out(tmp_path: Path) -> None:
+    plan = v1_unstable.SessionUpdatePlanRemoved(plan_id="1")
+    async with SqlHistory(tmp_path / "history.db", profile=v1_unstable) as store:
+        await store.create("s", cwd="/")
+        await store.append("s", text_chunk("a"), plan, text_chunk("b"))  # type: ignore[arg-type]
+        assert [type(each) for each in await read(store)] == [
+            v1_unstable.SessionUpdateAgentMessageChunk,
+            v1_unstable.SessionUpdatePlanRemoved,
+            v1_unstable.SessionUpdateAgentMessageChunk,
+        ]
+    async with SqlHistory(tmp_path / "history.db") as store:
+        assert await read(store) == [text_chunk("a"), text_chunk("b")]
+
+
+async def test_all_statements_can_be_written_for_postgresql(tmp_path: Path) -> None:
+    statements: list[Any] = []
+
+    def executed(_connection: Any, statement: Any, *_: Any) -> None:
+        if isinstance(statement, Executable):
+            statements.append(statement)
+
+    async with SqlHistory(tmp_path / "history.db") as store:
+        event.listen(store._engine.sync_engine, "before_execute", executed)  # type: ignore[union-attr]
+        await store.create("s", cwd="/")
+        await store.append("s", text_chunk("a"), text_chunk("b"), v1.SessionUpdateToolCall(tool_call_id="1", title="t"))
+        await store.append("s", v1.SessionUpdateToolCallUpdate(tool_call_id="1", title="u"), text_chunk("c"))
+        await store.append("s", text_chunk("d"))
+        await store.rename("s", "t")
+        await store.rename("s", "u")
+        await store.fork("s", "fork")
+        assert len(await read(store)) == 4
+        cursor = (await store.list(cwd="/", limit=1)).next_cursor
+        await store.list(cwd="/", cursor=cursor)
+        await store.delete("s")
+    texts = {str(each.compile(dialect=postgresql.dialect())) for each in statements}
+    assert len(texts) > 15
+
+
+def test_importing_the_history_loads_no_database() -> None:
+    loaded = "import sys; from acp_kit.history import MemoryHistory, replay; MemoryHistory()"
+    assert (
+        run_code(f"{loaded}; print({{'sqlalchemy', 'sqlite3', 'acp_bindings.v1.models'}} & sys.modules.keys())")
+        == "set()"
+    )
+
+
+@pytest.mark.parametrize("missing", ["sqlalchemy", "greenlet", "aiosqlite"])
+def test_a_missing_package_is_one_sentence_with_the_command(missing: str) -> None:
+    code = f"""
+import sys
+sys.modules[{missing!r}] = None
+try:
+    from acp_kit.history import SqlHistory
+except ImportError as error:
+    print(error)
+"""
+    expected = f"SqlHistory needs the package {missing}, which you get with: pip install 'acp-bindings[history]'"
+    assert run_code(code) == expected
+
+
+def test_a_process_ends_though_its_history_was_not_closed(tmp_path: Path) -> None:
+    code = f"""
+import asyncio
+from acp_kit.history import SqlHistory
+
+store = SqlHistory({str(tmp_path / "history.db")!r})
+
+async def main():
+    await store.create("s", cwd="/")
+
+asyncio.run(main())
+print("done")
+"""
+    assert run_code(code) == "done"
+
+
+async def test_a_long_message_is_not_read_again_for_each_chunk(tmp_path: Path) -> None:
+    executed: list[str] = []
+    async with SqlHistory(tmp_path / "history.db") as store:
+        await store.create("s", cwd="/")
+        await store.append("s", *(text_chunk("a") for _ in range(1000)))
+        event.listen(
+            store._engine.sync_engine,  # type: ignore[union-attr]
+            "before_cursor_execute",
+            lambda _connection, _cursor, statement, *_: executed.append(statement),
+        )
+        await store.append("s", text_chunk("b"))
+        assert not [each for each in executed if "acp_history_entries" in each and not each.startswith("INSERT")]
+        assert kept(await read(store)) == kept([text_chunk("a" * 1000 + "b")])

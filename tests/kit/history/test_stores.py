@@ -1,0 +1,221 @@
+"""What every store of histories does."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from acp_bindings import v1
+from acp_kit.history import HistoryStore, SessionExists, UnknownSession
+from acp_runtime import InvalidParams, ResourceNotFound
+from tests.support.kit.histories import KINDS, kept, opened, read
+from tests.support.kit.session_updates import UPDATES, parse, recorded_sessions, text_chunk
+from tests.support.scale import count
+
+Open: TypeAlias = Callable[[], AbstractAsyncContextManager[HistoryStore]]
+
+
+@pytest.fixture(params=KINDS)
+def open_store(request: pytest.FixtureRequest, tmp_path: Path) -> Open:
+    return lambda: opened(request.param, tmp_path)
+
+
+def call(number: int, **fields: Any) -> Any:
+    return v1.SessionUpdateToolCall(tool_call_id=str(number), title=f"call {number}", **fields)
+
+
+@pytest.mark.stress
+@pytest.mark.parametrize("kind", KINDS)
+def test_reading_any_sequence_shows_what_was_appended(kind: str, tmp_path: Path) -> None:
+    numbers = iter(range(1_000_000))
+
+    @settings(max_examples=count(25, 1000), deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+    @given(st.lists(st.lists(UPDATES, min_size=1, max_size=3), max_size=8))
+    def check(batches: list[list[Any]]) -> None:
+        runner.run(append_and_read(f"s{next(numbers)}", [[parse(each) for each in batch] for batch in batches]))
+
+    async def append_and_read(session_id: str, batches: list[list[Any]]) -> None:
+        await store.create(session_id, cwd="/")
+        appended: list[Any] = []
+        for number, batch in enumerate(batches):
+            await store.append(session_id, *batch)
+            appended += batch
+            if number % 3 == 0:
+                assert kept(await read(store, session_id)) == kept(appended)
+        found = await read(store, session_id)
+        assert kept(found) == kept(appended)
+        assert found == await read(store, session_id)
+
+    async def enter() -> HistoryStore:
+        return await context.__aenter__()
+
+    with asyncio.Runner() as runner:
+        context = opened(kind, tmp_path)
+        store = runner.run(enter())
+        try:
+            check()
+        finally:
+            runner.run(leave(context))
+
+
+async def leave(context: AbstractAsyncContextManager[HistoryStore]) -> None:
+    await context.__aexit__(None, None, None)
+
+
+async def test_recorded_sessions_are_read_as_they_were_appended(open_store: Open) -> None:
+    async with open_store() as store:
+        for name, updates in recorded_sessions():
+            await store.create(name, cwd="/")
+            await store.append(name, *updates)
+            assert kept(await read(store, name)) == kept(updates), name
+
+
+async def test_messages_are_merged_and_tool_calls_are_one_update_in_order(open_store: Open) -> None:
+    image = v1.SessionUpdateAgentMessageChunk(content=v1.ContentBlockImage(data="AA==", mime_type="image/png"))
+    async with open_store() as store:
+        await store.create("s", cwd="/")
+        for update in (text_chunk("hi", "user_message"), text_chunk("a"), text_chunk("b"), image, text_chunk("c")):
+            await store.append("s", update)
+        await store.append("s", call(1, kind="read"), text_chunk("d"), call(2))
+        await store.append("s", v1.SessionUpdateToolCallUpdate(tool_call_id="1", status="completed"))
+        await store.append("s", text_chunk("e"), text_chunk("f", message_id="1"))
+        assert await read(store) == [
+            text_chunk("hi", "user_message"),
+            text_chunk("ab"),
+            image,
+            text_chunk("c"),
+            call(1, kind="read", status="completed"),
+            text_chunk("d"),
+            call(2),
+            text_chunk("e"),
+            text_chunk("f", message_id="1"),
+        ]
+
+
+async def test_the_last_value_of_each_setting_is_read_at_the_end(open_store: Open) -> None:
+    def plan(text: str) -> Any:
+        return v1.SessionUpdatePlan(entries=[v1.PlanEntry(content=text, priority="low", status="pending")])
+
+    async with open_store() as store:
+        await store.create("s", cwd="/")
+        await store.append("s", plan("1"), text_chunk("a"), v1.SessionUpdateCurrentModeUpdate(current_mode_id="ask"))
+        await store.append("s", plan("2"), text_chunk("b"), v1.SessionUpdateNotice(severity="info", title="n"))
+        first, *rest = await read(store)
+        assert first == text_chunk("ab")
+        assert sorted(rest, key=repr) == sorted(
+            [plan("2"), v1.SessionUpdateCurrentModeUpdate(current_mode_id="ask")], key=repr
+        )
+
+
+async def test_a_message_goes_on_after_it_was_read(open_store: Open) -> None:
+    async with open_store() as store:
+        await store.create("s", cwd="/")
+        await store.append("s", text_chunk("a"), text_chunk("b"))
+        assert await read(store) == [text_chunk("ab")]
+        await store.append("s", text_chunk("c"))
+        assert await read(store) == [text_chunk("abc")]
+
+
+async def test_what_is_appended_while_a_session_is_read_disturbs_nothing(open_store: Open) -> None:
+    async with open_store() as store:
+        await store.create("s", cwd="/")
+        await store.append("s", *(call(number) for number in range(100)), text_chunk("a"), text_chunk("b"))
+        found = []
+        async for update in store.read("s"):
+            found.append(update)
+            await store.append("s", text_chunk("c"))
+            if len(found) == 50:
+                await store.append("s", call(1000), text_chunk("d"))
+        assert found[:100] == [call(number) for number in range(100)]
+        (last,) = found[100:]
+        assert last.content.text.startswith("ab")
+
+
+async def test_sessions_are_listed_in_parts_the_last_changed_first(open_store: Open) -> None:
+    async with open_store() as store:
+        for number in range(7):
+            await store.create(str(number), cwd="/even" if number % 2 == 0 else "/odd", additional_directories=["/b"])
+        await store.append("3", text_chunk("a"))
+        listed, cursor = [], None
+        for _ in range(3):
+            part = await store.list(cursor=cursor, limit=3)
+            listed += [each.session_id for each in part.sessions]
+            cursor = part.next_cursor
+        assert (listed, cursor) == (["3", "6", "5", "4", "2", "1", "0"], None)
+        even = await store.list(cwd="/even", limit=4)
+        assert [each.session_id for each in even.sessions] == ["6", "4", "2", "0"]
+        assert even.next_cursor is None
+        assert even.sessions[0].additional_directories == ["/b"]
+
+
+@pytest.mark.parametrize("cursor", ["", "x", "W10=", "WzEsMl0=", "\u00e9"])
+async def test_a_foreign_cursor_is_refused(open_store: Open, cursor: str) -> None:
+    async with open_store() as store:
+        with pytest.raises(InvalidParams):
+            await store.list(cursor=cursor)
+
+
+async def test_a_title_comes_from_the_agents_update_or_from_renaming(open_store: Open) -> None:
+    async with open_store() as store:
+        await store.create("s", cwd="/a")
+        assert (await store.info("s")).title is None
+        await store.append("s", v1.SessionUpdateSessionInfoUpdate(title="first"))
+        await store.append("s", v1.SessionUpdateSessionInfoUpdate(updated_at="2026-01-01"))
+        info = await store.info("s")
+        assert (info.session_id, info.cwd, info.title) == ("s", "/a", "first")
+        await store.rename("s", "second")
+        assert (await store.list()).sessions[0].title == "second"
+        assert await read(store) == [v1.SessionUpdateSessionInfoUpdate(title="second", updated_at="2026-01-01")]
+        await store.rename("s", None)
+        assert (await store.info("s")).title is None
+
+
+async def test_a_fork_has_the_history_until_then_and_its_own_afterwards(open_store: Open) -> None:
+    async with open_store() as store:
+        await store.create("s", cwd="/a", additional_directories=["/b"])
+        await store.append("s", call(1), text_chunk("a"), v1.SessionUpdateSessionInfoUpdate(title="t"))
+        await store.fork("s", "fork", cwd="/c")
+        await store.append("s", text_chunk("b"))
+        await store.append("fork", text_chunk("c"), v1.SessionUpdateToolCallUpdate(tool_call_id="1", status="failed"))
+        title = v1.SessionUpdateSessionInfoUpdate(title="t")
+        assert await read(store, "s") == [call(1), text_chunk("ab"), title]
+        assert await read(store, "fork") == [call(1, status="failed"), text_chunk("ac"), title]
+        info = await store.info("fork")
+        assert (info.cwd, info.additional_directories, info.title) == ("/c", ["/b"], "t")
+
+
+async def test_a_deleted_session_is_gone_and_its_id_is_free(open_store: Open) -> None:
+    async with open_store() as store:
+        await store.create("s", cwd="/")
+        await store.append("s", text_chunk("a"), v1.SessionUpdateCurrentModeUpdate(current_mode_id="ask"))
+        await store.delete("s")
+        await store.delete("s")
+        assert (await store.list()).sessions == []
+        await store.create("s", cwd="/")
+        assert await read(store) == []
+
+
+async def test_unknown_sessions_and_used_ids_are_refused(open_store: Open) -> None:
+    async with open_store() as store:
+        await store.create("s", cwd="/")
+        for attempt in (
+            lambda: store.append("other", text_chunk("a")),
+            lambda: read(store, "other"),
+            lambda: store.info("other"),
+            lambda: store.rename("other", "t"),
+            lambda: store.fork("other", "new"),
+        ):
+            with pytest.raises(UnknownSession, match="'other'") as raised:
+                await attempt()
+            assert isinstance(raised.value, ResourceNotFound)
+        with pytest.raises(SessionExists, match="'s'"):
+            await store.create("s", cwd="/")
+        with pytest.raises(SessionExists, match="'s'"):
+            await store.fork("s", "s")
