@@ -1,0 +1,45 @@
+"""`SqlHistory` between processes: what survives SIGKILL, several writers, and memory."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.paths import ROOT
+from tests.support.scale import SEED, count
+
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(sys.platform == "win32", reason="it forks and measures memory")]
+
+MEBIBYTE = 1024 * 1024
+
+
+def run(what: str, folder: Path, *numbers: int) -> dict[str, Any]:
+    """Run a helper of several processes, and return what it measured."""
+    module = ["-W", "error", "-m", "tests.support.kit.history_processes"]
+    command = [sys.executable, *module, what, str(folder / "history.db"), *map(str, numbers)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=count(250, 1800), check=False)
+    assert done.returncode == 0, done.stderr[-3000:]
+    return json.loads(done.stdout)  # type: ignore[no-any-return]
+
+
+@pytest.mark.stress
+def test_nothing_that_was_appended_is_lost_when_the_process_is_killed(tmp_path: Path) -> None:
+    kills = count(20, 200)
+    assert run("kill", tmp_path, kills, SEED)["appended"] > kills
+
+
+@pytest.mark.stress
+def test_processes_create_a_file_and_append_to_it_at_the_same_time(tmp_path: Path) -> None:
+    run("share", tmp_path, count(12, 200), 4)
+
+
+def test_a_long_session_is_replayed_in_constant_memory(tmp_path: Path) -> None:
+    measured = run("replay", tmp_path, 20_000)
+    assert measured["sent"] == 20_000
+    assert measured["file"] > 35 * MEBIBYTE
+    assert measured["growth"] < 8 * MEBIBYTE, measured
