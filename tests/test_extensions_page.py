@@ -33,7 +33,8 @@ def test_the_program_prints_what_the_page_says(folder: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.xdist_group("mypy")  # shares the cache of the tests in tests/typing
 def test_mypy_strict_accepts_the_program(folder: Path) -> None:
-    command = [sys.executable, "-m", "mypy", "--strict", "--cache-dir", "cache", "demo.py", "acme.py"]
+    command = [sys.executable, "-m", "mypy", "--strict", "demo.py", "acme.py"]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=250, check=False)
     assert done.returncode == 0, done.stdout

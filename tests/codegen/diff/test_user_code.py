@@ -30,7 +30,8 @@ from tests.support.diff.repository import USER_CODE, repository
 from tests.support.releases import schemas_of
 from tests.support.scale import sample
 
-pytestmark = pytest.mark.slow
+# In one process, so that mypy reads the standard library and pydantic once.
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("user code")]
 
 
 def before(folder: Path) -> Path:
@@ -57,7 +58,6 @@ def marked() -> set[tuple[str, int, str]]:
     return {(file, number, mark[1]) for file, number, mark in marks if mark}
 
 
-@pytest.mark.xdist_group("user code")
 def test_the_marked_lines_fail_with_the_findings_that_predict_them_and_no_others(report: Report) -> None:
     found = {(each.file, each.line, finding.rule) for finding in report.findings for each in finding.failures}
     found |= {(each.file, each.line, "unpredicted") for each in report.unpredicted}
@@ -67,7 +67,6 @@ def test_the_marked_lines_fail_with_the_findings_that_predict_them_and_no_others
     assert report.user_code.failures == len(marked())
 
 
-@pytest.mark.xdist_group("user code")
 def test_a_failure_is_attached_to_the_finding_about_the_name_in_it(report: Report) -> None:
     subjects = {each.source: finding.subject for finding in report.findings for each in finding.failures}
     assert subjects["from acp_bindings.v1 import SetModeRequest  # definition-removed"] == "SetModeRequest"
@@ -76,7 +75,6 @@ def test_a_failure_is_attached_to_the_finding_about_the_name_in_it(report: Repor
     assert subjects["assert_never(mood)  # enum-closed-value-added"] == "Mood"
 
 
-@pytest.mark.xdist_group("user code")
 def test_every_format_has_each_failure_with_its_line(report: Report) -> None:
     failures = [*report.unpredicted, *(each for finding in report.findings for each in finding.failures)]
     shown = {
@@ -94,7 +92,6 @@ def test_every_format_has_each_failure_with_its_line(report: Report) -> None:
         assert ("userCode" if name == "json" else UNPREDICTED) in unquote(text), name
 
 
-@pytest.mark.xdist_group("user code")
 def test_the_json_matches_its_schema(report: Report) -> None:
     found = json.loads(json_text(report))
     jsonschema.validate(found, SCHEMA)
@@ -104,7 +101,6 @@ def test_the_json_matches_its_schema(report: Report) -> None:
     assert [(each["file"], each["line"]) for each in removed["failures"]] == [(f"{USER_CODE}/read.py", 6)]
 
 
-@pytest.mark.xdist_group("user code")
 def test_a_predicted_failure_is_annotated_as_a_warning_and_any_other_as_an_error(report: Report) -> None:
     lines = [line for line in github(report).splitlines() if USER_CODE in line]
     errors = [line for line in lines if line.startswith("::error ")]
@@ -113,7 +109,6 @@ def test_a_predicted_failure_is_annotated_as_a_warning_and_any_other_as_an_error
     assert errors[1].startswith(f"::error file={USER_CODE}/runtime.py,line=3,title=")
 
 
-@pytest.mark.xdist_group("user code")
 def test_a_report_without_user_code_does_not_mention_it(report: Report) -> None:
     findings = tuple(replace(each, failures=()) for each in report.findings)
     plain = replace(report, findings=findings, user_code=None)
