@@ -23,7 +23,8 @@ ADDRESS = PROJECT["urls"]["Repository"]
 # They need the packages, the generator, the schema, the pages and the helpers of tests.
 SOME_TESTS = [
     "tests/runtime/jsonrpc/test_framing.py",
-    "tests/codegen/test_drift.py",
+    "tests/codegen/test_drift.py::test_the_folder_holds_only_generated_files_with_their_header",
+    "tests/codegen/test_drift.py::test_check_prints_nothing_if_nothing_differs",
     "tests/test_pages.py",
     "tests/test_protocol_rules.py",
 ]
