@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from acp_kit.client.messages import Compaction, Message
+    from acp_kit.client.permissions import PermissionPolicy, allow, ask, reject
     from acp_kit.client.sessions import ClientSession, deliver_update, open_session
     from acp_kit.client.snapshots import Entry, Snapshot
     from acp_kit.client.state import SessionState
@@ -30,13 +31,17 @@ __all__ = [
     "Compaction",
     "Entry",
     "Message",
+    "PermissionPolicy",
     "SessionState",
     "Snapshot",
     "Terminals",
     "Turn",
     "Workspace",
+    "allow",
+    "ask",
     "deliver_update",
     "open_session",
+    "reject",
 ]
 
 _MODULES = {
@@ -44,13 +49,17 @@ _MODULES = {
     "Compaction": "messages",
     "Entry": "snapshots",
     "Message": "messages",
+    "PermissionPolicy": "permissions",
     "SessionState": "state",
     "Snapshot": "snapshots",
     "Terminals": "terminals",
     "Turn": "turns",
     "Workspace": "workspace",
+    "allow": "permissions",
+    "ask": "permissions",
     "deliver_update": "sessions",
     "open_session": "sessions",
+    "reject": "permissions",
 }
 
 

@@ -1,0 +1,136 @@
+"""Rules that answer a permission request by the kind of the tool call and the paths that it names.
+
+A rule goes by what the agent says about its tool call. It spares the user questions, but is no sandbox: an agent that
+lies about its kinds or paths gets the permission of what it says.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, TypeAlias, cast
+
+from acp_bindings.v1 import ToolCall, ToolCallUpdate, ToolKind
+from acp_kit.confined import InvalidPath, OutsideRoots
+from acp_kit.confined.paths import check_text, locate
+
+Decision: TypeAlias = Literal["allow", "reject", "ask"]
+
+
+@dataclass(frozen=True)
+class Rule:
+    """Decides about the tool calls that it matches. Make it with `allow`, `reject` or `ask`.
+
+    Attributes:
+        decision: what it decides.
+        kinds: the kinds that it matches; None for all.
+        under: the folder whose files it matches; None for all tool calls, also those without files.
+        always: whether to choose the option that allows it always.
+    """
+
+    decision: Decision
+    kinds: frozenset[ToolKind] | None
+    under: str | None
+    always: bool = False
+
+    def matches(self, call: ToolCall | ToolCallUpdate) -> bool:
+        """Return whether the rule decides about a tool call. It may read symbolic links from the disk.
+
+        What is unknown is never allowed: `allow` needs the kind to be known, and at least one path and all of them
+        inside of the folder. `reject` and `ask` also match an unknown kind, and need one path that is inside or isn't
+        absolute.
+        """
+        return self._matches_kind(call) and (self.under is None or self._matches_paths(_paths(call), self.under))
+
+    def _matches_kind(self, call: ToolCall | ToolCallUpdate) -> bool:
+        if self.kinds is None:
+            return True
+        return self.decision != "allow" if call.kind is None else call.kind in self.kinds
+
+    def _matches_paths(self, paths: Iterable[str], under: str) -> bool:
+        inside = [_is_inside(path, under) for path in paths]
+        if self.decision == "allow":
+            return bool(inside) and all(inside)
+        return any(each is not False for each in inside)
+
+
+def allow(
+    *, kinds: Collection[ToolKind] | None = None, under: str | os.PathLike[str] | None = None, always: bool = False
+) -> Rule:
+    """Allow tool calls without asking.
+
+    Args:
+        kinds: only of these kinds.
+        under: only if all their files are inside of this folder.
+        always: whether to choose "allow always" where the agent offers it, so that it doesn't ask again.
+
+    Raises:
+        ValueError: if the folder is not an absolute path.
+        TypeError: if `kinds` is a single kind.
+    """
+    return _rule("allow", kinds, under, always=always)
+
+
+def reject(*, kinds: Collection[ToolKind] | None = None, under: str | os.PathLike[str] | None = None) -> Rule:
+    """Reject tool calls without asking.
+
+    Args:
+        kinds: only of these kinds, and those whose kind is unknown.
+        under: only if one of their files is inside of this folder.
+
+    Raises:
+        ValueError: if the folder is not an absolute path.
+        TypeError: if `kinds` is a single kind.
+    """
+    return _rule("reject", kinds, under)
+
+
+def ask(*, kinds: Collection[ToolKind] | None = None, under: str | os.PathLike[str] | None = None) -> Rule:
+    """Ask the user about tool calls.
+
+    Args:
+        kinds: only of these kinds, and those whose kind is unknown.
+        under: only if one of their files is inside of this folder.
+
+    Raises:
+        ValueError: if the folder is not an absolute path.
+        TypeError: if `kinds` is a single kind.
+    """
+    return _rule("ask", kinds, under)
+
+
+def _rule(
+    decision: Decision,
+    kinds: Collection[ToolKind] | None,
+    under: str | os.PathLike[str] | None,
+    *,
+    always: bool = False,
+) -> Rule:
+    if isinstance(cast("object", kinds), str):
+        raise TypeError(f"kinds must be a set of kinds, not {kinds!r}. Write kinds={{{kinds!r}}}.")
+    folder = None if under is None else os.fspath(under)
+    if folder is not None:
+        check_text(folder)
+    return Rule(decision, None if kinds is None else frozenset(kinds), folder, always)
+
+
+def _paths(call: ToolCall | ToolCallUpdate) -> Iterator[str]:
+    for location in call.locations or ():
+        yield location.path
+    content: Any
+    for content in call.content or ():
+        if content.type == "diff":
+            yield content.path
+
+
+def _is_inside(path: str, folder: str) -> bool | None:
+    """Return whether a path leads into a folder; None if it can't be a path."""
+    try:
+        locate(path, [Path(os.path.realpath(folder))])
+    except OutsideRoots:
+        return False
+    except InvalidPath:
+        return None
+    return True

@@ -1,0 +1,190 @@
+"""Answers `session/request_permission` by rules, by asking the user, or by what the user decided before.
+
+class MyClient(Client):
+    def __init__(self, agent: RemoteAgent) -> None:
+        self.permissions = PermissionPolicy(
+            reject(under="/path/to/project/secrets"),
+            allow(kinds={"read", "search"}, under="/path/to/project"),
+            ask=self.show_dialog,
+        )
+
+    async def session_request_permission(self, request: RequestPermissionRequest) -> RequestPermissionResponse:
+        return await self.permissions.session_request_permission(request)
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from logging import getLogger
+from typing import TypeAlias
+from weakref import WeakValueDictionary
+
+from acp_bindings.v1 import (
+    PermissionOption,
+    PermissionOptionKind,
+    RequestPermissionOutcomeCancelled,
+    RequestPermissionOutcomeSelected,
+    RequestPermissionRequest,
+    RequestPermissionResponse,
+    ToolCall,
+    ToolCallUpdate,
+)
+from acp_kit.client.permission_rules import Rule, allow, ask, reject
+from acp_kit.profiles import like
+from acp_kit.updates import patched
+
+__all__ = ["PermissionPolicy", "Rule", "allow", "ask", "reject"]
+
+Ask: TypeAlias = Callable[[RequestPermissionRequest], Awaitable[str | None]]
+KnownToolCall: TypeAlias = Callable[[str, str], ToolCall | None]
+
+_ALLOW: Sequence[PermissionOptionKind] = ("allow_once",)
+_ALLOW_ALWAYS: Sequence[PermissionOptionKind] = ("allow_always", "allow_once")
+_ALLOW_AGAIN: Sequence[PermissionOptionKind] = ("allow_once", "allow_always")
+_REJECT: Sequence[PermissionOptionKind] = ("reject_once", "reject_always")
+
+_logger = getLogger(__name__)
+
+
+class PermissionPolicy:
+    """Answers permission requests. What it can't answer otherwise, it rejects.
+
+    The first rule that matches a tool call decides. If none does, the user is asked; without `ask`, the tool call is
+    rejected. An option that allows always is chosen only by the user, by a rule with `always=True`, or where the user
+    has chosen it before and no other one is offered. If the agent offers no option for the decision, the tool call is
+    rejected; if it offers none for that either, the outcome is `cancelled`.
+
+    If the user chooses "always", this is remembered for the session and the tool: the next time, the user is not asked.
+    A tool is known by its name; if the agent doesn't send one, by kind and title together; without these, nothing is
+    remembered. Rules go first.
+
+    Cancelling the turn (`agent.session_cancel`) cancels the callback, and the runtime answers `cancelled`.
+
+    Args:
+        rules: the rules, in their order.
+        ask: shows the request to the user, and returns the id of the option that the user chose; None if the user chose
+            none, which rejects the tool call. Questions about the same tool are asked one after the other. If it
+            raises, this is logged and the tool call is rejected; if its own CancelledError ends it, the outcome is
+            `cancelled`.
+        known_tool_call: returns the tool call with a session id and a tool call id as far as it is known, because many
+            agents request permission with the id alone. For example
+            `lambda session_id, id: self.states[session_id].tool_calls.get(id)` with `SessionState`.
+
+    Raises:
+        ValueError: if a rule asks, but there is no `ask`.
+    """
+
+    def __init__(self, *rules: Rule, ask: Ask | None = None, known_tool_call: KnownToolCall | None = None) -> None:
+        if ask is None and any(rule.decision == "ask" for rule in rules):
+            raise ValueError("A rule asks the user. Pass ask=..., the function that does it.")
+        self._rules = rules
+        self._ask = ask
+        self._known_tool_call = known_tool_call
+        self._always: dict[str, dict[str, Sequence[PermissionOptionKind]]] = {}
+        self._locks: WeakValueDictionary[tuple[str, str], asyncio.Lock] = WeakValueDictionary()
+
+    def forget(self, session_id: str) -> None:
+        """Forget what the user decided always in a session. Call it when the session has ended."""
+        self._always.pop(session_id, None)
+
+    async def session_request_permission(self, request: RequestPermissionRequest) -> RequestPermissionResponse:
+        """Return the decision about a tool call."""
+        call = self._tool_call(request)
+        rule = await self._rule(call)
+        if rule is None or rule.decision == "ask":
+            return await self._asked(request, _tool(call))
+        if rule.decision == "reject":
+            return _response(request, _REJECT)
+        return _response(request, _ALLOW_ALWAYS if rule.always else _ALLOW)
+
+    def _tool_call(self, request: RequestPermissionRequest) -> ToolCall | ToolCallUpdate:
+        update = request.tool_call
+        known = self._known_tool_call and self._known_tool_call(request.session_id, update.tool_call_id)
+        return patched(known, update) if known else update
+
+    async def _rule(self, call: ToolCall | ToolCallUpdate) -> Rule | None:
+        """Return the first rule that matches, in a thread if it may have to look at the disk."""
+        if any(rule.under is not None for rule in self._rules):
+            return await asyncio.to_thread(self._first_match, call)
+        return self._first_match(call)
+
+    def _first_match(self, call: ToolCall | ToolCallUpdate) -> Rule | None:
+        return next((rule for rule in self._rules if rule.matches(call)), None)
+
+    async def _asked(self, request: RequestPermissionRequest, tool: str | None) -> RequestPermissionResponse:
+        if self._ask is None:
+            return _response(request, _REJECT)
+        key = request.session_id, tool or f"id {request.tool_call.tool_call_id}"
+        async with self._locks.setdefault(key, asyncio.Lock()):
+            always = self._always.get(request.session_id, {}).get(tool or "")
+            if always is not None:
+                return _response(request, always)
+            try:
+                chosen = await _uncancelled(self._ask, request)
+            except _DialogCancelled:
+                return like(request, RequestPermissionResponse)(
+                    outcome=like(request, RequestPermissionOutcomeCancelled)()
+                )
+            except Exception:
+                _logger.exception("Asking the user for permission failed. The tool call is rejected.")
+                return _response(request, _REJECT)
+            option = next((each for each in request.options if each.option_id == chosen), None)
+            if option is None:
+                if chosen is not None:
+                    _logger.error("The agent did not offer the option %.200r. The tool call is rejected.", chosen)
+                return _response(request, _REJECT)
+            if tool is not None:
+                self._remember(request.session_id, tool, option.kind)
+            return _selected(request, option)
+
+    def _remember(self, session_id: str, tool: str, kind: PermissionOptionKind) -> None:
+        if kind in ("allow_always", "reject_always"):
+            again = _ALLOW_AGAIN if kind == "allow_always" else _REJECT
+            self._always.setdefault(session_id, {})[tool] = again
+
+
+class _DialogCancelled(Exception):
+    """The callback was cancelled, but not the request."""
+
+
+async def _uncancelled(ask: Ask, request: RequestPermissionRequest) -> str | None:
+    """Return the user's choice, unless the request was cancelled meanwhile: then it doesn't count.
+
+    Raises:
+        CancelledError: if this task was cancelled.
+        _DialogCancelled: if something else cancelled the callback.
+    """
+    task = asyncio.current_task()
+    assert task is not None
+    before = task.cancelling()
+    try:
+        chosen = await ask(request)
+    except asyncio.CancelledError as error:
+        if task.cancelling() > before:
+            raise
+        raise _DialogCancelled from error
+    if task.cancelling() > before:
+        raise asyncio.CancelledError
+    return chosen
+
+
+def _tool(call: ToolCall | ToolCallUpdate) -> str | None:
+    """Return what an answer for "always" holds for; None if nothing is known of the tool."""
+    if call.name:
+        return f"name {call.name}"
+    return f"kind {call.kind} {call.title}" if call.title else None
+
+
+def _response(request: RequestPermissionRequest, kinds: Sequence[PermissionOptionKind]) -> RequestPermissionResponse:
+    """Choose the first option of the first kind that is offered; else reject, and else cancel."""
+    for kind in (*kinds, *_REJECT):
+        for option in request.options:
+            if option.kind == kind:
+                return _selected(request, option)
+    return like(request, RequestPermissionResponse)(outcome=like(request, RequestPermissionOutcomeCancelled)())
+
+
+def _selected(request: RequestPermissionRequest, option: PermissionOption) -> RequestPermissionResponse:
+    outcome = like(request, RequestPermissionOutcomeSelected)(option_id=option.option_id)
+    return like(request, RequestPermissionResponse)(outcome=outcome)

@@ -1,0 +1,301 @@
+"""A policy answers permission requests by rules, by asking, or by what the user decided before."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+from typing import Any
+
+import pytest
+
+from acp_bindings import v1_unstable
+from acp_bindings.v1 import (
+    Agent,
+    Client,
+    InitializeRequest,
+    InitializeResponse,
+    NewSessionRequest,
+    NewSessionResponse,
+    PermissionOption,
+    PromptRequest,
+    PromptResponse,
+    RemoteAgent,
+    RemoteClient,
+    RequestPermissionRequest,
+    RequestPermissionResponse,
+    SessionNotification,
+    SessionUpdateToolCall,
+    ToolCallLocation,
+    ToolCallUpdate,
+    connect_in_process,
+)
+from acp_kit.client import PermissionPolicy, SessionState, allow, ask, reject
+
+ALL = "allow_once allow_always reject_once reject_always"
+
+
+def _options(kinds: str) -> list[PermissionOption]:
+    return [PermissionOption.model_validate({"optionId": kind, "name": kind, "kind": kind}) for kind in kinds.split()]
+
+
+def _request(options: str = ALL, session: str = "s", **call: Any) -> RequestPermissionRequest:
+    update = ToolCallUpdate(**{"tool_call_id": "1", "kind": "read", "title": "Read a", **call})
+    return RequestPermissionRequest(session_id=session, tool_call=update, options=_options(options))
+
+
+async def _answer(policy: PermissionPolicy, request: RequestPermissionRequest) -> str:
+    """Return the id of the chosen option, or "cancelled"."""
+    outcome = (await policy.session_request_permission(request)).outcome
+    return outcome.option_id if outcome.outcome == "selected" else outcome.outcome
+
+
+class _User:
+    """Answers each question with the next of some option ids, and records the titles of the tool calls."""
+
+    def __init__(self, *answers: str | None) -> None:
+        self._answers = list(answers)
+        self.asked: list[str | None] = []
+
+    async def __call__(self, request: RequestPermissionRequest) -> str | None:
+        self.asked.append(request.tool_call.title)
+        await asyncio.sleep(0)
+        return self._answers.pop(0)
+
+
+@pytest.mark.parametrize(
+    ("policy", "answers"),
+    [
+        (PermissionPolicy(), {ALL: "reject_once", "allow_once": "cancelled", "reject_always": "reject_always"}),
+        (PermissionPolicy(reject()), {ALL: "reject_once", "allow_always reject_always": "reject_always"}),
+        (PermissionPolicy(allow()), {ALL: "allow_once", "allow_always reject_once": "reject_once"}),
+        (PermissionPolicy(allow()), {"allow_always": "cancelled", "": "cancelled"}),
+        (PermissionPolicy(allow(always=True)), {ALL: "allow_always", "allow_once": "allow_once"}),
+        (PermissionPolicy(allow(always=True)), {"reject_once": "reject_once"}),
+    ],
+)
+async def test_a_decision_chooses_an_option_or_rejects(policy: PermissionPolicy, answers: dict[str, str]) -> None:
+    for options, answer in answers.items():
+        assert await _answer(policy, _request(options)) == answer
+
+
+async def test_the_first_rule_that_matches_decides() -> None:
+    user = _User("allow_once")
+    policy = PermissionPolicy(reject(under="/etc"), ask(kinds={"edit"}), allow(kinds={"edit", "read"}), ask=user)
+    assert await _answer(policy, _request()) == "allow_once"
+    assert await _answer(policy, _request(locations=[ToolCallLocation(path="/etc/passwd")])) == "reject_once"
+    assert user.asked == []
+    assert await _answer(policy, _request(kind="edit", title="Edit a")) == "allow_once"
+    assert user.asked == ["Edit a"]
+
+
+async def test_what_no_rule_matches_is_asked_or_rejected() -> None:
+    rule = allow(kinds={"read"})
+    assert await _answer(PermissionPolicy(rule), _request(kind="execute")) == "reject_once"
+    assert await _answer(PermissionPolicy(rule, ask=_User("allow_once")), _request(kind="execute")) == "allow_once"
+    with pytest.raises(ValueError, match="Pass ask="):
+        PermissionPolicy(ask())
+
+
+@pytest.mark.parametrize("answer", [None, "no such option"])
+async def test_without_a_choice_of_the_user_the_tool_call_is_rejected(
+    answer: str | None, caplog: pytest.LogCaptureFixture
+) -> None:
+    policy = PermissionPolicy(ask=_User(answer, "allow_once"))
+    assert await _answer(policy, _request()) == "reject_once"
+    assert ("did not offer" in caplog.text) == (answer is not None)
+    assert await _answer(policy, _request()) == "allow_once"
+
+
+async def test_a_question_that_fails_rejects_the_tool_call(caplog: pytest.LogCaptureFixture) -> None:
+    async def broken(_: RequestPermissionRequest) -> str:
+        raise RuntimeError("no display")
+
+    assert await _answer(PermissionPolicy(ask=broken), _request()) == "reject_once"
+    assert "no display" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("always", "again"), [("allow_always", "allow_once"), ("reject_always", "reject_once")], ids=["allow", "reject"]
+)
+async def test_always_holds_for_one_tool_in_one_session(always: str, again: str) -> None:
+    user = _User(always, "allow_once", "reject_once", "allow_once", "reject_once")
+    policy = PermissionPolicy(ask=user)
+    tool = {"name": "read_file", "title": "Read a"}
+    assert await _answer(policy, _request(**tool)) == always
+    assert await _answer(policy, _request(**{**tool, "title": "Read b", "tool_call_id": "2"})) == again
+    assert await _answer(policy, _request(**{**tool, "name": "write_file"})) == "allow_once"
+    assert await _answer(policy, _request(session="other", **tool)) == "reject_once"
+    assert await _answer(policy, _request()) == "allow_once"
+    policy.forget("s")
+    assert await _answer(policy, _request(**tool)) == "reject_once"
+    policy.forget("never seen")
+
+
+async def test_once_is_asked_again() -> None:
+    user = _User("allow_once", "reject_once")
+    policy = PermissionPolicy(ask=user)
+    assert [await _answer(policy, _request(name="n")) for _ in range(2)] == ["allow_once", "reject_once"]
+
+
+async def test_a_tool_without_a_name_is_known_by_its_kind_and_title() -> None:
+    policy = PermissionPolicy(ask=_User("allow_always", "reject_once", "reject_once"))
+    assert await _answer(policy, _request(kind="execute", title="ls")) == "allow_always"
+    assert await _answer(policy, _request(kind="execute", title="ls")) == "allow_once"
+    assert await _answer(policy, _request(kind="execute", title="rm -r /")) == "reject_once"
+    assert await _answer(policy, _request(kind="other", title="ls")) == "reject_once"
+
+
+async def test_always_is_not_remembered_for_a_tool_of_which_nothing_is_known() -> None:
+    policy = PermissionPolicy(ask=_User("allow_always", "reject_once"))
+    for answer in ("allow_always", "reject_once"):
+        assert await _answer(policy, _request(kind=None, title=None)) == answer
+
+
+async def test_what_the_user_allowed_always_is_chosen_again_if_nothing_else_is_offered() -> None:
+    policy = PermissionPolicy(ask=_User("allow_always"))
+    for _ in range(2):
+        assert await _answer(policy, _request("allow_always reject_once")) == "allow_always"
+
+
+async def test_rules_go_before_what_the_user_decided() -> None:
+    policy = PermissionPolicy(reject(under="/etc"), ask=_User("allow_always"))
+    assert await _answer(policy, _request(name="n")) == "allow_always"
+    assert await _answer(policy, _request(name="n", locations=[ToolCallLocation(path="/etc/passwd")])) == "reject_once"
+
+
+async def test_questions_about_one_tool_come_one_after_the_other() -> None:
+    user = _User("reject_once", "allow_always", "reject_once")
+    policy = PermissionPolicy(ask=user)
+    requests = [_request(name="n", title=str(number)) for number in range(4)]
+    answers = await asyncio.gather(*(_answer(policy, each) for each in requests))
+    assert answers == ["reject_once", "allow_always", "allow_once", "allow_once"]
+    assert user.asked == ["0", "1"]
+
+
+async def test_questions_about_several_tools_are_open_together() -> None:
+    both = asyncio.Barrier(2)
+
+    async def user(_: RequestPermissionRequest) -> str:
+        await both.wait()
+        return "allow_once"
+
+    policy = PermissionPolicy(ask=user)
+    answers = await asyncio.gather(*(_answer(policy, _request(name=name)) for name in "ab"))
+    assert answers == ["allow_once", "allow_once"]
+
+
+async def test_a_tool_call_is_completed_by_what_is_known_of_it() -> None:
+    state = SessionState()
+    state.apply(
+        SessionUpdateToolCall(
+            tool_call_id="1", title="Read a", kind="read", locations=[ToolCallLocation(path="/root/a")]
+        )
+    )
+    policy = PermissionPolicy(
+        allow(kinds={"read"}, under="/root"), known_tool_call=lambda _, id: state.tool_calls.get(id)
+    )
+    bare: dict[str, Any] = {"kind": None, "title": None}
+    assert await _answer(policy, _request(**bare)) == "allow_once"
+    assert await _answer(policy, _request(**bare, locations=[ToolCallLocation(path="/etc/passwd")])) == "reject_once"
+    assert await _answer(policy, _request(**{**bare, "kind": "edit"})) == "reject_once"
+    assert await _answer(policy, _request(**bare, tool_call_id="2")) == "reject_once"
+
+
+async def test_a_dialog_that_is_cancelled_by_itself_is_cancelled() -> None:
+    async def user(_: RequestPermissionRequest) -> str:
+        raise asyncio.CancelledError
+
+    assert await _answer(PermissionPolicy(ask=user), _request()) == "cancelled"
+
+
+async def test_an_answer_after_the_cancellation_does_not_count() -> None:
+    async def user(_: RequestPermissionRequest) -> str:
+        with suppress(asyncio.CancelledError):
+            await asyncio.Event().wait()
+        return "allow_always"
+
+    policy = PermissionPolicy(ask=user)
+    asking = asyncio.create_task(_answer(policy, _request(name="n")))
+    await asyncio.sleep(0)
+    asking.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await asking
+    again = asyncio.create_task(_answer(policy, _request(name="n")))
+    await asyncio.sleep(0)
+    assert not again.done()
+    again.cancel()
+    await asyncio.gather(again, return_exceptions=True)
+
+
+async def test_requests_of_the_unstable_profile_get_its_responses() -> None:
+    policy: Any = PermissionPolicy(allow(kinds={"read"}, under="/root"))
+    options = [v1_unstable.PermissionOption(option_id=kind, name=kind, kind=kind) for kind in ("allow_once",)]
+    for path, outcome in (
+        ("/root/a", v1_unstable.RequestPermissionOutcomeSelected(option_id="allow_once")),
+        ("/a", v1_unstable.RequestPermissionOutcomeCancelled()),
+    ):
+        location = v1_unstable.ToolCallLocation(path=path)
+        call = v1_unstable.ToolCallUpdate(tool_call_id="1", kind="read", locations=[location])
+        request = v1_unstable.RequestPermissionRequest(session_id="s", tool_call=call, options=options)
+        assert await policy.session_request_permission(request) == v1_unstable.RequestPermissionResponse(
+            outcome=outcome
+        )
+
+
+class _AskingAgent(Agent):
+    def __init__(self, client: RemoteClient) -> None:
+        self.client = client
+
+    async def initialize(self, request: InitializeRequest) -> InitializeResponse:
+        return InitializeResponse(protocol_version=1)
+
+    async def session_new(self, request: NewSessionRequest) -> NewSessionResponse:
+        return NewSessionResponse(session_id="s")
+
+    async def session_prompt(self, request: PromptRequest) -> PromptResponse:
+        """Ask for permission, and say in `_meta` what the answer was, even if the turn is cancelled meanwhile."""
+        asked = _request(name="n")
+        asking = asyncio.create_task(
+            self.client.session_request_permission(session_id="s", tool_call=asked.tool_call, options=asked.options)
+        )
+        try:
+            response = await asyncio.shield(asking)
+        except asyncio.CancelledError:
+            response = await asking
+        return PromptResponse(stop_reason="end_turn", meta={"outcome": response.outcome.outcome})
+
+
+class _AskingClient(Client):
+    def __init__(self, agent: RemoteAgent) -> None:
+        self.permissions = PermissionPolicy(ask=self.dialog)
+        self.is_open, self.was_closed = asyncio.Event(), False
+        self.dialogs = 0
+
+    async def dialog(self, request: RequestPermissionRequest) -> str:
+        self.dialogs += 1
+        self.is_open.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            self.was_closed = True
+        raise AssertionError
+
+    async def session_request_permission(self, request: RequestPermissionRequest) -> RequestPermissionResponse:
+        return await self.permissions.session_request_permission(request)
+
+    async def session_update(self, notification: SessionNotification) -> None: ...
+
+
+async def test_cancelling_the_turn_closes_the_dialog_and_answers_once() -> None:
+    async with connect_in_process(_AskingAgent, _AskingClient) as agent:
+        client = agent.handler
+        assert isinstance(client, _AskingClient)
+        await agent.initialize(protocol_version=1)
+        await agent.session_new(cwd="/", mcp_servers=[])
+        turn = asyncio.create_task(agent.session_prompt(session_id="s", prompt=[]))
+        await client.is_open.wait()
+        await agent.session_cancel(session_id="s")
+        response = await turn
+    assert response.meta == {"outcome": "cancelled"}
+    assert client.was_closed
+    assert client.dialogs == 1
