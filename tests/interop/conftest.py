@@ -73,6 +73,12 @@ def their_agent(sdk: str) -> Command:
 
 
 @pytest.fixture(scope="session")
+def their_tool_agent(sdk: str) -> Command:
+    """Return the command that starts the agent of the SDK which calls what a prompt lists."""
+    return _command(sdk, "tool_agent")
+
+
+@pytest.fixture(scope="session")
 def their_client(sdk: str) -> Command:
     """Return the command that starts the scripted client of the SDK."""
     return _command(sdk, "client")
