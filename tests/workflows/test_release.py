@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import shutil
 import tomllib
+import zipfile
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -17,39 +19,39 @@ pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("release")]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 VERSION, ADDRESS = PROJECT["version"], PROJECT["urls"]["Repository"]
 # A copy of the address in tests/published.py, which runs where nothing else is installed.
+WITH_ADDRESS = "https://example.com/acp"
 PLACEHOLDER = "https://repository.invalid/acp-bindings"
-NEEDED = ["generated", "runtime", "Makefile", "README.md", "LICENSE", "pyproject.toml", "requirements.txt"]
+NEEDED = ["generated", "kit", "runtime", "Makefile", "README.md", "LICENSE", "pyproject.toml", "requirements.txt"]
 
 
 @pytest.fixture(scope="module")
 def project(pip_without_a_registry: None, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A built copy of the project with a repository address."""
-    return copy_with_address("https://example.com/acp", tmp_path_factory.mktemp("project"))
-
-
-@pytest.fixture(scope="module")
-def project_without_address(pip_without_a_registry: None, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A built copy of the project with the placeholder for the repository address."""
-    return copy_with_address(PLACEHOLDER, tmp_path_factory.mktemp("placeholder"))
-
-
-def copy_with_address(address: str, folder: Path) -> Path:
+    folder = tmp_path_factory.mktemp("project")
     for name in NEEDED:
         copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
         copy(ROOT / name, folder / name)
     configuration = folder / "pyproject.toml"
-    configuration.write_text(configuration.read_text("utf-8").replace(ADDRESS, address), "utf-8")
+    configuration.write_text(configuration.read_text("utf-8").replace(ADDRESS, WITH_ADDRESS), "utf-8")
     (folder / "tests").mkdir()
     shutil.copy(ROOT / "tests/published.py", folder / "tests/published.py")
     link_environment(folder)
     (folder / "home").mkdir()
-    build(folder)
+    built = run_job("release.yml", "build", folder, folder / "home")
+    assert not built.failed, built.log
     return folder
 
 
-def build(project: Path) -> None:
-    built = run_job("release.yml", "build", project, project / "home")
-    assert not built.failed, built.log
+def with_another_wheel(project: Path, copy: Path, change: Callable[[str, bytes], bytes | None]) -> Path:
+    """Copy the project, and change its wheel. `change` returns the new content of a file, or None to leave it out."""
+    shutil.copytree(project, copy, symlinks=True)
+    (wheel,) = (copy / "dist").glob("*.whl")
+    with zipfile.ZipFile(next((project / "dist").glob("*.whl"))) as old, zipfile.ZipFile(wheel, "w") as new:
+        for name in old.namelist():
+            content = change(name, old.read(name))
+            if content is not None:
+                new.writestr(name, content)
+    return copy
 
 
 def check(project: Path, tag: str) -> Job:
@@ -72,18 +74,20 @@ def test_a_tag_of_another_version_stops_the_release(project: Path) -> None:
     assert f"The tag is v0.0.1, and the wheel's version is {VERSION}." in checked.log
 
 
-def test_a_repository_without_an_address_stops_the_release(project_without_address: Path) -> None:
-    checked = check(project_without_address, f"v{VERSION}")
+def test_a_repository_without_an_address_stops_the_release(project: Path, tmp_path: Path) -> None:
+    def without_address(_: str, content: bytes) -> bytes:
+        return content.replace(WITH_ADDRESS.encode(), PLACEHOLDER.encode())
+
+    checked = check(with_another_wheel(project, tmp_path / "project", without_address), f"v{VERSION}")
     assert checked.failed
     assert f"Replace {PLACEHOLDER} with it everywhere in pyproject.toml." in checked.log
 
 
-def test_a_wheel_without_the_generated_code_stops_the_release(project: Path) -> None:
-    empty = project.with_name("empty")
-    shutil.copytree(project, empty, symlinks=True)
-    shutil.rmtree(empty / "generated/acp_bindings/v1")
-    build(empty)
-    checked = check(empty, "")
+def test_a_wheel_without_the_generated_code_stops_the_release(project: Path, tmp_path: Path) -> None:
+    def without_v1(name: str, content: bytes) -> bytes | None:
+        return None if name.startswith("acp_bindings/v1/") else content
+
+    checked = check(with_another_wheel(project, tmp_path / "project", without_v1), "")
     assert checked.failed
     assert "The wheel has no acp_bindings.v1." in checked.log
 
