@@ -14,7 +14,7 @@ OTHER := build/pydantic-$(PYDANTIC)
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help regen check diff fetch test test-quick test-pydantic stress coverage lint $(LINTERS) demo bench bench-quick bench-report build check-dist lock clean
+.PHONY: help regen check diff fetch upgrade test test-quick test-pydantic stress coverage lint $(LINTERS) demo bench bench-quick bench-report build check-dist lock clean
 
 help: ## List the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-13s %s\n", $$1, $$2 }'
@@ -37,9 +37,12 @@ check: $(READY) ## Print how generated/ differs from what regen would write; exi
 diff: $(READY) ## Report what changed since another commit, and for whom: make diff BASE=<git ref or folder> [HEAD=<same>] [USER_CODE=<folder>]
 	@$(BIN)/python -m codegen diff --base "$(BASE)" $(if $(HEAD),--head "$(HEAD)") $(if $(FORMAT),--format "$(FORMAT)") $(if $(FAIL_ON),--fail-on "$(FAIL_ON)") $(if $(USER_CODE),--user-code "$(USER_CODE)")
 
-# $$FROM and $$TAG are read from the environment, because make would expand a $$ in their values.
+# $$FROM, $$REPORT and $$TAG are read from the environment, because make would expand a $$ in their values.
 fetch: $(READY) ## Pin another schema: make fetch FROM=npm:@agentclientprotocol/sdk@<version>, github:<tag> or <folder>
 	$(BIN)/python -m codegen fetch "$$FROM"
+
+upgrade: $(READY) ## Adopt another schema, up to the commit: make upgrade FROM=npm:@agentclientprotocol/sdk@<version> [REPORT=<folder>]
+	@$(BIN)/python -m codegen upgrade "$$FROM" $(if $(REPORT),--report "$$REPORT")
 
 test: $(READY) ## Run all tests on all cores
 	$(BIN)/python $(PYTEST)

@@ -1,4 +1,4 @@
-"""The generator's command line: `python -m codegen {fetch,regen,check,diff}`."""
+"""The generator's command line: `python -m codegen {fetch,regen,check,diff,upgrade}`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NoReturn, TypeAlias
 
 from codegen.console import TRACEBACK, OutputError, internal_error_message, system_error_message, write_output
-from codegen.errors import FetchError, FileError, SchemaError, SourceError
+from codegen.errors import FetchError, SchemaError, SourceError
 from codegen.signals import catch_signals
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -33,7 +33,7 @@ def main(arguments: list[str] | None = None) -> int:
         run: Command = options.run
         return run(options)
     except (FetchError, SchemaError, SourceError, OutputError) as error:
-        return _fail(str(error), 1 if isinstance(error, SchemaError) and not isinstance(error, FileError) else 2)
+        return _fail(str(error), error.exit_code)
     except OSError as error:
         return _fail(system_error_message(error), 2)
     except Exception as error:
@@ -80,6 +80,12 @@ def _diff(options: argparse.Namespace) -> int:
     return run(options)
 
 
+def _upgrade(options: argparse.Namespace) -> int:
+    from codegen.upgrade.command import run
+
+    return run(options)
+
+
 class _Parser(argparse.ArgumentParser):
     """Reports wrong usage in one sentence, as other errors are reported."""
 
@@ -111,6 +117,11 @@ def _parser() -> argparse.ArgumentParser:
     command = commands.add_parser("diff", help=diff.TEXT, description=diff.TEXT)
     diff.add_options(command, SCHEMA)
     command.set_defaults(run=_diff)
+    text = "adopt another release of the schema: fetch, regen, report, changelog entry and version, without a commit"
+    command = commands.add_parser("upgrade", help=text, description=text)
+    command.add_argument("source", help=SOURCES)
+    command.add_argument("--report", type=Path, metavar="FOLDER", help="write the report there in three formats, too")
+    command.set_defaults(run=_upgrade)
     return parser
 
 

@@ -30,6 +30,8 @@ _NEXT_STEPS = {
 class OutputError(Exception):
     """Stdout can't be written. The message is empty if the reader has closed it."""
 
+    exit_code = 2
+
 
 def write_output(text: str) -> None:
     """Write a text to stdout and flush it.

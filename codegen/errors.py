@@ -19,7 +19,12 @@ class SchemaError(Exception):
         source: the file.
         next_step: a sentence that says what to do; by default, to add a rule to the module that raised the error,
             or to report a mistake upstream.
+
+    Attributes:
+        exit_code: the command's exit code.
     """
+
+    exit_code = 1
 
     def __init__(self, pointer: str, message: str, source: str = "", next_step: str = "") -> None:
         super().__init__(pointer, message, source)
@@ -43,11 +48,13 @@ class SchemaError(Exception):
         files = [Path(frame.filename) for frame in traceback.extract_tb(self.__traceback__)]
         own = [path for path in files if path.is_relative_to(_CODEGEN) and path != _NODES]
         where = f"codegen/{own[-1].relative_to(_CODEGEN).as_posix()}" if own else "codegen"
-        return f"Add a rule for it to {where} and run `make regen` again, or report it upstream if it is a mistake."
+        return f"Add a rule for it to {where} and run the command again, or report it upstream if it is a mistake."
 
 
 class FileError(SchemaError):
     """A file that the generator needs is missing or invalid. Nothing was written."""
+
+    exit_code = 2
 
     def name_source(self, source: str) -> None:
         """Do nothing: the message names the file."""
@@ -59,6 +66,10 @@ class FileError(SchemaError):
 class FetchError(Exception):
     """No schema could be fetched from a source. Nothing was changed."""
 
+    exit_code = 2
+
 
 class SourceError(Exception):
     """One side of a comparison can't be read. The message says which one and why."""
+
+    exit_code = 2

@@ -58,12 +58,18 @@ def read_schema(raw: dict[str, Any], version: str | None) -> Schema:
     return schema
 
 
-def render(schema_folder: Path, *, pinned: bool) -> dict[str, str]:
-    """Return every file to generate, formatted, by its path in the package."""
+def render(schema_folder: Path, *, pinned: bool, version: str = "") -> dict[str, str]:
+    """Return every file to generate, formatted, by its path in the package.
+
+    Args:
+        schema_folder: the folder of schemas.
+        pinned: whether PINNED.json must list exactly these schemas, and codegen's files fit them.
+        version: the version that old names must outlive; by default the present one of this package.
+    """
     found = load(schema_folder, pinned=pinned)
     renames = read_renames(RENAMES_TOML)
     if renames:
-        check_not_due(renames, package_version())
+        check_not_due(renames, version or package_version())
     files = emit_package([each.profile for each in found])
     schemas: list[tuple[Profile, Schema]] = []
     for each in found:
@@ -89,10 +95,15 @@ def regenerate(schema_folder: Path, output: Path, *, pinned: bool = True) -> lis
         SchemaError: a schema has something that the generator has no rule for.
     """
     files = render(schema_folder, pinned=pinned)
-    differing = sorted(path for path, _, _ in _differences(files, output / PACKAGE))
+    differing = differing_files(files, output)
     if differing:
-        replace_folder(output / PACKAGE, _encoded(files), outside=output)
+        replace_folder(output / PACKAGE, encoded(files), outside=output)
     return differing
+
+
+def differing_files(files: dict[str, str], output: Path) -> list[str]:
+    """Return the paths of the files that differ between the package in `output` and these files."""
+    return [path for path, _, _ in _differences(files, output / PACKAGE)]
 
 
 def check(schema_folder: Path, output: Path) -> str:
@@ -121,5 +132,5 @@ def _differences(files: dict[str, str], package: Path) -> list[tuple[str, str | 
     return found
 
 
-def _encoded(files: dict[str, str]) -> dict[str, bytes]:
+def encoded(files: dict[str, str]) -> dict[str, bytes]:
     return {name: text.encode("utf-8") for name, text in files.items()}

@@ -36,6 +36,7 @@ _LAYERS = {
         {"emit"},
         {"regen"},
         {"diff"},
+        {"upgrade"},
         {"__main__"},
     ),
 }

@@ -1,4 +1,4 @@
-"""Extract files of a git ref from the repository."""
+"""Read the repository: the files of a git ref, uncommitted changes, the branch and the tags."""
 
 from __future__ import annotations
 
@@ -32,6 +32,40 @@ def has(ref: str, repository: Path, path: str) -> bool:
     return bool(_git(["ls-tree", ref, "--", path], repository))
 
 
+def changed_files(repository: Path, *paths: str, otherwise: str) -> list[str]:
+    """Return the files below these paths that differ from the last commit, new ones included.
+
+    Raises:
+        SourceError: there is no repository. `otherwise` is a sentence that says what to do.
+    """
+    command = [
+        "--no-optional-locks",
+        "status",
+        "--porcelain",
+        "-z",
+        "--no-renames",
+        "--untracked-files=all",
+        "--",
+        *paths,
+    ]
+    found = _git(command, repository, otherwise)
+    return [each[3:] for each in found.decode("utf-8", "replace").split("\0") if each]
+
+
+def show(ref: str, repository: Path, path: str) -> str:
+    """Return the text of a file of a git ref."""
+    return _git(["show", f"{ref}:{path}"], repository).decode("utf-8")
+
+
+def branch(repository: Path) -> str:
+    """Return the name of the current branch, or HEAD if there is none."""
+    return _run(["symbolic-ref", "--quiet", "--short", "HEAD"], repository).stdout.decode().strip() or "HEAD"
+
+
+def tags(repository: Path) -> list[str]:
+    return _git(["tag", "--list"], repository).decode().split()
+
+
 def _check(ref: str, repository: Path) -> None:
     if not ref:
         raise SourceError(
@@ -53,12 +87,12 @@ def _missing(ref: str, repository: Path, path: str) -> str:
     return f"The commit {ref} has no {path}, so it can't be compared."
 
 
-def _git(arguments: list[str], repository: Path) -> bytes:
+def _git(arguments: list[str], repository: Path, otherwise: str = _ALTERNATIVE) -> bytes:
     done = _run(arguments, repository)
     if done.returncode:
         lines = done.stderr.decode("utf-8", "replace").strip().splitlines() or ["git gave no reason"]
         reason = lines[-1] if lines[0].startswith("hint") else lines[0]
-        raise SourceError(f"Git refs can't be read here: {reason.removeprefix('fatal: ').rstrip('.')}. {_ALTERNATIVE}")
+        raise SourceError(f"Git refs can't be read here: {reason.removeprefix('fatal: ').rstrip('.')}. {otherwise}")
     return done.stdout
 
 

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 from codegen.files.exchange import exchange
@@ -26,6 +28,18 @@ def replace_folder(folder: Path, files: Mapping[str, bytes], *, outside: Path | 
         files: the new files by their paths in the folder.
         outside: a folder around it in which no temporary files may appear, if there is one.
     """
+    with prepared_folder(folder, files, outside=outside) as replace:
+        replace()
+
+
+@contextmanager
+def prepared_folder(
+    folder: Path, files: Mapping[str, bytes], *, outside: Path | None = None
+) -> Generator[Callable[[], object]]:
+    """Write the files next to a folder, and yield the function that replaces the folder by them, as `replace_folder`.
+
+    If the function isn't called, nothing is changed.
+    """
     folder = folder.resolve()
     if folder.exists() and not folder.is_dir():
         raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(folder))
@@ -34,10 +48,7 @@ def replace_folder(folder: Path, files: Mapping[str, bytes], *, outside: Path | 
         new = temporary / "new"
         # Missing parents are created in the temporary folder as well, so that all appear in one step.
         write_files(new / folder.relative_to(missing) if missing else new, files)
-        if missing:
-            new.rename(missing)
-        else:
-            _swap(folder, new, temporary / OLD)
+        yield partial(new.rename, missing) if missing else partial(_swap, folder, new, temporary / OLD)
 
 
 def _swap(folder: Path, new: Path, old: Path) -> None:

@@ -7,6 +7,7 @@ generator has rules for everything in them doesn't matter here.
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,21 @@ from codegen.pinned.sources.release import Release
 
 _LICENSE = "LICENSE"
 _CHECK = "Nothing was changed. Check the source."
+
+
+@dataclass(frozen=True)
+class Fetched:
+    """The schemas of a source, to replace the pinned ones.
+
+    Attributes:
+        source: the source, with the version in place of a tag.
+        files: all files of the folder of pinned schemas.
+        lines: the change to each file, and remarks about the release, one line each.
+    """
+
+    source: str
+    files: dict[str, bytes]
+    lines: list[str]
 
 
 def fetch(source: str, target: Path) -> list[str]:
@@ -37,6 +53,18 @@ def fetch(source: str, target: Path) -> list[str]:
         FetchError: the source is not available or is not a schema. Nothing was changed.
         OSError: a file can't be read or written. Nothing was changed.
     """
+    fetched = fetch_beside(source, target)
+    if fetched.files != read_files(target):
+        replace_folder(target, fetched.files)
+    return fetched.lines
+
+
+def fetch_beside(source: str, target: Path) -> Fetched:
+    """Fetch the schemas of a source as `fetch` does, without replacing the pinned ones.
+
+    Raises:
+        FetchError: the source is not available or is not a schema.
+    """
     release = read_source(source)
     for file, content in release.schemas.items():
         _check_is_schema(file, content)
@@ -45,9 +73,7 @@ def fetch(source: str, target: Path) -> list[str]:
     new = {name: content for name, content in old.items() if name in kept or name not in PLACES}
     new |= release.schemas | _license(old, release)
     new[PINS] = _pins(old, release, kept)
-    if new != old:
-        replace_folder(target, new)
-    return [*_changes(old, new, kept), *_remarks(new)]
+    return Fetched(release.source, new, [*_changes(old, new, kept), *_remarks(new)])
 
 
 def _check_is_schema(file: str, content: bytes) -> None:

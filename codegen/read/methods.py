@@ -246,7 +246,7 @@ def has_part(definitions: dict[str, Any], params: str, field: str, tag: str) -> 
     own = schema.get("properties", {}).get(field)
     if own is None:
         return tag in _tags(schema, field)
-    items = definitions.get(_target(own.get("items", {})) or "", {})
+    items = definitions.get(target_of(own.get("items", {})) or "", {})
     return not tag or tag in _tags(items, "type")
 
 
@@ -267,11 +267,12 @@ def _check_path(definitions: dict[str, Any], start: str, path: str, wire: str) -
                 f"{FILE} says that {wire} needs {path}, but there is no {step!r} here.",
                 next_step="Correct the path in that file.",
             )
-        name = _target(properties[step])
+        name = target_of(properties[step])
         pointer = f"/$defs/{name}" if name else f"{pointer}/properties/{escape(step)}"
 
 
-def _target(schema: Any) -> str | None:
+def target_of(schema: Any) -> str | None:
+    """Return the name of the definition that a property refers to; None if it refers to none."""
     for part in (schema, *schema.get("allOf", ()), *schema.get("anyOf", ())):
         if "$ref" in part:
             return str(part["$ref"]).rsplit("/", 1)[-1]

@@ -19,7 +19,7 @@ from tests.support.codegen.pinning import FILE, pin
 # capabilities of root, so that file permissions apply.
 _SERVER = """
 import ctypes, json, os, resource, sys
-import codegen.diff.command, codegen.pinned.fetch, codegen.regen
+import codegen.diff.command, codegen.pinned.fetch, codegen.regen, codegen.upgrade.command
 from codegen.__main__ import main
 from datamodel_code_generator import InputFileType, generate
 
@@ -90,6 +90,7 @@ class Copy:
 def codegen_copy(root: Path, schema: Schema) -> Generator[Copy]:
     """Create a copy in a folder, and generate the bindings of a schema there."""
     shutil.copytree(ROOT / "codegen", root / "codegen", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(ROOT / "pyproject.toml", root)
     shorten(root / "codegen/methods.toml")
     pin(write_schema(root / "schema", schema, FILE))
     with subprocess.Popen(

@@ -30,7 +30,7 @@ SIGNALS = [["SIGKILL"], ["SIGTERM"], ["SIGINT"], ["SIGINT", "SIGINT"], ["SIGTERM
 KILLS = count(4, 100)
 
 
-def stopped(folder: Path, steps: int, signals: list[str]) -> list[dict[str, Any]]:
+def stopped(folder: Path, steps: object, signals: list[str]) -> list[dict[str, Any]]:
     command = [sys.executable, "-m", "tests.support.interrupt_everywhere", str(folder), str(steps), *signals]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=120)
     assert done.returncode == 0, done.stderr
@@ -56,6 +56,19 @@ def test_without_an_atomic_exchange_only_a_kill_can_leave_the_folder_missing(
     assert found - {"{}"} == {json.dumps(each) for each in (OLD, NEW)}
     assert ("{}" in found) <= ("SIGKILL" in signals)
     assert all(each["after"] == ["generated"] for each in outcomes)
+
+
+@pytest.mark.stress
+@pytest.mark.parametrize("signal_name", ["SIGKILL", "SIGTERM"])
+def test_several_folders_and_files_are_replaced_all_or_none_unless_killed_in_between(
+    tmp_path: Path, signal_name: str
+) -> None:
+    outcomes = stopped(tmp_path, "all", [signal_name])
+    seen = {tuple(each["found"].get(name) for name in ("schema/a", "package/a", "notes")) for each in outcomes}
+    partly = {("new", "old", "old"), ("new", "new", "old")} if signal_name == "SIGKILL" else set()
+    whole = {("old", "old", "old"), ("new", "new", "new")}
+    assert whole <= seen <= whole | partly
+    assert {tuple(each["after"]) for each in outcomes} == {("generated",)}
 
 
 def test_a_signal_that_can_be_caught_leaves_no_temporary_folder(tmp_path: Path) -> None:
@@ -87,4 +100,4 @@ def test_a_regeneration_stopped_at_a_random_moment_leaves_the_old_files_or_the_n
     assert tree(package) in (old, new)
     assert copy.run("regen").code == 0
     assert tree(package) == new
-    assert {path.name for path in copy.root.iterdir()} == {"codegen", "generated", "schema"}
+    assert {path.name for path in copy.root.iterdir()} == {"codegen", "generated", "pyproject.toml", "schema"}

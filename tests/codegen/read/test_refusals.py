@@ -179,5 +179,5 @@ READERS = {
 @pytest.mark.parametrize(("schema", "file"), READERS.values(), ids=READERS)
 def test_the_message_names_the_file_that_needs_a_rule(refuse: Refuse, schema: Schema, file: str) -> None:
     assert refuse(schema).endswith(
-        f"Add a rule for it to {file} and run `make regen` again, or report it upstream if it is a mistake."
+        f"Add a rule for it to {file} and run the command again, or report it upstream if it is a mistake."
     )

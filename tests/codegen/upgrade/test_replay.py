@@ -1,0 +1,86 @@
+"""Upgrading through released schemas, one after the other, ends with the files that are committed."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+
+from codegen.__main__ import GENERATED, ROOT, SCHEMA, main
+from codegen.files.folders import read_files
+from codegen.upgrade.changelog import with_release
+from codegen.upgrade.entry import release_name
+from codegen.upgrade.report import USER_CODE
+from tests.support.diff.repository import commit
+from tests.support.releases import PACKAGE, RELEASES, SAME, unpacked
+from tests.support.scale import STRESS
+
+pytestmark = [pytest.mark.stress, pytest.mark.slow]
+
+FIRST = "2.0.0"
+PINS = json.loads((SCHEMA / "PINNED.json").read_text("utf-8"))
+# `make test` skips most releases in between, and the check of user code.
+ALL = [each for each in RELEASES[RELEASES.index(FIRST) :] if each != PINS["version"]]
+BEFORE = ALL if STRESS else [ALL[0], ALL[-1]]
+FACTS = ("methods.toml", "renames.toml")
+
+# Packs a release that was downloaded before.
+NPM = """#!{python}
+import sys, tarfile
+folder = {folders}[sys.argv[-1]]
+with tarfile.open("package.tgz", "w:gz") as tar:
+    tar.add(folder, "package")
+"""
+
+
+def source(version: str) -> str:
+    return f"npm:{PACKAGE}@{version}"
+
+
+@pytest.fixture
+def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A repository that has the first release pinned, and in which `upgrade` works. npm knows the releases."""
+    folders = {f"{PACKAGE}@{each}": str(unpacked(each)) for each in (*BEFORE, PINS["version"])}
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin/npm").write_text(NPM.format(python=sys.executable, folders=folders), "utf-8")
+    (tmp_path / "bin/npm").chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"), prepend=os.pathsep)
+    folder = tmp_path / "repository"
+    shutil.copytree(SCHEMA, folder / "schema")
+    for name in ("pyproject.toml", *(f"codegen/{each}" for each in FACTS)):
+        (folder / name).parent.mkdir(exist_ok=True)
+        shutil.copy(ROOT / name, folder / name)
+    names = release_name(PINS["source"]), release_name(source(FIRST))
+    (folder / "CHANGELOG.md").write_text(with_release((ROOT / "CHANGELOG.md").read_text("utf-8"), *names), "utf-8")
+    assert main(["fetch", source(FIRST), "--schema", str(folder / "schema")]) == 0
+    if STRESS:
+        for name in ("runtime", USER_CODE):
+            shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+        assert main(["regen", "--schema", str(folder / "schema"), "--output", str(folder / "generated")]) == 0
+    commit(folder)
+    monkeypatch.setattr("codegen.upgrade.command.REPOSITORY", folder)
+    return folder
+
+
+@pytest.mark.skipif(not PINS["source"].startswith("npm:"), reason="The pinned schemas are not from npm.")
+def test_a_replay_of_the_upgrades_ends_with_the_committed_files(
+    repository: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    capsys.readouterr()
+    for old, new in zip(BEFORE, [*BEFORE[1:], PINS["version"]], strict=True):
+        assert main(["upgrade", source(new)]) == 0
+        out = capsys.readouterr().out
+        same = f"The schemas of {source(new)} are those of {source(old)}."
+        assert out.startswith(same if new in SAME else f"{source(old)} -> {source(new)}\n")
+        commit(repository)
+    for folder in (SCHEMA, GENERATED):
+        assert read_files(repository / folder.name) == read_files(folder)
+    changelog, committed = ((folder / "CHANGELOG.md").read_text("utf-8") for folder in (repository, ROOT))
+    assert changelog.count("- The schema is that of") == sum(
+        each not in SAME for each in [*BEFORE[1:], PINS["version"]]
+    )
+    assert changelog.startswith(committed[: committed.index("### ")])

@@ -1,0 +1,118 @@
+"""The version that an upgrade raises, and the section of the changelog that it writes to."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+
+from codegen.__main__ import ROOT, SCHEMA
+from codegen.errors import FileError
+from codegen.upgrade.changelog import released_versions, with_entry, with_release
+from codegen.upgrade.entry import release_name
+from codegen.upgrade.versions import next_version, read_version, with_version
+
+# The present version, the released ones, the recommended bump, and the next version.
+VERSIONS = {
+    "nothing is released": ("0.1.0", [], "major", "0.1.0"),
+    "breaking": ("1.2.3", ["1.2.3"], "major", "2.0.0"),
+    "new": ("1.2.3", ["1.2.3"], "minor", "1.3.0"),
+    "descriptions": ("1.2.3", ["1.2.3"], "patch", "1.2.4"),
+    "nothing": ("1.2.3", ["1.2.3"], "none", "1.2.3"),
+    "breaking before 1.0": ("0.2.3", ["0.2.3"], "major", "0.3.0"),
+    "new before 1.0": ("0.2.3", ["0.2.3"], "minor", "0.2.4"),
+    "descriptions before 1.0": ("0.2.3", ["0.2.3"], "patch", "0.2.4"),
+    "raised enough already": ("1.3.0", ["1.2.3"], "minor", "1.3.0"),
+    "raised more already": ("2.0.0", ["1.2.3"], "minor", "2.0.0"),
+    "not raised enough": ("1.2.4", ["1.2.3"], "minor", "1.3.0"),
+    "the newest release counts": ("1.10.0", ["1.9.0", "1.10.0", "1.2.0"], "minor", "1.11.0"),
+    "other tags are ignored": ("1.2.3", ["1.2.3", "2.0.0rc1", "iew"], "patch", "1.2.4"),
+}
+
+
+@pytest.mark.parametrize(("current", "released", "bump", "expected"), VERSIONS.values(), ids=VERSIONS)
+def test_the_version_is_raised_relative_to_the_last_release(
+    current: str, released: list[str], bump: str, expected: str
+) -> None:
+    assert next_version(current, released, bump) == expected
+
+
+def test_a_version_of_another_form_is_refused() -> None:
+    with pytest.raises(FileError, match=r"The version '1\.0\.0rc1' is not <major>\.<minor>\.<patch>"):
+        next_version("1.0.0rc1", [], "minor")
+
+
+PYPROJECT = '[project]\nname = "x"\nversion = "1.2.3"\n\n[tool.x]\nminimum = "1.2.3"\n'
+
+
+def test_only_the_version_in_pyproject_toml_is_replaced() -> None:
+    assert read_version(PYPROJECT) == "1.2.3"
+    assert with_version(PYPROJECT, "1.10.0") == PYPROJECT.replace('version = "1.2.3"', 'version = "1.10.0"')
+
+
+@pytest.mark.parametrize("text", ['[tool.x]\nversion = "1"\n', PYPROJECT + 'version = "2"\n', "[project]\n", "]"])
+def test_a_pyproject_toml_without_one_version_is_refused(text: str) -> None:
+    with pytest.raises(FileError, match="Correct the file"):
+        read_version(text)
+
+
+# The changelog
+
+OLD = "## 1.2.0 (2026-10-01)\n\n- Old, with the schema in `sdk` 1.0.0.\n\n## 1.1.0\n\n- Older.\n"
+NEW = "## 1.3.0 (unreleased)\n\n- New, with the schema in\n  `sdk` 1.0.0.\n\n### Fixes\n\n- One.\n\n"
+ENTRY = "- The schema is that of `sdk` 2.0.0. Before, it was\n  another.\n  - `v1`: no changes."
+PART = f"### Schema\n\n{ENTRY}\n"
+
+
+def test_the_sections_that_do_not_say_unreleased_are_those_of_releases() -> None:
+    assert released_versions(f"# Changelog\n\n{NEW}{OLD}") == ["1.2.0", "1.1.0"]
+
+
+def test_after_a_release_the_entry_gets_a_new_section() -> None:
+    assert with_entry(f"# Changelog\n\n{OLD}", "1.3.0", ENTRY) == (
+        f"# Changelog\n\n## 1.3.0 (unreleased)\n\n{PART}\n{OLD}"
+    )
+
+
+def test_an_unreleased_section_gets_the_entry_and_the_version() -> None:
+    changed = NEW.replace("1.3.0", "2.0.0")
+    assert with_entry(f"{NEW}{OLD}", "2.0.0", ENTRY) == f"{changed}{PART}\n{OLD}"
+
+
+def test_an_empty_changelog_gets_a_section() -> None:
+    assert with_entry("", "0.1.0", ENTRY) == f"## 0.1.0 (unreleased)\n\n{PART}"
+
+
+def test_entries_of_several_upgrades_are_one_list() -> None:
+    other = ENTRY.replace("2.0.0", "2.1.0")
+    once = with_entry(f"{NEW}{OLD}", "1.3.0", ENTRY)
+    assert with_entry(once, "1.3.0", other) == once.replace(ENTRY, f"{ENTRY}\n{other}")
+
+
+def test_an_entry_for_the_same_release_is_replaced() -> None:
+    other = ENTRY.replace("no changes", "a change")
+    once = with_entry(with_entry(NEW, "1.3.0", ENTRY), "1.3.0", ENTRY.replace("2.0.0", "2.1.0"))
+    again = with_entry(once, "1.3.0", other)
+    assert again.count("2.0.0") == 1
+    assert again.endswith(f"{other}\n")
+    assert with_entry(again, "1.3.0", other) == again
+
+
+def test_later_parts_of_the_section_stay_behind_the_schema() -> None:
+    text = f"{NEW}{PART}\n### Tools\n\n- One.\n"
+    assert with_entry(text, "1.3.0", ENTRY) == text
+
+
+def test_only_the_next_version_names_the_new_release_of_the_schema() -> None:
+    changed = NEW.replace("in\n  `sdk` 1.0.0.", "in\n  `sdk` 2.0.0.")
+    assert with_release(f"{NEW}{OLD}", "`sdk` 1.0.0", "`sdk` 2.0.0") == f"{changed}{OLD}"
+    assert with_release(OLD, "`sdk` 1.0.0", "`sdk` 2.0.0") == OLD
+    assert with_release(NEW, "`sdk` 1.0", "`sdk` 2.0.0") == NEW
+
+
+def test_the_changelog_of_this_package_names_the_pinned_schema() -> None:
+    newest = (ROOT / "CHANGELOG.md").read_text("utf-8").split("\n## ")[1]
+    pinned = release_name(json.loads((SCHEMA / "PINNED.json").read_bytes())["source"])
+    for name in re.findall(r"the schema in\s+(`\S+`(?: \d\S*\d)?)", newest) if "(unreleased)" in newest else ():
+        assert name == pinned
