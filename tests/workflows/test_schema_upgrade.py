@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import shutil
+import tomllib
 from pathlib import Path
 
 import pytest
 
 from codegen.__main__ import ROOT
+from codegen.upgrade.versions import next_version
 from tests.support.codegen.build import STRING, model
 from tests.support.diff.cases import around, holds, may
 from tests.support.releases import schemas_of
@@ -70,7 +72,7 @@ def test_the_branch_is_one_commit_of_the_schema_and_the_generated_code(hub: Hub,
     assert message == f"{pull['title']}\n\n{body}"
     assert json.loads(hub.git("show", f"{BRANCH}:schema/PINNED.json"))["version"] == "2.0.0"
     changed = hub.git("diff", "--name-only", "main", BRANCH).splitlines()
-    assert {name.split("/")[0] for name in changed} == {"generated", "schema"}
+    assert {name.split("/")[0] for name in changed} == {"CHANGELOG.md", "generated", "schema"}
     assert "x: str" in hub.git("show", f"{BRANCH}:generated/acp_bindings/v1/models.py")
 
 
@@ -94,9 +96,30 @@ def test_a_release_with_the_pinned_schema_opens_no_pull_request(hub: Hub, tmp_pa
     generated, proposed = hub.upgrade(same)
     assert not generated.failed, generated.log
     assert proposed is None
-    assert "sdk@1.0.1 are the pinned ones" in generated.summary
+    assert "sdk@1.0.1 are those of folder:@agentclientprotocol/sdk@1.0.0." in generated.summary
     assert hub.git("branch", "--list") == "* main"
     assert hub.writes == []
+
+
+def test_the_pinned_release_opens_no_pull_request(hub: Hub, new_project: Hub) -> None:
+    generated, proposed = hub.upgrade(new_project.home.parent / "1.0.0")
+    assert not generated.failed, generated.log
+    assert proposed is None
+    assert "sdk@1.0.0 are the pinned ones. There is nothing to do." in generated.summary
+    assert hub.writes == []
+
+
+def test_after_a_release_the_pull_request_raises_the_version(hub: Hub, breaking: Path) -> None:
+    clone = hub.checkout()
+    changelog = clone / "CHANGELOG.md"
+    changelog.write_text(changelog.read_text("utf-8").replace(" (unreleased)", ""), "utf-8")
+    hub.push(clone, "Release it", "main")
+    version = tomllib.loads((clone / "pyproject.toml").read_text("utf-8"))["project"]["version"]
+    hub.git("tag", f"v{version}", "main")
+    hub.upgrade(breaking)
+    proposed = tomllib.loads(hub.git("show", f"{BRANCH}:pyproject.toml"))["project"]["version"]
+    assert proposed == next_version(version, [version], "major")
+    assert f"## {proposed} (unreleased)" in hub.git("show", f"{BRANCH}:CHANGELOG.md")
 
 
 def test_the_same_schema_again_changes_nothing(proposed: Hub, safe: Path) -> None:
@@ -160,7 +183,7 @@ def test_a_missing_source_fails_with_the_error_and_writes_nothing(hub: Hub, tmp_
     assert generated.failed
     assert generated.summary.startswith("No upgrade: codegen: ")
     assert "gone is not a source" in generated.summary
-    assert generated.outputs["regenerated"] == ""
+    assert generated.outputs["without_rule"] == ""
     assert hub.writes == []
 
 
@@ -177,7 +200,7 @@ def test_repeated_runs_on_a_schema_without_a_rule_open_one_issue(hub: Hub, tmp_p
         generated, _ = hub.upgrade(unknown)
         assert generated.failed
         assert "x-new-keyword" in generated.summary
-        assert generated.outputs["regenerated"] == "failure"
+        assert generated.outputs["without_rule"] == "true"
         error = generated.outputs["error"]
         given = {"needs__generate__outputs__error": error, "github__server_url": "", "github__run_id": "7"}
         asked = hub.job("ask", **given)
@@ -194,7 +217,7 @@ def test_a_report_that_cannot_be_made_fails_with_the_error(hub: Hub, safe: Path)
     hub.push(clone, "Break the schema that is pinned", "main")
     generated, _ = hub.upgrade(safe)
     assert generated.failed
-    assert generated.summary.startswith("No upgrade: codegen: main can't be read: ")
+    assert generated.summary.startswith("No upgrade: codegen: HEAD can't be read: ")
     assert hub.writes == []
 
 

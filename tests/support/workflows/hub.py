@@ -16,7 +16,7 @@ from tests.support.codegen_copy import shorten
 from tests.support.skipping import skip_or_fail
 from tests.support.workflows.jobs import Job, run_job
 
-SHARED = ["codegen", "Makefile", "pyproject.toml", "requirements.txt", ".gitignore", ".gitattributes"]
+SHARED = ["CHANGELOG.md", "codegen", "Makefile", "pyproject.toml", "requirements.txt", ".gitignore", ".gitattributes"]
 GH = Path(__file__).with_name("gh.py")
 AUTHOR = ["-c", "user.name=Somebody", "-c", "user.email=somebody@example.com"]
 # Results of the first job of Schema upgrade, with its artifacts, by main's commit, the source and the source's content.
@@ -64,11 +64,11 @@ class Hub:
         done = subprocess.run(command, cwd=cwd or self.origin, capture_output=True, text=True, check=True, timeout=60)
         return done.stdout.strip()
 
-    def checkout(self, branch: str = "main", *options: str) -> Path:
+    def checkout(self, branch: str = "main") -> Path:
         """Return a new clone with a branch checked out and a `.venv`."""
         self.clones += 1
         clone = self.home / f"clone-{self.clones}"
-        self.git("clone", "--quiet", "--branch", branch, *options, f"file://{self.origin}", str(clone), cwd=self.home)
+        self.git("clone", "--quiet", "--branch", branch, f"file://{self.origin}", str(clone), cwd=self.home)
         link_environment(clone)
         return clone
 
@@ -87,8 +87,7 @@ class Hub:
         shutil.rmtree(self.home / "temp", ignore_errors=True)
         key = self.git("rev-parse", "main"), str(source), *_contents(Path(str(source))).items()
         if fresh or key not in _generated:
-            shallow = self.checkout("main", "--depth=1")
-            job = run_job("schema-upgrade.yml", "generate", shallow, self.home, inputs__source=str(source))
+            job = run_job("schema-upgrade.yml", "generate", self.checkout(), self.home, inputs__source=str(source))
             _generated[key] = job, _contents(self.home / "temp")
         generated, artifacts = _generated[key]
         write_files(self.home / "temp", artifacts)
