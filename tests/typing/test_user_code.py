@@ -2,6 +2,7 @@
 
 In `mistakes/`, both checkers report a line that ends in `# E`, and one of them a line with `# E: pyright` or
 `# E: mypy`. The packages are found as by users' tools: installed (editable) in the environment, with `py.typed`.
+`PROGRAM` is checked like the mistakes, but with a small generated package that has old names.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import importlib.util
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -18,10 +20,13 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.codegen.old_names import PROGRAM, RENAMES, generate_with
+from tests.support.paths import ROOT
+
 HERE = Path(__file__).parent
 USER_CODE = sorted((HERE / "user_code").glob("*.py"))
 MISTAKES = sorted((HERE / "mistakes").glob("*.py"))
-MARK = re.compile(r"# E(?:: (?P<checker>pyright|mypy))?$")
+MARK = re.compile(r"# (?:W )?E(?:: (?P<checker>pyright|mypy))?$")
 DEADLINE = 250
 
 pytestmark = pytest.mark.slow
@@ -37,14 +42,37 @@ class Finding:
         return f"{self.file.name}:{self.line}: {self.text}"
 
 
+@dataclass(frozen=True)
+class Renamed:
+    """A folder with a copy of `PROGRAM`, and the paths of the packages that it uses."""
+
+    folder: Path
+    program: Path
+    packages: list[str]
+
+
 @pytest.fixture(scope="module")
-def pyright() -> list[Finding]:
-    """The findings of pyright in strict mode, in both folders."""
-    project = str(HERE / "pyrightconfig.json")
+def renamed(tmp_path_factory: pytest.TempPathFactory) -> Renamed:
+    folder = tmp_path_factory.mktemp("renamed")
+    program = folder / "mistakes" / PROGRAM.name
+    program.parent.mkdir()
+    shutil.copy(PROGRAM, program)
+    return Renamed(folder, program, [str(generate_with(folder / "packages", *RENAMES)), str(ROOT / "runtime")])
+
+
+@pytest.fixture(scope="module")
+def pyright(renamed: Renamed) -> list[Finding]:
+    """The findings of pyright in strict mode, in both folders and in the program."""
+    here = os.path.relpath(HERE, renamed.folder)
+    settings = json.loads((HERE / "pyrightconfig.json").read_text("utf-8"))
+    settings["include"] = [*(f"{here}/{each}" for each in settings["include"]), "mistakes"]
+    settings["executionEnvironments"] = [{"root": "mistakes", "extraPaths": renamed.packages}, {"root": here}]
+    (renamed.folder / "pyrightconfig.json").write_text(json.dumps(settings), "utf-8")
+    project = str(renamed.folder)
     command = [sys.executable, "-m", "pyright", "--pythonpath", sys.executable, "--outputjson", "--project", project]
     run = subprocess.run(command, capture_output=True, text=True, check=False, timeout=DEADLINE)
     report = json.loads(run.stdout)
-    assert report["summary"]["filesAnalyzed"] == len(USER_CODE) + len(MISTAKES)
+    assert report["summary"]["filesAnalyzed"] == len(USER_CODE) + len(MISTAKES) + 1
     return [
         Finding(Path(each["file"]), each["range"]["start"]["line"] + 1, each["message"])
         for each in report["generalDiagnostics"]
@@ -52,9 +80,11 @@ def pyright() -> list[Finding]:
 
 
 @pytest.fixture(scope="module")
-def mypy(tmp_path_factory: pytest.TempPathFactory) -> list[Finding]:
-    """The findings of mypy in strict mode, in both folders."""
-    return list(_mypy(tmp_path_factory.mktemp("mypy"), [*USER_CODE, *MISTAKES], ""))
+def mypy(tmp_path_factory: pytest.TempPathFactory, renamed: Renamed) -> list[Finding]:
+    """The findings of mypy in strict mode, in both folders and in the program."""
+    found = list(_mypy(tmp_path_factory.mktemp("mypy"), [*USER_CODE, *MISTAKES], ""))
+    settings = f"enable_error_code = deprecated\nmypy_path = {':'.join(renamed.packages)}\n"
+    return [*found, *_mypy(renamed.folder, [renamed.program], settings)]
 
 
 def _mypy(folder: Path, files: list[Path], settings: str, *options: str) -> Iterator[Finding]:
@@ -73,7 +103,7 @@ def _mypy(folder: Path, files: list[Path], settings: str, *options: str) -> Iter
 def _expected(checker: str) -> set[tuple[str, int]]:
     return {
         (path.name, number)
-        for path in MISTAKES
+        for path in (*MISTAKES, PROGRAM)
         for number, line in enumerate(path.read_text("utf-8").splitlines(), 1)
         if (mark := MARK.search(line)) and mark["checker"] in (None, checker)
     }

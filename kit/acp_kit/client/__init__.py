@@ -17,6 +17,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from acp_kit.client.handlers import FileHandlers, PermissionHandlers, TerminalHandlers
     from acp_kit.client.messages import Compaction, Message
     from acp_kit.client.permissions import PermissionPolicy, allow, ask, reject
     from acp_kit.client.sessions import ClientSession, deliver_update, open_session
@@ -30,10 +31,13 @@ __all__ = [
     "ClientSession",
     "Compaction",
     "Entry",
+    "FileHandlers",
     "Message",
+    "PermissionHandlers",
     "PermissionPolicy",
     "SessionState",
     "Snapshot",
+    "TerminalHandlers",
     "Terminals",
     "Turn",
     "Workspace",
@@ -48,10 +52,13 @@ _MODULES = {
     "ClientSession": "sessions",
     "Compaction": "messages",
     "Entry": "snapshots",
+    "FileHandlers": "handlers",
     "Message": "messages",
+    "PermissionHandlers": "handlers",
     "PermissionPolicy": "permissions",
     "SessionState": "state",
     "Snapshot": "snapshots",
+    "TerminalHandlers": "handlers",
     "Terminals": "terminals",
     "Turn": "turns",
     "Workspace": "workspace",

@@ -51,10 +51,10 @@ def is_unchanged(schema: Schema, name: str, same: set[str]) -> bool:
 @pytest.mark.parametrize("pair", sample(PAIRS, 1), ids="..".join)
 def test_an_unchanged_definition_has_no_changed_line(pair: tuple[str, str]) -> None:
     old, new = pair
-    for profile in snapshots(old).keys() & snapshots(new).keys():
+    both = sorted(snapshots(old).keys() & snapshots(new).keys())
+    changed = [each for each in both if snapshots(old)[each].raw != snapshots(new)[each].raw]
+    for profile in sample(changed, 2):
         before, after = (snapshots(release)[profile] for release in pair)
-        if before.raw == after.raw:
-            continue
         same = {
             name
             for name, each in before.raw["$defs"].items()

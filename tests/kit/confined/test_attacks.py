@@ -151,7 +151,7 @@ def test_a_link_that_appears_between_check_and_use_is_not_followed(tmp_path: Pat
     contents: set[bytes] = set()
     path = str(root / "folder/inner/notes.txt")
     try:
-        for number in range(count(200, 50_000)):
+        for number in range(count(200, 10_000)):
             with suppress(OSError, OutsideRoots):
                 contents.add(files.read(path))
             with suppress(OSError, OutsideRoots):

@@ -14,32 +14,27 @@ from acp_bindings.v1 import (
     Client,
     ClientCapabilities,
     ContentBlockText,
-    CreateTerminalRequest,
-    CreateTerminalResponse,
-    KillTerminalRequest,
-    KillTerminalResponse,
-    ReadTextFileRequest,
-    ReadTextFileResponse,
-    ReleaseTerminalRequest,
-    ReleaseTerminalResponse,
     RemoteAgent,
     RequestPermissionRequest,
-    RequestPermissionResponse,
     SessionNotification,
-    TerminalOutputRequest,
-    TerminalOutputResponse,
-    WaitForTerminalExitRequest,
-    WaitForTerminalExitResponse,
-    WriteTextFileRequest,
-    WriteTextFileResponse,
     spawn_agent,
 )
-from acp_kit.client import PermissionPolicy, SessionState, Terminals, Workspace, allow, reject
+from acp_kit.client import (
+    FileHandlers,
+    PermissionHandlers,
+    PermissionPolicy,
+    SessionState,
+    TerminalHandlers,
+    Terminals,
+    Workspace,
+    allow,
+    reject,
+)
 from tests.support.interop.reuse import reused
 from tests.support.interop.their_client import Command
 
 
-class KitClient(Client):
+class KitClient(FileHandlers, TerminalHandlers, PermissionHandlers, Client):
     """Serves a folder, terminals in it, and permission to read.
 
     Attributes:
@@ -68,30 +63,6 @@ class KitClient(Client):
 
     async def session_update(self, notification: SessionNotification) -> None:
         self._state.apply(notification.update)
-
-    async def session_request_permission(self, request: RequestPermissionRequest) -> RequestPermissionResponse:
-        return await self.permissions.session_request_permission(request)
-
-    async def fs_read_text_file(self, request: ReadTextFileRequest) -> ReadTextFileResponse:
-        return await self.workspace.fs_read_text_file(request)
-
-    async def fs_write_text_file(self, request: WriteTextFileRequest) -> WriteTextFileResponse:
-        return await self.workspace.fs_write_text_file(request)
-
-    async def terminal_create(self, request: CreateTerminalRequest) -> CreateTerminalResponse:
-        return await self.terminals.terminal_create(request)
-
-    async def terminal_output(self, request: TerminalOutputRequest) -> TerminalOutputResponse:
-        return await self.terminals.terminal_output(request)
-
-    async def terminal_wait_for_exit(self, request: WaitForTerminalExitRequest) -> WaitForTerminalExitResponse:
-        return await self.terminals.terminal_wait_for_exit(request)
-
-    async def terminal_kill(self, request: KillTerminalRequest) -> KillTerminalResponse:
-        return await self.terminals.terminal_kill(request)
-
-    async def terminal_release(self, request: ReleaseTerminalRequest) -> ReleaseTerminalResponse:
-        return await self.terminals.terminal_release(request)
 
     async def _ask(self, request: RequestPermissionRequest) -> str | None:
         self.asked.set()

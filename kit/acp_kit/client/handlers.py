@@ -1,0 +1,70 @@
+"""Saves writing the handlers that only pass a request on to `Workspace`, `Terminals` or `PermissionPolicy`.
+
+    class MyClient(FileHandlers, TerminalHandlers, PermissionHandlers, Client):
+        def __init__(self, agent: RemoteAgent, terminals: Terminals) -> None:
+            self.workspace = Workspace("/path/to/project")
+            self.terminals = terminals
+            self.permissions = PermissionPolicy(ask=self.show_dialog)
+
+List them before `Client`. They are for `acp_bindings.v1`. Type checkers refuse them for a client of another profile.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from acp_bindings import v1
+    from acp_kit.client.permissions import PermissionPolicy
+    from acp_kit.client.terminals import Terminals
+    from acp_kit.client.workspace import Workspace
+
+
+class FileHandlers:
+    """Handles `fs/*` with `self.workspace`, which the subclass sets."""
+
+    workspace: Workspace
+
+    async def fs_read_text_file(self, request: v1.ReadTextFileRequest, /) -> v1.ReadTextFileResponse:
+        """Return the text of a file, or some lines of it."""
+        return await self.workspace.fs_read_text_file(request)
+
+    async def fs_write_text_file(self, request: v1.WriteTextFileRequest, /) -> v1.WriteTextFileResponse:
+        """Replace the text of a file, or create it."""
+        return await self.workspace.fs_write_text_file(request)
+
+
+class TerminalHandlers:
+    """Handles `terminal/*` with `self.terminals`, which the subclass sets."""
+
+    terminals: Terminals
+
+    async def terminal_create(self, request: v1.CreateTerminalRequest, /) -> v1.CreateTerminalResponse:
+        """Start a command, and return the id of its terminal."""
+        return await self.terminals.terminal_create(request)
+
+    async def terminal_output(self, request: v1.TerminalOutputRequest, /) -> v1.TerminalOutputResponse:
+        """Return the end of the output so far."""
+        return await self.terminals.terminal_output(request)
+
+    async def terminal_wait_for_exit(self, request: v1.WaitForTerminalExitRequest, /) -> v1.WaitForTerminalExitResponse:
+        """Wait until the command has exited."""
+        return await self.terminals.terminal_wait_for_exit(request)
+
+    async def terminal_kill(self, request: v1.KillTerminalRequest, /) -> v1.KillTerminalResponse:
+        """End the command, and keep its terminal."""
+        return await self.terminals.terminal_kill(request)
+
+    async def terminal_release(self, request: v1.ReleaseTerminalRequest, /) -> v1.ReleaseTerminalResponse:
+        """End the command, and forget its terminal."""
+        return await self.terminals.terminal_release(request)
+
+
+class PermissionHandlers:
+    """Handles `session/request_permission` with `self.permissions`, which the subclass sets."""
+
+    permissions: PermissionPolicy
+
+    async def session_request_permission(self, request: v1.RequestPermissionRequest, /) -> v1.RequestPermissionResponse:
+        """Return the decision about a tool call."""
+        return await self.permissions.session_request_permission(request)

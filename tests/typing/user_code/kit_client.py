@@ -1,0 +1,81 @@
+"""A client that serves files, terminals and permissions with acp_kit."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import assert_type
+
+from acp_bindings.v1 import (
+    Client,
+    ClientCapabilities,
+    FileSystemCapabilities,
+    ReadTextFileRequest,
+    ReadTextFileResponse,
+    RemoteAgent,
+    RequestPermissionRequest,
+    RequestPermissionResponse,
+    SessionNotification,
+    spawn_agent,
+)
+from acp_kit.client import (
+    FileHandlers,
+    PermissionHandlers,
+    PermissionPolicy,
+    SessionState,
+    TerminalHandlers,
+    Terminals,
+    Workspace,
+    allow,
+    ask,
+    reject,
+)
+
+
+class Everything(FileHandlers, TerminalHandlers, PermissionHandlers, Client):
+    def __init__(self, agent: RemoteAgent, root: Path, terminals: Terminals) -> None:
+        self.agent = agent
+        self.state = SessionState()
+        self.workspace = Workspace(root, "/tmp", read_buffer=self.unsaved, on_write=self.written)
+        self.terminals = terminals
+        self.permissions = PermissionPolicy(
+            reject(under=root / "secrets"),
+            allow(kinds={"read", "search"}, under=root),
+            ask(kinds=["edit"]),
+            ask=self.dialog,
+            known_tool_call=lambda session_id, tool_call_id: self.state.tool_calls.get(tool_call_id),
+        )
+
+    async def session_update(self, notification: SessionNotification) -> None:
+        self.state.apply(notification.update)
+
+    async def dialog(self, request: RequestPermissionRequest) -> str | None:
+        return request.options[0].option_id if request.options else None
+
+    async def unsaved(self, path: Path) -> str | None:
+        return None if path.suffix == ".py" else ""
+
+    def written(self, path: Path, text: str) -> None:
+        self.last = path, text
+
+
+class OnlyFiles(Client):
+    def __init__(self, agent: RemoteAgent) -> None:
+        self.workspace = Workspace("/tmp", read_only=True, read_buffer=lambda path: None)
+
+    async def fs_read_text_file(self, request: ReadTextFileRequest) -> ReadTextFileResponse:
+        return await self.workspace.fs_read_text_file(request)
+
+    async def session_update(self, notification: SessionNotification) -> None: ...
+
+    async def session_request_permission(self, request: RequestPermissionRequest) -> RequestPermissionResponse:
+        return await PermissionPolicy().session_request_permission(request)
+
+
+async def main(root: Path) -> None:
+    async with (
+        Terminals(root, inherit_env=["PATH"], shell=True) as terminals,
+        spawn_agent(lambda agent: Everything(agent, root, terminals), "agent") as agent,
+    ):
+        fs = assert_type(Workspace(root).capabilities(), FileSystemCapabilities)
+        await agent.initialize(protocol_version=1, client_capabilities=ClientCapabilities(fs=fs, terminal=True))
+        await terminals.release_session("s")
