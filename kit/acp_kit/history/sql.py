@@ -222,12 +222,18 @@ class SqlHistory:
             engine = sqlite.engine_for(self._path)
         try:
             with self._explained():
-                async with engine.begin() as connection:
-                    await connection.run_sync(_create_tables, self._name)
+                try:
+                    await self._create_tables(engine)
+                except DBAPIError:  # another process may have created them at the same time
+                    await self._create_tables(engine)
         except BaseException:
             await engine.dispose()
             raise
         return engine
+
+    async def _create_tables(self, engine: AsyncEngine) -> None:
+        async with engine.begin() as connection:
+            await connection.run_sync(_create_tables, self._name)
 
 
 def _path_and_url(url_or_path: str | Path) -> tuple[Path | None, URL]:

@@ -54,7 +54,7 @@ def check_file(path: Path) -> None:
     except sqlite3.Error as error:
         raise explained(path, error) from error
     if found != "ok":
-        raise HistoryDamaged(f"The history {path} is damaged: {found}")
+        raise HistoryDamaged(f"The history {path} is damaged: {' '.join(found.split())}")
 
 
 def prepare_file(path: Path) -> None:

@@ -13,8 +13,10 @@ from typing import Any
 
 import pytest
 from pydantic_core import PydanticSerializationError
-from sqlalchemy import event
+from sqlalchemy import Engine, event
 from sqlalchemy.dialects import postgresql
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.schema import CreateTable
 from sqlalchemy.sql.base import Executable
 
 from acp_bindings import v1, v1_unstable
@@ -164,6 +166,30 @@ async def test_an_append_that_is_cancelled_is_finished(tmp_path: Path) -> None:
         assert message == text_chunk("".join(f"{steps}." for steps in range(1, 30)))
 
 
+async def test_tasks_may_append_at_the_same_time(tmp_path: Path) -> None:
+    async with SqlHistory(tmp_path / "history.db") as store:
+        await store.create("s", cwd="/")
+        await asyncio.gather(*(store.append("s", text_chunk(f"{number}.")) for number in range(30)))
+        (message,) = await read(store)
+        assert message == text_chunk("".join(f"{number}." for number in range(30)))
+
+
+async def test_tables_that_another_process_creates_at_the_same_time_are_used(tmp_path: Path) -> None:
+    failures = [IntegrityError("CREATE TABLE", {}, Exception("the type exists already"))]
+
+    def fail_once(_connection: Any, statement: Any, *_: Any) -> None:
+        if isinstance(statement, CreateTable) and failures:
+            raise failures.pop()
+
+    event.listen(Engine, "before_execute", fail_once)
+    try:
+        async with SqlHistory(tmp_path / "history.db") as store:
+            assert (await store.list()).sessions == []
+    finally:
+        event.remove(Engine, "before_execute", fail_once)
+    assert not failures
+
+
 async def test_reading_may_stop_early(tmp_path: Path) -> None:
     await written(tmp_path / "history.db")
     async with SqlHistory(tmp_path / "history.db") as store:
@@ -244,18 +270,21 @@ def test_importing_the_history_loads_no_database() -> None:
     )
 
 
-@pytest.mark.parametrize("missing", ["sqlalchemy", "greenlet", "aiosqlite"])
-def test_a_missing_package_is_one_sentence_with_the_command(missing: str) -> None:
-    code = f"""
+def test_a_missing_package_is_one_sentence_with_the_command() -> None:
+    code = """
 import sys
-sys.modules[{missing!r}] = None
-try:
-    from acp_kit.history import SqlHistory
-except ImportError as error:
-    print(error)
+for missing in ("sqlalchemy", "greenlet", "aiosqlite"):
+    sys.modules[missing] = None
+    try:
+        from acp_kit.history import SqlHistory
+    except ImportError as error:
+        print(error)
+    del sys.modules[missing]
 """
-    expected = f"SqlHistory needs the package {missing}, which you get with: pip install 'acp-bindings[history]'"
-    assert run_code(code) == expected
+    assert run_code(code).splitlines() == [
+        f"SqlHistory needs the package {missing}, which you get with: pip install 'acp-bindings[history]'"
+        for missing in ("sqlalchemy", "greenlet", "aiosqlite")
+    ]
 
 
 def test_a_process_ends_though_its_history_was_not_closed(tmp_path: Path) -> None:

@@ -36,7 +36,12 @@ def call(number: int, **fields: Any) -> Any:
 def test_reading_any_sequence_shows_what_was_appended(kind: str, tmp_path: Path) -> None:
     numbers = iter(range(1_000_000))
 
-    @settings(max_examples=count(25, 1000), deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+    @settings(
+        max_examples=count(15 if kind == "sql" else 50, 1000),
+        deadline=None,
+        derandomize=True,
+        suppress_health_check=list(HealthCheck),
+    )
     @given(st.lists(st.lists(UPDATES, min_size=1, max_size=3), max_size=8))
     def check(batches: list[list[Any]]) -> None:
         runner.run(append_and_read(f"s{next(numbers)}", [[parse(each) for each in batch] for batch in batches]))
