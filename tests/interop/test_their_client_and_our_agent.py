@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from typing import Any
 
 import pytest
 
@@ -15,9 +16,21 @@ ALLOWED = RESPONSES["session/request_permission"]["result"]["outcome"]
 REJECTED = {"outcome": "selected", "optionId": "reject"}
 
 
-async def test_initialize_exchanges_version_capabilities_and_info(their_client: Command) -> None:
-    async with connected(their_client) as client:
-        response = await client.initialize()
+# The results of `initialized`, by SDK.
+_initialized: dict[str, tuple[Any, int | None]] = {}
+
+
+async def initialized(their_client: Command, sdk: str) -> tuple[Any, int | None]:
+    """Return the response to `initialize`, and the agent's exit code when the client leaves afterwards."""
+    if sdk not in _initialized:
+        async with connected(their_client) as client:
+            response = await client.initialize()
+        _initialized[sdk] = response, client.agent_exit_code
+    return _initialized[sdk]
+
+
+async def test_initialize_exchanges_version_capabilities_and_info(their_client: Command, sdk: str) -> None:
+    response, _ = await initialized(their_client, sdk)
     assert response["protocolVersion"] == 1
     assert response["agentInfo"] == SCRIPT["agentInfo"]
     assert response["authMethods"] == SCRIPT["authMethods"]
@@ -340,7 +353,6 @@ async def test_params_that_the_agent_rejects_are_invalid(their_client: Command, 
             assert [each["path"] for each in refused.value.error["data"]["errors"]] == ["cwd"]
 
 
-async def test_the_agent_exits_with_0_when_its_client_leaves(their_client: Command) -> None:
-    async with connected(their_client) as client:
-        await client.initialize()
-    assert client.agent_exit_code == 0
+async def test_the_agent_exits_with_0_when_its_client_leaves(their_client: Command, sdk: str) -> None:
+    _, exit_code = await initialized(their_client, sdk)
+    assert exit_code == 0
