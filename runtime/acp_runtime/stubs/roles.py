@@ -109,15 +109,18 @@ class Handler(ABC):  # noqa: B024 - its abstract methods are in the generated su
     Each method receives the request object, so that a field added upstream breaks no override.
     """
 
-    # The tables of the schema's methods that a class handles, and the extension methods that it handles.
+    # The tables of the schema's methods that a class handles, those of them that have old names, and the extension
+    # methods that it handles.
     # Without the names that only type checkers import, so that `typing.get_type_hints` works.
     _acp_schema: ClassVar[tuple[Any, ...]] = ()
+    _acp_renamed: ClassVar[tuple[Any, ...]] = ()
     _acp_handled: ClassVar[tuple[Any, ...]] = ()
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
-        schema = [method for base in cls.__mro__ for method in _methods_of(base)]
-        renamed = [method for method in schema if method.old_names]
+        if "_acp_schema" in vars(cls):  # a generated class
+            cls._acp_renamed = tuple(method for method in _methods_of(cls) if method.old_names)
+        renamed = [method for base in cls.__mro__ for method in vars(base).get("_acp_renamed", ())]
         if renamed:
             from acp_runtime.stubs.old_names import use_old_overrides  # loaded by packages with old names
 
@@ -125,6 +128,7 @@ class Handler(ABC):  # noqa: B024 - its abstract methods are in the generated su
         # A method can be marked only by a program that has loaded this module.
         extensions = sys.modules.get("acp_runtime.stubs.extensions")
         if extensions is not None:
+            schema = [method for base in cls.__mro__ for method in _methods_of(base)]
             names = {name: method for method in schema for name in (method.name, *(old[1] for old in method.old_names))}
             cls._acp_handled = extensions.find_handled(cls, names)
 

@@ -66,4 +66,4 @@ async def test_a_wire_name_can_be_a_request_for_one_side_and_a_notification_for_
 @pytest.mark.parametrize("role", ["Agent", "Client"])
 def test_the_type_hints_of_a_handler_class_can_be_read(profile: str, role: str) -> None:
     handler = getattr(import_module(f"acp_bindings.{profile}"), role)
-    assert set(get_type_hints(handler)) <= {"_acp_schema", "_acp_handled"}
+    assert set(get_type_hints(handler)) <= {"_acp_schema", "_acp_renamed", "_acp_handled"}
