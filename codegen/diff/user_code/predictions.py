@@ -25,7 +25,7 @@ class Predictions:
     """
 
     def __init__(self, findings: Iterable[Finding], *sides: Side) -> None:
-        self._findings = [each for each in findings if _breaks_python(each)]
+        self.findings = [each for each in findings if _breaks_python(each)]
         self._holders: dict[str, set[str]] = defaultdict(set[str])
         for profile, snapshot in (item for side in sides for item in side.profiles.items()):
             for name, holder in _holders(snapshot.schema):
@@ -38,7 +38,7 @@ class Predictions:
             mentions: sets of names, the closest first. Later sets only choose among findings that match earlier ones.
             profiles: the profiles that the user code imports.
         """
-        candidates = [each for each in self._findings if each.profile in profiles]
+        candidates = [each for each in self.findings if each.profile in profiles]
         best, names = _NOT, set[str]()
         for more in mentions:
             names |= more
@@ -71,7 +71,7 @@ def _holders(schema: Schema) -> Iterator[tuple[str, str]]:
         yield from ((name, f".{each.name}") for each in model.fields for name in shape_of(each.type.annotation).names())
         base = model.base
         while base is not None:
-            yield base, model.name
+            yield from ((base, name) for name in (model.name, f".{model.name}"))  # imported, or in an imported module
             base = schema.model(base).base
 
 

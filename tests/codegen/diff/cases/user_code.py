@@ -24,6 +24,8 @@ def _around(params: Schema, result: Schema, option: Schema) -> Schema:
     }
 
 
+# A union whose first member derives from a definition.
+_PIECE = {"oneOf": [tagged("type", "p", "Part"), tagged("type", "q")], "discriminator": {"propertyName": "type"}}
 _RESULT = {"level": ref("Level"), "tone": ref("Tone")}
 BEFORE = {
     **_around(
@@ -44,6 +46,8 @@ BEFORE = {
     "Mood": enum("good", "bad"),
     "Moods": model(),
     "Pace": enum("fast", "slow"),
+    "Part": model(["text"], text=STRING),
+    "Piece": _PIECE,
     "Tone": enum("low", opened=True),
     **request("session/set_mode", "SetMode"),
 }
@@ -58,6 +62,8 @@ AFTER = {
     "Level": STRING,
     "Mood": enum("good", "bad", "odd"),
     "Pace": enum("fast", "slow", opened=True),
+    "Part": {"anyOf": [{"title": "One", **model(["text"], text=STRING)}, {"title": "Two", **model(["text"], text=INT)}]},
+    "Piece": _PIECE,
     "Tone": enum("low", "high", opened=True),
     "AskRequest": part_of("session/request_permission", "client", model(["what"], what=STRING)),
     "AskResponse": part_of("session/request_permission", "client", model(["answer"], answer=STRING)),
@@ -178,6 +184,12 @@ def first(session: v1.NewSessionResponse) -> str:
 
 def again(kind: v1.Kind) -> str:  # definition-renamed
     return kind
+""",
+    "module.py": """
+from acp_bindings import v1
+
+def text(piece: v1.PieceP) -> str:
+    return piece.text  # definition-kind-changed
 """,
     "safe.py": """
 from acp_bindings.v1 import NewSessionRequest, NewSessionResponse, Text, Tone
