@@ -1,4 +1,4 @@
-"""The generator's command line: `python -m codegen {fetch,regen,check,diff,upgrade}`."""
+"""The generator's command line: `python -m codegen {fetch,regen,check,diff,compatibility,upgrade}`."""
 
 from __future__ import annotations
 
@@ -80,6 +80,12 @@ def _diff(options: argparse.Namespace) -> int:
     return run(options)
 
 
+def _compatibility(options: argparse.Namespace) -> int:
+    from codegen.compatibility.command import run
+
+    return run(options)
+
+
 def _upgrade(options: argparse.Namespace) -> int:
     from codegen.upgrade.command import run
 
@@ -117,6 +123,9 @@ def _parser() -> argparse.ArgumentParser:
     command = commands.add_parser("diff", help=diff.TEXT, description=diff.TEXT)
     diff.add_options(command, SCHEMA)
     command.set_defaults(run=_diff)
+    text = "check code that is right for older releases with today's package, and write docs/compatibility.md"
+    command = commands.add_parser("compatibility", help=text, description=text)
+    command.set_defaults(run=_compatibility)
     text = "adopt another release of the schema: fetch, regen, report, changelog entry and version, without a commit"
     command = commands.add_parser("upgrade", help=text, description=text)
     command.add_argument("source", help=SOURCES)

@@ -36,6 +36,7 @@ _LAYERS = {
         {"emit"},
         {"regen"},
         {"diff"},
+        {"compatibility"},
         {"upgrade"},
         {"__main__"},
     ),

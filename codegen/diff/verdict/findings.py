@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import NamedTuple
 
 from codegen.diff.user_code.failures import Failure
@@ -79,7 +80,7 @@ class Finding:
     accepted: str = ""
     failures: tuple[Failure, ...] = field(default=(), compare=False)
 
-    @property
+    @cached_property
     def fingerprint(self) -> str:
         """Twelve hex digits that stay the same as long as the same thing changes in the same way."""
         text = "\n".join((self.profile, self.rule, self.subject, self.before, self.after))

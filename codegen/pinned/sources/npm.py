@@ -7,8 +7,11 @@ import subprocess
 import tarfile
 import tempfile
 from pathlib import Path
+from typing import Any
 
 from codegen.errors import FetchError
+from codegen.nodes import is_array
+from codegen.pinned.pins import parse_json
 from codegen.pinned.sources.folder import package_json, release_in
 from codegen.pinned.sources.release import Release
 
@@ -33,11 +36,32 @@ def from_npm(spec: str) -> Release:
         return release_in(folder / "package", f"npm:{package['name']}@{package.get('version', '')}", package)
 
 
+def npm_versions(package: str) -> list[str]:
+    """Return all versions of a package in npm's registry, the oldest first.
+
+    Raises:
+        FetchError: npm can't be run, or has no such package.
+    """
+    found: Any = parse_json(_npm("view", package, ["versions", "--json", "--loglevel=error"]).encode())
+    return [str(each) for each in (found if is_array(found) else [found])]
+
+
 def _pack(spec: str, folder: Path) -> Path:
     """Run `npm pack` in a folder and return the archive it wrote."""
-    command = ["npm", "pack", "--ignore-scripts", "--silent", "--loglevel=error", spec]
+    _npm("pack", spec, ["--ignore-scripts", "--silent", "--loglevel=error"], folder)
+    archives = list(folder.glob("*.tgz"))
+    if len(archives) != 1:
+        raise FetchError(
+            f"npm wrote {len(archives)} archives for {spec}, expected one. Try again, or fetch from a folder."
+        )
+    return archives[0]
+
+
+def _npm(command: str, spec: str, options: list[str], folder: Path | None = None) -> str:
+    """Run npm, and return what it printed."""
+    arguments = ["npm", command, spec, *options]
     try:
-        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=SECONDS)
+        done = subprocess.run(arguments, cwd=folder, capture_output=True, text=True, check=False, timeout=SECONDS)
     except FileNotFoundError as error:
         raise FetchError("npm is not installed. Install Node.js, or fetch from GitHub or a folder.") from error
     except subprocess.TimeoutExpired as error:
@@ -46,12 +70,7 @@ def _pack(spec: str, folder: Path) -> Path:
         ) from error
     if done.returncode:
         raise FetchError(_failure(spec, done.stderr))
-    archives = list(folder.glob("*.tgz"))
-    if len(archives) != 1:
-        raise FetchError(
-            f"npm wrote {len(archives)} archives for {spec}, expected one. Try again, or fetch from a folder."
-        )
-    return archives[0]
+    return done.stdout
 
 
 def _failure(spec: str, text: str) -> str:

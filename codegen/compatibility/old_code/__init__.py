@@ -1,0 +1,1 @@
+"""Write a program that uses everything of one release's bindings."""

@@ -1,0 +1,83 @@
+"""Code for an older schema is checked with the bindings of a newer one, and its failures are attached to findings."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from codegen.compatibility.check import check_old_code
+from codegen.compatibility.results import RUN, Result
+from codegen.errors import SourceError
+from codegen.regen import regenerate
+from tests.codegen.compatibility.cases import AFTER, BEFORE
+from tests.support.codegen.build import Schema, acp_schema, write_schema
+from tests.support.diff.sides import side
+from tests.support.paths import ROOT
+
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("old code")]
+
+# The uses that fail with the new bindings, each with the rules of the findings that predict it.
+EXPECTED = {
+    "build_NewSessionRequest_with_required": {"property-became-required"},
+    "call_agent_session_new_1_with_required": {"property-became-required"},
+    "build_NewSessionResponse": {"property-optional-removed"},
+    "build_NewSessionResponse_with_null": {"property-optional-removed"},
+    "read_NewSessionResponse_note": {"property-optional-removed"},
+    "read_NewSessionResponse_title": {"nullable-added"},
+    "make_Mood_2": {"enum-closed-value-removed"},
+    "match_Block": {"union-closed-member-added"},
+    "build_Gone": {"definition-removed"},
+    "read_Gone_text": {"definition-removed"},
+    "build_SetModeRequest": {"definition-removed"},
+    "build_SetModeResponse": {"definition-removed"},
+    "call_agent_session_set_mode_1": {"method-removed", "definition-removed"},
+    "MyAgent.session_set_mode": {"method-removed", "definition-removed"},
+    "create_client": {"method-added-baseline"},
+}
+
+
+def bindings(folder: Path, definitions: Schema) -> list[Path]:
+    """Generate a package, and return the folders of the package and its runtime."""
+    regenerate(write_schema(folder / "schema", acp_schema(definitions)), folder / "generated", pinned=False)
+    return [folder / "generated", ROOT / "runtime"]
+
+
+@pytest.fixture(scope="module")
+def newer(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    return bindings(tmp_path_factory.mktemp("bindings"), AFTER)
+
+
+@pytest.fixture(scope="module")
+def result(newer: list[Path]) -> Result:
+    (found,) = check_old_code([("1.0.0", side(BEFORE))], side(AFTER), newer)
+    return found
+
+
+def test_exactly_the_uses_of_what_changed_fail(result: Result) -> None:
+    assert result.uses > 3 * len(EXPECTED)
+    assert sorted(result.failed) == sorted(EXPECTED)
+
+
+def test_each_failure_is_attached_to_the_findings_that_predict_it(result: Result) -> None:
+    found: dict[str, set[str]] = {use: set() for use in result.failed}
+    for failure in result.failures:
+        assert failure.findings, failure
+        found[failure.use] |= {each.rule for each in failure.findings}
+    assert found == EXPECTED
+    assert result.unpredicted == []
+
+
+def test_what_only_the_type_checker_refuses_still_runs(result: Result) -> None:
+    assert result.only_type_checked == {"match_Block", "read_NewSessionResponse_title"}
+
+
+def test_a_removed_method_is_found_when_the_code_is_run(result: Result) -> None:
+    run = {each.use: each.problem.message for each in result.failures if each.problem.kind == RUN}
+    assert "It is never called" in run["MyAgent.session_set_mode"]
+    assert 'no attribute "session_set_mode"' in run["call_agent_session_set_mode_1"]
+
+
+def test_bindings_of_another_schema_than_the_heads_are_refused(newer: list[Path]) -> None:
+    with pytest.raises(SourceError, match="Code that is right for the bindings fails: "):
+        check_old_code([("1.0.0", side(BEFORE))], side(BEFORE), newer)
