@@ -62,7 +62,9 @@ AFTER = {
     "Level": STRING,
     "Mood": enum("good", "bad", "odd"),
     "Pace": enum("fast", "slow", opened=True),
-    "Part": {"anyOf": [{"title": "One", **model(["text"], text=STRING)}, {"title": "Two", **model(["text"], text=INT)}]},
+    "Part": {
+        "anyOf": [{"title": "One", **model(["text"], text=STRING)}, {"title": "Two", **model(["text"], text=INT)}]
+    },
     "Piece": _PIECE,
     "Tone": enum("low", "high", opened=True),
     "AskRequest": part_of("session/request_permission", "client", model(["what"], what=STRING)),
