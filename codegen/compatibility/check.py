@@ -57,9 +57,9 @@ def check_old_code(old: Iterable[tuple[str, Side]], head: Side, packages: list[P
         (label, name): write_program(f"old_{number}_{name}", name, snapshot.schema)
         for number, (label, side) in enumerate(sides.items())
         for name, snapshot in side.profiles.items()
-        if name in new
     }
-    problems = _problems([*new.values()], [*programs.values()], new, packages)
+    problems = _problems([*new.values()], [each for each in programs.values() if each.profile in new], new, packages)
+    problems |= {each.name: _without_profile(each) for each in programs.values() if each.profile not in new}
     reports = {label: compare(side, head, []).findings for label, side in sides.items()}
     return [
         _result(label, program, problems[program.name], reports[label], sides[label], head)
@@ -118,6 +118,11 @@ def _run(programs: list[Program], new: dict[str, Program], folder: Path, package
         raise SourceError(f"Old code can't be run: {(done.stderr.splitlines() or ['it gave no reason'])[-1]}.")
     found: list[dict[str, str]] = json.loads(done.stdout)
     return found
+
+
+def _without_profile(program: Program) -> list[Problem]:
+    """Return the problems of a program whose profile was removed: none of its uses can work."""
+    return [_run_problem(program, use, f'There is no "acp_bindings.{program.profile}"') for use in program.lines]
 
 
 def _described(program: Program) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from codegen.compatibility.results import RUN, Result
 from codegen.errors import SourceError
 from codegen.regen import regenerate
 from tests.codegen.compatibility.cases import AFTER, BEFORE
-from tests.support.codegen.build import Schema, acp_schema, write_schema
+from tests.support.codegen.build import STRING, Schema, acp_schema, model, write_schema
 from tests.support.diff.sides import side
 from tests.support.paths import ROOT
 
@@ -49,9 +50,15 @@ def newer(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
 
 
 @pytest.fixture(scope="module")
-def result(newer: list[Path]) -> Result:
-    (found,) = check_old_code([("1.0.0", side(BEFORE))], side(AFTER), newer)
-    return found
+def results(newer: list[Path]) -> list[Result]:
+    old = side(BEFORE)
+    draft = side({"Text": model(text=STRING)}, "v2_draft")
+    return check_old_code([("1.0.0", replace(old, profiles={**old.profiles, **draft.profiles}))], side(AFTER), newer)
+
+
+@pytest.fixture(scope="module")
+def result(results: list[Result]) -> Result:
+    return results[0]
 
 
 def test_exactly_the_uses_of_what_changed_fail(result: Result) -> None:
@@ -76,6 +83,14 @@ def test_a_removed_method_is_found_when_the_code_is_run(result: Result) -> None:
     run = {each.use: each.problem.message for each in result.failures if each.problem.kind == RUN}
     assert "It is never called" in run["MyAgent.session_set_mode"]
     assert 'no attribute "session_set_mode"' in run["call_agent_session_set_mode_1"]
+
+
+def test_no_use_of_a_removed_profile_survives(results: list[Result]) -> None:
+    stable, draft = results
+    assert (stable.profile, draft.profile) == ("v1", "v2_draft")
+    assert draft.uses == len(draft.failed) > 1
+    assert {finding.rule for each in draft.failures for finding in each.findings} == {"profile-removed"}
+    assert draft.unpredicted == []
 
 
 def test_bindings_of_another_schema_than_the_heads_are_refused(newer: list[Path]) -> None:
