@@ -12,7 +12,6 @@ from acp_bindings.v1 import (
     Client,
     ClientCapabilities,
     ContentBlockText,
-    EnvVariable,
     PromptRequest,
     PromptResponse,
     RemoteAgent,
@@ -21,9 +20,9 @@ from acp_bindings.v1 import (
     RequestPermissionResponse,
     SessionNotification,
     SessionUpdate,
-    SessionUpdateUserMessageChunk,
     connect_in_process,
 )
+from acp_kit.client import PermissionPolicy, Terminals, open_session
 from examples.full_agent import FullAgent
 from examples.terminal_client import TerminalClient
 from tests.support.paths import ROOT
@@ -53,7 +52,7 @@ def test_an_agent_repeats_the_prompt(agent: str, tmp_path: Path) -> None:
 def test_the_full_agent_reads_a_file_through_the_client_after_asking(tmp_path: Path) -> None:
     (tmp_path / "poem.txt").write_text("one\ntwo\nthree\n", "utf-8")
     shown = _chat(f"read {tmp_path / 'poem.txt'}", agent="full_agent.py", cwd=tmp_path)
-    assert "> call-1: completed" in shown
+    assert "> completed" in shown
     assert "[completed] Read" in shown
     assert "3 lines" in shown
 
@@ -61,10 +60,10 @@ def test_the_full_agent_reads_a_file_through_the_client_after_asking(tmp_path: P
 def test_the_full_agent_writes_a_file_through_the_client_only_with_permission(tmp_path: Path) -> None:
     path = tmp_path / "new" / "poem.txt"
     said = f"write {path} roses are red"
-    refused = _chat(said, agent="full_agent.py", yes=False, cwd=tmp_path, typed="2\n")
-    assert "> call-1: failed" in refused
+    refused = _chat(said, agent="full_agent.py", yes=False, cwd=tmp_path, typed="3\n")
+    assert "> failed" in refused
     assert not path.exists()
-    assert "> call-1: completed" in _chat(said, agent="full_agent.py", cwd=tmp_path)
+    assert "> completed" in _chat(said, agent="full_agent.py", cwd=tmp_path)
     assert path.read_text("utf-8") == "roses are red"
 
 
@@ -79,27 +78,28 @@ class CommandAgent(FullAgent):
     """Runs a command in the client's terminal, and sends its output and exit code."""
 
     async def session_prompt(self, request: PromptRequest) -> PromptResponse:
-        session_id = request.session_id
-        created = await self.client.terminal_create(
-            session_id=session_id,
-            command=sys.executable,
-            args=["-c", "import os; print(os.environ['GREETING'])"],
-            env=[EnvVariable(name="GREETING", value="hello from the terminal")],
-        )
-        terminal_id = created.terminal_id
-        ended = await self.client.terminal_wait_for_exit(session_id=session_id, terminal_id=terminal_id)
-        printed = await self.client.terminal_output(session_id=session_id, terminal_id=terminal_id)
-        await self.client.terminal_release(session_id=session_id, terminal_id=terminal_id)
-        await self._say(session_id, f"{printed.output.strip()} {ended.exit_code}")
-        return PromptResponse(stop_reason="end_turn")
+        program = "import os; print(os.environ['GREETING'])"
+        async with self.sessions[request.session_id].turn() as turn:
+            env = {"GREETING": "hello from the terminal"}
+            async with turn.terminal(sys.executable, "-c", program, env=env) as terminal:
+                done = await terminal.wait()
+            await turn.say(f"{done.output.strip()} {done.exit_code}")
+        return turn.response
 
 
-async def test_the_terminal_client_runs_a_command_with_its_environment(capsys: pytest.CaptureFixture[str]) -> None:
-    async with connect_in_process(CommandAgent, TerminalClient) as agent:
+async def test_the_terminal_client_runs_a_command_with_its_environment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    async with (
+        Terminals(tmp_path) as terminals,
+        connect_in_process(CommandAgent, lambda agent: TerminalClient(agent, terminals, PermissionPolicy())) as agent,
+    ):
         await agent.initialize(protocol_version=1, client_capabilities=ClientCapabilities(terminal=True))
-        session = await agent.session_new(cwd="/", mcp_servers=[])
-        await agent.session_prompt(session_id=session.session_id, prompt=[ContentBlockText(text="run")])
-    assert "hello from the terminal 0" in capsys.readouterr().out
+        async with open_session(agent, cwd=tmp_path) as session:
+            async with session.prompt("run") as turn:
+                await turn.wait()
+            assert session.state.text == "hello from the terminal 0"
 
 
 class Listener(Client):
@@ -145,8 +145,7 @@ async def test_the_full_agent_replays_a_session_before_it_answers_session_load()
         await agent.initialize(protocol_version=1)
         session = await agent.session_new(cwd="/", mcp_servers=[])
         await agent.session_prompt(session_id=session.session_id, prompt=[ContentBlockText(text="hello world")])
-        first = list(listeners[0].updates)
         listeners[0].updates.clear()
         await agent.session_load(session_id=session.session_id, cwd="/", mcp_servers=[])
-    said = SessionUpdateUserMessageChunk(content=ContentBlockText(text="hello world"))
-    assert listeners[0].updates == [said, *first]
+    shown = [(update.session_update, update.content.text) for update in listeners[0].updates]  # type: ignore[union-attr]
+    assert shown == [("user_message_chunk", "hello world"), ("agent_message_chunk", "hello world ")]
