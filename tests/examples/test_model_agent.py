@@ -1,0 +1,298 @@
+"""The model agent works with tools, permission, a plan, MCP servers, modes and commands, and survives a restart."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from acp_bindings.v1 import (
+    Client,
+    ClientCapabilities,
+    CreateTerminalRequest,
+    CreateTerminalResponse,
+    KillTerminalRequest,
+    KillTerminalResponse,
+    McpServerStdio,
+    ReadTextFileRequest,
+    ReadTextFileResponse,
+    ReleaseTerminalRequest,
+    ReleaseTerminalResponse,
+    RemoteAgent,
+    RequestPermissionOutcomeSelected,
+    RequestPermissionRequest,
+    RequestPermissionResponse,
+    SessionNotification,
+    TerminalOutputRequest,
+    TerminalOutputResponse,
+    WaitForTerminalExitRequest,
+    WaitForTerminalExitResponse,
+    WriteTextFileRequest,
+    WriteTextFileResponse,
+    connect_in_process,
+    spawn_agent,
+)
+from acp_kit.client import ClientSession, Terminals, Workspace, deliver_update, open_session
+from acp_kit.history import SqlHistory
+from examples import model_agent
+from tests.support.kit import mcp_server
+from tests.support.kit.model_server import ModelServer, model_server
+from tests.support.paths import ROOT
+
+AGENT = ROOT / "examples" / "model_agent.py"
+
+
+class Editor(Client):
+    """Serves files and terminals of a folder, and answers permission requests with the next of `choices`."""
+
+    def __init__(self, agent: RemoteAgent, folder: Path, terminals: Terminals) -> None:
+        self.agent = agent
+        self.workspace = Workspace(folder)
+        self.terminals = terminals
+        self.asked: list[str] = []
+        self.choices: list[str] = []
+
+    async def session_update(self, notification: SessionNotification) -> None:
+        deliver_update(self.agent, notification)
+
+    async def session_request_permission(self, request: RequestPermissionRequest) -> RequestPermissionResponse:
+        self.asked.append(str(request.tool_call.title))
+        return RequestPermissionResponse(outcome=RequestPermissionOutcomeSelected(option_id=self.choices.pop(0)))
+
+    async def fs_read_text_file(self, request: ReadTextFileRequest) -> ReadTextFileResponse:
+        return await self.workspace.fs_read_text_file(request)
+
+    async def fs_write_text_file(self, request: WriteTextFileRequest) -> WriteTextFileResponse:
+        return await self.workspace.fs_write_text_file(request)
+
+    async def terminal_create(self, request: CreateTerminalRequest) -> CreateTerminalResponse:
+        return await self.terminals.terminal_create(request)
+
+    async def terminal_output(self, request: TerminalOutputRequest) -> TerminalOutputResponse:
+        return await self.terminals.terminal_output(request)
+
+    async def terminal_wait_for_exit(self, request: WaitForTerminalExitRequest) -> WaitForTerminalExitResponse:
+        return await self.terminals.terminal_wait_for_exit(request)
+
+    async def terminal_kill(self, request: KillTerminalRequest) -> KillTerminalResponse:
+        return await self.terminals.terminal_kill(request)
+
+    async def terminal_release(self, request: ReleaseTerminalRequest) -> ReleaseTerminalResponse:
+        return await self.terminals.terminal_release(request)
+
+
+@asynccontextmanager
+async def running(model: ModelServer, folder: Path) -> AsyncIterator[tuple[RemoteAgent, Editor]]:
+    """The agent in this process, which imports the packages for it once."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in environment(model, folder).items():
+            patch.setenv(name, value)
+        patch.setattr(model_agent, "MODELS", ["small", "large"])
+        async with (
+            Terminals(folder) as terminals,
+            SqlHistory(folder.parent / "history.db") as history,
+            connect_in_process(
+                lambda client: model_agent.ModelAgent(client, history), lambda agent: Editor(agent, folder, terminals)
+            ) as agent,
+        ):
+            yield agent, await initialized(agent)
+
+
+@asynccontextmanager
+async def in_its_own_process(model: ModelServer, folder: Path) -> AsyncIterator[RemoteAgent]:
+    """The agent as an editor starts it."""
+    env = environment(model, folder)
+    async with (
+        Terminals(folder) as terminals,
+        spawn_agent(
+            lambda agent: Editor(agent, folder, terminals), sys.executable, str(AGENT), cwd=str(ROOT), env=env
+        ) as agent,
+    ):
+        await initialized(agent)
+        yield agent
+
+
+def environment(model: ModelServer, folder: Path) -> dict[str, str]:
+    return {
+        "OPENAI_API_KEY": "test",
+        "OPENAI_BASE_URL": model.url,
+        "MODEL": "small,large",
+        "HISTORY": str(folder.parent / "history.db"),
+    }
+
+
+async def initialized(agent: RemoteAgent) -> Editor:
+    editor: Editor = agent.handler  # type: ignore[assignment]
+    capabilities = ClientCapabilities(fs=editor.workspace.capabilities(), terminal=True)
+    await agent.initialize(protocol_version=1, client_capabilities=capabilities)
+    return editor
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    folder = tmp_path / "project"
+    folder.mkdir()
+    (folder / "notes.txt").write_text("one\ntwo\n", "utf-8")
+    return folder
+
+
+async def prompt(session: ClientSession, text: str) -> str | None:
+    async with session.prompt(text) as turn:
+        await turn.wait()
+    return turn.stop_reason
+
+
+def results(request: dict[str, Any]) -> list[str]:
+    """The results of tools that the model has seen in a request."""
+    return [message["content"] for message in request["messages"] if message["role"] == "tool"]
+
+
+async def test_the_model_reads_plans_writes_and_runs(folder: Path) -> None:
+    entries = [{"content": "copy the notes", "status": "in_progress"}]
+    async with (
+        model_server(
+            [("read_file", {"path": "notes.txt"}), ("plan", {"entries": entries})],
+            [("write_file", {"path": "copy.txt", "content": "one\ntwo\n"}), ("run", {"command": "wc -l copy.txt"})],
+            "All done.",
+        ) as model,
+        running(model, folder) as (agent, editor),
+        open_session(agent, cwd=folder) as session,
+    ):
+        editor.choices = ["allow_once", "allow_once"]
+        assert await prompt(session, "copy the notes") == "end_turn"
+        assert (folder / "copy.txt").read_text("utf-8") == "one\ntwo\n"
+        assert session.state.text == "All done."
+        assert [call.status for call in session.state.tool_calls.values()] == ["completed"] * 3
+        assert [entry.content for entry in session.state.plan] == ["copy the notes"]
+        assert editor.asked == ["write_file copy.txt", "run wc -l copy.txt"]
+        assert [command.name for command in session.state.available_commands] == ["clear"]
+    first, second = results(model.requests[2])[:2], results(model.requests[2])[2:]
+    assert first == ["one\ntwo\n", "The user sees the plan."]
+    assert second[0] == "Written."
+    assert second[1].split() == ["2", "copy.txt", "[exit", "code", "0,", "signal", "None]"]
+
+
+async def test_a_rejected_tool_is_told_to_the_model_and_always_is_remembered(folder: Path) -> None:
+    write = [("write_file", {"path": "a.txt", "content": "x"})]
+    async with (
+        model_server(write, write, write, "Fine.") as model,
+        running(model, folder) as (agent, editor),
+        open_session(agent, cwd=folder) as session,
+    ):
+        editor.choices = ["reject_once", "allow_always"]
+        await prompt(session, "write")
+        assert results(model.requests[3]) == ["The user rejected this.", "Written.", "Written."]
+        assert len(editor.asked) == 2
+
+
+async def test_in_the_mode_auto_the_user_is_not_asked(folder: Path) -> None:
+    async with (
+        model_server([("write_file", {"path": "a.txt", "content": "x"})], "Fine.") as model,
+        running(model, folder) as (agent, editor),
+        open_session(agent, cwd=folder) as session,
+    ):
+        assert session.state.current_mode_id == "ask"
+        await session.set_mode("auto")
+        await session.set_config_option("model", "large")
+        await prompt(session, "write")
+        assert editor.asked == []
+        assert model.requests[0]["model"] == "large"
+
+
+async def test_an_error_of_a_tool_is_told_to_the_model(folder: Path) -> None:
+    async with (
+        model_server([("read_file", {"path": "missing.txt"}), ("read_file", {})], "I see.") as model,
+        running(model, folder) as (agent, _),
+        open_session(agent, cwd=folder) as session,
+    ):
+        assert await prompt(session, "read") == "end_turn"
+        missing, without = results(model.requests[1])
+        assert missing.startswith("Error: ")
+        assert "missing.txt" in missing
+        assert without == "Error: 'path'"
+        assert [call.status for call in session.state.tool_calls.values()] == ["failed", "failed"]
+
+
+async def test_tools_of_the_clients_mcp_servers_are_the_models(folder: Path) -> None:
+    server = McpServerStdio(name="db", command=sys.executable, args=[mcp_server.__file__], env=[])
+    async with (
+        model_server([("mcp__db__echo", {"text": "hi"})], "Fine.") as model,
+        running(model, folder) as (agent, editor),
+        open_session(agent, cwd=folder, mcp_servers=[server]) as session,
+    ):
+        editor.choices = ["allow_once"]
+        await prompt(session, "echo")
+        assert "mcp__db__echo" in [tool["function"]["name"] for tool in model.requests[0]["tools"]]
+        assert results(model.requests[1]) == ["hi"]
+
+
+async def test_a_cancelled_turn_leaves_a_conversation_that_can_continue(folder: Path) -> None:
+    async with (
+        model_server("Wait a minute", [("run", {"command": "sleep 60"})], "Stopped.") as model,
+        running(model, folder) as (agent, editor),
+        open_session(agent, cwd=folder) as session,
+    ):
+        model.held.clear()
+        async with session.prompt("first") as turn:
+            async for update in turn:
+                if update.session_update == "agent_message_chunk":
+                    break
+        assert turn.stop_reason == "cancelled"
+        model.held.set()
+        editor.choices = ["allow_once"]
+        async with session.prompt("second") as turn:
+            async for update in turn:
+                if update.session_update == "tool_call_update" and update.status == "in_progress" and update.content:
+                    break
+        assert turn.stop_reason == "cancelled"
+        assert await prompt(session, "third") == "end_turn"
+        called = {call["id"] for message in model.requests[-1]["messages"] for call in message.get("tool_calls") or []}
+        answered = {message.get("tool_call_id") for message in model.requests[-1]["messages"]} - {None}
+        assert called == answered
+
+
+async def test_a_session_survives_a_restart(folder: Path) -> None:
+    async with (
+        model_server([("read_file", {"path": "notes.txt"})], "Two lines.") as model,
+        in_its_own_process(model, folder) as agent,
+        open_session(agent, cwd=folder) as session,
+    ):
+        await prompt(session, "how many?")
+        shown = [getattr(entry, "text", None) or getattr(entry, "title", None) for entry in session.state.timeline]
+    async with model_server("Still two.") as model, in_its_own_process(model, folder) as agent:
+        listed = await agent.session_list(cwd=str(folder))
+        assert [each.session_id for each in listed.sessions] == [session.id]
+        async with open_session(agent, cwd=folder, load=session.id) as loaded:
+            again = [getattr(entry, "text", None) or getattr(entry, "title", None) for entry in loaded.state.timeline]
+            assert again == shown == ["how many?", "read_file notes.txt", "Two lines."]
+            await prompt(loaded, "and now?")
+    roles = [message["role"] for message in model.requests[0]["messages"]]
+    assert roles == ["system", "user", "assistant", "tool", "assistant", "user"]
+    assert results(model.requests[0]) == ["one\ntwo\n"]
+
+
+async def test_the_command_clear_makes_the_model_forget(folder: Path) -> None:
+    async with (
+        model_server("One.", "Two.") as model,
+        running(model, folder) as (agent, _),
+        open_session(agent, cwd=folder) as session,
+    ):
+        await prompt(session, "first")
+        assert await prompt(session, "/clear") == "end_turn"
+        await prompt(session, "second")
+        assert [message["role"] for message in model.requests[-1]["messages"]] == ["system", "user"]
+
+
+async def test_the_number_of_requests_is_limited(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(model_agent, "MAX_REQUESTS", 3)
+    async with (
+        model_server(*[[("read_file", {"path": "notes.txt"})]] * 4) as model,
+        running(model, folder) as (agent, _),
+        open_session(agent, cwd=folder) as session,
+    ):
+        assert await prompt(session, "loop") == "max_turn_requests"
+        assert len(model.requests) == 3

@@ -1,0 +1,93 @@
+"""A local HTTP server that answers as an OpenAI-compatible endpoint does, with what a test wrote."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+
+class ModelServer:
+    """Streams the next of `answers` for each request.
+
+    Attributes:
+        url: the base URL for the client's library.
+        answers: what the model says: a text, or a list of tool calls as name and arguments.
+        requests: the bodies of all requests.
+        held: a request waits until this is set before its answer ends.
+    """
+
+    def __init__(self, answers: list[str | list[tuple[str, dict[str, Any]]]]) -> None:
+        self.url = ""
+        self.answers = answers
+        self.requests: list[dict[str, Any]] = []
+        self.held = asyncio.Event()
+        self.held.set()
+        self.streaming = asyncio.Event()
+
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Answer one request, and close the connection, so that no client keeps it."""
+        try:
+            await reader.readline()
+            size = 0
+            while line := (await reader.readline()).strip():
+                name, _, value = line.partition(b":")
+                size = int(value) if name.lower() == b"content-length" else size
+            self.requests.append(json.loads(await reader.readexactly(size)))
+            await self._answer(writer)
+        except ConnectionError:
+            return  # the agent was cancelled
+        finally:
+            writer.close()
+
+    async def _answer(self, writer: asyncio.StreamWriter) -> None:
+        head = ["HTTP/1.1 200 OK", "Content-Type: text/event-stream", "Transfer-Encoding: chunked", "Connection: close"]
+        writer.write("\r\n".join([*head, "", ""]).encode())
+        answer = self.answers.pop(0)
+        for delta in _deltas(answer):
+            writer.write(_event({"choices": [{"index": 0, "delta": delta, "finish_reason": None}]}))
+            await writer.drain()
+        self.streaming.set()
+        await self.held.wait()
+        reason = "stop" if isinstance(answer, str) else "tool_calls"
+        writer.write(_event({"choices": [{"index": 0, "delta": {}, "finish_reason": reason}]}))
+        writer.write(_chunk(b"data: [DONE]\n\n") + b"0\r\n\r\n")
+        await writer.drain()
+
+
+@asynccontextmanager
+async def model_server(*answers: str | list[tuple[str, dict[str, Any]]]) -> AsyncIterator[ModelServer]:
+    model = ModelServer([*answers])
+    server = await asyncio.start_server(model.serve, "127.0.0.1", 0)
+    model.url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"
+    try:
+        yield model
+    finally:
+        model.held.set()
+        server.close()
+
+
+def _deltas(answer: str | list[tuple[str, dict[str, Any]]]) -> list[dict[str, Any]]:
+    """Return the parts of an answer: words of a text; a tool call with its arguments in two halves."""
+    if isinstance(answer, str):
+        return [{"role": "assistant", "content": word} for word in re.findall(r"\S+\s*", answer)]
+    deltas: list[dict[str, Any]] = []
+    for index, (name, arguments) in enumerate(answer):
+        text = json.dumps(arguments)
+        half = len(text) // 2
+        first = {"id": f"call_{index}_{name}", "type": "function", "function": {"name": name, "arguments": text[:half]}}
+        deltas.append({"tool_calls": [{"index": index, **first}]})
+        deltas.append({"tool_calls": [{"index": index, "function": {"arguments": text[half:]}}]})
+    return deltas
+
+
+def _event(data: dict[str, Any]) -> bytes:
+    about = {"id": "c", "object": "chat.completion.chunk", "created": 1, "model": "m"}
+    return _chunk(b"data: " + json.dumps({**about, **data}).encode() + b"\n\n")
+
+
+def _chunk(data: bytes) -> bytes:
+    return f"{len(data):x}\r\n".encode() + data + b"\r\n"
