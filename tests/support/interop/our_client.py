@@ -49,6 +49,7 @@ from acp_bindings.v1 import (
     WriteTextFileResponse,
     spawn_agent,
 )
+from acp_kit.client import deliver_update
 from acp_runtime import MethodNotFound, RequestError, handles
 from acp_runtime.models.model import Model
 from tests.support.interop.extensions import ADD, ADDING, Numbers, Sum
@@ -85,6 +86,7 @@ class ScriptedClient(Client):
         self.selected_option = "allow"
 
     async def session_update(self, notification: SessionNotification) -> None:
+        deliver_update(self.agent, notification)
         self.updates.append(notification)
         self._changed.set()
 

@@ -155,14 +155,15 @@ class TheirClient:
 
 
 @asynccontextmanager
-async def connected(command: Command, *flags: str) -> AsyncIterator[TheirClient]:
+async def connected(command: Command, *flags: str, script: Path = OUR_AGENT) -> AsyncIterator[TheirClient]:
     """Start a client with our agent, and yield it before it calls `initialize`.
 
     Args:
         command: the command that starts the client.
         flags: arguments of our agent.
+        script: our agent.
     """
-    agent = json.dumps([sys.executable, str(OUR_AGENT), *flags])
+    agent = json.dumps([sys.executable, str(script), *flags])
     process = await asyncio.create_subprocess_exec(*command, agent, stdin=PIPE, stdout=PIPE, limit=2**24)
     client = TheirClient(process)
     try:
@@ -173,23 +174,26 @@ async def connected(command: Command, *flags: str) -> AsyncIterator[TheirClient]
 
 
 @asynccontextmanager
-async def in_session(command: Command, responses: dict[str, Any] | None = None) -> AsyncIterator[TheirClient]:
+async def in_session(
+    command: Command, responses: dict[str, Any] | None = None, script: Path = OUR_AGENT
+) -> AsyncIterator[TheirClient]:
     """Yield a client with the session `new`. The connection is reused by other tests.
 
     Args:
         command: the command that starts the client.
         responses: the responses that differ from `RESPONSES`, by method.
+        script: our agent.
     """
-    async with reused(command, lambda: started(command)) as client:
+    async with reused([*command, str(script)], lambda: started(command, script)) as client:
         client.events.clear()
         await client.set_responses(responses or {})
         yield client
 
 
 @asynccontextmanager
-async def started(command: Command) -> AsyncIterator[TheirClient]:
+async def started(command: Command, script: Path = OUR_AGENT) -> AsyncIterator[TheirClient]:
     """Start a client with our agent, and yield it with the session `new`."""
-    async with connected(command) as client:
+    async with connected(command, script=script) as client:
         await client.initialize()
         session = await client.call("session/new", {"cwd": "/tmp", "mcpServers": []})
         assert session["sessionId"] == "new"

@@ -1,0 +1,112 @@
+"""An agent written with acp_kit, for clients written with other SDKs. A prompt says what to do."""
+
+from __future__ import annotations
+
+import asyncio
+
+from acp_bindings.v1 import (
+    Agent,
+    AgentCapabilities,
+    InitializeRequest,
+    InitializeResponse,
+    LoadSessionRequest,
+    LoadSessionResponse,
+    NewSessionRequest,
+    NewSessionResponse,
+    PlanEntry,
+    PromptRequest,
+    PromptResponse,
+    RemoteClient,
+    SetSessionConfigOptionRequest,
+    SetSessionConfigOptionResponse,
+    SetSessionModeRequest,
+    SetSessionModeResponse,
+    serve_stdio,
+)
+from acp_kit.agent import Commands, Sessions, Settings, Turn, select, toggle
+from acp_kit.content import to_text
+from acp_kit.history import MemoryHistory, replay
+
+OPTIONS = [
+    select("mode", "Mode", {"ask": "Ask", "code": "Code"}, category="mode"),
+    select("model", "Model", {"small": "Small", "large": "Large"}),
+    toggle("verbose", "Verbose"),
+]
+commands = Commands()
+
+
+@commands.add("shout", "Says it loudly", hint="what to say")
+async def shout(turn: Turn, text: str) -> None:
+    await turn.say(text.upper())
+
+
+class KitAgent(Agent):
+    def __init__(self, client: RemoteClient) -> None:
+        self.client = client
+        self.history = MemoryHistory()
+        self.sessions = Sessions(record=self.history.append)
+        self.settings: dict[str, Settings] = {}
+
+    async def initialize(self, request: InitializeRequest) -> InitializeResponse:
+        return InitializeResponse(protocol_version=1, agent_capabilities=AgentCapabilities(load_session=True))
+
+    async def session_new(self, request: NewSessionRequest) -> NewSessionResponse:
+        session = self.sessions.create(self.client, cwd=request.cwd, session_id="new")
+        await self.history.create("new", cwd=request.cwd)
+        settings = self.settings["new"] = Settings(session, OPTIONS)
+        await commands.advertise(session)
+        return NewSessionResponse(session_id=session.id, modes=settings.modes, config_options=settings.config_options)
+
+    async def session_load(self, request: LoadSessionRequest) -> LoadSessionResponse:
+        await replay(self.history, request.session_id, self.client)
+        return LoadSessionResponse(modes=self.settings["new"].modes)
+
+    async def session_set_mode(self, request: SetSessionModeRequest) -> SetSessionModeResponse:
+        return await self.settings[request.session_id].set_mode(request)
+
+    async def session_set_config_option(self, request: SetSessionConfigOptionRequest) -> SetSessionConfigOptionResponse:
+        return await self.settings[request.session_id].set_config_option(request)
+
+    async def session_prompt(self, request: PromptRequest) -> PromptResponse:
+        async with self.sessions[request.session_id].turn(request.prompt) as turn:
+            if not await commands.run(turn, request.prompt):
+                act = {"edit": edit, "run": run, "wait": wait, "work": work}[to_text(request.prompt[:1])]
+                await act(turn)
+        return turn.response
+
+
+async def edit(turn: Turn) -> None:
+    async with turn.tool_call("Edit it", kind="edit", tool="edit", locations=["/tmp/file"]) as call:
+        text = await turn.read_text_file("file", line=2, limit=1)
+        call.diff("/tmp/file", old=text, new="new\n")
+        await call.ask()
+        await turn.write_text_file("file", "new\n")
+    await turn.say("rejected" if call.rejected else "edited")
+
+
+async def run(turn: Turn) -> None:
+    async with (
+        turn.tool_call("Run it", kind="execute") as call,
+        turn.terminal("make", "-s", env={"CC": "cc"}, output_byte_limit=1000) as terminal,
+    ):
+        call.output(terminal.content)
+        await call.update()
+        done = await terminal.wait(timeout=60)
+        await turn.say(f"{done.output.strip()} {done.exit_code} {done.signal} {done.truncated}")
+
+
+async def wait(turn: Turn) -> None:
+    async with turn.tool_call("Wait"):
+        await turn.say("waiting")
+        await asyncio.Event().wait()
+
+
+async def work(turn: Turn) -> None:
+    await turn.think("hm")
+    await turn.plan(PlanEntry(content="work", priority="low", status="completed"))
+    for word in ("It ", "is ", "done."):
+        await turn.say(word)
+
+
+if __name__ == "__main__":
+    asyncio.run(serve_stdio(KitAgent))
