@@ -33,7 +33,8 @@ class HistoryStore(Protocol):
     async def append(self, session_id: str, *updates: SessionUpdate) -> None:
         """Append updates to a session: all of them, or none if it raises.
 
-        What this returned for is in the history, even if the process is killed afterwards.
+        What this returned for is in the history. If that is stored outside of the process, it stays there even if the
+        process is killed.
 
         Raises:
             UnknownSession: there is no such session.

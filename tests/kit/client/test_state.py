@@ -19,7 +19,7 @@ from tests.support.scale import count
 
 
 @pytest.mark.stress
-@settings(max_examples=count(100, 5000), deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@settings(max_examples=count(60, 5000), deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 @given(
     updates=st.lists(UPDATES, max_size=25), profile=st.sampled_from(list(PROFILES.values())), every=st.integers(1, 5)
 )

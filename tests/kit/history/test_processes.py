@@ -35,7 +35,7 @@ def test_nothing_that_was_appended_is_lost_when_the_process_is_killed(tmp_path: 
 
 @pytest.mark.stress
 def test_processes_create_a_file_and_append_to_it_at_the_same_time(tmp_path: Path) -> None:
-    run("share", tmp_path, count(12, 200), 4)
+    run("share", tmp_path, count(8, 200), 4)
 
 
 def test_a_long_session_is_replayed_in_constant_memory(tmp_path: Path) -> None:

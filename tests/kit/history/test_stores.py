@@ -37,7 +37,7 @@ def test_reading_any_sequence_shows_what_was_appended(kind: str, tmp_path: Path)
     numbers = iter(range(1_000_000))
 
     @settings(
-        max_examples=count(15 if kind == "sql" else 50, 1000),
+        max_examples=count(15 if kind == "sql" else 40, 1000),
         deadline=None,
         derandomize=True,
         suppress_health_check=list(HealthCheck),
