@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 from codegen.diff.compare.shapes import Shape, shape_of
+from codegen.errors import SourceError
 from codegen.ir import Alias, Field, Schema
 
-# A valid path, a valid text and no tag that a schema has.
-_TEXT = '"/example"'
+# The first is a valid path and no tag that a schema has. The others are for patterns that it doesn't match.
+_TEXTS = ("/example", "USD")
+_TEXT = f'"{_TEXTS[0]}"'
 _SCALARS = {"string": "str", "integer": "int", "number": "float", "boolean": "bool", "any": "Any", "null": "None"}
-_EXAMPLES = {"string": _TEXT, "boolean": "True", "any": _TEXT, "null": "None"}
+_EXAMPLES = {"boolean": "True", "any": _TEXT, "null": "None"}
 _CONTAINERS = {"list": "[%s]", "map": '{"key": %s}', "union": "%s"}
 VERSION = "ACP.PROTOCOL_VERSION"
 
@@ -37,6 +42,8 @@ class Examples:
                 return f'given("{shape.name}")'
             case "literal":
                 return repr(shape.values[0])
+            case "string":
+                return _text(shape.limit("pattern") or "")
             case "integer" | "number":
                 return str(max(1, shape.limit("minimum") or 0))
             case "list" | "map" | "union" as kind:
@@ -72,3 +79,15 @@ class Examples:
             return shape
         inner = self.written(shape_of(found.type.annotation))
         return inner if inner.kind in _SCALARS else shape
+
+
+def _text(pattern: str) -> str:
+    """Return a text that matches a pattern.
+
+    Raises:
+        SourceError: no example does.
+    """
+    for text in _TEXTS:
+        if re.search(pattern, text):
+            return f'"{text}"'
+    raise SourceError(f"There is no example of a text for the pattern {pattern}. Add one to {Path(__file__).name}.")
