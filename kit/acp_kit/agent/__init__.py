@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from acp_kit.agent.files import SessionFiles
     from acp_kit.agent.mcp_servers import McpServers
     from acp_kit.agent.permissions import PermissionMemory
-    from acp_kit.agent.sessions import Session, Sessions
+    from acp_kit.agent.session import Session, Turn
+    from acp_kit.agent.sessions import Sessions
     from acp_kit.agent.settings import Settings, select, toggle
     from acp_kit.agent.terminals import Terminal, TerminalResult
     from acp_kit.agent.tool_calls import ToolCall
-    from acp_kit.agent.turns import Turn
 
 __all__ = [
     "Command",
@@ -49,14 +49,14 @@ _MODULES = {
     "McpServers": "mcp_servers",
     "PermissionMemory": "permissions",
     "Rejected": "errors",
-    "Session": "sessions",
+    "Session": "session",
     "SessionFiles": "files",
     "Sessions": "sessions",
     "Settings": "settings",
     "Terminal": "terminals",
     "TerminalResult": "terminals",
     "ToolCall": "tool_calls",
-    "Turn": "turns",
+    "Turn": "session",
     "TurnCancelled": "errors",
     "select": "settings",
     "toggle": "settings",

@@ -15,8 +15,7 @@ from acp_bindings.v1 import (
 from acp_kit.profiles import like
 
 if TYPE_CHECKING:
-    from acp_kit.agent.sessions import Session
-    from acp_kit.agent.turns import Turn
+    from acp_kit.agent.session import Session, Turn
 
 Run: TypeAlias = "Callable[[Turn, str], Awaitable[None]]"
 F = TypeVar("F", bound="Run")

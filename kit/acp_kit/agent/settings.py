@@ -27,7 +27,7 @@ from acp_kit.profiles import like
 from acp_runtime import InvalidParams
 
 if TYPE_CHECKING:
-    from acp_kit.agent.sessions import Session
+    from acp_kit.agent.session import Session
 
 
 def select(

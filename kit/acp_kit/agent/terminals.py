@@ -6,14 +6,10 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import TracebackType
-from typing import TYPE_CHECKING
 
-from acp_bindings.v1 import EnvVariable, ToolCallContentTerminal, WaitForTerminalExitResponse
+from acp_bindings.v1 import EnvVariable, RemoteClient, ToolCallContentTerminal, WaitForTerminalExitResponse
 from acp_kit.profiles import like
 from acp_runtime import ABSENT
-
-if TYPE_CHECKING:
-    from acp_kit.agent.sessions import Session
 
 # How long a cancelled turn waits for the id of a terminal that it has asked for, to release it.
 _CREATION_SECONDS = 5.0
@@ -50,19 +46,20 @@ class Terminal:
 
     def __init__(
         self,
-        session: Session,
+        client: RemoteClient,
+        session_id: str,
         command: str,
         args: Sequence[str],
         *,
-        cwd: str | None,
+        cwd: str,
         env: Mapping[str, str],
         output_byte_limit: int | None,
     ) -> None:
-        self._session = session
-        self._client = session.client
+        self._client = client
+        self._session_id = session_id
         self._command = command
         self._args = args
-        self._cwd = cwd or str(session.cwd)
+        self._cwd = cwd
         self._env = env
         self._limit = output_byte_limit
         self.terminal_id = ""
@@ -97,7 +94,7 @@ class Terminal:
             timed_out = True
             await self.kill()
             exited = await self._wait_for_exit()
-        output = await self._client.terminal_output(session_id=self._session.id, terminal_id=self.terminal_id)
+        output = await self._client.terminal_output(session_id=self._session_id, terminal_id=self.terminal_id)
         return TerminalResult(
             exit_code=exited.exit_code,
             signal=exited.signal,
@@ -108,12 +105,12 @@ class Terminal:
 
     async def output(self) -> str:
         """Return what the command has written so far, or the end of that."""
-        found = await self._client.terminal_output(session_id=self._session.id, terminal_id=self.terminal_id)
+        found = await self._client.terminal_output(session_id=self._session_id, terminal_id=self.terminal_id)
         return found.output
 
     async def kill(self) -> None:
         """Kill the command. Its output stays, and `wait` returns."""
-        await self._client.terminal_kill(session_id=self._session.id, terminal_id=self.terminal_id)
+        await self._client.terminal_kill(session_id=self._session_id, terminal_id=self.terminal_id)
 
     async def _exited(self, timeout: float | None) -> WaitForTerminalExitResponse | None:
         """Wait for the exit; return None if the time is over."""
@@ -124,12 +121,12 @@ class Terminal:
             return None
 
     async def _wait_for_exit(self) -> WaitForTerminalExitResponse:
-        return await self._client.terminal_wait_for_exit(session_id=self._session.id, terminal_id=self.terminal_id)
+        return await self._client.terminal_wait_for_exit(session_id=self._session_id, terminal_id=self.terminal_id)
 
     async def _create(self) -> str:
         variable = like(self._client, EnvVariable)
         created = await self._client.terminal_create(
-            session_id=self._session.id,
+            session_id=self._session_id,
             command=self._command,
             args=self._args,
             env=[variable(name=name, value=value) for name, value in self._env.items()],
@@ -147,4 +144,4 @@ class Terminal:
             await self._release(creating.result())
 
     async def _release(self, terminal_id: str) -> None:
-        await self._client.terminal_release(session_id=self._session.id, terminal_id=terminal_id)
+        await self._client.terminal_release(session_id=self._session_id, terminal_id=terminal_id)

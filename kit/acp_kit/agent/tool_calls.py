@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 from acp_bindings.v1 import (
     ContentBlock,
     ContentBlockText,
     PermissionOption,
+    SessionUpdate,
     SessionUpdateToolCall,
     SessionUpdateToolCallUpdate,
     ToolCallContent,
@@ -25,10 +26,18 @@ from acp_kit.agent.errors import Rejected, TurnCancelled
 from acp_kit.agent.permissions import ask
 from acp_kit.profiles import like
 
-if TYPE_CHECKING:
-    from acp_kit.agent.turns import Turn
-
 Output: TypeAlias = str | ContentBlock | ToolCallContent
+
+
+class _Turn(Protocol):
+    """The turn that a tool call belongs to."""
+
+    session: Any
+    stop_reason: Any
+
+    def check(self) -> None: ...
+
+    async def send(self, update: SessionUpdate) -> None: ...
 
 
 class ToolCall:
@@ -45,7 +54,7 @@ class ToolCall:
 
     def __init__(
         self,
-        turn: Turn,
+        turn: _Turn,
         title: str,
         *,
         kind: ToolKind,

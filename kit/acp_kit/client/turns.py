@@ -5,13 +5,21 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from types import TracebackType
-from typing import TYPE_CHECKING
+from typing import Protocol
 
-from acp_bindings.v1 import ContentBlock, PromptResponse, SessionUpdate, StopReason
+from acp_bindings.v1 import ContentBlock, PromptResponse, RemoteAgent, SessionUpdate, StopReason
 from acp_kit.client.unread import Unread
 
-if TYPE_CHECKING:
-    from acp_kit.client.sessions import ClientSession
+
+class _Session(Protocol):
+    """The session that a turn belongs to."""
+
+    agent: RemoteAgent
+    id: str
+
+    def begin(self, turn: Turn) -> None: ...
+
+    def end(self) -> None: ...
 
 
 class Turn:
@@ -23,7 +31,7 @@ class Turn:
         blocks: the prompt.
     """
 
-    def __init__(self, session: ClientSession, blocks: Sequence[ContentBlock], cancel_deadline: float) -> None:
+    def __init__(self, session: _Session, blocks: Sequence[ContentBlock], cancel_deadline: float) -> None:
         self.blocks = blocks
         self._session = session
         self._cancel_deadline = cancel_deadline
