@@ -13,10 +13,20 @@ from contextlib import suppress
 from pathlib import Path
 
 from acp_bindings import v1
-from acp_kit.client import PermissionPolicy, Terminals, Workspace, allow, deliver_update, open_session
+from acp_kit.client import (
+    FileHandlers,
+    PermissionHandlers,
+    PermissionPolicy,
+    TerminalHandlers,
+    Terminals,
+    UpdateHandlers,
+    Workspace,
+    allow,
+    open_session,
+)
 
 
-class TerminalClient(v1.Client):
+class TerminalClient(UpdateHandlers, FileHandlers, TerminalHandlers, PermissionHandlers, v1.Client):
     """Asks the user for permission, and serves the files of the current folder and terminals in it."""
 
     def __init__(self, agent: v1.RemoteAgent, terminals: Terminals, permissions: PermissionPolicy) -> None:
@@ -24,33 +34,6 @@ class TerminalClient(v1.Client):
         self.terminals = terminals
         self.permissions = permissions
         self.workspace = Workspace(Path.cwd())
-
-    async def session_update(self, notification: v1.SessionNotification) -> None:
-        deliver_update(self.agent, notification)
-
-    async def session_request_permission(self, request: v1.RequestPermissionRequest) -> v1.RequestPermissionResponse:
-        return await self.permissions.session_request_permission(request)
-
-    async def fs_read_text_file(self, request: v1.ReadTextFileRequest) -> v1.ReadTextFileResponse:
-        return await self.workspace.fs_read_text_file(request)
-
-    async def fs_write_text_file(self, request: v1.WriteTextFileRequest) -> v1.WriteTextFileResponse:
-        return await self.workspace.fs_write_text_file(request)
-
-    async def terminal_create(self, request: v1.CreateTerminalRequest) -> v1.CreateTerminalResponse:
-        return await self.terminals.terminal_create(request)
-
-    async def terminal_output(self, request: v1.TerminalOutputRequest) -> v1.TerminalOutputResponse:
-        return await self.terminals.terminal_output(request)
-
-    async def terminal_wait_for_exit(self, request: v1.WaitForTerminalExitRequest) -> v1.WaitForTerminalExitResponse:
-        return await self.terminals.terminal_wait_for_exit(request)
-
-    async def terminal_kill(self, request: v1.KillTerminalRequest) -> v1.KillTerminalResponse:
-        return await self.terminals.terminal_kill(request)
-
-    async def terminal_release(self, request: v1.ReleaseTerminalRequest) -> v1.ReleaseTerminalResponse:
-        return await self.terminals.terminal_release(request)
 
 
 def ask(question: str) -> str:
@@ -80,8 +63,8 @@ def show(update: v1.SessionUpdate) -> None:
             print(f"> {status}")
         case v1.SessionUpdatePlan(entries=entries):
             print("\n" + "\n".join(f"[{entry.status}] {entry.content}" for entry in entries))
-        case _:
-            pass
+        case other:
+            print(f"\n({other.session_update})")
 
 
 async def chat(command: list[str], prompts: list[str], permissions: PermissionPolicy) -> None:

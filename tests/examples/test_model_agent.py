@@ -13,30 +13,23 @@ import pytest
 from acp_bindings.v1 import (
     Client,
     ClientCapabilities,
-    CreateTerminalRequest,
-    CreateTerminalResponse,
-    KillTerminalRequest,
-    KillTerminalResponse,
     McpServerStdio,
-    ReadTextFileRequest,
-    ReadTextFileResponse,
-    ReleaseTerminalRequest,
-    ReleaseTerminalResponse,
     RemoteAgent,
     RequestPermissionOutcomeSelected,
     RequestPermissionRequest,
     RequestPermissionResponse,
-    SessionNotification,
-    TerminalOutputRequest,
-    TerminalOutputResponse,
-    WaitForTerminalExitRequest,
-    WaitForTerminalExitResponse,
-    WriteTextFileRequest,
-    WriteTextFileResponse,
     connect_in_process,
     spawn_agent,
 )
-from acp_kit.client import ClientSession, Terminals, Workspace, deliver_update, open_session
+from acp_kit.client import (
+    ClientSession,
+    FileHandlers,
+    TerminalHandlers,
+    Terminals,
+    UpdateHandlers,
+    Workspace,
+    open_session,
+)
 from acp_kit.history import SqlHistory
 from examples import model_agent
 from tests.support.kit import mcp_server
@@ -46,7 +39,7 @@ from tests.support.paths import ROOT
 AGENT = ROOT / "examples" / "model_agent.py"
 
 
-class Editor(Client):
+class Editor(UpdateHandlers, FileHandlers, TerminalHandlers, Client):
     """Serves files and terminals of a folder, and answers permission requests with the next of `choices`."""
 
     def __init__(self, agent: RemoteAgent, folder: Path, terminals: Terminals) -> None:
@@ -56,33 +49,9 @@ class Editor(Client):
         self.asked: list[str] = []
         self.choices: list[str] = []
 
-    async def session_update(self, notification: SessionNotification) -> None:
-        deliver_update(self.agent, notification)
-
     async def session_request_permission(self, request: RequestPermissionRequest) -> RequestPermissionResponse:
         self.asked.append(str(request.tool_call.title))
         return RequestPermissionResponse(outcome=RequestPermissionOutcomeSelected(option_id=self.choices.pop(0)))
-
-    async def fs_read_text_file(self, request: ReadTextFileRequest) -> ReadTextFileResponse:
-        return await self.workspace.fs_read_text_file(request)
-
-    async def fs_write_text_file(self, request: WriteTextFileRequest) -> WriteTextFileResponse:
-        return await self.workspace.fs_write_text_file(request)
-
-    async def terminal_create(self, request: CreateTerminalRequest) -> CreateTerminalResponse:
-        return await self.terminals.terminal_create(request)
-
-    async def terminal_output(self, request: TerminalOutputRequest) -> TerminalOutputResponse:
-        return await self.terminals.terminal_output(request)
-
-    async def terminal_wait_for_exit(self, request: WaitForTerminalExitRequest) -> WaitForTerminalExitResponse:
-        return await self.terminals.terminal_wait_for_exit(request)
-
-    async def terminal_kill(self, request: KillTerminalRequest) -> KillTerminalResponse:
-        return await self.terminals.terminal_kill(request)
-
-    async def terminal_release(self, request: ReleaseTerminalRequest) -> ReleaseTerminalResponse:
-        return await self.terminals.terminal_release(request)
 
 
 @asynccontextmanager

@@ -1,15 +1,15 @@
-"""The client's side: files, terminals, permissions, and the state of a session.
+"""The client's side: sessions and their state, files, terminals and permissions.
 
-class MyClient(Client):
+class MyClient(UpdateHandlers, FileHandlers, Client):
     def __init__(self, agent: RemoteAgent) -> None:
+        self.agent = agent
         self.workspace = Workspace("/path/to/project")
-        self.states = defaultdict(SessionState)
 
-    async def fs_read_text_file(self, request: ReadTextFileRequest) -> ReadTextFileResponse:
-        return await self.workspace.fs_read_text_file(request)
-
-    async def session_update(self, notification: SessionNotification) -> None:
-        self.states[notification.session_id].apply(notification.update)
+async with open_session(agent, cwd="/path/to/project") as session:
+    async with session.prompt("hello") as turn:
+        async for update in turn:
+            ...
+print(session.state.text, turn.stop_reason)
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from acp_kit.client.handlers import FileHandlers, PermissionHandlers, TerminalHandlers
+    from acp_kit.client.handlers import FileHandlers, PermissionHandlers, TerminalHandlers, UpdateHandlers
     from acp_kit.client.messages import Compaction, Message
     from acp_kit.client.permissions import PermissionPolicy, allow, ask, reject
     from acp_kit.client.sessions import ClientSession, deliver_update, open_session
@@ -40,6 +40,7 @@ __all__ = [
     "TerminalHandlers",
     "Terminals",
     "Turn",
+    "UpdateHandlers",
     "Workspace",
     "allow",
     "ask",
@@ -61,6 +62,7 @@ _MODULES = {
     "TerminalHandlers": "handlers",
     "Terminals": "terminals",
     "Turn": "turns",
+    "UpdateHandlers": "handlers",
     "Workspace": "workspace",
     "allow": "permissions",
     "ask": "permissions",

@@ -1,7 +1,8 @@
-"""Saves writing the handlers that only pass a request on to `Workspace`, `Terminals` or `PermissionPolicy`.
+"""Saves writing the handlers that only pass a message on to a session, `Workspace`, `Terminals` or `PermissionPolicy`.
 
-    class MyClient(FileHandlers, TerminalHandlers, PermissionHandlers, Client):
+    class MyClient(UpdateHandlers, FileHandlers, TerminalHandlers, PermissionHandlers, Client):
         def __init__(self, agent: RemoteAgent, terminals: Terminals) -> None:
+            self.agent = agent
             self.workspace = Workspace("/path/to/project")
             self.terminals = terminals
             self.permissions = PermissionPolicy(ask=self.show_dialog)
@@ -18,6 +19,18 @@ if TYPE_CHECKING:
     from acp_kit.client.permissions import PermissionPolicy
     from acp_kit.client.terminals import Terminals
     from acp_kit.client.workspace import Workspace
+
+
+class UpdateHandlers:
+    """Handles `session/update` for sessions that `open_session` opened with `self.agent`, which the subclass sets."""
+
+    agent: v1.RemoteAgent
+
+    async def session_update(self, notification: v1.SessionNotification, /) -> None:
+        """Merge an update into the state of its session, and pass it on to the turn."""
+        from acp_kit.client.sessions import deliver_update
+
+        deliver_update(self.agent, notification)
 
 
 class FileHandlers:
