@@ -53,8 +53,8 @@ def compatibility_page(results: list[Result], pinned: str) -> str:
 
 
 def table_row(label: str, results: list[Result], profiles: Iterable[str]) -> str:
-    """Return the row of a release: the share of uses that survive, for each profile."""
-    by_profile = {each.profile: _share(each) for each in results}
+    """Return the row of a release: the share of uses that run, and of those that survive, for each profile."""
+    by_profile = {each.profile: _shares(each) for each in results}
     return f"| {' | '.join((label, *(by_profile.get(name, '') for name in profiles)))} |"
 
 
@@ -63,9 +63,16 @@ def section(result: Result) -> str:
     return _TEMPLATES.render("failures.md.jinja", result=result, reasons=_reasons(result)).strip("\n")
 
 
-def _share(result: Result) -> str:
-    """Return the share of uses that survive. It is rounded down, so that only all of them are 100 %."""
-    permille = 1000 * (result.uses - len(result.failed)) // result.uses
+def _shares(result: Result) -> str:
+    """Return the share of uses that run, and that of those that type-check too if it is another one."""
+    survive = result.uses - len(result.failed)
+    shares = [_share(survive + len(result.only_type_checked), result.uses), _share(survive, result.uses)]
+    return " / ".join(dict.fromkeys(shares))
+
+
+def _share(part: int, uses: int) -> str:
+    """Return a share of the uses. It is rounded down, so that only all of them are 100 %."""
+    permille = 1000 * part // uses
     return f"{permille // 10}.{permille % 10} %" if permille % 10 else f"{permille // 10} %"
 
 

@@ -32,6 +32,12 @@ def test_a_row_has_the_share_of_each_profile_rounded_down() -> None:
     assert table_row("1.3.0", [result(4, failure("a"))], ["v1"]) == "| 1.3.0 | 75 % |"
 
 
+def test_a_row_has_a_second_share_if_code_that_runs_does_not_type_check() -> None:
+    found = result(4, failure("a"), failure("b", kind="call-arg"), failure("c", kind="arg-type"))
+    assert table_row("1.3.0", [found], ["v1"]) == "| 1.3.0 | 75 % / 25 % |"
+    assert table_row("1.3.0", [result(4, failure("b", kind="call-arg"))], ["v1"]) == "| 1.3.0 | 100 % / 75 % |"
+
+
 def test_a_use_with_several_errors_is_counted_once() -> None:
     found = result(4, failure("a", FINDINGS[0]), failure("a", FINDINGS[0], kind="call-arg"))
     assert "<code>v1</code>: 1 of 4 uses fails</summary>" in section(found)
