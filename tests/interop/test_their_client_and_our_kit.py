@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.support.interop.their_client import RESPONSES, Command, PeerError, TheirClient, in_session
+from tests.support.interop.their_client import RESPONSES, Command, PeerError, TheirClient, connected, in_session
+from tests.support.kit import mcp_server
 from tests.support.paths import ROOT
 
 pytestmark = pytest.mark.xdist_group("their clients")
@@ -109,6 +111,15 @@ async def test_their_client_sets_modes_and_options(their_client: Command) -> Non
             await client.call("session/set_mode", {"sessionId": "new", "modeId": "fly"})
         assert refused.value.code == -32602
         await client.call("session/set_mode", {"sessionId": "new", "modeId": "ask"})
+
+
+async def test_the_mcp_servers_of_their_client_are_used(their_client: Command) -> None:
+    server = {"name": "db", "command": sys.executable, "args": [mcp_server.__file__], "env": []}
+    async with connected(their_client, script=AGENT) as client:
+        await client.initialize()
+        await client.call("session/new", {"cwd": "/tmp", "mcpServers": [server]})
+        await client.prompt("tools")
+        assert client.texts() == ["db.echo"]
 
 
 async def test_their_client_runs_a_slash_command(their_client: Command) -> None:

@@ -23,7 +23,7 @@ from acp_bindings.v1 import (
     SetSessionModeResponse,
     serve_stdio,
 )
-from acp_kit.agent import Commands, Sessions, Settings, Turn, select, toggle
+from acp_kit.agent import Commands, McpServers, Sessions, Settings, Turn, select, toggle
 from acp_kit.content import to_text
 from acp_kit.history import MemoryHistory, replay
 
@@ -55,6 +55,8 @@ class KitAgent(Agent):
         await self.history.create("new", cwd=request.cwd)
         settings = self.settings["new"] = Settings(session, OPTIONS)
         await commands.advertise(session)
+        self.mcp = McpServers(http=True, sse=True)
+        await self.mcp.connect(request.mcp_servers)
         return NewSessionResponse(session_id=session.id, modes=settings.modes, config_options=settings.config_options)
 
     async def session_load(self, request: LoadSessionRequest) -> LoadSessionResponse:
@@ -70,6 +72,10 @@ class KitAgent(Agent):
     async def session_prompt(self, request: PromptRequest) -> PromptResponse:
         async with self.sessions[request.session_id].turn(request.prompt) as turn:
             if not await commands.run(turn, request.prompt):
+                if to_text(request.prompt) == "tools":
+                    await turn.say(", ".join(f"{server}.{tool.name}" for server, tool in await self.mcp.tools()))
+                    await self.mcp.close()
+                    return turn.response
                 act = {"edit": edit, "run": run, "wait": wait, "work": work}[to_text(request.prompt[:1])]
                 await act(turn)
         return turn.response
