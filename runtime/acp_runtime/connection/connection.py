@@ -97,7 +97,9 @@ class Connection:
             process,
         )
         self.remote: Any = side.remote(self.outgoing)
-        self.outgoing.handler = handler = factory(self.remote)
+        handler = factory(self.remote)
+        side.check_handler(handler)
+        self.outgoing.handler = handler
         handled = side.with_extensions(handler)
         decoder = _decoder(handled)
         self.incoming: Incoming = Incoming(

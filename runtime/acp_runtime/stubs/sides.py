@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
+from types import CoroutineType
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from acp_runtime.stubs.methods import AnyMethod, Notification, Profile, Request, Role
@@ -35,6 +36,20 @@ class Side(Generic[RemoteT]):
     notifications: Mapping[str, Notification[Any]]
     remote: Callable[[Channel], RemoteT]
     base: type[Handler]
+
+    def check_handler(self, handler: object) -> None:
+        """Check what a factory has returned.
+
+        Raises:
+            TypeError: if it is no handler, such as None or a coroutine.
+        """
+        if isinstance(handler, Handler):
+            return
+        if isinstance(handler, CoroutineType):
+            handler.close()  # or Python would also warn that nobody awaited it
+            raise TypeError("The factory is a coroutine function. It must be an ordinary one that returns the handler.")
+        name = f"{self.base.__module__.rpartition('.')[0]}.{self.base.__name__}"
+        raise TypeError(f"The factory returned {handler!r:.200} instead of an instance of {name}.")
 
     def overrides(self, handler: Handler, method: AnyMethod) -> bool:
         """Return whether a handler overrides the default of a method."""

@@ -9,10 +9,12 @@ from typing import Any
 import pytest
 
 from acp_bindings.v1 import (
+    Client,
     ContentBlockText,
     InitializeResponse,
     PromptRequest,
     PromptResponse,
+    RemoteAgent,
     SessionUpdateAgentMessageChunk,
     connect_in_process,
     connect_streams,
@@ -191,3 +193,21 @@ async def test_short_deadlines_have_no_effect_on_an_open_connection() -> None:
     options = Options(eof_grace=0, handler_deadline=0.01, flush_deadline=0.01)
     async with connect_in_process(PlainAgent, PlainClient, options=options) as agent:
         assert await agent.initialize(protocol_version=1) == InitializeResponse(protocol_version=1)
+
+
+async def coroutine_factory(_: RemoteAgent) -> Any:
+    pytest.fail("nobody awaits it")
+
+
+@pytest.mark.parametrize(
+    ("factory", "said"),
+    [
+        (lambda _: None, r"The factory returned None instead of an instance of acp_bindings\.v1\.Client\."),
+        (lambda _: Client, r"The factory returned <class .*Client'> instead of an instance"),
+        (coroutine_factory, r"The factory is a coroutine function\. It must be an ordinary one"),
+    ],
+)
+async def test_a_factory_that_returns_no_handler_is_an_error_at_once(factory: Any, said: str) -> None:
+    with pytest.raises(TypeError, match=said):
+        async with connect_in_process(PlainAgent, factory):
+            pytest.fail("it was connected")
