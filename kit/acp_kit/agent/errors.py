@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import cast
+
 
 class Rejected(Exception):
     """The user rejected a tool call.
@@ -11,11 +14,13 @@ class Rejected(Exception):
 
     Attributes:
         option_id: the id of the option that the user chose; None if an earlier choice was remembered.
+        tool_call_id: the id of the tool call. Without one, the innermost block of a tool call ends it.
     """
 
-    def __init__(self, title: str, option_id: str | None = None) -> None:
+    def __init__(self, title: str, option_id: str | None = None, tool_call_id: str | None = None) -> None:
         super().__init__(f"The user rejected {title!r}")
         self.option_id = option_id
+        self.tool_call_id = tool_call_id
 
 
 class TurnCancelled(Exception):
@@ -27,3 +32,11 @@ class TurnCancelled(Exception):
 
     def __init__(self) -> None:
         super().__init__("The user cancelled the turn")
+
+
+def is_only(error: BaseException | None, condition: Callable[[BaseException], bool]) -> bool:
+    """Whether an error meets a condition, or is a group of errors that all do, as a task group raises it."""
+    if isinstance(error, BaseExceptionGroup):
+        group = cast("BaseExceptionGroup[BaseException]", error)
+        return all(is_only(each, condition) for each in group.exceptions)
+    return error is not None and condition(error)

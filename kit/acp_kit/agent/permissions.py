@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from weakref import WeakValueDictionary
 
 from acp_bindings.v1 import (
     PermissionOption,
@@ -42,6 +44,7 @@ class PermissionMemory:
 
     def __init__(self) -> None:
         self._decided: dict[str, bool] = {}
+        self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     def get(self, tool: str) -> bool | None:
         """Return whether the user always allows a tool; None if they have not decided that."""
@@ -50,6 +53,10 @@ class PermissionMemory:
     def remember(self, tool: str, *, allowed: bool) -> None:
         """Decide for the rest of the session."""
         self._decided[tool] = allowed
+
+    def asking(self, tool: str) -> asyncio.Lock:
+        """Return the lock to hold while the user is asked, so that "always" holds for parallel calls of a tool, too."""
+        return self._locks.setdefault(tool, asyncio.Lock())
 
     def forget(self, tool: str | None = None) -> None:
         """Forget the decision about a tool, or all decisions. The user is asked again then."""
@@ -86,11 +93,15 @@ async def ask(
 
     Raises:
         TurnCancelled: The user cancelled the turn, or closed the dialog without an answer.
+        ValueError: Two options have the same id.
     """
     remembered = memory.get(tool)
     if remembered is not None:
         return Decision(remembered, None)
     offered = default_options(client) if options is None else list(options)
+    for index, option in enumerate(offered):
+        if option.option_id in [earlier.option_id for earlier in offered[:index]]:
+            raise ValueError(f"Two options have the id {option.option_id!r}")
     response = await client.session_request_permission(session_id=session_id, tool_call=tool_call, options=offered)
     if response.outcome.outcome == "cancelled":
         raise TurnCancelled

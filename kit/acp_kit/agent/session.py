@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, TypeAlias
 from uuid import uuid4
 
 from acp_bindings.v1 import (
@@ -23,7 +23,7 @@ from acp_bindings.v1 import (
     ToolCallLocation,
     ToolKind,
 )
-from acp_kit.agent.errors import TurnCancelled
+from acp_kit.agent.errors import TurnCancelled, is_only
 from acp_kit.agent.files import SessionFiles
 from acp_kit.agent.permissions import PermissionMemory
 from acp_kit.profiles import like
@@ -131,7 +131,10 @@ class Turn:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> bool:
-        return self.stop_reason == "cancelled" and _is_only_cancelled(error)
+        if not is_only(error, lambda each: isinstance(each, TurnCancelled)):
+            return False
+        self.stop_reason = "cancelled"
+        return True
 
     async def say(self, content: str | ContentBlock) -> None:
         """Send a chunk of the agent's message. Chunks form one message until something else is sent."""
@@ -247,10 +250,3 @@ class Turn:
             self._speaking, self._message_id = kind, uuid4().hex
         block = self._text(text=content) if isinstance(content, str) else content
         await self.session.send(kind(content=block, message_id=self._message_id))
-
-
-def _is_only_cancelled(error: BaseException | None) -> bool:
-    """Whether an error is `TurnCancelled`, or a group of nothing else, as a task group raises it."""
-    if isinstance(error, BaseExceptionGroup):
-        return cast("BaseExceptionGroup[BaseException]", error).split(TurnCancelled)[1] is None
-    return isinstance(error, TurnCancelled)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from types import TracebackType
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias, cast
 
 from acp_bindings.v1 import (
     ContentBlock,
@@ -22,9 +22,10 @@ from acp_bindings.v1 import (
     ToolCallUpdate,
     ToolKind,
 )
-from acp_kit.agent.errors import Rejected, TurnCancelled
+from acp_kit.agent.errors import Rejected, TurnCancelled, is_only
 from acp_kit.agent.permissions import ask
 from acp_kit.profiles import like
+from acp_kit.uninterrupted import uninterrupted
 
 Output: TypeAlias = str | ContentBlock | ToolCallContent
 
@@ -44,7 +45,7 @@ class ToolCall:
     """One tool call. Use it as an async context manager.
 
     Its block ends it in every case: as `completed`, or as `failed` with the reason if the block raises or is cancelled.
-    `Rejected` doesn't leave the block; every other exception does.
+    `Rejected` of this tool call doesn't leave the block; every other exception does.
 
     Attributes:
         id: its id.
@@ -68,36 +69,44 @@ class ToolCall:
         self._tool = tool
         self._content: list[ToolCallContent] = []
         self._result: dict[str, Any] = {}
+        self._has_ended = False
         self.id = tool_call_id
         self.title = title
         self.rejected = False
-        location = like(self._client, ToolCallLocation)
         self._about: dict[str, Any] = {
             "title": title,
             "kind": kind,
-            "locations": [location(path=each) if isinstance(each, str) else each for each in locations],
+            "locations": self._located(locations),
             **({} if raw_input is None else {"raw_input": raw_input}),
             **({} if tool is None else {"name": tool}),
         }
 
     async def __aenter__(self) -> ToolCall:
         started = like(self._client, SessionUpdateToolCall)
-        await self._turn.send(started(tool_call_id=self.id, status="in_progress", **self._about))
+        try:
+            await self._turn.send(started(tool_call_id=self.id, status="in_progress", **self._about))
+        except asyncio.CancelledError as error:  # perhaps after it was sent
+            self.output(_reason(error))
+            await self._end("failed", **self._about)
+            raise
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> bool:
         if error is None:
-            await self._end("completed")
+            await self._end("completed", **self._result)
             return False
-        if isinstance(error, Rejected):
-            self.rejected = True
-        else:
-            self._result.pop("raw_output", None)
         self.output(_reason(error))
-        await self._end("failed")
-        return self.rejected
+        if is_only(error, self._is_own_rejection):
+            self.rejected = True
+            await self._end("failed", **self._result)
+            return True
+        try:
+            await self._end("failed")
+        except Exception as failure:
+            error.add_note(f"The end of the tool call {self.title!r} could not be reported: {failure}")
+        return False
 
     async def ask(self, options: Sequence[PermissionOption] | None = None) -> str | None:
         """Ask the user whether the tool may run. An answer for "always" holds for the tool in this session.
@@ -111,26 +120,24 @@ class ToolCall:
         Raises:
             Rejected: The user rejected it, or chose an option that was not offered. The block swallows this.
             TurnCancelled: The user cancelled the turn. The block of the turn swallows this.
+            ValueError: Two options have the same id.
         """
-        self._turn.check()
-        session = self._turn.session
+        session, tool = self._turn.session, self._tool or self.title
         shown = like(self._client, ToolCallUpdate)(
             tool_call_id=self.id, status="pending", content=[*self._content], **self._about
         )
-        try:
-            decision = await ask(
-                self._client,
-                session.id,
-                shown,
-                tool=self._tool or self.title,
-                memory=session.permissions,
-                options=options,
-            )
-        except TurnCancelled:
-            self._turn.stop_reason = "cancelled"
-            raise
+        async with session.permissions.asking(tool):
+            self._check()
+            try:
+                decision = await ask(
+                    self._client, session.id, shown, tool=tool, memory=session.permissions, options=options
+                )
+            except TurnCancelled:
+                self._turn.stop_reason = "cancelled"
+                raise
         if not decision.allowed:
-            raise Rejected(self.title, decision.option_id)
+            raise Rejected(self.title, decision.option_id, self.id)
+        self._check()
         if decision.option_id is not None:
             await self._send(status="in_progress")  # it was pending while the user was asked
         return decision.option_id
@@ -141,7 +148,11 @@ class ToolCall:
         Args:
             content: text, blocks of content, diffs, or `Terminal.content` of a command that the tool call runs.
             raw: the result as the tool gave it, any JSON value.
+
+        Raises:
+            RuntimeError: The tool call has ended.
         """
+        self._refuse_after_end()
         self._content += [self._shown(each) for each in content]
         if raw is not None:
             self._result["raw_output"] = raw
@@ -156,21 +167,62 @@ class ToolCall:
         """
         self.output(like(self._client, ToolCallContentDiff)(path=path, old_text=old, new_text=new))
 
-    async def update(self, **changes: Any) -> None:
-        """Send the output so far and changed fields (`title`, `kind`, `locations`, `raw_input`) at once."""
+    async def update(
+        self,
+        *,
+        title: str | None = None,
+        kind: ToolKind | None = None,
+        locations: Sequence[str | ToolCallLocation] | None = None,
+        raw_input: Any = None,
+    ) -> None:
+        """Send the output so far and changed fields at once. The arguments are those of `Turn.tool_call`.
+
+        Raises:
+            TurnCancelled: The turn was cancelled.
+            RuntimeError: The tool call has ended.
+        """
+        self._check()
+        located = None if locations is None else self._located(locations)
+        given = {"title": title, "kind": kind, "locations": located, "raw_input": raw_input}
+        changes = {name: value for name, value in given.items() if value is not None}
         self._about |= changes
         self.title = self._about["title"]
         await self._send(status="in_progress", **changes)
 
-    async def _end(self, status: ToolCallStatus) -> None:
-        """Send the end, past the check whether the turn goes on: nothing stays open."""
-        await self._send(status=status, **self._result)
+    def _check(self) -> None:
+        self._refuse_after_end()
+        self._turn.check()
+
+    def _refuse_after_end(self) -> None:
+        if self._has_ended:
+            raise RuntimeError(f"The tool call {self.title!r} has ended. Use it inside of its block only.")
+
+    def _is_own_rejection(self, error: BaseException) -> bool:
+        return isinstance(error, Rejected) and error.tool_call_id in (None, self.id)
+
+    async def _end(self, status: ToolCallStatus, **fields: Any) -> None:
+        """Record and send the end, also in a cancelled turn. A cancellation waits for it: nothing stays open."""
+        self._has_ended = True
+        await uninterrupted(self._send_end(self._update(status=status, **fields)))
+
+    async def _send_end(self, update: SessionUpdate) -> None:
+        session = self._turn.session
+        try:
+            await session.record(update)
+        finally:
+            await self._client.session_update(session_id=session.id, update=update)
 
     async def _send(self, **fields: Any) -> None:
+        await self._turn.session.send(self._update(**fields))
+
+    def _update(self, **fields: Any) -> SessionUpdate:
         if self._content:
             fields["content"] = [*self._content]
-        update = like(self._client, SessionUpdateToolCallUpdate)(tool_call_id=self.id, **fields)
-        await self._turn.session.send(update)
+        return like(self._client, SessionUpdateToolCallUpdate)(tool_call_id=self.id, **fields)
+
+    def _located(self, locations: Sequence[str | ToolCallLocation]) -> list[ToolCallLocation]:
+        location = like(self._client, ToolCallLocation)
+        return [location(path=each) if isinstance(each, str) else each for each in locations]
 
     def _shown(self, content: Output) -> ToolCallContent:
         if isinstance(content, str):
@@ -182,6 +234,8 @@ class ToolCall:
 
 
 def _reason(error: BaseException) -> str:
+    while isinstance(error, BaseExceptionGroup):
+        error = cast("BaseExceptionGroup[BaseException]", error).exceptions[0]
     if isinstance(error, Rejected):
         return "Rejected by the user"
     if isinstance(error, (TurnCancelled, asyncio.CancelledError)):

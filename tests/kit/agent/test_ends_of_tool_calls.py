@@ -1,0 +1,255 @@
+"""A tool call ends whatever goes wrong in or around its block, and only its own rejection ends with it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+
+from acp_bindings.v1 import PermissionOption, RemoteClient
+from acp_kit.agent import Rejected, Session, ToolCall, Turn, TurnCancelled
+from acp_runtime import ConnectionClosed, RemoteError
+from tests.support.kit.turns import Conversation, conversation
+
+
+class RecordingClient:
+    """Stands for a proxy. It keeps the updates, and runs `before` with each of them first."""
+
+    def __init__(self) -> None:
+        self.updates: list[Any] = []
+        self.before: Callable[[Any], Awaitable[None]] | None = None
+
+    async def session_update(self, *, session_id: str, update: Any) -> None:
+        if self.before is not None:
+            await self.before(update)
+        self.updates.append(update)
+
+
+def session(client: RecordingClient, record: Any = None) -> Session:
+    proxy: Any = client
+    remote: RemoteClient = proxy
+    return Session(remote, "s", cwd="/work", record=record)
+
+
+def statuses(updates: list[Any]) -> list[str]:
+    return [update.status for update in updates]
+
+
+async def test_an_end_that_can_not_be_sent_does_not_hide_the_error_of_the_block() -> None:
+    client = RecordingClient()
+
+    async def closed(update: Any) -> None:
+        if update.status != "in_progress":
+            raise ConnectionClosed("gone")
+
+    client.before = closed
+    with pytest.raises(ValueError, match="no"):
+        async with session(client).turn() as turn, turn.tool_call("Read"):
+            raise ValueError("no")
+    with pytest.raises(ConnectionClosed):
+        async with session(client).turn() as turn, turn.tool_call("Read"):
+            pass
+
+
+async def test_a_tool_call_ends_for_the_client_although_the_history_fails() -> None:
+    client = RecordingClient()
+
+    async def record(session_id: str, update: Any) -> None:
+        if update.status != "in_progress":
+            raise OSError("disk full")
+
+    with pytest.raises(OSError, match="disk full"):
+        async with session(client, record).turn() as turn, turn.tool_call("Read"):
+            pass
+    assert statuses(client.updates) == ["in_progress", "completed"]
+
+
+async def test_a_tool_call_that_is_cancelled_while_its_end_is_recorded_still_ends() -> None:
+    client, recording, may_record = RecordingClient(), asyncio.Event(), asyncio.Event()
+
+    async def record(session_id: str, update: Any) -> None:
+        if update.status == "completed":
+            recording.set()
+            await may_record.wait()
+
+    async def work() -> None:
+        async with session(client, record).turn() as turn, turn.tool_call("Read"):
+            pass
+
+    working = asyncio.create_task(work())
+    await recording.wait()
+    working.cancel()
+    await asyncio.sleep(0)
+    may_record.set()
+    with pytest.raises(asyncio.CancelledError):
+        await working
+    assert statuses(client.updates) == ["in_progress", "completed"]
+
+
+async def test_a_tool_call_whose_start_was_sent_when_it_was_cancelled_ends() -> None:
+    client, sent = RecordingClient(), asyncio.Event()
+
+    async def slow(update: Any) -> None:
+        if update.status == "in_progress":
+            client.updates.append(update)
+            sent.set()
+            await asyncio.Event().wait()
+
+    async def work() -> None:
+        async with session(client).turn() as turn, turn.tool_call("Read"):
+            pytest.fail("the block was entered")
+
+    client.before = slow
+    working = asyncio.create_task(work())
+    await sent.wait()
+    working.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await working
+    assert statuses(client.updates) == ["in_progress", "failed"]
+
+
+async def test_a_rejection_ends_the_tool_call_that_asked_and_those_inside_of_it() -> None:
+    calls: list[ToolCall] = []
+
+    async def act(turn: Turn) -> None:
+        async with turn.tool_call("outer") as outer:
+            async with turn.tool_call("inner") as inner:
+                calls.extend((outer, inner))
+                await outer.ask()
+            pytest.fail("the outer tool call went on")
+
+    async with conversation() as talk:
+        assert await talk.prompt(act, "reject_once") == "end_turn"
+        assert [call.rejected for call in calls] == [True, False]
+        assert statuses(talk.updates) == ["in_progress", "in_progress", "failed", "failed"]
+
+
+async def test_a_rejection_in_a_task_group_is_one() -> None:
+    calls: list[ToolCall] = []
+
+    async def act(turn: Turn) -> None:
+        async with turn.tool_call("Read") as call, asyncio.TaskGroup() as tasks:
+            calls.append(call)
+            tasks.create_task(call.ask())
+
+    async with conversation() as talk:
+        assert await talk.prompt(act, "reject_once") == "end_turn"
+        assert calls[0].rejected
+        assert reason(talk) == "Rejected by the user"
+
+
+async def test_a_rejection_beside_another_error_leaves_the_block() -> None:
+    async def act(turn: Turn) -> None:
+        async with turn.tool_call("Read"):
+            raise ExceptionGroup("both", [ValueError("no"), Rejected("Read")])
+
+    async with conversation() as talk:
+        with pytest.raises(RemoteError):
+            await talk.prompt(act)
+        assert reason(talk) == "no"
+
+
+async def test_a_group_of_errors_is_explained_by_the_first() -> None:
+    async def act(turn: Turn) -> None:
+        async def fail() -> None:
+            raise ValueError("no")
+
+        async with turn.tool_call("Read"), asyncio.TaskGroup() as tasks:
+            tasks.create_task(fail())
+
+    async with conversation() as talk:
+        with pytest.raises(RemoteError):
+            await talk.prompt(act)
+        assert reason(talk) == "no"
+
+
+async def test_an_error_that_names_a_file_which_is_no_unicode_is_a_reason() -> None:
+    async def act(turn: Turn) -> None:
+        async with turn.tool_call("Read"):
+            raise FileNotFoundError("no file a\udcff")
+
+    async with conversation() as talk:
+        with pytest.raises(RemoteError):
+            await talk.prompt(act)
+        assert statuses(talk.updates) == ["in_progress", "failed"]
+
+
+async def test_own_code_can_cancel_the_turn() -> None:
+    async def act(turn: Turn) -> None:
+        raise TurnCancelled
+
+    async with conversation() as talk:
+        assert await talk.prompt(act) == "cancelled"
+
+
+async def test_a_tool_call_is_not_opened_again_after_its_end() -> None:
+    async def act(turn: Turn) -> None:
+        async with turn.tool_call("Read") as call:
+            pass
+        for attempt in (call.update, call.ask):
+            with pytest.raises(RuntimeError, match="The tool call 'Read' has ended"):
+                await attempt()
+        with pytest.raises(RuntimeError, match="has ended"):
+            call.output("late")
+
+    async with conversation() as talk:
+        assert await talk.prompt(act) == "end_turn"
+        assert statuses(talk.updates) == ["in_progress", "completed"]
+
+
+async def test_changed_locations_are_paths_as_at_the_start() -> None:
+    async def act(turn: Turn) -> None:
+        async with turn.tool_call("Read") as call:
+            await call.update(locations=["/work/a"], kind="read", raw_input={"path": "a"})
+
+    async with conversation() as talk:
+        await talk.prompt(act)
+        changed = talk.updates[1]
+        assert [location.path for location in changed.locations] == ["/work/a"]
+        assert (changed.kind, changed.raw_input) == ("read", {"path": "a"})
+
+
+async def test_a_cancelled_turn_lets_no_tool_call_go_on() -> None:
+    async def act(turn: Turn) -> None:
+        async with turn.tool_call("first") as first:
+            async with turn.tool_call("second") as second:
+                with pytest.raises(TurnCancelled):
+                    await second.ask()
+            with pytest.raises(TurnCancelled):
+                await first.update()
+
+    async with conversation() as talk:
+        assert await talk.prompt(act, None) == "cancelled"
+
+
+async def test_two_parallel_calls_of_a_tool_ask_once_if_the_answer_is_always() -> None:
+    async def run(turn: Turn) -> None:
+        async with turn.tool_call("Read", tool="read") as call:
+            await call.ask()
+
+    async def act(turn: Turn) -> None:
+        await asyncio.gather(run(turn), run(turn), run(turn))
+
+    async with conversation() as talk:
+        assert await talk.prompt(act, "allow_always") == "end_turn"
+        assert len(talk.client.asked) == 1
+        assert await talk.prompt(act) == "end_turn"
+
+
+async def test_options_with_the_same_id_are_refused_before_the_user_sees_them() -> None:
+    options = [PermissionOption(option_id="x", name=kind, kind=kind) for kind in ("allow_once", "reject_once")]
+
+    async def act(turn: Turn) -> None:
+        async with turn.tool_call("Write") as call:
+            with pytest.raises(ValueError, match="Two options have the id 'x'"):
+                await call.ask(options)
+
+    async with conversation() as talk:
+        assert await talk.prompt(act) == "end_turn"
+        assert talk.client.asked == []
+
+
+def reason(talk: Conversation) -> str:
+    return str(talk.updates[-1].content[-1].content.text)
