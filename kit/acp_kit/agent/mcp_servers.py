@@ -6,7 +6,7 @@ It needs the extra `mcp`: `pip install 'acp-bindings[mcp]'`.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Iterator, Sequence
+from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from importlib import import_module
 from importlib.metadata import version
@@ -56,6 +56,7 @@ class McpServers:
         self._sse = sse
         self._deadline = connect_deadline
         self._connections: dict[str, _Connection] = {}
+        self._connecting: dict[str, _Connection] = {}
 
     @property
     def capabilities(self) -> McpCapabilities:
@@ -67,27 +68,32 @@ class McpServers:
 
         Raises:
             InvalidParams: if two have the same name, or one is of a kind that was not advertised.
-            InternalError: if one can't be started or doesn't answer. It says which and why.
+            InternalError: if one can't be started or doesn't answer, or `close` is called meanwhile. It says which and
+                why.
         """
         self._check(servers)
         connections = {server.name: _Connection(server) for server in servers}
+        self._connecting |= connections
         try:
             async with asyncio.timeout(self._deadline):
                 await asyncio.gather(*(connection.ready() for connection in connections.values()))
         except BaseException as error:
             late = [name for name, connection in connections.items() if not connection.is_ready]
-            await asyncio.gather(*(connection.close() for connection in connections.values()))
+            await _close_all(connections)
             if isinstance(error, TimeoutError):
                 raise InternalError(
                     f"The MCP server {late[0]!r} has not answered for {self._deadline:g} seconds", {"servers": late}
                 ) from error
             raise
+        finally:
+            for name in connections:
+                self._connecting.pop(name, None)
         self._connections |= connections
 
     async def close(self) -> None:
         """Disconnect from all servers, and stop those that were started. May be called twice."""
         connections, self._connections = self._connections, {}
-        await asyncio.gather(*(connection.close() for connection in connections.values()))
+        await _close_all(connections | self._connecting)
 
     async def tools(self) -> list[tuple[str, Tool]]:
         """Return the tools of all servers, each with the name of its server.
@@ -123,14 +129,14 @@ class McpServers:
         return [connection.session for connection in self._connections.values()]
 
     def _check(self, servers: Sequence[McpServer]) -> None:
-        names = set(self._connections)
-        allowed = {"http": self._http, "sse": self._sse}
+        names = {*self._connections, *self._connecting}
+        allowed = {"stdio": True, "http": self._http, "sse": self._sse}
         for server in servers:
             if server.name in names:
                 raise InvalidParams(f"Two MCP servers have the name {server.name!r}", {"server": server.name})
             names.add(server.name)
             kind = getattr(server, "type", "stdio")
-            if not allowed.get(kind, True):
+            if not allowed.get(kind):
                 raise InvalidParams(
                     f"This agent can't use the MCP server {server.name!r}, because it is reached by {kind}",
                     {"server": server.name, "type": kind},
@@ -158,14 +164,12 @@ class _Connection:
         """Wait until the server has answered."""
         await asyncio.shield(self._session)
 
-    async def close(self) -> None:
-        """End the connection, and wait for its end. Cancelling that doesn't leave the server running."""
+    def end(self) -> asyncio.Task[None]:
+        """Begin to end the connection, and return the task that does it."""
         self._end.set()
         if not self._session.done():
             self._task.cancel()
-        await asyncio.wait({self._task})
-        if self._session.done() and not self._session.cancelled():
-            self._session.exception()  # was raised by `ready`, or nobody waits for it any more
+        return self._task
 
     async def _own(self) -> None:
         try:
@@ -175,18 +179,25 @@ class _Connection:
                 await session.initialize()
                 self._session.set_result(session)
                 await self._end.wait()
+        except asyncio.CancelledError as error:
+            self._failed(error, "it was closed")
         except Exception as error:
-            self._failed(error)
-        finally:
-            self._session.cancel()
+            self._failed(error, _reason(error))
 
-    def _failed(self, error: Exception) -> None:
+    def _failed(self, error: BaseException, why: str) -> None:
         """Report why the server can't be used. When it is in use, its session reports errors itself."""
         if not self._session.done():
             name = self._server.name
-            reason = InternalError(f"The MCP server {name!r} can't be used: {_reason(error)}", {"server": name})
+            reason = InternalError(f"The MCP server {name!r} can't be used: {why}", {"server": name})
             reason.__cause__ = error
             self._session.set_exception(reason)
+            self._session.exception()  # perhaps nobody waits for it any more
+
+
+async def _close_all(connections: Mapping[str, _Connection]) -> None:
+    """End connections, and wait for that. Cancelling the wait doesn't leave a server running."""
+    if tasks := [connection.end() for connection in connections.values()]:
+        await asyncio.wait(tasks)
 
 
 @asynccontextmanager
@@ -198,6 +209,8 @@ async def _transport(server: McpServer) -> AsyncGenerator[tuple[Any, Any]]:
                 command=server.command,
                 args=server.args,
                 env={variable.name: variable.value for variable in server.env},
+                # By default, `mcp` waits forever after a byte that isn't UTF-8, such as in a log message on stdout.
+                encoding_error_handler="replace",
             )
             streams: Any = await stack.enter_async_context(mcp.stdio_client(parameters))
         else:

@@ -126,8 +126,10 @@ async def test_a_kind_of_server_that_was_not_advertised_is_refused(server: Any, 
 async def http_server() -> AsyncIterator[tuple[str, list[dict[str, str]]]]:
     """An MCP server by HTTP that answers with JSON, and the headers that it received."""
     received: list[dict[str, str]] = []
+    connections: list[asyncio.Task[Any] | None] = []
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        connections.append(asyncio.current_task())
         while request := await reader.readline():
             headers: dict[str, str] = {}
             while (line := (await reader.readline()).decode().strip()) != "":
@@ -145,6 +147,7 @@ async def http_server() -> AsyncIterator[tuple[str, list[dict[str, str]]]]:
         yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/mcp", received
     finally:
         server.close()
+        await asyncio.gather(*filter(None, connections))
 
 
 def _response(message: dict[str, Any]) -> bytes:

@@ -1,4 +1,4 @@
-"""An MCP server on stdio, for tests: `python mcp_server.py [fail | silent] [pages]`."""
+"""An MCP server on stdio, for tests: `python mcp_server.py [pid <file>] [fail | silent | noisy] [pages]`."""
 
 from __future__ import annotations
 
@@ -33,6 +33,9 @@ def main() -> None:
         sys.exit(3)
     if len(sys.argv) > 2 and sys.argv[1] == "pid":
         Path(sys.argv[2]).write_text(str(os.getpid()))
+    if "noisy" in sys.argv:
+        sys.stdout.buffer.write(b"Starting \xff\n{no JSON\n")
+        sys.stdout.buffer.flush()
     for line in sys.stdin:
         message = json.loads(line)
         if "id" not in message or "silent" in sys.argv:
