@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from acp_kit.client.handlers import FileHandlers, PermissionHandlers, TerminalHandlers, UpdateHandlers
     from acp_kit.client.messages import Compaction, Message
     from acp_kit.client.permissions import PermissionPolicy, allow, ask, reject
-    from acp_kit.client.sessions import ClientSession, deliver_update, open_session
+    from acp_kit.client.sessions import ClientSession, count_unknown, deliver_update, open_session
     from acp_kit.client.snapshots import Entry, Snapshot
     from acp_kit.client.state import SessionState
     from acp_kit.client.terminals import Terminals
@@ -44,6 +44,7 @@ __all__ = [
     "Workspace",
     "allow",
     "ask",
+    "count_unknown",
     "deliver_update",
     "open_session",
     "reject",
@@ -66,6 +67,7 @@ _MODULES = {
     "Workspace": "workspace",
     "allow": "permissions",
     "ask": "permissions",
+    "count_unknown": "sessions",
     "deliver_update": "sessions",
     "open_session": "sessions",
     "reject": "permissions",

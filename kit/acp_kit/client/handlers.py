@@ -12,13 +12,14 @@ List them before `Client`. They are for `acp_bindings.v1`. Type checkers refuse 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from acp_bindings import v1
     from acp_kit.client.permissions import PermissionPolicy
     from acp_kit.client.terminals import Terminals
     from acp_kit.client.workspace import Workspace
+    from acp_runtime import InvalidParams
 
 
 class UpdateHandlers:
@@ -31,6 +32,12 @@ class UpdateHandlers:
         from acp_kit.client.sessions import deliver_update
 
         deliver_update(self.agent, notification)
+
+    async def invalid_notification(self, method: str, params: Any, error: InvalidParams) -> None:
+        """Count an update of a kind that the schema doesn't know, in the state of its session."""
+        from acp_kit.client.sessions import count_unknown
+
+        count_unknown(self.agent, method, params)
 
 
 class FileHandlers:

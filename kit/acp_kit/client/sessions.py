@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from acp_bindings.v1 import (
@@ -18,13 +18,14 @@ from acp_bindings.v1 import (
     RemoteAgent,
     ResumeSessionResponse,
     SessionNotification,
+    SessionUpdateConfigOptionUpdate,
     SessionUpdateCurrentModeUpdate,
     SessionUpdateUserMessageChunk,
 )
 from acp_kit.client.state import SessionState
 from acp_kit.client.turns import Turn
 from acp_kit.profiles import like
-from acp_runtime import ABSENT, ConnectionClosed, RemoteError
+from acp_runtime import ABSENT, ConnectionClosed, InvalidResponse, RemoteError
 
 if TYPE_CHECKING:
     from acp_bindings.v1 import SessionConfigOption
@@ -49,6 +50,7 @@ class ClientSession:
         self.id = session_id
         self.state = SessionState()
         self._turn: Turn | None = None
+        self._is_closed = False
 
     def prompt(self, prompt: str | ContentBlock | Sequence[ContentBlock], *, cancel_deadline: float = 10.0) -> Turn:
         """Send a prompt: `async with session.prompt("hello") as turn`.
@@ -61,7 +63,7 @@ class ClientSession:
             cancel_deadline: how long to wait for the end of a turn that was cancelled, in seconds.
 
         Raises:
-            RuntimeError: when the block is entered, if the last turn has not ended.
+            RuntimeError: when the block is entered, if the last turn has not ended, or the session is closed.
         """
         return Turn(self, self._blocks(prompt), cancel_deadline)
 
@@ -89,8 +91,9 @@ class ClientSession:
             )
         else:
             response = await self.agent.session_set_config_option(session_id=self.id, config_id=config_id, value=value)
-        self.state.opened(NewSessionResponse(session_id=self.id, config_options=response.config_options))
-        return response.config_options
+        options = response.config_options
+        self.state.apply(like(self.agent, SessionUpdateConfigOptionUpdate)(config_options=options))
+        return options
 
     def apply(self, notification: SessionNotification) -> None:
         """Merge an update into the state, and pass it on to the turn. `deliver_update` calls this."""
@@ -100,18 +103,25 @@ class ClientSession:
 
     def begin(self, turn: Turn) -> None:
         """Let a turn receive the updates. A turn calls this when its block is entered."""
+        if self._is_closed:
+            raise RuntimeError("The session is closed. Open it again with `open_session(..., load=session.id)`.")
         if self._turn is not None:
             raise RuntimeError("The last turn of this session has not ended. Leave its block first, or open a session.")
-        self._turn = turn
         chunk = like(self.agent, SessionUpdateUserMessageChunk)
-        for block in turn.blocks:
-            self.state.apply(chunk(content=block))
+        chunks = [chunk(content=block) for block in turn.blocks]
+        self._turn = turn
+        for each in chunks:
+            self.state.apply(each)
         self.state.end_message()
 
     def end(self) -> None:
         """Let the next turn begin. A turn calls this at its end."""
         self._turn = None
         self.state.end_message()
+
+    def close(self) -> None:
+        """Refuse further turns. `open_session` calls this at the end of its block."""
+        self._is_closed = True
 
     def _blocks(self, prompt: str | ContentBlock | Sequence[ContentBlock]) -> list[ContentBlock]:
         if isinstance(prompt, str):
@@ -134,6 +144,20 @@ def deliver_update(agent: RemoteAgent, notification: SessionNotification) -> boo
     if session is not None:
         session.apply(notification)
     return session is not None
+
+
+def count_unknown(agent: RemoteAgent, method: str, params: Any) -> None:
+    """Count an update of a kind that the schema doesn't know, in the state of its session.
+
+    Call it in `Client.invalid_notification`, which is called for such an update.
+    """
+    match params:
+        case {"sessionId": str(session_id), "update": {"sessionUpdate": str(tag)}} if method == "session/update":
+            session = _open.get(agent, {}).get(session_id)
+            if session is not None:
+                session.state.count_unknown(tag)
+        case _:
+            return
 
 
 @asynccontextmanager
@@ -184,9 +208,11 @@ async def open_session(
         try:
             yield session
         finally:
+            session.close()
             await _close(session)
     finally:
-        sessions.pop(session.id, None)
+        if sessions.get(session.id) is session:
+            del sessions[session.id]
 
 
 async def _opened(
@@ -215,5 +241,5 @@ async def _close(session: ClientSession) -> None:
         if session.agent.supports("session/close"):
             async with asyncio.timeout(_CLOSE_SECONDS):
                 await session.agent.session_close(session_id=session.id)
-    except (RemoteError, ConnectionClosed, TimeoutError):
+    except (RemoteError, InvalidResponse, ConnectionClosed, TimeoutError):
         return

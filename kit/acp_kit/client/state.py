@@ -67,6 +67,11 @@ class SessionState:
             change(self, update)
             self._snapshot = None
 
+    def count_unknown(self, tag: str) -> None:
+        """Count an update for which there is no class, if its tag isn't known here."""
+        if tag not in self._CHANGES:
+            self.unknown += 1
+
     def opened(self, response: v1.NewSessionResponse | v1.LoadSessionResponse | v1.ResumeSessionResponse) -> None:
         """Take the modes and the options from the response that created, loaded or resumed the session."""
         if response.modes is not None:

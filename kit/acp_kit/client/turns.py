@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from contextlib import suppress
 from types import TracebackType
 from typing import Protocol
 
 from acp_bindings.v1 import ContentBlock, PromptResponse, RemoteAgent, SessionUpdate, StopReason
 from acp_kit.client.unread import Unread
+from acp_runtime import ConnectionClosed
 
 
 class _Session(Protocol):
@@ -59,31 +61,35 @@ class Turn:
         return self._prompt is not None and self._prompt.done()
 
     async def __aenter__(self) -> Turn:
+        if self._prompt is not None:
+            raise RuntimeError("A turn can be used once. Call `session.prompt` again for another one.")
         self._session.begin(self)
         prompt = self._session.agent.session_prompt(session_id=self._session.id, prompt=self.blocks)
         self._prompt = asyncio.ensure_future(prompt)
-        self._prompt.add_done_callback(lambda _: self._unread.close())
+        self._prompt.add_done_callback(self._on_end)
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        assert self._prompt is not None
+        prompt = self._begun()
         try:
-            if not self._prompt.done():
-                await self._cancel_and_wait(self._prompt)
+            if not prompt.done():
+                await self._cancel_and_wait(prompt)
         finally:
             self._session.end()
-        if error is None and not self._raised and not self._prompt.cancelled():
-            self._prompt.result()  # an error that nobody has seen
+        if error is None and not self._raised and not prompt.cancelled():
+            prompt.result()  # an error that nobody has seen
 
     def __aiter__(self) -> Turn:
         return self
 
     async def __anext__(self) -> SessionUpdate:
+        prompt = self._begun()
         update = await self._unread.get()
         if update is None:
-            await self.wait()
+            if not prompt.cancelled():
+                await self.wait()
             raise StopAsyncIteration
         return update
 
@@ -93,26 +99,45 @@ class Turn:
         Raises:
             RemoteError: if the agent answered with an error.
             ConnectionClosed: if the agent has gone.
+            RuntimeError: if the block was left before the agent answered.
         """
-        assert self._prompt is not None
-        try:
-            return await asyncio.shield(self._prompt)
-        except BaseException:
-            self._raised = True
-            raise
+        prompt = self._begun()
+        await asyncio.wait({prompt})
+        if prompt.cancelled():
+            raise RuntimeError("The turn has no response: its block was left, and the agent didn't answer in time.")
+        self._raised = prompt.exception() is not None
+        return prompt.result()
 
     async def cancel(self) -> None:
-        """Ask the agent to end the turn. It may still send updates before its response."""
-        await self._session.agent.session_cancel(session_id=self._session.id)
+        """Ask the agent to end the turn. It may still send updates before its response.
+
+        Does nothing if the turn has ended.
+        """
+        if not self._begun().done():
+            await self._session.agent.session_cancel(session_id=self._session.id)
 
     def put(self, update: SessionUpdate) -> None:
         """Add an update of the turn. The session calls this."""
         self._unread.put(update)
 
+    def _begun(self) -> asyncio.Task[PromptResponse]:
+        if self._prompt is None:
+            raise RuntimeError("The turn has not begun. Use it in a block: `async with session.prompt(...) as turn`.")
+        return self._prompt
+
+    def _on_end(self, prompt: asyncio.Task[PromptResponse]) -> None:
+        self._unread.close()
+        if not prompt.cancelled():
+            prompt.exception()  # so that asyncio doesn't warn if the block is left with another error
+
     async def _cancel_and_wait(self, prompt: asyncio.Task[PromptResponse]) -> None:
         try:
-            await self.cancel()
-            await asyncio.wait({prompt}, timeout=self._cancel_deadline)
+            with suppress(TimeoutError):
+                # Sending can take long, too, if the agent doesn't read.
+                async with asyncio.timeout(self._cancel_deadline):
+                    with suppress(ConnectionClosed):  # the prompt fails with it as well
+                        await self.cancel()
+                    await asyncio.wait({prompt})
         finally:
             # Without an answer in time, or if this task is cancelled itself. A late answer is ignored.
             if prompt.cancel():
