@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from types import TracebackType
 
 from acp_bindings.v1 import EnvVariable, RemoteClient, ToolCallContentTerminal, WaitForTerminalExitResponse
 from acp_kit.profiles import like
+from acp_kit.uninterrupted import finished_soon
 from acp_runtime import ABSENT
 
-# How long a cancelled turn waits for the id of a terminal that it has asked for, to release it.
-_CREATION_SECONDS = 5.0
+# How long the end of a block waits for the client, in seconds: to release the terminal, or to create it if the turn was
+# cancelled before it did.
+_DEADLINE = 5.0
 
 
 @dataclass(frozen=True)
@@ -37,7 +40,8 @@ class TerminalResult:
 class Terminal:
     """A command in a terminal of the client. Use it as an async context manager.
 
-    The block releases the terminal in every case, which kills a command that still runs. To keep its output in front of
+    The block releases the terminal in every case, which kills a command that still runs. It waits a few seconds for the
+    client's response, so that a turn can end although the client doesn't answer. To keep its output in front of
     the user, add the terminal to a tool call (`call.output(terminal.content)`) before the block ends.
 
     Attributes:
@@ -69,14 +73,20 @@ class Terminal:
         try:
             self.terminal_id = await asyncio.shield(creating)
         except asyncio.CancelledError:
-            await self._release_late(creating)
+            with suppress(Exception):
+                await finished_soon(self._release_late(creating), _DEADLINE)
             raise
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        await self._release(self.terminal_id)
+        try:
+            await finished_soon(self._release(self.terminal_id), _DEADLINE)
+        except Exception as failure:
+            if error is None:
+                raise
+            error.add_note(f"The terminal {self.terminal_id!r} could not be released: {failure}")
 
     @property
     def content(self) -> ToolCallContentTerminal:
@@ -136,12 +146,8 @@ class Terminal:
         return created.terminal_id
 
     async def _release_late(self, creating: asyncio.Future[str]) -> None:
-        """Release a terminal whose creation was cancelled after the request was sent."""
-        done, _ = await asyncio.wait({creating}, timeout=_CREATION_SECONDS)
-        if not done:
-            creating.cancel()
-        elif creating.exception() is None:
-            await self._release(creating.result())
+        """Release a terminal that is created after its block was cancelled."""
+        await self._release(await creating)
 
     async def _release(self, terminal_id: str) -> None:
         await self._client.terminal_release(session_id=self._session_id, terminal_id=terminal_id)
