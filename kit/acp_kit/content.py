@@ -20,6 +20,7 @@ from acp_bindings.v1 import (
     TextResourceContents,
     ToolCallContentDiff,
 )
+from acp_kit.profiles import converted
 
 _UNKNOWN = "application/octet-stream"
 
@@ -76,7 +77,7 @@ def resource(path: str | Path, mime_type: str | None = None) -> ContentBlockReso
         OSError: if the file can't be read.
     """
     file = Path(path).absolute()
-    data, kind = file.read_bytes(), mime_type or guess_type(file.name)[0]
+    data, kind = file.read_bytes(), mime_type or _guessed_type(file)
     try:
         decoded = None if b"\0" in data else data.decode()
     except UnicodeDecodeError:
@@ -98,9 +99,9 @@ def link(path: str | Path, name: str | None = None) -> ContentBlockResourceLink:
         name: what the user sees; without it, the name of the file.
     """
     file = Path(path).absolute()
-    kind = guess_type(file.name)[0]
+    kind = _guessed_type(file)
     size = file.stat().st_size if file.is_file() else None
-    return ContentBlockResourceLink(uri=file.as_uri(), name=name or file.name, mime_type=kind, size=size)
+    return ContentBlockResourceLink(uri=file.as_uri(), name=name or file.name or str(file), mime_type=kind, size=size)
 
 
 def diff(path: str | Path, old: str | None, new: str) -> ToolCallContentDiff:
@@ -124,12 +125,12 @@ def to_text(blocks: Iterable[ContentBlock]) -> str:
 
 
 def prompt_for(agent: RemoteAgent, blocks: Iterable[ContentBlock]) -> list[ContentBlock]:
-    """Return the blocks of a prompt if the agent can take all of them.
+    """Return the blocks of a prompt if the agent can take all of them, as blocks of the agent's profile.
 
     Raises:
         UnsupportedContent: if it can't. The message says which and why; `link` always works.
     """
-    found = [*blocks]
+    found = [converted(agent, block) for block in blocks]
     capabilities = agent.capabilities and agent.capabilities.prompt_capabilities
     refused = [*_refused(found, capabilities or PromptCapabilities())]
     if refused:
@@ -165,6 +166,12 @@ def _as_text(block: ContentBlock) -> str:
     return f"[{block.mime_type}: {uri}]" if uri else f"[{block.mime_type}]"
 
 
+def _guessed_type(file: Path) -> str | None:
+    """Return the type that the name of a file tells; None for a compressed file, which is not what is inside of it."""
+    kind, compression = guess_type(file.name)
+    return None if compression else kind
+
+
 def _encoded(source: str | Path | bytes) -> str:
     data = source if isinstance(source, bytes) else Path(source).read_bytes()
     return b64encode(data).decode()
@@ -173,7 +180,7 @@ def _encoded(source: str | Path | bytes) -> str:
 def _media_type(source: str | Path | bytes, kind: str) -> str:
     if isinstance(source, bytes):
         raise ValueError(f"Bytes have no name that tells their type. Pass mime_type='{kind}/...'.")
-    found = guess_type(Path(source).name)[0]
+    found = _guessed_type(Path(source))
     if found is None or not found.startswith(f"{kind}/"):
         raise ValueError(f"{Path(source).name!r} doesn't tell which type it has. Pass mime_type='{kind}/...'.")
     return found

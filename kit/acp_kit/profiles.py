@@ -1,7 +1,7 @@
 """The classes of another profile that have the same messages.
 
 acp_kit is written for `acp_bindings.v1`. Proxies and requests of `v1_unstable` work too: for them, messages are built
-with the classes of that profile.
+with the classes of that profile, and models of v1 that it is given are converted.
 """
 
 from __future__ import annotations
@@ -22,6 +22,18 @@ def like(other: object, cls: type[T]) -> type[T]:
     """
     profile = _profile(cast("Any", type(other)))
     return cls if profile is None else cast("type[T]", getattr(import_module(profile), cls.__name__))
+
+
+def converted(other: object, model: T) -> T:
+    """Return a model of `acp_bindings.v1`, converted to the profile of another object if that is another one.
+
+    Args:
+        other: a proxy, or an instance of a model.
+        model: the model. One of another profile than v1 is returned as it is.
+    """
+    cls = cast("Any", type(model))
+    wanted = like(other, cls) if _profile(cls) is None else cls
+    return model if wanted is cls else wanted.model_validate(cast("Any", model).model_dump())
 
 
 @cache

@@ -109,3 +109,9 @@ def test_what_an_agent_does_not_take_is_named(folder: Path) -> None:
 def test_a_diff_has_both_sides() -> None:
     made = content.diff("/a.txt", None, "new")
     assert (made.path, made.old_text, made.new_text, made.type) == ("/a.txt", None, "new", "diff")
+
+
+def test_a_compressed_file_is_not_of_the_type_inside_of_it(folder: Path) -> None:
+    (folder / "notes.txt.gz").write_bytes(b"\x1f\x8b\0")
+    assert content.link(folder / "notes.txt.gz").mime_type is None
+    assert content.resource(folder / "notes.txt.gz").resource.mime_type == "application/octet-stream"

@@ -12,6 +12,7 @@ from acp_bindings.v1 import (
     SessionUpdateAvailableCommandsUpdate,
     UnstructuredCommandInput,
 )
+from acp_kit.content import to_text
 from acp_kit.profiles import like
 
 if TYPE_CHECKING:
@@ -98,12 +99,10 @@ class Commands:
     def find(self, prompt: Sequence[ContentBlock]) -> tuple[Command, str] | None:
         """Return the command that a prompt begins with, and the text after its name; None if it is no command.
 
-        A slash with another name is no command, so `/etc/hosts` reaches the model.
+        Further blocks are part of that text, as `acp_kit.content.to_text` writes them. A slash with another name is no
+        command, so `/etc/hosts` reaches the model.
         """
-        first = prompt[0] if prompt else None
-        if first is None or first.type != "text" or not first.text.strip():
-            return None
-        word, *rest = first.text.split(maxsplit=1)
+        word, *rest = to_text(prompt).split(maxsplit=1) or [""]
         command = self._commands.get(word[1:]) if word.startswith("/") else None
         return None if command is None else (command, "".join(rest).strip())
 

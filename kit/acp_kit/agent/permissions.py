@@ -14,7 +14,7 @@ from acp_bindings.v1 import (
     ToolCallUpdate,
 )
 from acp_kit.agent.errors import TurnCancelled
-from acp_kit.profiles import like
+from acp_kit.profiles import converted, like
 
 _NAMES: Mapping[PermissionOptionKind, str] = {
     "allow_once": "Allow",
@@ -98,7 +98,7 @@ async def ask(
     remembered = memory.get(tool)
     if remembered is not None:
         return Decision(remembered, None)
-    offered = default_options(client) if options is None else list(options)
+    offered = default_options(client) if options is None else [converted(client, option) for option in options]
     for index, option in enumerate(offered):
         if option.option_id in [earlier.option_id for earlier in offered[:index]]:
             raise ValueError(f"Two options have the id {option.option_id!r}")

@@ -26,7 +26,7 @@ from acp_bindings.v1 import (
 from acp_kit.agent.errors import TurnCancelled, is_only
 from acp_kit.agent.files import SessionFiles
 from acp_kit.agent.permissions import PermissionMemory
-from acp_kit.profiles import like
+from acp_kit.profiles import converted, like
 
 if TYPE_CHECKING:
     from acp_kit.agent.terminals import Terminal
@@ -146,7 +146,8 @@ class Turn:
 
     async def plan(self, *entries: PlanEntry) -> None:
         """Send the plan. It replaces the earlier one, so pass all entries each time."""
-        await self.send(like(self.session.client, SessionUpdatePlan)(entries=[*entries]))
+        client = self.session.client
+        await self.send(like(client, SessionUpdatePlan)(entries=[converted(client, entry) for entry in entries]))
 
     async def send(self, update: SessionUpdate) -> None:
         """Send any update. What the agent says afterwards is a new message.
@@ -156,7 +157,7 @@ class Turn:
         """
         self.check()
         self._speaking = None
-        await self.session.send(update)
+        await self.session.send(converted(self.session.client, update))
 
     def check(self) -> None:
         """Raise `TurnCancelled` if the turn was cancelled. All methods that send something do this."""
@@ -248,5 +249,5 @@ class Turn:
         self.check()
         if self._speaking is not kind:
             self._speaking, self._message_id = kind, uuid4().hex
-        block = self._text(text=content) if isinstance(content, str) else content
+        block = self._text(text=content) if isinstance(content, str) else converted(self.session.client, content)
         await self.session.send(kind(content=block, message_id=self._message_id))

@@ -23,7 +23,7 @@ from acp_bindings.v1 import (
     SetSessionModeRequest,
     SetSessionModeResponse,
 )
-from acp_kit.profiles import like
+from acp_kit.profiles import converted, like
 from acp_runtime import InvalidParams
 
 if TYPE_CHECKING:
@@ -48,7 +48,12 @@ def select(
         current: the value at the beginning; without it, the first.
         category: what it is about. The option with the category `mode` is also offered as the session's modes.
         description: more for the user.
+
+    Raises:
+        ValueError: if there are no values.
     """
+    if not values:
+        raise ValueError(f"The option {id!r} needs at least one value")
     return SessionConfigOptionSelect(
         id=id,
         name=name,
@@ -104,7 +109,7 @@ class Settings:
         for option in options:
             if option.id in self._options:
                 raise ValueError(f"Two options have the id {option.id!r}")
-            self._options[option.id] = _in_profile(session, option)
+            self._options[option.id] = converted(session.client, option)
             self._check(option.id, option.current_value)
 
     def __getitem__(self, config_id: str) -> str | bool:
@@ -218,11 +223,6 @@ class Settings:
         client = self._session.client
         update = like(client, SessionUpdateCurrentModeUpdate)(current_mode_id=self.mode or "")
         await client.session_update(session_id=self._session.id, update=update)
-
-
-def _in_profile(session: Session, option: SessionConfigOption) -> SessionConfigOption:
-    cls = like(session.client, type(option))
-    return option if isinstance(option, cls) else cls.model_validate(option.model_dump())
 
 
 def _values(option: SessionConfigOptionSelect) -> Iterator[SessionConfigSelectOption]:

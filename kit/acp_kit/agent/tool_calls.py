@@ -24,7 +24,7 @@ from acp_bindings.v1 import (
 )
 from acp_kit.agent.errors import Rejected, TurnCancelled, is_only
 from acp_kit.agent.permissions import ask
-from acp_kit.profiles import like
+from acp_kit.profiles import converted, like
 from acp_kit.uninterrupted import uninterrupted
 
 Output: TypeAlias = str | ContentBlock | ToolCallContent
@@ -222,11 +222,13 @@ class ToolCall:
 
     def _located(self, locations: Sequence[str | ToolCallLocation]) -> list[ToolCallLocation]:
         location = like(self._client, ToolCallLocation)
-        return [location(path=each) if isinstance(each, str) else each for each in locations]
+        return [location(path=each) if isinstance(each, str) else converted(self._client, each) for each in locations]
 
     def _shown(self, content: Output) -> ToolCallContent:
         if isinstance(content, str):
             content = like(self._client, ContentBlockText)(text=content)
+        else:
+            content = converted(self._client, content)
         # Type checkers follow single comparisons only.
         if content.type == "content" or content.type == "diff" or content.type == "terminal":  # noqa: PLR1714
             return content

@@ -55,6 +55,13 @@ def test_a_prompt_without_text_is_no_command(commands: Commands) -> None:
     assert found(commands, ContentBlockResourceLink(name="/help", uri="file:///help")) is None
 
 
+def test_the_other_blocks_of_a_prompt_are_part_of_the_text(commands: Commands) -> None:
+    link = ContentBlockResourceLink(name="a.py", uri="file:///a.py")
+    expected = ("compact", "keep\n[a.py](file:///a.py)\nand this")
+    blocks = ContentBlockText(text="/compact keep"), link, ContentBlockText(text="and this")
+    assert found(commands, *blocks) == expected
+
+
 async def test_advertised_commands_say_whether_they_take_input(commands: Commands) -> None:
     async def act(turn: Turn) -> None:
         await commands.advertise(turn.session)

@@ -196,6 +196,11 @@ def test_a_beginning_that_is_no_value_and_a_second_id_are_refused() -> None:
         Settings(session(), [toggle("x", "X"), toggle("x", "X")])
 
 
+def test_an_option_without_values_is_refused() -> None:
+    with pytest.raises(ValueError, match="The option 'x' needs at least one value"):
+        select("x", "X", {})
+
+
 def test_without_an_option_for_it_there_are_no_modes() -> None:
     settings = Settings(session(), [toggle("x", "X")])
     assert (settings.modes, settings.mode) == (None, None)
