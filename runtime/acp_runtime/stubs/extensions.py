@@ -9,9 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Iterator, Mapping
 from copy import copy
-from dataclasses import fields, is_dataclass
 from functools import cache
-from typing import Any, Final, Generic, TypeAlias, TypeVar, cast, get_type_hints, overload
+from typing import Any, Final, Generic, TypeAlias, TypeVar, cast, overload
 
 from pydantic import AliasChoices, TypeAdapter
 from pydantic.fields import FieldInfo
@@ -269,29 +268,36 @@ def _checked_path(wire: str, capability: object) -> tuple[str, ...] | None:
 
 
 def _with_session_of(params: Any, profile: Profile) -> Profile:
-    """Return the profile with the attribute of these params that is its `session` property on the wire."""
+    """Return the profile with the attribute or key of these params that is its `session` property on the wire."""
     attributes = dict(_properties(params))
     if not attributes:
         return profile
     own = copy(profile)
-    own.session_attribute = attributes.get(profile.session, "")
+    own.session = own.session_attribute = attributes.get(profile.session, "")
     return own
 
 
 def _properties(params: Any) -> Iterator[tuple[str, str]]:
-    """Yield the properties of a model or dataclass, each with its attribute."""
-    for name, field in _fields(params).items():
+    """Yield the properties of a model, a dataclass or a TypedDict, each with its attribute or key."""
+    fields: Mapping[str, FieldInfo] | None = getattr(params, "__pydantic_fields__", None)
+    if fields is None:
+        yield from _properties_in(TypeAdapter(params).core_schema)
+        return
+    for name, field in fields.items():
         alias = field.validation_alias
         for each in alias.choices if isinstance(alias, AliasChoices) else (alias or field.alias or name,):
             if isinstance(each, str):
                 yield each, name
 
 
-def _fields(params: Any) -> Mapping[str, FieldInfo]:
-    found: Mapping[str, FieldInfo] | None = getattr(params, "__pydantic_fields__", None)
-    if found is not None:
-        return found
-    if not isinstance(params, type) or not is_dataclass(params):
-        return {}
-    hints = get_type_hints(params, include_extras=True)
-    return {each.name: FieldInfo.from_annotation(hints[each.name]) for each in fields(params)}
+def _properties_in(schema: Any) -> Iterator[tuple[str, str]]:
+    """Yield the same of pydantic's schema, the only place with all aliases of dataclasses and TypedDicts."""
+    definitions = {each["ref"]: each for each in schema.get("definitions", ())}
+    while "schema" in schema or schema["type"] == "definition-ref":
+        schema = schema["schema"] if "schema" in schema else definitions[schema["schema_ref"]]
+    fields: Any = schema.get("fields", ())
+    # Those of a TypedDict are a dictionary, those of a dataclass a list.
+    for name, field in fields.items() if schema["type"] == "typed-dict" else ((each["name"], each) for each in fields):
+        alias: Any = field.get("validation_alias", name)
+        paths: list[list[str]] = [[alias]] if isinstance(alias, str) else alias
+        yield from ((path[0], name) for path in paths if len(path) == 1)

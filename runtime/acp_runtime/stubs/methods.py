@@ -56,7 +56,7 @@ class Profile:
     ) -> None:
         self.package: Final = package
         self.protocol_version: Final = protocol_version
-        self.session: Final = session
+        self.session = session
         self.version: Final = version
         self.advertised: Final[Mapping[Role, tuple[str, str]]] = {"agent": agent, "client": client}
         self.refuses_lower: Final = refuses_lower

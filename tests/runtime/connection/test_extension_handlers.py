@@ -287,7 +287,7 @@ async def test_rule_15_notifications_of_a_session_are_handled_in_order(link: Lin
     class Slow(PlainAgent):
         @handles(NOTE[kind])
         async def note(self, params: Any) -> None:
-            text = params["text"] if kind == "typed" else params.text
+            text = params["text"] if isinstance(params, dict) else params.text
             if text == "first of a":
                 await release.wait()
             handled.append(text)
@@ -299,7 +299,7 @@ async def test_rule_15_notifications_of_a_session_are_handled_in_order(link: Lin
             params = {"sessionId": session, "text": text}
             await peer.send({"method": f"_acme/note_{kind}", "params": params})
         await peer.until_quiet()
-        await release.wait()
+        await asyncio.wait_for(release.wait(), 10)
     assert handled == ["first of b", "first of a", "second of a"]
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated, Any, Generic, NotRequired, TypeVar
 
-from pydantic import BaseModel, Field, field_validator
+from pydantic import AliasChoices, BaseModel, ConfigDict, Field, field_validator
 from pydantic.alias_generators import to_camel
 from typing_extensions import TypedDict
 
@@ -51,6 +51,49 @@ class Aliased:
 
     text: str
     session: Annotated[str, Field(alias="sessionId")]
+
+
+@dataclass
+class Assigned:
+    """A dataclass with an alias in the default of a field."""
+
+    text: str
+    session: str = Field(alias="sessionId")
+
+
+@dataclass
+class CamelData:
+    """A dataclass that generates its aliases."""
+
+    __pydantic_config__ = ConfigDict(alias_generator=to_camel)
+    text: str
+    session_id: str
+
+
+TextT = TypeVar("TextT")
+
+
+@dataclass
+class Parametrised(Generic[TextT]):
+    """A generic dataclass."""
+
+    text: TextT
+    sessionId: str  # noqa: N815 - a name on the wire
+
+
+class Keyed(TypedDict):
+    """A TypedDict whose keys are not the names on the wire."""
+
+    text: str
+    session: Annotated[str, Field(alias="sessionId")]
+
+
+class Nested(TypedDict):
+    """A TypedDict that contains itself."""
+
+    text: str
+    session: Annotated[str, Field(validation_alias=AliasChoices("session", "sessionId"))]
+    children: NotRequired[list[Nested]]
 
 
 class Typed(TypedDict, total=False):
@@ -114,6 +157,11 @@ NOTE: dict[str, ExtNotification[Any]] = {
     "typed": ExtNotification("_acme/note_typed", Typed),
     "camel": ExtNotification("_acme/note_camel", Camel),
     "aliased": ExtNotification("_acme/note_aliased", Aliased),
+    "assigned": ExtNotification("_acme/note_assigned", Assigned),
+    "camel data": ExtNotification("_acme/note_camel data", CamelData),
+    "generic": ExtNotification("_acme/note_generic", Parametrised[str]),
+    "keyed": ExtNotification("_acme/note_keyed", Keyed),
+    "nested": ExtNotification("_acme/note_nested", Nested),
 }
 """Notifications by the kind of their types."""
 
