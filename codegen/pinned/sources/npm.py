@@ -42,13 +42,13 @@ def npm_versions(package: str) -> list[str]:
     Raises:
         FetchError: npm can't be run, or has no such package.
     """
-    found: Any = parse_json(_npm("view", package, ["versions", "--json", "--loglevel=error"]).encode())
+    found: Any = parse_json(_npm(package, "view", package, "versions", "--json", "--loglevel=error").encode())
     return [str(each) for each in (found if is_array(found) else [found])]
 
 
 def _pack(spec: str, folder: Path) -> Path:
     """Run `npm pack` in a folder and return the archive it wrote."""
-    _npm("pack", spec, ["--ignore-scripts", "--silent", "--loglevel=error"], folder)
+    _npm(spec, "pack", "--ignore-scripts", "--silent", "--loglevel=error", spec, folder=folder)
     archives = list(folder.glob("*.tgz"))
     if len(archives) != 1:
         raise FetchError(
@@ -57,11 +57,11 @@ def _pack(spec: str, folder: Path) -> Path:
     return archives[0]
 
 
-def _npm(command: str, spec: str, options: list[str], folder: Path | None = None) -> str:
-    """Run npm, and return what it printed."""
-    arguments = ["npm", command, spec, *options]
+def _npm(spec: str, *arguments: str, folder: Path | None = None) -> str:
+    """Run npm, and return what it printed. `spec` is what it is about, for errors."""
+    command = ["npm", *arguments]
     try:
-        done = subprocess.run(arguments, cwd=folder, capture_output=True, text=True, check=False, timeout=SECONDS)
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=SECONDS)
     except FileNotFoundError as error:
         raise FetchError("npm is not installed. Install Node.js, or fetch from GitHub or a folder.") from error
     except subprocess.TimeoutExpired as error:
