@@ -82,7 +82,7 @@ class Outgoing:
         self._handler: Handler | None = None
         self._closed: ConnectionClosed | None = None
         self._notifications_stopped = False
-        self.loop = get_running_loop()
+        self.loop: asyncio.AbstractEventLoop = get_running_loop()
         self.closed: asyncio.Future[ConnectionClosed] = self.loop.create_future()
 
     async def request(self, method: Request[P, R], params: P) -> R:
