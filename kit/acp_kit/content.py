@@ -34,7 +34,7 @@ class UnsupportedContent(ValueError):
 
     def __init__(self, blocks: Sequence[ContentBlock], reason: str) -> None:
         super().__init__(reason)
-        self.blocks = [*blocks]
+        self.blocks: list[ContentBlock] = [*blocks]
 
 
 def text(value: str) -> ContentBlockText:

@@ -67,10 +67,10 @@ class Session:
         """
         self.client = client
         self.id = session_id
-        self.cwd = Path(cwd)
-        self.roots = (self.cwd, *map(Path, additional_directories))
-        self.permissions = PermissionMemory()
-        self.files = SessionFiles(client, session_id, self.roots)
+        self.cwd: Path = Path(cwd)
+        self.roots: tuple[Path, ...] = (self.cwd, *map(Path, additional_directories))
+        self.permissions: PermissionMemory = PermissionMemory()
+        self.files: SessionFiles = SessionFiles(client, session_id, self.roots)
         self._record = record
 
     async def send(self, update: SessionUpdate) -> None:

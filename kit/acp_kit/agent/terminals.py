@@ -66,7 +66,7 @@ class Terminal:
         self._cwd = cwd
         self._env = env
         self._limit = output_byte_limit
-        self.terminal_id = ""
+        self.terminal_id: str = ""
 
     async def __aenter__(self) -> Terminal:
         creating = asyncio.ensure_future(self._create())

@@ -71,8 +71,8 @@ class ToolCall:
         self._result: dict[str, Any] = {}
         self._has_ended = False
         self.id = tool_call_id
-        self.title = title
-        self.rejected = False
+        self.title: str = title
+        self.rejected: bool = False
         self._about: dict[str, Any] = {
             "title": title,
             "kind": kind,

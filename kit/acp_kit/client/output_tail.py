@@ -23,7 +23,7 @@ class OutputTail:
         self._limit = limit
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
         self._kept = bytearray()
-        self.truncated = False
+        self.truncated: bool = False
 
     def add(self, data: bytes) -> None:
         """Add some bytes of the output."""

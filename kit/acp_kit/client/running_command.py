@@ -61,7 +61,7 @@ class RunningCommand:
     def __init__(
         self, command: str, args: tuple[str, ...], cwd: str | Path | None, env: dict[str, str], limit: int
     ) -> None:
-        self.output = OutputTail(limit)
+        self.output: OutputTail = OutputTail(limit)
         self._output_ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         with ExitStack() as on_failure, deferred_interrupts():
             read, write = os.pipe()

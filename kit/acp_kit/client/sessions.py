@@ -48,7 +48,7 @@ class ClientSession:
     def __init__(self, agent: RemoteAgent, session_id: str) -> None:
         self.agent = agent
         self.id = session_id
-        self.state = SessionState()
+        self.state: SessionState = SessionState()
         self._turn: Turn | None = None
         self._is_closed = False
 

@@ -43,7 +43,7 @@ class SessionState:
     """
 
     def __init__(self) -> None:
-        self.unknown = 0
+        self.unknown: int = 0
         self._timeline: Growing[Entry] = Growing()
         self._notices: Growing[v1.Notice] = Growing()
         self._tool_calls: dict[str, int] = {}  # positions in the timeline

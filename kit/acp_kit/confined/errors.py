@@ -45,7 +45,7 @@ class OutsideRoots(InvalidPath):
     """
 
     def __init__(self, path: str, roots: Iterable[Path]) -> None:
-        self.roots = tuple(roots)
+        self.roots: tuple[Path, ...] = tuple(roots)
         super().__init__(path, f"is outside of {', '.join(map(str, self.roots))}")
 
     def __reduce__(self) -> tuple[object, ...]:
