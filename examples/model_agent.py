@@ -12,6 +12,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from pathlib import Path
 from typing import Any
@@ -23,7 +24,7 @@ from acp_bindings import v1
 from acp_kit.agent import Commands, McpServers, Session, Sessions, Settings, ToolCall, Turn, select
 from acp_kit.content import to_text
 from acp_kit.history import SqlHistory, replay
-from acp_runtime import RequestError
+from acp_runtime import InternalError, RequestError
 
 MODELS = os.environ.get("MODEL", "gpt-4.1").split(",")
 MAX_REQUESTS = 50
@@ -84,7 +85,8 @@ class Conversation:
                 arguments = json.dumps(update.raw_input or {})
                 call = {"id": call_id, "type": "function", "function": {"name": name, "arguments": arguments}}
                 self.messages.append({"role": "assistant", "tool_calls": [call]})
-                self.messages.append({"role": "tool", "tool_call_id": call_id, "content": str(update.raw_output)})
+                result = "This did not finish." if update.raw_output is None else str(update.raw_output)
+                self.messages.append({"role": "tool", "tool_call_id": call_id, "content": result})
             case _:
                 pass
 
@@ -119,8 +121,8 @@ class ModelAgent(v1.Agent):
     async def session_new(self, request: v1.NewSessionRequest) -> v1.NewSessionResponse:
         """Start a session with the client's MCP servers."""
         session = self.sessions.create(self.client, cwd=request.cwd)
-        await self.history.create(session.id, cwd=request.cwd)
         talk = await self._open(session, request.mcp_servers)
+        await self.history.create(session.id, cwd=request.cwd)
         return v1.NewSessionResponse(
             session_id=session.id, modes=talk.settings.modes, config_options=talk.settings.config_options
         )
@@ -141,8 +143,7 @@ class ModelAgent(v1.Agent):
 
     async def session_close(self, request: v1.CloseSessionRequest) -> v1.CloseSessionResponse:
         """Disconnect from the session's MCP servers. Its history stays."""
-        if (talk := self.conversations.pop(request.session_id, None)) is not None:
-            await talk.mcp.close()
+        await self._close(request.session_id)
         self.sessions.remove(request.session_id)
         return v1.CloseSessionResponse()
 
@@ -169,11 +170,16 @@ class ModelAgent(v1.Agent):
         return self.conversations[self.sessions[session_id].id]
 
     async def _open(self, session: Session, servers: list[v1.McpServer]) -> Conversation:
+        await self._close(session.id)
         mcp = McpServers(http=True)
         await mcp.connect(servers)
         await self.commands.advertise(session)
         talk = self.conversations[session.id] = Conversation(session, mcp)
         return talk
+
+    async def _close(self, session_id: str) -> None:
+        if (talk := self.conversations.pop(session_id, None)) is not None:
+            await talk.mcp.close()
 
     async def _clear(self, turn: Turn, text: str) -> None:
         self._conversation(turn.session.id).clear()
@@ -198,26 +204,37 @@ class ModelAgent(v1.Agent):
         """Send the conversation to the model, pass its text on, and return the tool calls that it wants."""
         texts: list[str] = []
         calls: dict[int, dict[str, Any]] = {}
-        ask: Any = self.model.chat.completions.create
-        stream = await ask(model=talk.settings["model"], messages=talk.messages, tools=tools, stream=True)
-        async with stream:
-            async for chunk in stream:
-                for choice in chunk.choices:
-                    if choice.delta.content:
-                        texts.append(choice.delta.content)
-                        await turn.say(choice.delta.content)
-                    add_parts(calls, choice.delta.tool_calls or [])
-                    turn.stop_reason = STOP_REASONS.get(choice.finish_reason, turn.stop_reason)
+        async with aclosing(self._choices(talk, tools)) as choices:
+            async for choice in choices:
+                if choice.delta.content:
+                    texts.append(choice.delta.content)
+                    await turn.say(choice.delta.content)
+                add_parts(calls, choice.delta.tool_calls or [])
+                turn.stop_reason = STOP_REASONS.get(choice.finish_reason, turn.stop_reason)
         wanted = [*calls.values()]
         called = {"tool_calls": wanted} if wanted else {}
         talk.messages.append({"role": "assistant", "content": "".join(texts), **called})
         return wanted
 
+    async def _choices(self, talk: Conversation, tools: list[Any]) -> AsyncGenerator[Any]:
+        """Yield the parts of the model's answer. The client is told what is wrong with the endpoint."""
+        ask: Any = self.model.chat.completions.create
+        try:
+            stream = await ask(model=talk.settings["model"], messages=talk.messages, tools=tools, stream=True)
+            async with stream:
+                async for chunk in stream:
+                    for choice in chunk.choices:
+                        yield choice
+        except Exception as error:  # those of openai, and of the HTTP library that it uses
+            raise InternalError(f"The model did not answer: {error}") from error
+
     async def _run(self, turn: Turn, talk: Conversation, call: dict[str, str]) -> str:
         """Run a tool, and return its result or what went wrong for the model."""
         name = call["name"]
         try:
-            given = json.loads(call["arguments"] or "{}")
+            given: Any = json.loads(call["arguments"] or "{}")
+            if not isinstance(given, dict):
+                return "Error: the arguments are not a JSON object"
             if name == "plan":
                 await turn.plan(*(v1.PlanEntry(priority="medium", **entry) for entry in given["entries"]))
                 return "The user sees the plan."
@@ -231,7 +248,7 @@ class ModelAgent(v1.Agent):
                 result = await self._use(turn, talk, tool, name, given)
                 tool.output(raw=result)
                 return result
-        except (RequestError, OSError, ValueError, KeyError, MCPError) as error:
+        except (RequestError, OSError, ValueError, KeyError, TypeError, MCPError) as error:
             return f"Error: {error}"
         return "The user rejected this."
 

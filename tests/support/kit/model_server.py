@@ -7,7 +7,9 @@ import json
 import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import Any
+from typing import Any, TypeAlias
+
+Answer: TypeAlias = str | int | list[tuple[str, dict[str, Any] | str]]
 
 
 class ModelServer:
@@ -15,12 +17,13 @@ class ModelServer:
 
     Attributes:
         url: the base URL for the client's library.
-        answers: what the model says: a text, or a list of tool calls as name and arguments.
+        answers: what the model says: a text, or a list of tool calls as name and arguments. Arguments that are text are
+            sent as they are. A number is the status of an error; 200 ends the connection in mid-answer.
         requests: the bodies of all requests.
         held: a request waits until this is set before its answer ends.
     """
 
-    def __init__(self, answers: list[str | list[tuple[str, dict[str, Any]]]]) -> None:
+    def __init__(self, answers: list[Answer]) -> None:
         self.url = ""
         self.answers = answers
         self.requests: list[dict[str, Any]] = []
@@ -44,9 +47,19 @@ class ModelServer:
             writer.close()
 
     async def _answer(self, writer: asyncio.StreamWriter) -> None:
+        answer = self.answers.pop(0)
+        if isinstance(answer, int) and answer != 200:
+            body = b'{"error": {"message": "out of order"}}'
+            writer.write(f"HTTP/1.1 {answer} No\r\nContent-Length: {len(body)}\r\n".encode())
+            writer.write(b"Content-Type: application/json\r\nConnection: close\r\nx-should-retry: false\r\n\r\n" + body)
+            await writer.drain()
+            return
         head = ["HTTP/1.1 200 OK", "Content-Type: text/event-stream", "Transfer-Encoding: chunked", "Connection: close"]
         writer.write("\r\n".join([*head, "", ""]).encode())
-        answer = self.answers.pop(0)
+        if isinstance(answer, int):
+            writer.write(_event({"choices": [{"index": 0, "delta": {"content": "half"}, "finish_reason": None}]}))
+            await writer.drain()
+            return
         for delta in _deltas(answer):
             writer.write(_event({"choices": [{"index": 0, "delta": delta, "finish_reason": None}]}))
             await writer.drain()
@@ -59,7 +72,7 @@ class ModelServer:
 
 
 @asynccontextmanager
-async def model_server(*answers: str | list[tuple[str, dict[str, Any]]]) -> AsyncIterator[ModelServer]:
+async def model_server(*answers: Any) -> AsyncIterator[ModelServer]:
     model = ModelServer([*answers])
     server = await asyncio.start_server(model.serve, "127.0.0.1", 0)
     model.url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"
@@ -70,13 +83,13 @@ async def model_server(*answers: str | list[tuple[str, dict[str, Any]]]) -> Asyn
         server.close()
 
 
-def _deltas(answer: str | list[tuple[str, dict[str, Any]]]) -> list[dict[str, Any]]:
+def _deltas(answer: str | list[tuple[str, dict[str, Any] | str]]) -> list[dict[str, Any]]:
     """Return the parts of an answer: words of a text; a tool call with its arguments in two halves."""
     if isinstance(answer, str):
         return [{"role": "assistant", "content": word} for word in re.findall(r"\S+\s*", answer)]
     deltas: list[dict[str, Any]] = []
     for index, (name, arguments) in enumerate(answer):
-        text = json.dumps(arguments)
+        text = arguments if isinstance(arguments, str) else json.dumps(arguments)
         half = len(text) // 2
         first = {"id": f"call_{index}_{name}", "type": "function", "function": {"name": name, "arguments": text[:half]}}
         deltas.append({"tool_calls": [{"index": index, **first}]})
