@@ -14,6 +14,7 @@ from codegen.upgrade.versions import next_version
 from tests.support.codegen.build import STRING, model
 from tests.support.diff.cases import around, holds, may
 from tests.support.releases import schemas_of
+from tests.support.scale import STRESS
 from tests.support.workflows.hub import Hub, new_hub, release, start
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("upgrade")]
@@ -221,19 +222,22 @@ def test_a_report_that_cannot_be_made_fails_with_the_error(hub: Hub, safe: Path)
     assert hub.writes == []
 
 
-@pytest.mark.xdist_group("real upgrade")
-def test_a_real_release_is_proposed_with_the_check_of_user_code(tmp_path: Path) -> None:
-    old, new = schemas_of("2.0.2"), schemas_of("2.1.0")
-    hub = start(new_hub(tmp_path), old)
-    clone = hub.checkout()
-    for name in ("runtime", "tests/typing/user_code"):
-        shutil.copytree(ROOT / name, clone / name, ignore=shutil.ignore_patterns("__pycache__"))
-    hub.push(clone, "Use it", "main")
-    generated, proposed = hub.upgrade(new)
-    assert proposed is not None
-    assert not proposed.failed, generated.log + proposed.log
-    assert (
-        f"User code: no failures in {len(list((ROOT / 'tests/typing/user_code').glob('*.py')))} files."
-        in generated.summary
-    )
-    assert labels(hub) == ["schema-safe"]
+if STRESS:  # `make test` upgrades to real releases in tests/codegen/upgrade/
+
+    @pytest.mark.stress
+    @pytest.mark.xdist_group("real upgrade")
+    def test_a_real_release_is_proposed_with_the_check_of_user_code(tmp_path: Path) -> None:
+        old, new = schemas_of("2.0.2"), schemas_of("2.1.0")
+        hub = start(new_hub(tmp_path), old)
+        clone = hub.checkout()
+        for name in ("runtime", "tests/typing/user_code"):
+            shutil.copytree(ROOT / name, clone / name, ignore=shutil.ignore_patterns("__pycache__"))
+        hub.push(clone, "Use it", "main")
+        generated, proposed = hub.upgrade(new)
+        assert proposed is not None
+        assert not proposed.failed, generated.log + proposed.log
+        assert (
+            f"User code: no failures in {len(list((ROOT / 'tests/typing/user_code').glob('*.py')))} files."
+            in generated.summary
+        )
+        assert labels(hub) == ["schema-safe"]
