@@ -28,10 +28,21 @@ def read_cursor(cursor: str) -> tuple[str, str]:
     """
     try:
         found: Any = json.loads(urlsafe_b64decode(cursor.encode("ascii")))
-    except ValueError:
+        json.dumps(found, ensure_ascii=False).encode()  # a lone surrogate can't be in a query
+    except (ValueError, RecursionError):
         found = None
     match found:
         case [str(updated_at), str(session_id)]:
             return updated_at, session_id
         case _:
             raise InvalidParams("The cursor is not one that session/list returned")
+
+
+def check_limit(limit: int) -> None:
+    """Refuse a part of a list that has no sessions.
+
+    Raises:
+        ValueError: the limit is less than 1.
+    """
+    if limit < 1:
+        raise ValueError(f"limit must be at least 1, not {limit}.")

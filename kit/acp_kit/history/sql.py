@@ -5,22 +5,23 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncGenerator, Generator, Mapping, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType, TracebackType
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import URL, Connection, RowMapping, delete, insert, inspect, literal, make_url, select, tuple_
+from sqlalchemy import URL, RowMapping, delete, insert, literal, make_url, select, tuple_
 from sqlalchemy.exc import DBAPIError, IntegrityError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 
-from acp_kit.history import sqlite, tables
+from acp_kit.history import sqlite
+from acp_kit.history.appends import Appends
 from acp_kit.history.bodies import Bodies
-from acp_kit.history.errors import HistoryError, HistoryTooNew, SessionExists, UnknownSession
-from acp_kit.history.listing import cursor_after, now, read_cursor
-from acp_kit.history.tables import ENTRIES, SCHEMA, SESSIONS, SETTINGS
-from acp_kit.history.writer import SessionWriter, locked
+from acp_kit.history.errors import HistoryDamaged, HistoryError, SessionExists, UnknownSession
+from acp_kit.history.listing import check_limit, cursor_after, now, read_cursor
+from acp_kit.history.tables import ENTRIES, SESSIONS, SETTINGS, create_tables
+from acp_kit.history.writer import SessionWriter, check_id, check_new_id, locked
 from acp_kit.uninterrupted import uninterrupted
 from acp_runtime import ABSENT
 
@@ -59,6 +60,7 @@ class SqlHistory:
         self._opening = asyncio.Lock()
         # Within this process, writers queue here. SQLite would let them poll.
         self._writing = asyncio.Lock()
+        self._appends = Appends(self._writing, self._commit)
 
     async def __aenter__(self) -> SqlHistory:
         await self._opened()
@@ -71,12 +73,11 @@ class SqlHistory:
 
     async def close(self) -> None:
         """Close all connections. The next use opens the database again."""
-        engine, self._engine = self._engine, None
-        if engine is not None:
-            await uninterrupted(engine.dispose())
+        await uninterrupted(self._close())
 
     async def create(self, session_id: str, *, cwd: str, additional_directories: Sequence[str] = ()) -> None:
         """See `HistoryStore.create`."""
+        check_new_id(session_id)
         directories = json.dumps([*additional_directories])
         row = {"session_id": session_id, "cwd": json.dumps(cwd), "additional_directories": directories}
 
@@ -111,12 +112,13 @@ class SqlHistory:
 
     async def info(self, session_id: str) -> SessionInfo:
         """See `HistoryStore.info`."""
-        return _info(await self._session(session_id))
+        return self._info(await self._session(session_id))
 
     async def list(self, *, cwd: str | None = None, cursor: str | None = None, limit: int = 50) -> ListSessionsResponse:
         """See `HistoryStore.list`."""
         from acp_bindings.v1 import ListSessionsResponse
 
+        check_limit(limit)
         key = (SESSIONS.c.updated_at, SESSIONS.c.session_id)
         query = select(SESSIONS).order_by(*(each.desc() for each in key)).limit(limit + 1)
         if cwd is not None:
@@ -126,7 +128,7 @@ class SqlHistory:
         rows = await self._fetch(query)
         last = rows[:limit][-1] if len(rows) > limit else None
         next_cursor = ABSENT if last is None else cursor_after(last["updated_at"], last["session_id"])
-        return ListSessionsResponse(sessions=[*map(_info, rows[:limit])], next_cursor=next_cursor)
+        return ListSessionsResponse(sessions=[*map(self._info, rows[:limit])], next_cursor=next_cursor)
 
     async def rename(self, session_id: str, title: str | None) -> None:
         """See `HistoryStore.rename`."""
@@ -136,24 +138,35 @@ class SqlHistory:
 
     async def delete(self, session_id: str) -> None:
         """See `HistoryStore.delete`."""
-
-        async def write() -> None:
-            async with self._write() as connection:
-                for table in (SESSIONS, ENTRIES, SETTINGS):
-                    await connection.execute(delete(table).where(table.c.session_id == session_id))
-
-        await uninterrupted(write())
+        with suppress(UnknownSession):
+            check_id(session_id)
+            await uninterrupted(self._delete(session_id))
 
     async def fork(self, session_id: str, new_session_id: str, *, cwd: str | None = None) -> None:
         """See `HistoryStore.fork`."""
+        check_new_id(new_session_id)
         await uninterrupted(self._fork(session_id, new_session_id, cwd))
 
+    async def _close(self) -> None:
+        async with self._writing:
+            engine, self._engine = self._engine, None
+            if engine is not None:
+                await engine.dispose()
+
     async def _append(self, session_id: str, updates: Sequence[SessionUpdate]) -> None:
-        async with self._write() as connection:
-            writer = await SessionWriter.lock(connection, session_id, self._bodies, new_rows=len(updates))
-            for update in updates:
-                await writer.append(update)
-            await writer.save()
+        await self._opened()
+        await self._appends.append(session_id, updates)
+
+    async def _commit(self, updates: Mapping[str, Sequence[SessionUpdate]]) -> None:
+        """Append the updates of some sessions in one transaction."""
+        async with self._transaction() as connection:
+            # In the same order in all processes, so that no two wait for each other's sessions.
+            for session_id in sorted(updates):
+                new = updates[session_id]
+                writer = await SessionWriter.lock(connection, session_id, self._bodies, new_rows=len(new))
+                for update in new:
+                    await writer.append(update)
+                await writer.save()
 
     async def _merge_message(self, session_id: str) -> None:
         """Merge the chunks of the last message, so that rows before the session's next position stay as they are."""
@@ -163,6 +176,11 @@ class SqlHistory:
             writer = await SessionWriter.lock(connection, session_id, self._bodies)
             await writer.merge_message()
             await writer.save()
+
+    async def _delete(self, session_id: str) -> None:
+        async with self._write() as connection:
+            for table in (SESSIONS, ENTRIES, SETTINGS):
+                await connection.execute(delete(table).where(table.c.session_id == session_id))
 
     async def _fork(self, session_id: str, new_session_id: str, cwd: str | None) -> None:
         async with self._write() as connection:
@@ -177,10 +195,25 @@ class SqlHistory:
                 await connection.execute(insert(table).from_select(["session_id", *names], copied))
 
     async def _session(self, session_id: str) -> RowMapping:
+        check_id(session_id)
         rows = await self._fetch(select(SESSIONS).where(SESSIONS.c.session_id == session_id))
         if not rows:
             raise UnknownSession(session_id)
         return rows[0]
+
+    def _info(self, row: RowMapping) -> SessionInfo:
+        from acp_bindings.v1 import SessionInfo
+
+        try:
+            return SessionInfo(
+                session_id=row["session_id"],
+                cwd=json.loads(row["cwd"]),
+                additional_directories=json.loads(row["additional_directories"]),
+                title=None if row["title"] is None else json.loads(row["title"]),
+                updated_at=row["updated_at"],
+            )
+        except (TypeError, ValueError) as error:
+            raise HistoryDamaged(f"{self._name} is damaged: the row of a session is invalid") from error
 
     async def _fetch(self, query: Any) -> Sequence[RowMapping]:
         engine = await self._opened()
@@ -190,10 +223,16 @@ class SqlHistory:
 
     @asynccontextmanager
     async def _write(self) -> AsyncGenerator[AsyncConnection, None]:
-        """Return a connection in a transaction that ends with the block."""
+        """Return a connection in a transaction that ends with the block, when it is this task's turn to write."""
+        await self._opened()
+        async with self._writing, self._transaction() as connection:
+            yield connection
+
+    @asynccontextmanager
+    async def _transaction(self) -> AsyncGenerator[AsyncConnection, None]:
         engine = await self._opened()
         with self._explained():
-            async with self._writing, engine.begin() as connection:
+            async with engine.begin() as connection:
                 yield connection
 
     @contextmanager
@@ -233,7 +272,7 @@ class SqlHistory:
 
     async def _create_tables(self, engine: AsyncEngine) -> None:
         async with engine.begin() as connection:
-            await connection.run_sync(_create_tables, self._name)
+            await connection.run_sync(create_tables, self._name)
 
 
 def _path_and_url(url_or_path: str | Path) -> tuple[Path | None, URL]:
@@ -249,39 +288,8 @@ def _path_and_url(url_or_path: str | Path) -> tuple[Path | None, URL]:
     return path, URL.create("sqlite+aiosqlite", database=str(path))
 
 
-def _create_tables(connection: Connection, name: str) -> None:
-    """Create the tables that don't exist yet.
-
-    Raises:
-        HistoryTooNew: they have a newer version.
-    """
-    sqlite.lock(connection)
-    if inspect(connection).has_table(SCHEMA.name):
-        version = connection.execute(select(SCHEMA.c.version)).scalar_one()
-        if version > tables.VERSION:
-            raise HistoryTooNew(
-                f"{name} has version {version} of its tables, and this version of acp-bindings knows {tables.VERSION}. "
-                "Upgrade acp-bindings, or use another history."
-            )
-        return
-    tables.METADATA.create_all(connection)
-    connection.execute(insert(SCHEMA).values(version=tables.VERSION))
-
-
 async def _add_session(connection: AsyncConnection, row: Mapping[str, Any]) -> None:
     try:
         await connection.execute(insert(SESSIONS), [dict(row)])
     except IntegrityError:
         raise SessionExists(row["session_id"]) from None
-
-
-def _info(row: RowMapping) -> SessionInfo:
-    from acp_bindings.v1 import SessionInfo
-
-    return SessionInfo(
-        session_id=row["session_id"],
-        cwd=json.loads(row["cwd"]),
-        additional_directories=json.loads(row["additional_directories"]),
-        title=None if row["title"] is None else json.loads(row["title"]),
-        updated_at=row["updated_at"],
-    )

@@ -46,13 +46,15 @@ def check_file(path: Path) -> None:
         HistoryDamaged: it is damaged, or no database.
         HistoryError: it can't be read.
     """
-    if not path.is_file() or path.stat().st_size == 0:
-        return
     try:
+        if not path.is_file() or path.stat().st_size == 0:
+            return
         with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=_PATIENCE)) as file:
             (found,) = file.execute("PRAGMA quick_check(1)").fetchone()
     except sqlite3.Error as error:
         raise explained(path, error) from error
+    except OSError as error:
+        raise HistoryError(f"The history {path} can't be opened: {error.strerror}") from error
     if found != "ok":
         raise HistoryDamaged(f"The history {path} is damaged: {' '.join(found.split())}")
 
@@ -77,7 +79,7 @@ def prepare_file(path: Path) -> None:
 def explained(path: Path, error: BaseException) -> HistoryError:
     """Return the exception for an error of SQLite."""
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
-    if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
+    if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB) or "Could not decode" in str(error):
         return HistoryDamaged(f"The history {path} is damaged: {error}")
     return HistoryError(f"The history {path} can't be used: {error}")
 

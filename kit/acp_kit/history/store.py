@@ -65,9 +65,10 @@ class HistoryStore(Protocol):
         Args:
             cwd: only sessions with this working directory.
             cursor: the `next_cursor` of the previous part.
-            limit: how many sessions to return at most.
+            limit: how many sessions to return at most, at least 1.
 
         Raises:
+            ValueError: the limit is less than 1.
             InvalidParams: the cursor is not one of this store.
         """
         ...

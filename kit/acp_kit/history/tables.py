@@ -4,7 +4,23 @@ from __future__ import annotations
 
 from typing import Final
 
-from sqlalchemy import BigInteger, Column, Index, Integer, MetaData, String, Table, Text
+from sqlalchemy import (
+    BigInteger,
+    Column,
+    Connection,
+    Index,
+    Integer,
+    MetaData,
+    String,
+    Table,
+    Text,
+    insert,
+    inspect,
+    select,
+)
+
+from acp_kit.history import sqlite
+from acp_kit.history.errors import HistoryDamaged, HistoryTooNew
 
 VERSION: Final = 1
 """The version of these tables. A history with a higher one is refused."""
@@ -46,3 +62,25 @@ SETTINGS: Final = Table(
     Column("tag", String, primary_key=True),
     Column("body", Text, nullable=False),
 )
+
+
+def create_tables(connection: Connection, name: str) -> None:
+    """Create the tables that don't exist yet.
+
+    Raises:
+        HistoryDamaged: their version is missing.
+        HistoryTooNew: they have a newer version.
+    """
+    sqlite.lock(connection)
+    if inspect(connection).has_table(SCHEMA.name):
+        found = connection.execute(select(SCHEMA.c.version)).scalars().all()
+        if len(found) != 1 or not isinstance(version := found[0], int):
+            raise HistoryDamaged(f"{name} is damaged: the version of its tables is missing")
+        if version > VERSION:
+            raise HistoryTooNew(
+                f"{name} has version {version} of its tables, and this version of acp-bindings knows {VERSION}. "
+                "Upgrade acp-bindings, or use another history."
+            )
+        return
+    METADATA.create_all(connection)
+    connection.execute(insert(SCHEMA).values(version=VERSION))

@@ -159,6 +159,32 @@ class SessionWriter:
             await self._connection.execute(insert(ENTRIES), rows)
 
 
+def check_id(session_id: str) -> None:
+    """Refuse an id that no database can store.
+
+    Raises:
+        UnknownSession: it has a lone surrogate.
+    """
+    try:
+        session_id.encode()
+    except UnicodeEncodeError:
+        raise UnknownSession(session_id) from None
+
+
+def check_new_id(session_id: str) -> None:
+    """Refuse an id that no database can store, of a session that would be created.
+
+    Raises:
+        ValueError: it has a lone surrogate.
+    """
+    try:
+        check_id(session_id)
+    except UnknownSession:
+        raise ValueError(
+            f"The session id {session_id!r} can't be stored, because it has half of a character."
+        ) from None
+
+
 async def locked(connection: AsyncConnection, session_id: str, new_rows: int = 0) -> RowMapping:
     """Change the row of a session so that nobody else can until the transaction ends, and return it.
 
@@ -170,6 +196,7 @@ async def locked(connection: AsyncConnection, session_id: str, new_rows: int = 0
     Raises:
         UnknownSession: there is no such session.
     """
+    check_id(session_id)
     changes: dict[str, Any] = {"next_position": SESSIONS.c.next_position + new_rows}
     if new_rows:
         changes["updated_at"] = now()

@@ -1,0 +1,123 @@
+"""Damage of any kind to a history's file is reported as `HistoryDamaged`, and odd ids and cursors as what they are."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sqlite3
+from base64 import urlsafe_b64encode
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import event
+
+from acp_bindings import v1
+from acp_kit.history import HistoryDamaged, HistoryError, SqlHistory, UnknownSession
+from acp_runtime import InvalidParams
+from tests.support.kit.histories import KINDS, opened, read
+from tests.support.kit.session_updates import text_chunk
+
+CHANGES = (
+    "DELETE FROM acp_history_schema",
+    "INSERT INTO acp_history_schema VALUES (1)",
+    "UPDATE acp_history_schema SET version = 'new'",
+    "UPDATE acp_history_sessions SET cwd = '{'",
+    "UPDATE acp_history_sessions SET title = 'no JSON'",
+    "UPDATE acp_history_sessions SET additional_directories = '5'",
+    "UPDATE acp_history_entries SET body = CAST(x'FF' AS TEXT)",
+)
+
+
+@pytest.mark.parametrize("change", CHANGES)
+async def test_a_row_that_is_damaged_is_reported(change: str, tmp_path: Path) -> None:
+    path = tmp_path / "history.db"
+    async with SqlHistory(path) as store:
+        await store.create("s", cwd="/")
+        await store.append("s", text_chunk("a"))
+    with closing(sqlite3.connect(path)) as file:
+        file.execute(change)
+        file.commit()
+    store = SqlHistory(path)
+    with pytest.raises(HistoryDamaged, match=r"history\.db is damaged"):
+        await store.list()
+        await read(store)
+    await store.close()
+
+
+async def test_a_name_that_is_too_long_is_an_error_of_the_history(tmp_path: Path) -> None:
+    with pytest.raises(HistoryError, match="can't be opened"):
+        await SqlHistory(tmp_path / ("n" * 300)).list()
+
+
+async def test_a_session_with_half_of_a_character_in_its_id_is_unknown(tmp_path: Path) -> None:
+    async with SqlHistory(tmp_path / "history.db") as store:
+        for attempt in (store.info("\ud800"), store.append("\ud800", text_chunk("a")), store.fork("\ud800", "t")):
+            with pytest.raises(UnknownSession):
+                await attempt
+        with pytest.raises(UnknownSession):
+            await read(store, "\ud800")
+        await store.delete("\ud800")
+        with pytest.raises(ValueError, match="can't be stored"):
+            await store.create("\ud800", cwd="/")
+
+
+@pytest.mark.parametrize("content", ["[" * 100_000, json.dumps(["\ud800", "a"]), json.dumps(["a", "\ud800"])])
+@pytest.mark.parametrize("kind", KINDS)
+async def test_an_odd_cursor_is_refused(kind: str, content: str, tmp_path: Path) -> None:
+    async with opened(kind, tmp_path) as store:
+        with pytest.raises(InvalidParams):
+            await store.list(cursor=urlsafe_b64encode(content.encode()).decode())
+
+
+@pytest.mark.parametrize("kind", KINDS)
+async def test_a_list_of_no_sessions_is_refused(kind: str, tmp_path: Path) -> None:
+    async with opened(kind, tmp_path) as store:
+        await store.create("s", cwd="/")
+        with pytest.raises(ValueError, match="at least 1"):
+            await store.list(limit=0)
+
+
+async def test_appends_of_several_tasks_share_a_commit(tmp_path: Path) -> None:
+    commits: list[Any] = []
+    async with SqlHistory(tmp_path / "history.db") as store:
+        for session_id in "st":
+            await store.create(session_id, cwd="/")
+        event.listen(store._engine.sync_engine, "commit", commits.append)  # type: ignore[union-attr]
+        await asyncio.gather(*(store.append("st"[number % 2], text_chunk(f"{number}.")) for number in range(20)))
+        assert len(commits) < 5
+        assert await read(store, "s") == [text_chunk("".join(f"{number}." for number in range(0, 20, 2)))]
+        assert await read(store, "t") == [text_chunk("".join(f"{number}." for number in range(1, 20, 2)))]
+
+
+async def test_an_append_that_fails_does_not_fail_those_that_wait_with_it(tmp_path: Path) -> None:
+    infinite = v1.SessionUpdateToolCall(tool_call_id="1", title="t", raw_input=float("inf"))
+    async with SqlHistory(tmp_path / "history.db") as store:
+        await store.create("s", cwd="/")
+        results = await asyncio.gather(
+            store.append("s", text_chunk("a")),
+            store.append("missing", text_chunk("b")),
+            store.append("s", text_chunk("c"), infinite),
+            store.append("s", text_chunk("d")),
+            return_exceptions=True,
+        )
+        assert [type(each).__name__ for each in results] == [
+            "NoneType",
+            "UnknownSession",
+            "PydanticSerializationError",
+            "NoneType",
+        ]
+        assert await read(store) == [text_chunk("ad")]
+
+
+async def test_closing_waits_for_appends(tmp_path: Path) -> None:
+    store = SqlHistory(tmp_path / "history.db")
+    await store.create("s", cwd="/")
+    appending = asyncio.create_task(store.append("s", text_chunk("a")))
+    while not store._writing.locked():  # pyright: ignore[reportPrivateUsage]
+        await asyncio.sleep(0)
+    await store.close()
+    assert appending.done()
+    async with store:
+        assert await read(store) == [text_chunk("a")]
