@@ -69,7 +69,8 @@ class PermissionPolicy:
             `cancelled`.
         known_tool_call: returns the tool call with a session id and a tool call id as far as it is known, because many
             agents request permission with the id alone. For example
-            `lambda session_id, id: self.states[session_id].tool_calls.get(id)` with `SessionState`.
+            `lambda session_id, id: self.states[session_id].tool_calls.get(id)` with `SessionState`. If it raises, this
+            is logged and the tool call is rejected.
 
     Raises:
         ValueError: if a rule asks, but there is no `ask`.
@@ -90,7 +91,11 @@ class PermissionPolicy:
 
     async def session_request_permission(self, request: RequestPermissionRequest) -> RequestPermissionResponse:
         """Return the decision about a tool call."""
-        call = self._tool_call(request)
+        try:
+            call = self._tool_call(request)
+        except Exception:
+            _logger.exception("known_tool_call failed. The tool call is rejected.")
+            return _response(request, _REJECT)
         rule = await self._rule(call)
         if rule is None or rule.decision == "ask":
             return await self._asked(request, _tool(call))

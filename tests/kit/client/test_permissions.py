@@ -106,6 +106,13 @@ async def test_without_a_choice_of_the_user_the_tool_call_is_rejected(
     assert await _answer(policy, _request()) == "allow_once"
 
 
+async def test_a_tool_call_that_can_not_be_looked_up_is_rejected(caplog: pytest.LogCaptureFixture) -> None:
+    states: dict[str, SessionState] = {}
+    policy = PermissionPolicy(allow(), known_tool_call=lambda session, id: states[session].tool_calls.get(id))
+    assert await _answer(policy, _request()) == "reject_once"
+    assert "known_tool_call failed" in caplog.text
+
+
 async def test_a_question_that_fails_rejects_the_tool_call(caplog: pytest.LogCaptureFixture) -> None:
     async def broken(_: RequestPermissionRequest) -> str:
         raise RuntimeError("no display")
