@@ -7,7 +7,7 @@ that use it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Iterator, Mapping
+from collections.abc import Callable, Container, Coroutine, Iterator, Mapping
 from copy import copy
 from functools import cache
 from typing import Any, Final, Generic, TypeAlias, TypeVar, cast, overload
@@ -129,15 +129,16 @@ def handles(extension: Any, /) -> Any:
     return mark
 
 
-def find_handled(cls: type, schema: Mapping[str, AnyMethod]) -> Handled:
+def find_handled(cls: type, schema: Mapping[str, AnyMethod], hooks: Container[str]) -> Handled:
     """Return the extension methods that a class handles.
 
     Args:
         cls: the class, with the marks of its bases.
         schema: the methods of the schema that it handles, by the names of their methods in Python.
+        hooks: the names of its methods for other messages.
 
     Raises:
-        TypeError: if two methods handle the same one, or if the schema has it, too.
+        TypeError: if two methods handle the same one, if the schema has it, too, or if its method has another purpose.
     """
     marked: dict[str, tuple[Extension, ...]] = {}
     for base in reversed(cls.__mro__):
@@ -146,25 +147,28 @@ def find_handled(cls: type, schema: Mapping[str, AnyMethod]) -> Handled:
             if own is not None:
                 marked[name] = own
     handled = tuple((name, extension) for name, extensions in marked.items() for extension in extensions)
-    _check_handled(cls, handled, schema)
+    _check_handled(cls, handled, schema, hooks)
     return handled
 
 
-def _check_handled(cls: type, handled: Handled, schema: Mapping[str, AnyMethod]) -> None:
+def _check_handled(cls: type, handled: Handled, schema: Mapping[str, AnyMethod], hooks: Container[str]) -> None:
     wires = {method.wire for method in schema.values()}
-    handlers: dict[tuple[type, str], str] = {}
+    handlers: dict[tuple[type, str], tuple[str, Extension]] = {}
     for name, extension in handled:
         if extension.wire in wires:
             raise TypeError(
                 f"{cls.__name__}.{name} can't handle {extension.wire!r}, because it is a method of the schema. "
                 "Override the method of the base class instead."
             )
-        if name in schema:
+        if name in schema or name in hooks:
+            purpose = repr(schema[name].wire) if name in schema else "other messages"
             raise TypeError(
-                f"{cls.__name__}.{name} can't handle {extension.wire!r}, because it handles {schema[name].wire!r}. "
+                f"{cls.__name__}.{name} can't handle {extension.wire!r}, because it handles {purpose}. "
                 "Give it another name."
             )
-        other = handlers.setdefault((type(extension), extension.wire), name)
+        other, declared = handlers.setdefault((type(extension), extension.wire), (name, extension))
+        if other == name and declared is not extension:
+            raise TypeError(f"{cls.__name__}.{name} handles two declarations of {extension.wire!r}. Keep one of them.")
         if other != name:
             raise TypeError(
                 f"{cls.__name__} handles {extension.wire!r} twice, in {other} and in {name}. Remove one of them, or "

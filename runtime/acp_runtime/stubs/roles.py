@@ -130,7 +130,7 @@ class Handler(ABC):  # noqa: B024 - its abstract methods are in the generated su
         if extensions is not None:
             schema = [method for base in cls.__mro__ for method in _methods_of(base)]
             names = {name: method for method in schema for name in (method.name, *(old[1] for old in method.old_names))}
-            cls._acp_handled = extensions.find_handled(cls, names)
+            cls._acp_handled = extensions.find_handled(cls, names, vars(Handler))
 
     async def ext_request(self, method: str, params: Any) -> Any:
         """Answer a request for an extension method, whose name begins with an underscore.

@@ -172,6 +172,26 @@ def test_two_methods_for_one_name_are_refused() -> None:
                 return params
 
 
+def test_two_declarations_of_one_name_on_a_method_are_refused() -> None:
+    with pytest.raises(TypeError, match=r"Both\.ping handles two declarations of '_acme/ping'\. Keep one of them\."):
+
+        class Both(PlainAgent):
+            @handles(PING)
+            @handles(ExtRequest("_acme/ping", Text, Text))
+            async def ping(self, params: Text) -> Text:
+                return params
+
+
+@pytest.mark.parametrize("hook", ["ext_request", "ext_notification", "invalid_notification"])
+def test_a_method_with_another_purpose_is_refused(hook: str) -> None:
+    @handles(PING)
+    async def ping(self: object, params: Text) -> Text:
+        return params
+
+    with pytest.raises(TypeError, match=rf"Mine\.{hook} can't handle '_acme/ping', because it handles other messages"):
+        type("Mine", (PlainAgent,), {hook: ping})
+
+
 def test_a_second_method_for_an_inherited_name_is_refused() -> None:
     with pytest.raises(TypeError, match="Sub handles '_acme/ping' twice, in ping and in other"):
 
