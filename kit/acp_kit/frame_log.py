@@ -50,7 +50,7 @@ class FrameLog:
         Raises:
             OSError: if the file can't be opened.
         """
-        self._path = Path(path)
+        self._path = Path(path).absolute()
         self._max_bytes = max_bytes
         self._backups = backups
         self._redact = redact
@@ -111,7 +111,7 @@ class FrameLog:
     def _rotate(self) -> None:
         self._close()
         if self._backups == 0:
-            self._path.unlink()
+            self._path.unlink(missing_ok=True)
         for number in range(self._backups, 0, -1):
             older = self._path if number == 1 else self._backup(number - 1)
             if older.exists():

@@ -26,6 +26,9 @@ class FromThread:
 
     def work(call: FromThread) -> None:
         call(client.session_update, session_id=session_id, update=update)
+
+    A thread that waits is taken from its pool. If the called method itself needs a thread of that pool, as
+    `Turn.read_text_file` does for files on the disk, leave one free, or run `work` in an executor of its own.
     """
 
     def __init__(self, loop: asyncio.AbstractEventLoop, start_deadline: float) -> None:
@@ -43,8 +46,12 @@ class FromThread:
         self._refuse_deadlock()
         call = _Call(lambda: method(*args, **keywords))
         self._loop.call_soon_threadsafe(call.start)
-        call.wait_for_start(self._loop, self._start_deadline)
-        return call.wait(self._loop)
+        try:
+            call.wait_for_start(self._start_deadline)
+            return call.wait(self._loop)
+        except BaseException:
+            call.give_up(self._loop)
+            raise
 
     def _refuse_deadlock(self) -> None:
         try:
@@ -94,8 +101,8 @@ class _Call(Generic[R]):
             if self._given_up:
                 return
             self._started.set_result(None)
-        self._task = asyncio.ensure_future(self._run())
-        self._task.add_done_callback(self._finish)
+            self._task = asyncio.ensure_future(self._run())
+            self._task.add_done_callback(self._finish)
 
     async def _run(self) -> R:
         return await self._begin()
@@ -110,7 +117,7 @@ class _Call(Generic[R]):
         else:
             self._result.set_exception(error)
 
-    def wait_for_start(self, loop: asyncio.AbstractEventLoop, deadline: float) -> None:
+    def wait_for_start(self, deadline: float) -> None:
         try:
             self._started.result(deadline)
         except NotYet:
@@ -131,12 +138,11 @@ class _Call(Generic[R]):
                     return self._result.result()  # a TimeoutError of the method itself
                 if not loop.is_running():
                     raise RuntimeError("The event loop of the connection stopped before the method returned.") from None
-            except BaseException:
-                self._cancel(loop)
-                raise
 
-    def _cancel(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Cancel the call if the thread stops waiting for it, as on Ctrl-C."""
+    def give_up(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Cancel the call, or don't begin it: the thread stops waiting for it, as on Ctrl-C."""
+        with self._lock:
+            self._given_up = True
         task: Any = self._task
         if task is not None and not self._result.done() and loop.is_running():
             loop.call_soon_threadsafe(task.cancel)

@@ -77,6 +77,20 @@ def test_without_backups_a_full_file_begins_anew(tmp_path: Path) -> None:
     assert [file.name for file in tmp_path.iterdir()] == ["acp.jsonl"]
 
 
+@pytest.mark.parametrize("backups", [0, 1])
+def test_a_log_goes_on_after_its_file_was_removed_or_the_folder_changed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, backups: int
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with FrameLog("acp.jsonl", max_bytes=1, backups=backups) as log:
+        log("in", b'"a"', 1.0)
+        (tmp_path / "acp.jsonl").unlink()
+        (tmp_path / "other").mkdir()
+        monkeypatch.chdir(tmp_path / "other")
+        log("in", b'"b"', 1.0)
+    assert [entry["message"] for entry in entries(tmp_path / "acp.jsonl")] == ["b"]
+
+
 def test_a_message_larger_than_the_limit_has_a_file_of_its_own(tmp_path: Path) -> None:
     path = tmp_path / "acp.jsonl"
     with FrameLog(path, max_bytes=100, backups=5) as log:

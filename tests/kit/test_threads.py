@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from acp_bindings.v1 import ContentBlockText, SessionUpdateAgentMessageChunk
+from acp_kit import threads
 from acp_kit.agent import Turn
 from acp_kit.threads import FromThread, from_thread
 from acp_runtime import CapabilityError
@@ -130,6 +131,27 @@ async def test_a_loop_that_waits_for_the_thread_is_noticed_and_nothing_is_sent()
         thread, raised = in_a_thread(lambda: call(send))
         thread.join()  # blocks the loop, as the mistake does
         assert "Is it waiting for this thread?" in str(raised[0])
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        assert sent == []
+
+
+async def test_a_thread_that_is_interrupted_before_its_call_begins_calls_nothing() -> None:
+    async with conversation() as talk:
+        call = from_thread(talk.agent)
+        sent: list[int] = []
+
+        async def send() -> None:
+            sent.append(1)
+
+        def interrupted(future: Any, timeout: float) -> None:
+            raise KeyboardInterrupt
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(threads.Future, "result", interrupted)
+            thread, raised = in_a_thread(lambda: call(send))
+            thread.join()
+        assert [type(error) for error in raised] == [KeyboardInterrupt]
         await asyncio.sleep(0)
         await asyncio.sleep(0)
         assert sent == []
