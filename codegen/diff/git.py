@@ -54,7 +54,8 @@ def changed_files(repository: Path, *paths: str, otherwise: str) -> list[str]:
 
 def show(ref: str, repository: Path, path: str) -> str:
     """Return the text of a file of a git ref."""
-    return _git(["show", f"{ref}:{path}"], repository).decode("utf-8")
+    # Without "./", git looks from the top of the repository, which may be a folder above.
+    return _git(["show", f"{ref}:./{path}"], repository).decode("utf-8")
 
 
 def branch(repository: Path) -> str:

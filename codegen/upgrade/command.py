@@ -17,7 +17,7 @@ from codegen.files.folders import read_files, write_files
 from codegen.files.replacing import Replacement, replace_all
 from codegen.regen import PACKAGE, differing_files, encoded, render
 from codegen.upgrade.report import report_files, report_since_commit
-from codegen.upgrade.schemas import GENERATED, SCHEMA, fetch_schemas
+from codegen.upgrade.schemas import GENERATED, SCHEMA, Schemas, fetch_schemas
 from codegen.upgrade.summary import Upgrade, nothing_to_do, summarise
 from codegen.upgrade.texts import new_texts, version_after, version_before
 
@@ -44,7 +44,7 @@ def _upgrade(source: str, report_folder: Path | None, repository: Path, temporar
     if schemas.is_pinned:
         return nothing_to_do(schemas.source)
     before = version_before(repository, again=schemas.again)
-    package = _render(schemas.head, before)
+    package = _render(schemas, before)
     report, capabilities = None, list[str]()
     if not schemas.is_same:
         report, capabilities = report_since_commit(schemas.head, repository)
@@ -71,11 +71,20 @@ def _upgrade(source: str, report_folder: Path | None, repository: Path, temporar
     return summary
 
 
-def _render(schema: Path, version: str) -> dict[str, str]:
+def _render(schemas: Schemas, version: str) -> dict[str, str]:
     """Generate the package from the new schemas."""
     try:
-        return render(schema, pinned=True, version=version)
+        return render(schemas.head, pinned=True, version=version)
     except FileError as error:
-        # Usually a file of codegen names something that the new schemas no longer have.
-        error.exit_code = SchemaError.exit_code
+        if _is_generated(schemas.base, version):
+            # A file of codegen names something that the new schemas no longer have.
+            error.exit_code = SchemaError.exit_code
         raise
+
+
+def _is_generated(schema: Path, version: str) -> bool:
+    try:
+        render(schema, pinned=True, version=version)
+    except SchemaError:
+        return False
+    return True

@@ -7,11 +7,12 @@ the minor version stands for the major one, and the patch version for the minor 
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterable
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from codegen.errors import FileError
+from codegen.nodes import is_object
+from codegen.toml import parse_toml
 
 FILE = "pyproject.toml"
 _Version: TypeAlias = tuple[int, int, int]
@@ -63,6 +64,7 @@ def with_version(text: str, version: str) -> str:
 
 def _line(text: str) -> re.Match[str]:
     lines = list(_LINE.finditer(text))
-    if len(lines) != 1 or tomllib.loads(text).get("project", {}).get("version") != lines[0]["version"]:
+    project: Any = parse_toml(text.encode("utf-8"), FILE).get("project")
+    if len(lines) != 1 or not is_object(project) or project.get("version") != lines[0]["version"]:
         raise FileError("", f'{FILE}: Expected one line `version = "..."`, in [project]. Correct the file.')
     return lines[0]

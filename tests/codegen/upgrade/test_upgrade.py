@@ -156,6 +156,16 @@ def test_a_schema_that_lacks_what_codegens_files_name_is_refused_as_one_without_
     assert "`session` is 'sessionId'" in repository.refused(repository.package("3.0.0", without), 1)
 
 
+@pytest.mark.parametrize(
+    "entry", ["]", 'kind = "definition"\nprofiles = ["v1"]\nold = "A"\nnew = "B"\nuntil = "9.0.0"']
+)
+def test_a_file_of_codegen_that_does_not_fit_the_pinned_schemas_either_is_refused_as_broken(
+    repository: Repository, entry: str
+) -> None:
+    repository.write("codegen/renames.toml", f"[[renamed]]\n{entry}\n")
+    assert "codegen/renames.toml" in repository.refused(repository.package("1.1.0", SAFE), 2)
+
+
 def test_a_missing_source_is_refused(repository: Repository) -> None:
     assert "is not a source" in repository.refused(repository.packages / "gone", 2)
 
@@ -195,6 +205,19 @@ def test_after_a_kill_another_run_completes_it(repository: Repository, left: lis
     assert (again.code, again.err) == (0, "")
     assert tree(repository.root).items() >= {each for each in complete.items() if not each[0].startswith(".git/")}
     assert out.splitlines()[-6:] == again.out.splitlines()[-6:]
+
+
+def test_it_runs_twice_in_a_folder_of_a_larger_repository(repository: Repository) -> None:
+    shutil.move(repository.root / ".git", repository.packages / "git")
+    above = repository.root.parent
+    try:
+        for words in (["init", "--quiet"], ["add", "copy"], ["commit", "--quiet", "--message", "All"]):
+            repository.git("-C", str(above), *words)
+        first = repository.upgrade("1.1.0", SAFE)
+        assert repository.upgrade("1.1.0", SAFE).splitlines()[-6:] == first.splitlines()[-6:]
+    finally:
+        shutil.rmtree(above / ".git")
+        shutil.move(repository.packages / "git", repository.root / ".git")
 
 
 def test_a_name_that_is_kept_makes_the_upgrade_a_smaller_one(repository: Repository) -> None:

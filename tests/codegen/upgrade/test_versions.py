@@ -51,7 +51,16 @@ def test_only_the_version_in_pyproject_toml_is_replaced() -> None:
     assert with_version(PYPROJECT, "1.10.0") == PYPROJECT.replace('version = "1.2.3"', 'version = "1.10.0"')
 
 
-@pytest.mark.parametrize("text", ['[tool.x]\nversion = "1"\n', PYPROJECT + 'version = "2"\n', "[project]\n", "]"])
+UNFIT = [
+    '[tool.x]\nversion = "1"\n',
+    f'{PYPROJECT}version = "2"\n',
+    "[project]\n",
+    'project = 1\nversion = "1"\n',
+    f"{PYPROJECT}]",
+]
+
+
+@pytest.mark.parametrize("text", UNFIT)
 def test_a_pyproject_toml_without_one_version_is_refused(text: str) -> None:
     with pytest.raises(FileError, match="Correct the file"):
         read_version(text)
