@@ -238,10 +238,10 @@ class ModelAgent(v1.Agent):
             if name == "plan":
                 await turn.plan(*(v1.PlanEntry(priority="medium", **entry) for entry in given["entries"]))
                 return "The user sees the plan."
-            path = [str(turn.session.cwd / given["path"])] if "path" in given else []
+            paths = [given["path"]] if "path" in given else []
             title = " ".join([name, *(str(value) for key, value in given.items() if key != "content")])
             async with turn.tool_call(
-                title, kind=KINDS.get(name, "other"), tool=name, raw_input=given, locations=path
+                title, kind=KINDS.get(name, "other"), tool=name, raw_input=given, locations=paths
             ) as tool:
                 if name != "read_file" and talk.settings.mode == "ask":
                     await tool.ask()
@@ -259,7 +259,7 @@ class ModelAgent(v1.Agent):
             return text
         if name == "write_file":
             await turn.write_text_file(given["path"], given["content"])
-            tool.diff(str(turn.session.cwd / given["path"]), old=None, new=given["content"])
+            tool.diff(given["path"], old=None, new=given["content"])
             return "Written."
         if name == "run":
             async with turn.terminal("sh", "-c", given["command"], output_byte_limit=50_000) as terminal:

@@ -170,7 +170,7 @@ class Turn:
         *,
         kind: ToolKind = "other",
         tool: str | None = None,
-        locations: Sequence[str | ToolCallLocation] = (),
+        locations: Sequence[str | Path | ToolCallLocation] = (),
         raw_input: Any = None,
         tool_call_id: str | None = None,
     ) -> ToolCall:
@@ -180,7 +180,7 @@ class Turn:
             title: what the user sees.
             kind: what the tool does, by which clients choose an icon.
             tool: the name of the tool. An answer for "always" is remembered for it; without it, for the title.
-            locations: the files that it works on, as absolute paths.
+            locations: the files that it works on, absolute or relative to the session's working directory.
             raw_input: the arguments of the tool.
             tool_call_id: its id; without it, a new one that is unique in all sessions.
         """
@@ -216,7 +216,7 @@ class Turn:
         self,
         command: str,
         *args: str,
-        cwd: str | None = None,
+        cwd: str | Path | None = None,
         env: dict[str, str] | None = None,
         output_byte_limit: int | None = None,
     ) -> Terminal:
@@ -225,7 +225,7 @@ class Turn:
         Args:
             command: the program.
             *args: its arguments.
-            cwd: its working directory, absolute; without it, the session's.
+            cwd: its working directory, absolute or relative to the session's; without it, the session's.
             env: environment variables in addition to the client's own.
             output_byte_limit: how many bytes of output to keep, from the end.
 
@@ -240,7 +240,7 @@ class Turn:
             self.session.id,
             command,
             args,
-            cwd=cwd or str(self.session.cwd),
+            cwd=str(self.session.cwd / (cwd or "")),
             env=env or {},
             output_byte_limit=output_byte_limit,
         )

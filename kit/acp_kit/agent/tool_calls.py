@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from pathlib import Path
 from types import TracebackType
 from typing import Any, Protocol, TypeAlias, cast
 
@@ -60,7 +61,7 @@ class ToolCall:
         *,
         kind: ToolKind,
         tool: str | None,
-        locations: Sequence[str | ToolCallLocation],
+        locations: Sequence[str | Path | ToolCallLocation],
         raw_input: Any,
         tool_call_id: str,
     ) -> None:
@@ -157,22 +158,22 @@ class ToolCall:
         if raw is not None:
             self._result["raw_output"] = raw
 
-    def diff(self, path: str, *, old: str | None, new: str) -> None:
+    def diff(self, path: str | Path, *, old: str | None, new: str) -> None:
         """Add a change of a file to what the user sees.
 
         Args:
-            path: the file, absolute.
+            path: the file, absolute or relative to the session's working directory.
             old: its content before; None for a new file.
             new: its content after.
         """
-        self.output(like(self._client, ToolCallContentDiff)(path=path, old_text=old, new_text=new))
+        self.output(like(self._client, ToolCallContentDiff)(path=self._absolute(path), old_text=old, new_text=new))
 
     async def update(
         self,
         *,
         title: str | None = None,
         kind: ToolKind | None = None,
-        locations: Sequence[str | ToolCallLocation] | None = None,
+        locations: Sequence[str | Path | ToolCallLocation] | None = None,
         raw_input: Any = None,
     ) -> None:
         """Send the output so far and changed fields at once. The arguments are those of `Turn.tool_call`.
@@ -220,9 +221,15 @@ class ToolCall:
             fields["content"] = [*self._content]
         return like(self._client, SessionUpdateToolCallUpdate)(tool_call_id=self.id, **fields)
 
-    def _located(self, locations: Sequence[str | ToolCallLocation]) -> list[ToolCallLocation]:
+    def _located(self, locations: Sequence[str | Path | ToolCallLocation]) -> list[ToolCallLocation]:
         location = like(self._client, ToolCallLocation)
-        return [location(path=each) if isinstance(each, str) else converted(self._client, each) for each in locations]
+        return [
+            location(path=self._absolute(each)) if isinstance(each, (str, Path)) else converted(self._client, each)
+            for each in locations
+        ]
+
+    def _absolute(self, path: str | Path) -> str:
+        return str(self._turn.session.cwd / path)
 
     def _shown(self, content: Output) -> ToolCallContent:
         if isinstance(content, str):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -95,6 +96,19 @@ async def test_a_command_is_run_in_the_session_s_directory_and_released() -> Non
         assert (client.created.command, client.created.args, client.created.cwd) == ("true", ["-q"], "/work")
         assert [(variable.name, variable.value) for variable in client.created.env] == [("A", "1")]
         assert client.created.output_byte_limit == 100
+
+
+@pytest.mark.parametrize("cwd", [Path("/work/sub"), "sub"])
+async def test_a_command_may_have_a_directory_of_its_own(cwd: str | Path) -> None:
+    async def act(turn: Turn) -> None:
+        async with turn.terminal("true", cwd=cwd):
+            pass
+
+    async with conversation(Terminals, TERMINALS) as talk:
+        await talk.prompt(act)
+        created = terminals(talk).created
+        assert created is not None
+        assert created.cwd == "/work/sub"
 
 
 async def test_a_command_that_takes_too_long_is_killed() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -105,6 +106,18 @@ async def test_a_diff_is_content_of_the_tool_call() -> None:
             ("/work/a.txt", None, "new"),
             ("/work/b.txt", "old", "new"),
         ]
+
+
+async def test_paths_may_be_objects_and_relative_to_the_working_directory() -> None:
+    async def act(turn: Turn) -> None:
+        async with turn.tool_call("Edit", locations=[Path("/etc/a"), "b", Path("c")]) as call:
+            call.diff(Path("d"), old=None, new="new")
+
+    async with conversation() as talk:
+        await talk.prompt(act)
+        start, end = talk.updates
+        assert [location.path for location in start.locations] == ["/etc/a", "/work/b", "/work/c"]
+        assert end.content[0].path == "/work/d"
 
 
 async def test_ids_of_tool_calls_are_unique() -> None:
