@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from acp_kit.agent.errors import Rejected, TurnCancelled
     from acp_kit.agent.files import SessionFiles
     from acp_kit.agent.mcp_servers import McpServers
-    from acp_kit.agent.permissions import PermissionMemory
+    from acp_kit.agent.permissions import Decision, PermissionMemory, ask
     from acp_kit.agent.session import Session, Turn
     from acp_kit.agent.sessions import Sessions
     from acp_kit.agent.settings import Settings, select, toggle
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Command",
     "Commands",
+    "Decision",
     "McpServers",
     "PermissionMemory",
     "Rejected",
@@ -39,6 +40,7 @@ __all__ = [
     "ToolCall",
     "Turn",
     "TurnCancelled",
+    "ask",
     "select",
     "toggle",
 ]
@@ -46,6 +48,7 @@ __all__ = [
 _MODULES = {
     "Command": "commands",
     "Commands": "commands",
+    "Decision": "permissions",
     "McpServers": "mcp_servers",
     "PermissionMemory": "permissions",
     "Rejected": "errors",
@@ -58,6 +61,7 @@ _MODULES = {
     "ToolCall": "tool_calls",
     "Turn": "session",
     "TurnCancelled": "errors",
+    "ask": "permissions",
     "select": "settings",
     "toggle": "settings",
 }

@@ -14,6 +14,7 @@ from acp_bindings.v1 import (
 )
 from acp_kit.content import to_text
 from acp_kit.profiles import like
+from acp_runtime import ABSENT
 
 if TYPE_CHECKING:
     from acp_kit.agent.session import Session, Turn
@@ -89,7 +90,7 @@ class Commands:
                 available(
                     name=each.name,
                     description=each.description,
-                    input=None if each.hint is None else takes(hint=each.hint),
+                    input=ABSENT if each.hint is None else takes(hint=each.hint),
                 )
                 for each in self._commands.values()
             ]

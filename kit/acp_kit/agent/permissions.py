@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import ItemsView, Mapping, Sequence
 from dataclasses import dataclass
 from weakref import WeakValueDictionary
 
@@ -54,9 +54,13 @@ class PermissionMemory:
         """Decide for the rest of the session."""
         self._decided[tool] = allowed
 
-    def asking(self, tool: str) -> asyncio.Lock:
+    def items(self) -> ItemsView[str, bool]:
+        """Return all decisions, to show or to keep them: tools, and whether the user always allows them."""
+        return self._decided.items()
+
+    def asking(self, tool: str | None) -> asyncio.Lock:
         """Return the lock to hold while the user is asked, so that "always" holds for parallel calls of a tool, too."""
-        return self._locks.setdefault(tool, asyncio.Lock())
+        return asyncio.Lock() if tool is None else self._locks.setdefault(tool, asyncio.Lock())
 
     def forget(self, tool: str | None = None) -> None:
         """Forget the decision about a tool, or all decisions. The user is asked again then."""
@@ -77,7 +81,7 @@ async def ask(
     session_id: str,
     tool_call: ToolCallUpdate,
     *,
-    tool: str,
+    tool: str | None,
     memory: PermissionMemory,
     options: Sequence[PermissionOption] | None = None,
 ) -> Decision:
@@ -87,7 +91,8 @@ async def ask(
         client: the client that asks the user.
         session_id: the session of the tool call.
         tool_call: the tool call as the user should see it.
-        tool: what an answer for "always" is remembered for, such as the tool's name.
+        tool: what an answer for "always" is remembered for, such as the tool's name. Questions about one tool are asked
+            one after the other. With None, nothing is remembered.
         memory: where it is remembered.
         options: what the user can choose from; without it, allow and reject, once and always.
 
@@ -95,7 +100,20 @@ async def ask(
         TurnCancelled: The user cancelled the turn, or closed the dialog without an answer.
         ValueError: Two options have the same id.
     """
-    remembered = memory.get(tool)
+    async with memory.asking(tool):
+        return await decide(client, session_id, tool_call, tool, memory, options)
+
+
+async def decide(
+    client: RemoteClient,
+    session_id: str,
+    tool_call: ToolCallUpdate,
+    tool: str | None,
+    memory: PermissionMemory,
+    options: Sequence[PermissionOption] | None,
+) -> Decision:
+    """Do what `ask` does, for callers that hold `memory.asking(tool)`."""
+    remembered = None if tool is None else memory.get(tool)
     if remembered is not None:
         return Decision(remembered, None)
     offered = default_options(client) if options is None else [converted(client, option) for option in options]
@@ -108,10 +126,10 @@ async def ask(
     return _decision(response.outcome.option_id, offered, tool, memory)
 
 
-def _decision(option_id: str, offered: list[PermissionOption], tool: str, memory: PermissionMemory) -> Decision:
+def _decision(option_id: str, offered: list[PermissionOption], tool: str | None, memory: PermissionMemory) -> Decision:
     """Find the chosen option. One that was not offered allows nothing."""
     kind = next((option.kind for option in offered if option.option_id == option_id), None)
     allowed = kind in _ALLOWING
-    if kind in _LASTING:
+    if kind in _LASTING and tool is not None:
         memory.remember(tool, allowed=allowed)
     return Decision(allowed, option_id)

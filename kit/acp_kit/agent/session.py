@@ -30,7 +30,7 @@ from acp_kit.profiles import converted, like
 
 if TYPE_CHECKING:
     from acp_kit.agent.terminals import Terminal
-    from acp_kit.agent.tool_calls import ToolCall
+    from acp_kit.agent.tool_calls import Output, ToolCall
 
 Record: TypeAlias = Callable[[str, SessionUpdate], Awaitable[None]]
 
@@ -103,11 +103,14 @@ class Turn:
     Attributes:
         session: the session of the turn.
         stop_reason: why the turn ends. Set it to `max_tokens`, `max_turn_requests` or `refusal` if that is so.
+        open_calls: the tool calls that `ToolCall.start` began and that have not ended, by id. The end of the block ends
+            them as failed.
     """
 
     def __init__(self, session: Session, prompt: Sequence[ContentBlock] = ()) -> None:
         self.session = session
         self.stop_reason: StopReason = "end_turn"
+        self.open_calls: dict[str, ToolCall] = {}
         self._prompt = prompt
         self._speaking: type[Any] | None = None
         self._message_id = ""
@@ -131,18 +134,29 @@ class Turn:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> bool:
+        for call in [*self.open_calls.values()]:
+            if error is None:
+                await call.end("Not finished", failed=True)
+            else:
+                await call.__aexit__(kind, error, traceback)
         if not is_only(error, lambda each: isinstance(each, TurnCancelled)):
             return False
         self.stop_reason = "cancelled"
         return True
 
-    async def say(self, content: str | ContentBlock) -> None:
-        """Send a chunk of the agent's message. Chunks form one message until something else is sent."""
-        await self._chunk(self._message, content)
+    async def say(self, content: str | ContentBlock, *, message_id: str | None = None) -> None:
+        """Send a chunk of the agent's message.
 
-    async def think(self, content: str | ContentBlock) -> None:
-        """Send a chunk of the agent's thoughts. Chunks form one message until something else is sent."""
-        await self._chunk(self._thought, content)
+        Args:
+            content: text, or a block of content.
+            message_id: the message that it belongs to, if the agent has ids of its own. Without it, chunks form one
+                message until something else is sent.
+        """
+        await self._chunk(self._message, content, message_id)
+
+    async def think(self, content: str | ContentBlock, *, message_id: str | None = None) -> None:
+        """Send a chunk of the agent's thoughts. The arguments are those of `say`."""
+        await self._chunk(self._thought, content, message_id)
 
     async def plan(self, *entries: PlanEntry) -> None:
         """Send the plan. It replaces the earlier one, so pass all entries each time."""
@@ -172,6 +186,7 @@ class Turn:
         tool: str | None = None,
         locations: Sequence[str | Path | ToolCallLocation] = (),
         raw_input: Any = None,
+        content: Sequence[Output] = (),
         tool_call_id: str | None = None,
     ) -> ToolCall:
         """Report a tool call from its start to its end: `async with turn.tool_call(...) as call`.
@@ -182,6 +197,7 @@ class Turn:
             tool: the name of the tool. An answer for "always" is remembered for it; without it, for the title.
             locations: the files that it works on, absolute or relative to the session's working directory.
             raw_input: the arguments of the tool.
+            content: what the user sees from the beginning, such as the diff that the tool call will make.
             tool_call_id: its id; without it, a new one that is unique in all sessions.
         """
         from acp_kit.agent.tool_calls import ToolCall
@@ -193,6 +209,7 @@ class Turn:
             tool=tool,
             locations=locations,
             raw_input=raw_input,
+            content=content,
             tool_call_id=tool_call_id or uuid4().hex,
         )
 
@@ -245,9 +262,11 @@ class Turn:
             output_byte_limit=output_byte_limit,
         )
 
-    async def _chunk(self, kind: type[Any], content: str | ContentBlock) -> None:
+    async def _chunk(self, kind: type[Any], content: str | ContentBlock, message_id: str | None) -> None:
         self.check()
-        if self._speaking is not kind:
+        if message_id is not None:
+            self._speaking = None
+        elif self._speaking is not kind:
             self._speaking, self._message_id = kind, uuid4().hex
         block = self._text(text=content) if isinstance(content, str) else converted(self.session.client, content)
-        await self.session.send(kind(content=block, message_id=self._message_id))
+        await self.session.send(kind(content=block, message_id=message_id or self._message_id))

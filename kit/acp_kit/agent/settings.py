@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
 
 from typing_extensions import TypeIs
 
@@ -24,7 +25,7 @@ from acp_bindings.v1 import (
     SetSessionModeResponse,
 )
 from acp_kit.profiles import converted, like
-from acp_runtime import InvalidParams
+from acp_runtime import ABSENT, InvalidParams
 
 if TYPE_CHECKING:
     from acp_kit.agent.session import Session
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 def select(
     id: str,
     name: str,
-    values: Mapping[str, str],
+    values: Mapping[str, str] | Sequence[SessionConfigSelectOption],
     *,
     current: str | None = None,
     category: SessionConfigOptionCategory | None = None,
@@ -44,7 +45,7 @@ def select(
     Args:
         id: its id.
         name: what the user sees.
-        values: the name of each value, by the value's id.
+        values: the name of each value, by the value's id; or the values with their descriptions.
         current: the value at the beginning; without it, the first.
         category: what it is about. The option with the category `mode` is also offered as the session's modes.
         description: more for the user.
@@ -54,13 +55,17 @@ def select(
     """
     if not values:
         raise ValueError(f"The option {id!r} needs at least one value")
+    if isinstance(values, Mapping):
+        options = [SessionConfigSelectOption(value=value, name=text) for value, text in values.items()]
+    else:
+        options = [*values]
     return SessionConfigOptionSelect(
         id=id,
         name=name,
-        options=[SessionConfigSelectOption(value=value, name=text) for value, text in values.items()],
-        current_value=next(iter(values)) if current is None else current,
-        category=category,
-        description=description,
+        options=options,
+        current_value=options[0].value if current is None else current,
+        category=_given(category),
+        description=_given(description),
     )
 
 
@@ -82,8 +87,12 @@ def toggle(
         description: more for the user.
     """
     return SessionConfigOptionBoolean(
-        id=id, name=name, current_value=current, category=category, description=description
+        id=id, name=name, current_value=current, category=_given(category), description=_given(description)
     )
+
+
+def _given(value: str | None) -> Any:
+    return ABSENT if value is None else value
 
 
 class Settings:
@@ -94,11 +103,19 @@ class Settings:
     values are items: `settings["model"]`.
     """
 
-    def __init__(self, session: Session, options: Iterable[SessionConfigOption]) -> None:
+    def __init__(
+        self,
+        session: Session,
+        options: Iterable[SessionConfigOption],
+        *,
+        current: Mapping[str, str | bool] | None = None,
+    ) -> None:
         """Make the settings of a session.
 
         Args:
             session: the session.
+            current: the values of an earlier time, for a session that is loaded. Those that are not offered any more
+                are left out.
             options: the options with the values at the beginning, such as `select(...)` and `toggle(...)` return.
 
         Raises:
@@ -111,6 +128,9 @@ class Settings:
                 raise ValueError(f"Two options have the id {option.id!r}")
             self._options[option.id] = converted(session.client, option)
             self._check(option.id, option.current_value)
+        for config_id, value in (current or {}).items():
+            with suppress(ValueError):
+                self._change(config_id, value)
 
     def __getitem__(self, config_id: str) -> str | bool:
         """Return the current value of an option. Raises KeyError if there is no such option."""
@@ -136,7 +156,7 @@ class Settings:
         return like(client, SessionModeState)(
             current_mode_id=option.current_value,
             available_modes=[
-                mode(id=each.value, name=each.name, description=each.description) for each in _values(option)
+                mode(id=each.value, name=each.name, description=_given(each.description)) for each in _values(option)
             ],
         )
 

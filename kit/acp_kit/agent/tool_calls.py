@@ -24,7 +24,7 @@ from acp_bindings.v1 import (
     ToolKind,
 )
 from acp_kit.agent.errors import Rejected, TurnCancelled, is_only
-from acp_kit.agent.permissions import ask
+from acp_kit.agent.permissions import decide
 from acp_kit.profiles import converted, like
 from acp_kit.uninterrupted import uninterrupted
 
@@ -36,6 +36,7 @@ class _Turn(Protocol):
 
     session: Any
     stop_reason: Any
+    open_calls: dict[str, ToolCall]
 
     def check(self) -> None: ...
 
@@ -63,6 +64,7 @@ class ToolCall:
         tool: str | None,
         locations: Sequence[str | Path | ToolCallLocation],
         raw_input: Any,
+        content: Sequence[Output],
         tool_call_id: str,
     ) -> None:
         self._turn = turn
@@ -77,20 +79,45 @@ class ToolCall:
         self._about: dict[str, Any] = {
             "title": title,
             "kind": kind,
-            "locations": self._located(locations),
+            **({"locations": self._located(locations)} if locations else {}),
             **({} if raw_input is None else {"raw_input": raw_input}),
             **({} if tool is None else {"name": tool}),
         }
 
+        self.output(*content)
+
+    async def start(self) -> ToolCall:
+        """Begin without a block, if the result comes as an event. `end` ends it, or else the turn does, as failed."""
+        await self.__aenter__()
+        self._turn.open_calls[self.id] = self
+        return self
+
+    async def end(self, *content: Output, raw: Any = None, failed: bool = False) -> None:
+        """End a tool call that `start` began.
+
+        Args:
+            content: more output, as for `output`.
+            raw: the result as the tool gave it, any JSON value.
+            failed: whether the tool failed.
+
+        Raises:
+            RuntimeError: The tool call has ended.
+        """
+        self.output(*content, raw=raw)
+        await self._end("failed" if failed else "completed", **self._result)
+
     async def __aenter__(self) -> ToolCall:
         started = like(self._client, SessionUpdateToolCall)
         try:
-            await self._turn.send(started(tool_call_id=self.id, status="in_progress", **self._about))
+            await self._turn.send(started(tool_call_id=self.id, status="in_progress", **self._shown_so_far()))
         except asyncio.CancelledError as error:  # perhaps after it was sent
             self.output(_reason(error))
             await self._end("failed", **self._about)
             raise
         return self
+
+    def _shown_so_far(self) -> dict[str, Any]:
+        return {**self._about, **({"content": [*self._content]} if self._content else {})}
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
@@ -109,11 +136,15 @@ class ToolCall:
             error.add_note(f"The end of the tool call {self.title!r} could not be reported: {failure}")
         return False
 
-    async def ask(self, options: Sequence[PermissionOption] | None = None) -> str | None:
+    async def ask(
+        self, options: Sequence[PermissionOption] | None = None, *, remember: str | bool = True
+    ) -> str | None:
         """Ask the user whether the tool may run. An answer for "always" holds for the tool in this session.
 
         Args:
             options: what the user can choose from; without it, allow and reject, once and always.
+            remember: what an answer for "always" holds for, such as one exact command. By default it holds for the
+                `tool`, or without one for the title. With False, nothing is remembered.
 
         Returns:
             The id of the chosen option; None if an earlier answer held.
@@ -123,16 +154,12 @@ class ToolCall:
             TurnCancelled: The user cancelled the turn. The block of the turn swallows this.
             ValueError: Two options have the same id.
         """
-        session, tool = self._turn.session, self._tool or self.title
-        shown = like(self._client, ToolCallUpdate)(
-            tool_call_id=self.id, status="pending", content=[*self._content], **self._about
-        )
+        session, tool = self._turn.session, self._remembered_for(remember)
+        shown = like(self._client, ToolCallUpdate)(tool_call_id=self.id, status="pending", **self._shown_so_far())
         async with session.permissions.asking(tool):
             self._check()
             try:
-                decision = await ask(
-                    self._client, session.id, shown, tool=tool, memory=session.permissions, options=options
-                )
+                decision = await decide(self._client, session.id, shown, tool, session.permissions, options)
             except TurnCancelled:
                 self._turn.stop_reason = "cancelled"
                 raise
@@ -198,12 +225,18 @@ class ToolCall:
         if self._has_ended:
             raise RuntimeError(f"The tool call {self.title!r} has ended. Use it inside of its block only.")
 
+    def _remembered_for(self, remember: str | bool) -> str | None:
+        if isinstance(remember, str):
+            return remember
+        return (self._tool or self.title) if remember else None
+
     def _is_own_rejection(self, error: BaseException) -> bool:
         return isinstance(error, Rejected) and error.tool_call_id in (None, self.id)
 
     async def _end(self, status: ToolCallStatus, **fields: Any) -> None:
         """Record and send the end, also in a cancelled turn. A cancellation waits for it: nothing stays open."""
         self._has_ended = True
+        self._turn.open_calls.pop(self.id, None)
         await uninterrupted(self._send_end(self._update(status=status, **fields)))
 
     async def _send_end(self, update: SessionUpdate) -> None:

@@ -12,8 +12,9 @@ from acp_bindings.v1 import (
     RequestPermissionOutcomeCancelled,
     RequestPermissionRequest,
     RequestPermissionResponse,
+    ToolCallUpdate,
 )
-from acp_kit.agent import Turn
+from acp_kit.agent import Decision, Turn, ask
 from tests.support.kit.turns import Act, Conversation, KeepingClient, conversation
 
 
@@ -165,3 +166,53 @@ async def test_a_turn_cancelled_while_the_dialog_is_open_closes_it_and_ends() ->
         assert await prompt == "cancelled"
         await talk.client.closed.wait()
         assert statuses(talk) == ["in_progress", "failed"]
+
+
+async def test_always_can_hold_for_one_exact_command_or_for_nothing() -> None:
+    def running(command: str, remember: str | bool) -> Act:
+        async def act(turn: Turn) -> None:
+            async with turn.tool_call(f"Run {command}", tool="run") as call:
+                await call.ask(remember=remember)
+
+        return act
+
+    async with conversation() as talk:
+        await talk.prompt(running("ls", "run ls"), "allow_always")
+        await talk.prompt(running("ls", "run ls"))
+        await talk.prompt(running("rm", "run rm"), "allow_always")
+        await talk.prompt(running("rm", False), "allow_always")
+        await talk.prompt(running("rm", False), "allow_always")
+        assert len(talk.client.asked) == 4
+        assert {asked.tool_call.name for asked in talk.client.asked} == {"run"}
+
+
+async def test_what_the_user_decided_can_be_listed() -> None:
+    decided: list[dict[str, bool]] = []
+
+    async def act(turn: Turn) -> None:
+        decided.append(dict(turn.session.permissions.items()))
+
+    async with conversation() as talk:
+        await talk.prompt(asking("read"), "allow_always")
+        await talk.prompt(asking("write"), "reject_always")
+        await talk.prompt(act)
+        assert decided == [{"read": True, "write": False}]
+
+
+async def test_without_a_tool_call_of_the_kit_two_questions_about_one_tool_are_asked_one_after_the_other() -> None:
+    decisions: list[Decision] = []
+
+    async def question(turn: Turn) -> None:
+        session = turn.session
+        shown = ToolCallUpdate(tool_call_id="c")
+        decisions.append(await ask(session.client, session.id, shown, tool="read", memory=session.permissions))
+
+    async def act(turn: Turn) -> None:
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(question(turn))
+            tasks.create_task(question(turn))
+
+    async with conversation() as talk:
+        await talk.prompt(act, "allow_always")
+        assert decisions == [Decision(True, "allow_always"), Decision(True, None)]
+        assert len(talk.client.asked) == 1

@@ -210,3 +210,20 @@ def test_options_are_those_of_the_profile_of_the_client() -> None:
     channel: Any = None
     settings = Settings(session(v1_unstable.RemoteClient(channel)), [select("x", "X", {"a": "A"}, category="mode")])
     assert isinstance(settings.modes, v1_unstable.SessionModeState)
+
+
+def test_values_of_an_earlier_time_are_taken_if_they_are_still_offered() -> None:
+    options = [select("model", "Model", {"small": "Small", "large": "Large"}), toggle("web", "Web")]
+    settings = Settings(session(), options, current={"model": "huge", "web": True, "gone": "x"})
+    assert (settings["model"], settings["web"]) == ("small", True)
+    assert Settings(session(), options, current={"model": "large"})["model"] == "large"
+
+
+def test_values_can_have_descriptions_and_nothing_is_sent_as_null() -> None:
+    value = SessionConfigSelectOption(value="a", name="A", description="the first")
+    option = select("x", "X", [value], category="mode")
+    assert option.options == [value]
+    assert "description" not in option.model_dump()
+    modes = Settings(session(), [option]).modes
+    assert modes is not None
+    assert modes.model_dump()["availableModes"] == [{"id": "a", "name": "A", "description": "the first"}]

@@ -163,3 +163,58 @@ async def test_a_cancelled_permission_in_a_task_group_ends_the_turn() -> None:
         assert await talk.prompt(act, None, None) == "cancelled"
         last = {update.tool_call_id: update.status for update in talk.updates}
         assert list(last.values()) == ["failed", "failed"]
+
+
+async def test_a_tool_call_can_be_started_and_ended_without_a_block() -> None:
+    async def act(turn: Turn) -> None:
+        call = await turn.tool_call("Search", kind="search").start()
+        await turn.say("meanwhile")
+        await call.end("found", raw=[1])
+        failing = await turn.tool_call("Fetch").start()
+        await failing.end("no network", failed=True)
+        with pytest.raises(RuntimeError, match="has ended"):
+            await call.end()
+
+    async with conversation() as talk:
+        assert await talk.prompt(act) == "end_turn"
+        ends = [update for update in talk.updates if update.session_update == "tool_call_update"]
+        assert [(end.status, texts(end)) for end in ends] == [("completed", ["found"]), ("failed", ["no network"])]
+        assert ends[0].raw_output == [1]
+
+
+async def test_a_tool_call_that_nobody_ended_ends_failed_with_its_turn() -> None:
+    async def forgets(turn: Turn) -> None:
+        await turn.tool_call("Search").start()
+
+    async def raises(turn: Turn) -> None:
+        await turn.tool_call("Search").start()
+        raise ValueError("no index")
+
+    async with conversation() as talk:
+        assert await talk.prompt(forgets) == "end_turn"
+        assert ended(talk) == ("failed", ["Not finished"])
+        with pytest.raises(RemoteError):
+            await talk.prompt(raises)
+        assert ended(talk) == ("failed", ["no index"])
+
+
+async def test_content_given_at_the_beginning_is_shown_at_once() -> None:
+    async def act(turn: Turn) -> None:
+        async with turn.tool_call("Edit", content=["will change a line"]):
+            pass
+
+    async with conversation() as talk:
+        await talk.prompt(act)
+        assert texts(talk.updates[0]) == ["will change a line"]
+        assert "locations" not in talk.updates[0].model_dump()
+
+
+async def test_locations_are_absolute_on_the_wire() -> None:
+    async def act(turn: Turn) -> None:
+        async with turn.tool_call("Read", locations=["notes.txt", "/elsewhere/notes.txt"]):
+            pass
+
+    async with conversation() as talk:
+        await talk.prompt(act)
+        paths = [location.path for location in talk.updates[0].locations]
+        assert paths == ["/work/notes.txt", "/elsewhere/notes.txt"]

@@ -142,3 +142,17 @@ async def test_an_unknown_session_is_answered_with_its_id() -> None:
         with pytest.raises(RemoteError) as raised:
             await talk.agent.session_prompt(session_id="other", prompt=[])
         assert (raised.value.code, raised.value.data) == (-32002, {"sessionId": "other"})
+
+
+async def test_an_agent_can_use_message_ids_of_its_own() -> None:
+    async def act(turn: Turn) -> None:
+        await turn.say("a", message_id="1")
+        await turn.say("b")
+        await turn.say("c", message_id="1")
+        await turn.think("d", message_id="2")
+
+    async with conversation() as talk:
+        await talk.prompt(act)
+        first, second, third, fourth = [update.message_id for update in talk.updates]
+        assert (first, third, fourth) == ("1", "1", "2")
+        assert second not in (None, "1", "2")
