@@ -21,11 +21,13 @@ _LOOK = 1.0
 class FromThread:
     """Calls coroutine functions in the event loop of a connection, and blocks the thread until they return.
 
-    call = from_thread(self.client)
-    await asyncio.to_thread(work, call)
+    For example:
 
-    def work(call: FromThread) -> None:
-        call(client.session_update, session_id=session_id, update=update)
+        call = from_thread(self.client)
+        await asyncio.to_thread(work, call)
+
+        def work(call: FromThread) -> None:
+            call(client.session_update, session_id=session_id, update=update)
 
     A thread that waits is taken from its pool. If the called method itself needs a thread of that pool, as
     `Turn.read_text_file` does for files on the disk, leave one free, or run `work` in an executor of its own.

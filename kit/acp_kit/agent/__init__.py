@@ -1,11 +1,13 @@
 """The agent's side: turns, tool calls, permissions, terminals.
 
-async with self.sessions[request.session_id].turn(request.prompt) as turn:
-    await turn.say("Let me look. ")
-    async with turn.tool_call("Read notes.txt", kind="read") as call:
-        await call.ask()
-        call.output(text)
-return turn.response
+For example:
+
+    async with self.sessions[request.session_id].turn(request.prompt) as turn:
+        await turn.say("Let me look. ")
+        async with turn.tool_call("Read notes.txt", kind="read") as call:
+            await call.ask()
+            call.output(text)
+    return turn.response
 """
 
 from __future__ import annotations

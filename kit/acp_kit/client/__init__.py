@@ -1,15 +1,17 @@
 """The client's side: sessions and their state, files, terminals and permissions.
 
-class MyClient(UpdateHandlers, FileHandlers, Client):
-    def __init__(self, agent: RemoteAgent) -> None:
-        self.agent = agent
-        self.workspace = Workspace("/path/to/project")
+For example:
 
-async with open_session(agent, cwd="/path/to/project") as session:
-    async with session.prompt("hello") as turn:
-        async for update in turn:
-            ...
-print(session.state.text, turn.stop_reason)
+    class MyClient(UpdateHandlers, FileHandlers, Client):
+        def __init__(self, agent: RemoteAgent) -> None:
+            self.agent = agent
+            self.workspace = Workspace("/path/to/project")
+
+    async with open_session(agent, cwd="/path/to/project") as session:
+        async with session.prompt("hello") as turn:
+            async for update in turn:
+                ...
+    print(session.state.text, turn.stop_reason)
 """
 
 from __future__ import annotations

@@ -1,15 +1,17 @@
 """Answers `session/request_permission` by rules, by asking the user, or by what the user decided before.
 
-class MyClient(Client):
-    def __init__(self, agent: RemoteAgent) -> None:
-        self.permissions = PermissionPolicy(
-            reject(under="/path/to/project/secrets"),
-            allow(kinds={"read", "search"}, under="/path/to/project"),
-            ask=self.show_dialog,
-        )
+For example:
 
-    async def session_request_permission(self, request: RequestPermissionRequest) -> RequestPermissionResponse:
-        return await self.permissions.session_request_permission(request)
+    class MyClient(Client):
+        def __init__(self, agent: RemoteAgent) -> None:
+            self.permissions = PermissionPolicy(
+                reject(under="/path/to/project/secrets"),
+                allow(kinds={"read", "search"}, under="/path/to/project"),
+                ask=self.show_dialog,
+            )
+
+        async def session_request_permission(self, request: RequestPermissionRequest) -> RequestPermissionResponse:
+            return await self.permissions.session_request_permission(request)
 """
 
 from __future__ import annotations

@@ -32,8 +32,10 @@ class Update(Protocol):
 class SessionState:
     """A session as its updates describe it. Feed it with `apply`; read it here, or take a `snapshot`.
 
-    async def session_update(self, notification: SessionNotification) -> None:
-        self.states[notification.session_id].apply(notification.update)
+    For example:
+
+        async def session_update(self, notification: SessionNotification) -> None:
+            self.states[notification.session_id].apply(notification.update)
 
     Applying an update takes time proportional to the size of the update, however long the session is. All attributes
     that a `Snapshot` has can be read here, too.

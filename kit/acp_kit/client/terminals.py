@@ -1,17 +1,19 @@
 """Serves the `terminal/*` methods: runs commands for the agent.
 
-class MyClient(Client):
-    def __init__(self, terminals: Terminals) -> None:
-        self.terminals = terminals
+For example:
 
-    async def terminal_create(self, request: CreateTerminalRequest) -> CreateTerminalResponse:
-        return await self.terminals.terminal_create(request)
+    class MyClient(Client):
+        def __init__(self, terminals: Terminals) -> None:
+            self.terminals = terminals
 
-    ...  # and so on for terminal_output, terminal_wait_for_exit, terminal_kill and terminal_release
+        async def terminal_create(self, request: CreateTerminalRequest) -> CreateTerminalResponse:
+            return await self.terminals.terminal_create(request)
 
-async with Terminals("/path/to/project") as terminals:
-    async with spawn_agent(lambda agent: MyClient(terminals), "some-agent") as agent:
-        await agent.initialize(client_capabilities=ClientCapabilities(terminal=True), ...)
+        ...  # and so on for terminal_output, terminal_wait_for_exit, terminal_kill and terminal_release
+
+    async with Terminals("/path/to/project") as terminals:
+        async with spawn_agent(lambda agent: MyClient(terminals), "some-agent") as agent:
+            await agent.initialize(client_capabilities=ClientCapabilities(terminal=True), ...)
 """
 
 from __future__ import annotations

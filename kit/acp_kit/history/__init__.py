@@ -1,9 +1,11 @@
 """Histories of sessions: recorded while an agent works, replayed when a client loads a session.
 
-history = SqlHistory("history.db")                   # or MemoryHistory()
-await history.create("1", cwd="/path/to/project")
-await history.append("1", update)                    # or Sessions(record=history.append)
-await replay(history, "1", client)
+For example:
+
+    history = SqlHistory("history.db")                   # or MemoryHistory()
+    await history.create("1", cwd="/path/to/project")
+    await history.append("1", update)                    # or Sessions(record=history.append)
+    await replay(history, "1", client)
 """
 
 from __future__ import annotations

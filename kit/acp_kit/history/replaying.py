@@ -15,9 +15,11 @@ async def replay(store: HistoryStore, session_id: str, client: SendsUpdates) -> 
     Each update is read when the client has taken the previous one, so a long history needs no more memory than a short
     one. A tool call that was never finished is sent as failed, because nothing will finish it any more.
 
-    async def session_load(self, request: LoadSessionRequest) -> LoadSessionResponse:
-        await replay(self.history, request.session_id, self.client)
-        return LoadSessionResponse()
+    For example:
+
+        async def session_load(self, request: LoadSessionRequest) -> LoadSessionResponse:
+            await replay(self.history, request.session_id, self.client)
+            return LoadSessionResponse()
 
     Raises:
         UnknownSession: there is no such session.
