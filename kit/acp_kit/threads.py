@@ -6,6 +6,8 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as NotYet
+from functools import partial
+from inspect import iscoroutinefunction
 from threading import Lock
 from typing import Any, Generic, ParamSpec, TypeVar
 
@@ -29,13 +31,21 @@ class FromThread:
         def work(call: FromThread) -> None:
             call(client.session_update, session_id=session_id, update=update)
 
+    `call.session_update(session_id=session_id, update=update)` does the same, but type checkers don't see its types.
+
     A thread that waits is taken from its pool. If the called method itself needs a thread of that pool, as
     `Turn.read_text_file` does for files on the disk, leave one free, or run `work` in an executor of its own.
     """
 
-    def __init__(self, loop: asyncio.AbstractEventLoop, start_deadline: float) -> None:
-        self._loop = loop
+    def __init__(self, proxy: Remote, start_deadline: float) -> None:
+        self._proxy = proxy
+        self._loop = proxy.event_loop
         self._start_deadline = start_deadline
+
+    def __getattr__(self, name: str) -> Any:
+        """Return a method of the proxy as one that blocks, and any other attribute of the proxy as it is."""
+        found = getattr(self._proxy, name)
+        return partial(self, found) if iscoroutinefunction(found) else found
 
     def __call__(self, method: Callable[P, Awaitable[R]], /, *args: P.args, **keywords: P.kwargs) -> R:
         """Call a method of the proxy, or any other coroutine function for its event loop, and return its result.
@@ -83,7 +93,7 @@ def from_thread(proxy: Remote, *, start_deadline: float = 30.0) -> FromThread:
             probably blocked by code that waits for this very thread, such as `thread.join()` in a handler: the call is
             given up then, and nothing was sent.
     """
-    return FromThread(proxy.event_loop, start_deadline)
+    return FromThread(proxy, start_deadline)
 
 
 class _Call(Generic[R]):

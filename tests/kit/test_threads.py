@@ -40,6 +40,26 @@ async def test_a_thread_calls_methods_of_the_proxy_and_gets_their_results() -> N
         assert results == ["selected"]
 
 
+async def test_methods_of_the_proxy_can_be_called_by_their_names() -> None:
+    results: list[Any] = []
+
+    def work(turn: Turn) -> None:
+        call = from_thread(turn.session.client)
+        call.session_update(session_id=turn.session.id, update=chunk("hello"))
+        results.append(call.session_request_permission(**permission(turn)).outcome.option_id)
+        results.append(call.supports("terminal/create"))
+        with pytest.raises(AttributeError):
+            call.no_such_method()
+
+    async def act(turn: Turn) -> None:
+        await asyncio.to_thread(work, turn)
+
+    async with conversation() as talk:
+        await talk.prompt(act, "yes")
+        assert [update.content.text for update in talk.updates] == ["hello"]
+        assert results == ["yes", False]
+
+
 def permission(turn: Turn) -> dict[str, Any]:
     from acp_bindings.v1 import PermissionOption, ToolCallUpdate
 
