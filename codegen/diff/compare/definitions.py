@@ -106,11 +106,13 @@ def _renamed(comparison: Comparison, old: Definition, new: Definition) -> None:
 def _compare_old_names(comparison: Comparison) -> None:
     """Find old names that the base keeps and the head doesn't. Those of inline members go with that of their union."""
     old, new = comparison.old.schema, comparison.new.schema
-    gone = [each for each in old.old_names if each.new in comparison.names and not _has(new, each.old)]
+    meant = {each.old: each.new for each in new.old_names} | {name: name for name in new.definitions}
+    names = comparison.names
+    gone = [each for each in old.old_names if each.new in names and meant.get(each.old) != names[each.new]]
     whole = tuple(each.old for each in gone if _is_own(old.definitions[each.new]))
     for each in gone:
         if each.old in whole or not each.old.startswith(whole):
-            before, after = old.definitions[each.new], new.definitions[comparison.names[each.new]]
+            before, after = old.definitions[each.new], new.definitions[names[each.new]]
             implement = breaks(before.name in _payloads(old))
             comparison.add(
                 "definition-old-name-removed",
@@ -123,10 +125,6 @@ def _compare_old_names(comparison: Comparison) -> None:
                 texts=(f"{each.old} = {each.new}", ""),
                 symbols=tuple(comparison.symbol(other.old) for other in gone if other.old.startswith(each.old)),
             )
-
-
-def _has(schema: Schema, name: str) -> bool:
-    return name in schema.definitions or any(each.old == name for each in schema.old_names)
 
 
 def _payloads(schema: Schema) -> set[str | None]:

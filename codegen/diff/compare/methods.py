@@ -80,6 +80,8 @@ def compare_methods(comparison: Comparison, old_unstable: Schema | None, new_uns
         renamed = _renamed(before, after) if rule == "method-renamed" else None
         verdicts = RULES[rule].verdicts.kept() if renamed and renamed.until else None
         methods.add(rule, before, after, (_shown(before), _shown(after)), verdicts, renamed)
+        if renamed:
+            _compare_old_names(methods, before, after)
         if rule != "method-kind-changed":  # a request and a notification have no payloads in common
             _compare_payloads(methods, before, after)
     for method in removed.values():
@@ -185,7 +187,7 @@ def _compare(methods: MethodComparison, old: Method, new: Method) -> None:
 
 def _compare_old_names(methods: MethodComparison, old: Method, new: Method) -> None:
     """Find old names of a method that the base keeps and the head doesn't."""
-    kept = {each.name for each in new.old_names} | {each.name for each in methods.comparison.new.schema.methods}
+    kept = {new.name, *(each.name for each in new.old_names)}
     for each in old.old_names:
         if each.name not in kept:
             methods.add("method-old-name-removed", replace(old, name=each.name), new, (f"{each.wire}: {each.name}", ""))

@@ -120,6 +120,41 @@ def test_an_entry_says_that_a_method_was_renamed_though_the_names_are_not_simila
     assert finding(report(OLD_METHOD, new, entry), "method-renamed").verdicts.letters == "BBSSS"
 
 
+def test_an_old_name_that_is_gone_after_another_rename_breaks_code() -> None:
+    first = Rename("method", PROFILES, "session/mode", "session/set_mode", UNTIL, "agent")
+    old = side(OLD_METHOD, first)
+    assert finding(compare(old, side(NEW_METHOD, METHOD), []), "method-old-name-removed").breaks_python
+    found = compare(old, side(NEW_METHOD, METHOD, replace(first, new=METHOD.new)), [])
+    assert not any(each.breaks_python for each in found.findings)
+
+
+ALONE = model(["alone"], alone=STRING)
+
+
+@pytest.mark.parametrize(
+    ("new", "entries"),
+    [({"Text": model(), "Block": ALONE}, ()), ({"Text": model(), "Other": ALONE}, (replace(UNION, new="Other"),))],
+    ids=["a definition", "an alias"],
+)
+def test_an_old_name_that_means_another_definition_breaks_code(new: Schema, entries: tuple[Rename, ...]) -> None:
+    old = NEW_UNION | {name: each for name, each in new.items() if name != "Block"}
+    found = compare(side(old, UNION), side(NEW_UNION | new, *entries), [])
+    removed = [each.subject for each in found.findings if each.rule == "definition-old-name-removed"]
+    assert removed == ["Block"] * len(PROFILES)
+
+
+def test_an_old_name_that_means_another_method_breaks_code() -> None:
+    entry = replace(METHOD, old="session/mode", new="session/set_mode")
+    found = compare(side(OLD_METHOD, entry), side(OLD_METHOD | request("session/mode", "Other")), [])
+    assert finding(found, "method-old-name-removed").breaks_python
+
+
+def test_an_old_name_that_upstream_uses_again_breaks_nothing() -> None:
+    entries = (replace(METHOD, old=METHOD.new, new=METHOD.old), replace(UNION, old=UNION.new, new=UNION.old))
+    found = compare(side(NEW_METHOD | NEW_UNION, METHOD, UNION), side(OLD_METHOD | OLD_UNION, *entries), [])
+    assert not any(each.breaks_python for each in found.findings)
+
+
 def test_a_renamed_class_of_a_union_member_is_proposed() -> None:
     old = block("Block", {"title": "Words", **model(text=STRING)}, {"title": "Numbers", **model(number=STRING)})
     new = block("Block", {"title": "Text", **model(text=STRING)}, {"title": "Numbers", **model(number=STRING)})
