@@ -11,6 +11,7 @@ import argparse
 import asyncio
 from contextlib import suppress
 from pathlib import Path
+from threading import Thread
 
 from acp_bindings import v1
 from acp_kit.client import (
@@ -36,19 +37,32 @@ class TerminalClient(UpdateHandlers, FileHandlers, TerminalHandlers, PermissionH
         self.workspace = Workspace(Path.cwd())
 
 
-def ask(question: str) -> str:
-    with suppress(EOFError):
-        return input(question).strip()
-    return ""
+class Lines:
+    """The lines of stdin, read in a daemon thread, so that nothing waits for the user, not even the exit."""
 
+    def __init__(self) -> None:
+        self._lines: asyncio.Queue[str | None] = asyncio.Queue()
+        Thread(target=self._read, args=[asyncio.get_running_loop()], daemon=True).start()
 
-async def ask_user(request: v1.RequestPermissionRequest) -> str | None:
-    """Ask in a thread, so that other messages are still handled."""
-    print(f"\n? {request.tool_call.title or request.tool_call.tool_call_id}")
-    for number, option in enumerate(request.options, 1):
-        print(f"  {number}. {option.name}")
-    ids = {str(number): option.option_id for number, option in enumerate(request.options, 1)}
-    return ids.get(await asyncio.to_thread(ask, "Which? "))
+    async def ask(self, question: str) -> str:
+        print(question, end="", flush=True)
+        if (line := await self._lines.get()) is None:
+            self._lines.put_nowait(None)
+        return line or ""
+
+    async def ask_permission(self, request: v1.RequestPermissionRequest) -> str | None:
+        print(f"\n? {request.tool_call.title or request.tool_call.tool_call_id}")
+        for number, option in enumerate(request.options, 1):
+            print(f"  {number}. {option.name}")
+        ids = {str(number): option.option_id for number, option in enumerate(request.options, 1)}
+        return ids.get(await self.ask("Which? "))
+
+    def _read(self, loop: asyncio.AbstractEventLoop) -> None:
+        # Not sys.stdin, whose lock would be held at the exit. A RuntimeError says that the loop is closed.
+        with open(0, "rb", buffering=0, closefd=False) as stdin, suppress(RuntimeError):
+            for line in stdin:
+                loop.call_soon_threadsafe(self._lines.put_nowait, line.decode(errors="replace").strip())
+            loop.call_soon_threadsafe(self._lines.put_nowait, None)
 
 
 def show(update: v1.SessionUpdate) -> None:
@@ -67,8 +81,9 @@ def show(update: v1.SessionUpdate) -> None:
             print(f"\n({other.session_update})")
 
 
-async def chat(command: list[str], prompts: list[str], permissions: PermissionPolicy) -> None:
-    """Run one session with the prompts given, or with those that the user types."""
+async def chat(command: list[str], prompts: list[str], *, grant_all: bool) -> None:
+    lines = Lines()
+    permissions = PermissionPolicy(*([allow()] if grant_all else []), ask=lines.ask_permission)
     async with (
         Terminals(Path.cwd()) as terminals,
         v1.spawn_agent(lambda agent: TerminalClient(agent, terminals, permissions), *command) as agent,
@@ -76,9 +91,9 @@ async def chat(command: list[str], prompts: list[str], permissions: PermissionPo
         fs = v1.FileSystemCapabilities(read_text_file=True, write_text_file=True)
         await agent.initialize(protocol_version=1, client_capabilities=v1.ClientCapabilities(fs=fs, terminal=True))
         async with open_session(agent, cwd=Path.cwd()) as session:
-            for text in prompts or iter(lambda: ask("\n> "), ""):
-                if prompts:
-                    print(f"\n> {text}")
+            said = iter(prompts)
+            while text := next(said, "") if prompts else await lines.ask("\n> "):
+                print(f"\n> {text}" if prompts else "")
                 async with session.prompt(text) as turn:
                     async for update in turn:
                         show(update)
@@ -92,5 +107,5 @@ if __name__ == "__main__":
     parser.add_argument("command", help="the command that starts the agent")
     parser.add_argument("arguments", nargs=argparse.REMAINDER, help="its arguments")
     options = parser.parse_args()
-    permissions = PermissionPolicy(*([allow()] if options.yes else []), ask=ask_user)
-    asyncio.run(chat([options.command, *options.arguments], options.say, permissions))
+    with suppress(KeyboardInterrupt):
+        asyncio.run(chat([options.command, *options.arguments], options.say, grant_all=options.yes))

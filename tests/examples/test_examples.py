@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -72,6 +74,28 @@ def test_the_terminal_client_reads_prompts_until_the_input_ends(tmp_path: Path) 
     assert "first" in shown
     assert "second" in shown
     assert shown.count("[end_turn]") == 2
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no pseudo-terminals")
+@pytest.mark.parametrize(("typed", "asked"), [("", "> "), ("read /poem.txt", "Which? ")])
+def test_control_c_ends_the_terminal_client_while_it_waits_for_a_line(typed: str, asked: str, tmp_path: Path) -> None:
+    master, slave = os.openpty()
+    command = [sys.executable, str(EXAMPLES / "terminal_client.py"), sys.executable, str(EXAMPLES / "full_agent.py")]
+    client = subprocess.Popen(command, cwd=tmp_path, stdin=slave, stdout=subprocess.PIPE, text=True)
+    with client:
+        try:
+            assert client.stdout is not None
+            if typed:
+                os.write(master, f"{typed}\n".encode())
+            shown = ""
+            while not shown.endswith(asked):
+                shown += client.stdout.read(1)
+            client.send_signal(signal.SIGINT)
+            assert client.wait(30) == 0
+        finally:
+            client.kill()
+            os.close(master)
+            os.close(slave)
 
 
 class CommandAgent(FullAgent):
