@@ -3,102 +3,16 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from acp_bindings.v1 import (
-    Client,
-    ClientCapabilities,
-    McpServerStdio,
-    RemoteAgent,
-    RequestPermissionOutcomeSelected,
-    RequestPermissionRequest,
-    RequestPermissionResponse,
-    connect_in_process,
-    spawn_agent,
-)
-from acp_kit.client import (
-    ClientSession,
-    FileHandlers,
-    TerminalHandlers,
-    Terminals,
-    UpdateHandlers,
-    Workspace,
-    open_session,
-)
-from acp_kit.history import SqlHistory
+from acp_bindings.v1 import McpServerStdio
+from acp_kit.client import open_session
 from examples import model_agent
 from tests.support.kit import mcp_server
-from tests.support.kit.model_server import ModelServer, model_server
-from tests.support.paths import ROOT
-
-AGENT = ROOT / "examples" / "model_agent.py"
-
-
-class Editor(UpdateHandlers, FileHandlers, TerminalHandlers, Client):
-    """Serves files and terminals of a folder, and answers permission requests with the next of `choices`."""
-
-    def __init__(self, agent: RemoteAgent, folder: Path, terminals: Terminals) -> None:
-        self.agent = agent
-        self.workspace = Workspace(folder)
-        self.terminals = terminals
-        self.asked: list[str] = []
-        self.choices: list[str] = []
-
-    async def session_request_permission(self, request: RequestPermissionRequest) -> RequestPermissionResponse:
-        self.asked.append(str(request.tool_call.title))
-        return RequestPermissionResponse(outcome=RequestPermissionOutcomeSelected(option_id=self.choices.pop(0)))
-
-
-@asynccontextmanager
-async def running(model: ModelServer, folder: Path) -> AsyncIterator[tuple[RemoteAgent, Editor]]:
-    """The agent in this process, which imports the packages for it once."""
-    with pytest.MonkeyPatch.context() as patch:
-        for name, value in environment(model, folder).items():
-            patch.setenv(name, value)
-        patch.setattr(model_agent, "MODELS", ["small", "large"])
-        async with (
-            Terminals(folder) as terminals,
-            SqlHistory(folder.parent / "history.db") as history,
-            connect_in_process(
-                lambda client: model_agent.ModelAgent(client, history), lambda agent: Editor(agent, folder, terminals)
-            ) as agent,
-        ):
-            yield agent, await initialized(agent)
-
-
-@asynccontextmanager
-async def in_its_own_process(model: ModelServer, folder: Path) -> AsyncIterator[RemoteAgent]:
-    """The agent as an editor starts it."""
-    env = environment(model, folder)
-    async with (
-        Terminals(folder) as terminals,
-        spawn_agent(
-            lambda agent: Editor(agent, folder, terminals), sys.executable, str(AGENT), cwd=str(ROOT), env=env
-        ) as agent,
-    ):
-        await initialized(agent)
-        yield agent
-
-
-def environment(model: ModelServer, folder: Path) -> dict[str, str]:
-    return {
-        "OPENAI_API_KEY": "test",
-        "OPENAI_BASE_URL": model.url,
-        "MODEL": "small,large",
-        "HISTORY": str(folder.parent / "history.db"),
-    }
-
-
-async def initialized(agent: RemoteAgent) -> Editor:
-    editor: Editor = agent.handler  # type: ignore[assignment]
-    capabilities = ClientCapabilities(fs=editor.workspace.capabilities(), terminal=True)
-    await agent.initialize(protocol_version=1, client_capabilities=capabilities)
-    return editor
+from tests.support.kit.model_agents import in_its_own_process, prompt, results, running
+from tests.support.kit.model_server import model_server
 
 
 @pytest.fixture
@@ -107,17 +21,6 @@ def folder(tmp_path: Path) -> Path:
     folder.mkdir()
     (folder / "notes.txt").write_text("one\ntwo\n", "utf-8")
     return folder
-
-
-async def prompt(session: ClientSession, text: str) -> str | None:
-    async with session.prompt(text) as turn:
-        await turn.wait()
-    return turn.stop_reason
-
-
-def results(request: dict[str, Any]) -> list[str]:
-    """The results of tools that the model has seen in a request."""
-    return [message["content"] for message in request["messages"] if message["role"] == "tool"]
 
 
 async def test_the_model_reads_plans_writes_and_runs(folder: Path) -> None:

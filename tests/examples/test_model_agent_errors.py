@@ -14,8 +14,8 @@ from acp_bindings.v1 import McpServerStdio, SessionUpdateToolCall
 from acp_kit.client import open_session
 from acp_kit.history import SqlHistory
 from acp_runtime import RemoteError
-from tests.examples.test_model_agent import prompt, results, running
 from tests.support.kit import mcp_server
+from tests.support.kit.model_agents import prompt, results, running
 from tests.support.kit.model_server import model_server
 
 
