@@ -97,8 +97,8 @@ class Turn:
     """One turn. Use it as an async context manager, and return its `response` after the block.
 
     When the user cancels, the handler's task is cancelled as usual: the block is left with `CancelledError`, and the
-    runtime answers `cancelled`. When the user closes a permission dialog without an answer, the block ends, and
-    `response` says `cancelled`.
+    runtime answers `cancelled`. If the block swallows that, `response` says `cancelled` all the same. When the user
+    closes a permission dialog without an answer, the block ends, and `response` says `cancelled`.
 
     Attributes:
         session: the session of the turn.
@@ -134,6 +134,8 @@ class Turn:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> bool:
+        if _has_user_cancelled():
+            self.stop_reason = "cancelled"  # also if the block has swallowed that
         for call in [*self.open_calls.values()]:
             if error is None:
                 await call.end("Not finished", failed=True)
@@ -270,3 +272,12 @@ class Turn:
             self._speaking, self._message_id = kind, uuid4().hex
         block = self._text(text=content) if isinstance(content, str) else converted(self.session.client, content)
         await self.session.send(kind(content=block, message_id=message_id or self._message_id))
+
+
+def _has_user_cancelled() -> bool:
+    """Whether the client has cancelled the turn that this code runs in."""
+    # Here, because it loads all of acp_runtime.connection.
+    from acp_runtime.connection.in_flight import InFlightRequest, current_message
+
+    request = current_message()
+    return isinstance(request, InFlightRequest) and request.turn_cancelled

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Protocol, TypeAlias, cast
@@ -242,9 +243,12 @@ class ToolCall:
     async def _send_end(self, update: SessionUpdate) -> None:
         session = self._turn.session
         try:
-            await session.record(update)
-        finally:
-            await self._client.session_update(session_id=session.id, update=update)
+            await session.send(update)
+        except Exception as error:  # the history failed, or the output is not JSON or too large
+            self._content = [self._shown(_reason(error))]
+            with suppress(Exception):
+                await self._client.session_update(session_id=session.id, update=self._update(status="failed"))
+            raise
 
     async def _send(self, **fields: Any) -> None:
         await self._turn.session.send(self._update(**fields))

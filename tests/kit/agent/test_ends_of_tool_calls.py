@@ -63,7 +63,20 @@ async def test_a_tool_call_ends_for_the_client_although_the_history_fails() -> N
     with pytest.raises(OSError, match="disk full"):
         async with session(client, record).turn() as turn, turn.tool_call("Read"):
             pass
-    assert statuses(client.updates) == ["in_progress", "completed"]
+    assert statuses(client.updates) == ["in_progress", "failed"]
+    assert client.updates[-1].content[0].content.text == "disk full"
+
+
+async def test_a_tool_call_ends_although_its_output_can_not_be_sent() -> None:
+    async def act(turn: Turn) -> None:
+        async with turn.tool_call("Read") as call:
+            call.output("text", raw=object())
+
+    async with conversation() as talk:
+        with pytest.raises(RemoteError):
+            await talk.prompt(act)
+        assert statuses(talk.updates) == ["in_progress", "failed"]
+        assert "Unable to serialize" in reason(talk)
 
 
 async def test_a_tool_call_that_is_cancelled_while_its_end_is_recorded_still_ends() -> None:

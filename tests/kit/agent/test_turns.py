@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -93,6 +94,21 @@ async def test_a_cancelled_prompt_is_answered_cancelled() -> None:
         assert await prompt == "cancelled"
         assert [update.status for update in talk.updates] == ["in_progress", "failed"]
         assert talk.updates[-1].content[0].content.text == "Cancelled"
+
+
+async def test_a_turn_that_swallows_its_cancellation_is_cancelled_all_the_same() -> None:
+    started = asyncio.Event()
+
+    async def act(turn: Turn) -> None:
+        started.set()
+        with suppress(asyncio.CancelledError):
+            await asyncio.Event().wait()
+
+    async with conversation() as talk:
+        prompt = asyncio.create_task(talk.prompt(act))
+        await started.wait()
+        await talk.agent.session_cancel(session_id=talk.session_id)
+        assert await prompt == "cancelled"
 
 
 async def test_updates_and_the_prompt_are_recorded_before_they_are_sent() -> None:
