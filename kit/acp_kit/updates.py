@@ -56,6 +56,6 @@ def started(update: v1.ToolCallUpdate) -> v1.ToolCall:
 def _given(update: v1.ToolCallUpdate) -> dict[str, Any]:
     """Return the fields that an update changes, and the keys unknown to the schema."""
     fields = type(update).model_fields.keys()
-    known = {name: value for name, value in vars(update).items() if name in fields and value is not None}
-    known = {name: value for name, value in known.items() if name not in ("session_update", "tool_call_id")}
-    return {name: value for name, value in (update.model_extra or {}).items() if name not in fields} | known
+    known = {name: value for name, value in vars(update).items() if name in fields - {"session_update", "tool_call_id"}}
+    unknown = {name: value for name, value in (update.model_extra or {}).items() if name not in fields}
+    return {name: value for name, value in (unknown | known).items() if value is not None}

@@ -184,3 +184,12 @@ def _calls(action: Callable[[], Any]) -> int:
     finally:
         sys.setprofile(None)
     return calls
+
+
+def test_null_leaves_a_key_unchanged_that_the_schema_does_not_know() -> None:
+    call, state = {"toolCallId": "1", "title": "t"}, SessionState()
+    state.apply(v1.SessionUpdateToolCall.model_validate({**call, "sessionUpdate": "tool_call", "color": "red"}))
+    state.apply(
+        v1.SessionUpdateToolCallUpdate.model_validate({**call, "sessionUpdate": "tool_call_update", "color": None})
+    )
+    assert (state.tool_calls["1"].model_extra or {})["color"] == "red"
