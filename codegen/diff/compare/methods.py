@@ -82,6 +82,8 @@ def compare_methods(comparison: Comparison, old_unstable: Schema | None, new_uns
         methods.add(rule, before, after, (_shown(before), _shown(after)), verdicts, renamed)
         if renamed:
             _compare_old_names(methods, before, after)
+            if before.entry:  # otherwise the base's facts are unknown
+                _compare_facts(methods, before, after)
         if rule != "method-kind-changed":  # a request and a notification have no payloads in common
             _compare_payloads(methods, before, after)
     for method in removed.values():
@@ -177,6 +179,11 @@ def _key(method: Method) -> Key:
 def _compare(methods: MethodComparison, old: Method, new: Method) -> None:
     """Compare a method that exists on both sides."""
     _compare_payloads(methods, old, new)
+    _compare_facts(methods, old, new)
+
+
+def _compare_facts(methods: MethodComparison, old: Method, new: Method) -> None:
+    """Compare what `methods.toml` says about a method."""
     if old.capability != new.capability:
         methods.add("method-capability-changed", old, new, (old.capability or "", new.capability or ""))
     if old.baseline != new.baseline:

@@ -11,6 +11,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 
+from codegen import ir
 from codegen.diff.proposed_renames import INVITATION, proposed_renames
 from codegen.diff.render.github import github
 from codegen.diff.render.html import html
@@ -126,6 +127,26 @@ def test_an_old_name_that_is_gone_after_another_rename_breaks_code() -> None:
     assert finding(compare(old, side(NEW_METHOD, METHOD), []), "method-old-name-removed").breaks_python
     found = compare(old, side(NEW_METHOD, METHOD, replace(first, new=METHOD.new)), [])
     assert not any(each.breaks_python for each in found.findings)
+
+
+def requiring(capability: str, definitions: Schema, *renames: Rename) -> Side:
+    """Return a side whose methods require a capability."""
+    found = side(definitions, *renames)
+    profiles = {
+        name: replace(each, schema=_requiring(capability, each.schema)) for name, each in found.profiles.items()
+    }
+    return replace(found, profiles=profiles)
+
+
+def _requiring(capability: str, schema: ir.Schema) -> ir.Schema:
+    entry = {"capability": capability}
+    return replace(schema, methods=[replace(each, capability=capability, entry=entry) for each in schema.methods])
+
+
+def test_a_renamed_method_that_requires_another_capability_is_a_finding_of_its_own() -> None:
+    found = compare(requiring("modes", OLD_METHOD), requiring("mode", NEW_METHOD, METHOD), [])
+    assert finding(found, "method-renamed").verdicts.letters == "BBSSS"
+    assert finding(found, "method-capability-changed").verdicts.letters == "RRRSS"
 
 
 ALONE = model(["alone"], alone=STRING)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from codegen.read.methods import entry_of
 from codegen.read.renames_file import Rename
 from tests.support.codegen.build import STRING, Schema, acp_schema, model, part_of, ref, tagged
 from tests.support.diff.cases import around, holds
@@ -230,6 +231,7 @@ CASES = [
         "method-renamed",
         "BBBSB",
         "agent->client",
+        {"v1": {"client": {"fs/read_text_file": entry_of("v1", "client", "fs/write_text_file") or {}}}},
     ),
     MethodCase(
         "params became a definition that old peers refuse",
