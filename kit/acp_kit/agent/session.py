@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from asyncio import CancelledError
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from types import TracebackType
@@ -136,11 +137,7 @@ class Turn:
     ) -> bool:
         if _has_user_cancelled():
             self.stop_reason = "cancelled"  # also if the block has swallowed that
-        for call in [*self.open_calls.values()]:
-            if error is None:
-                await call.end("Not finished", failed=True)
-            else:
-                await call.__aexit__(kind, error, traceback)
+        await self._end_open_calls(error)
         if not is_only(error, lambda each: isinstance(each, TurnCancelled)):
             return False
         self.stop_reason = "cancelled"
@@ -263,6 +260,20 @@ class Turn:
             env=env or {},
             output_byte_limit=output_byte_limit,
         )
+
+    async def _end_open_calls(self, error: BaseException | None) -> None:
+        """End the tool calls that `ToolCall.start` began, each of them also if the end of another one fails."""
+        failure: BaseException | None = None
+        for call in [*self.open_calls.values()]:
+            try:
+                if error is None:
+                    await call.end("Not finished", failed=True)
+                else:
+                    await call.__aexit__(type(error), error, None)
+            except (Exception, CancelledError) as raised:
+                failure = raised
+        if failure is not None:
+            raise failure
 
     async def _chunk(self, kind: type[Any], content: str | ContentBlock, message_id: str | None) -> None:
         self.check()

@@ -101,6 +101,21 @@ async def test_a_tool_call_that_is_cancelled_while_its_end_is_recorded_still_end
     assert statuses(client.updates) == ["in_progress", "completed"]
 
 
+async def test_all_open_tool_calls_end_with_the_turn_although_one_of_them_can_not() -> None:
+    client = RecordingClient()
+
+    async def record(session_id: str, update: Any) -> None:
+        if update.status != "in_progress" and not client.updates[2:]:
+            raise OSError("disk full")
+
+    with pytest.raises(OSError, match="disk full"):
+        async with session(client, record).turn() as turn:
+            await turn.tool_call("first").start()
+            await turn.tool_call("second").start()
+    assert statuses(client.updates) == ["in_progress", "in_progress", "failed", "failed"]
+    assert len({update.tool_call_id for update in client.updates}) == 2
+
+
 async def test_a_tool_call_whose_start_was_sent_when_it_was_cancelled_ends() -> None:
     client, sent = RecordingClient(), asyncio.Event()
 
