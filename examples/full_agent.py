@@ -7,11 +7,13 @@ A prompt is a line of words. `read <path>` and `write <path> <text>` ask for per
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 
 from acp_bindings import v1
 from acp_kit.agent import Sessions, Turn
 from acp_kit.content import to_text
 from acp_kit.history import MemoryHistory, replay
+from acp_runtime import ResourceNotFound
 
 
 class FullAgent(v1.Agent):
@@ -55,8 +57,7 @@ class FullAgent(v1.Agent):
                         await turn.say(f"{count} ")
                         await asyncio.sleep(0.01)
                 case words:
-                    for word in " ".join(words).split():
-                        await turn.say(f"{word} ")
+                    await turn.say(" ".join(words))
         return turn.response
 
     async def _read(self, turn: Turn, path: str) -> None:
@@ -70,7 +71,10 @@ class FullAgent(v1.Agent):
 
     async def _write(self, turn: Turn, path: str, text: str) -> None:
         async with turn.tool_call(f"Write {path}", kind="edit", tool="write", locations=[path]) as call:
-            call.diff(path, old=None, new=text)
+            old = None
+            with suppress(ResourceNotFound):
+                old = await turn.read_text_file(path)
+            call.diff(path, old=old, new=text)
             await call.ask()
             await turn.write_text_file(path, text)
 

@@ -13,7 +13,7 @@ import asyncio
 import json
 import os
 from collections.abc import AsyncGenerator
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +24,7 @@ from acp_bindings import v1
 from acp_kit.agent import Commands, McpServers, Session, Sessions, Settings, ToolCall, Turn, select
 from acp_kit.content import to_text
 from acp_kit.history import SqlHistory, replay
-from acp_runtime import InternalError, RequestError
+from acp_runtime import InternalError, RequestError, ResourceNotFound
 
 MODELS = os.environ.get("MODEL", "gpt-4.1").split(",")
 MAX_REQUESTS = 50
@@ -232,8 +232,8 @@ class ModelAgent(v1.Agent):
         """Run a tool, and return its result or what went wrong for the model."""
         name = call["name"]
         try:
-            given: Any = json.loads(call["arguments"] or "{}")
-            if not isinstance(given, dict):
+            given: dict[str, Any] = json.loads(call["arguments"] or "{}")
+            if given.__class__ is not dict:
                 return "Error: the arguments are not a JSON object"
             if name == "plan":
                 await turn.plan(*(v1.PlanEntry(priority="medium", **entry) for entry in given["entries"]))
@@ -258,8 +258,11 @@ class ModelAgent(v1.Agent):
             tool.output(text)
             return text
         if name == "write_file":
+            old = None
+            with suppress(ResourceNotFound):
+                old = await turn.read_text_file(given["path"])
+            tool.diff(given["path"], old=old, new=given["content"])
             await turn.write_text_file(given["path"], given["content"])
-            tool.diff(given["path"], old=None, new=given["content"])
             return "Written."
         if name == "run":
             async with turn.terminal("sh", "-c", given["command"], output_byte_limit=50_000) as terminal:

@@ -172,4 +172,4 @@ async def test_the_full_agent_replays_a_session_before_it_answers_session_load()
         listeners[0].updates.clear()
         await agent.session_load(session_id=session.session_id, cwd="/", mcp_servers=[])
     shown = [(update.session_update, update.content.text) for update in listeners[0].updates]  # type: ignore[union-attr]
-    assert shown == [("user_message_chunk", "hello world"), ("agent_message_chunk", "hello world ")]
+    assert shown == [("user_message_chunk", "hello world"), ("agent_message_chunk", "hello world")]
