@@ -94,9 +94,9 @@ class Conversation:
 class ModelAgent(v1.Agent):
     """Works on prompts with a language model."""
 
-    def __init__(self, client: v1.RemoteClient, history: SqlHistory) -> None:
+    def __init__(self, client: v1.RemoteClient, history: SqlHistory, model: AsyncOpenAI) -> None:
         self.client = client
-        self.model = AsyncOpenAI()
+        self.model = model
         self.history = history
         self.sessions = Sessions(record=self.history.append)
         self.conversations: dict[str, Conversation] = {}
@@ -303,8 +303,11 @@ def add_parts(calls: dict[int, dict[str, Any]], parts: list[Any]) -> None:
 
 async def main() -> None:
     """Serve one client on stdin and stdout."""
-    async with SqlHistory(os.environ.get("HISTORY") or Path.home() / "model-agent.db") as history:
-        await v1.serve_stdio(lambda client: ModelAgent(client, history))
+    async with (
+        SqlHistory(os.environ.get("HISTORY") or Path.home() / "model-agent.db") as history,
+        AsyncOpenAI() as model,
+    ):
+        await v1.serve_stdio(lambda client: ModelAgent(client, history, model))
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from openai import AsyncOpenAI
 
 from acp_bindings.v1 import (
     Client,
@@ -61,8 +62,10 @@ async def running(model: ModelServer, folder: Path) -> AsyncIterator[tuple[Remot
         async with (
             Terminals(folder) as terminals,
             SqlHistory(folder.parent / "history.db") as history,
+            AsyncOpenAI() as endpoint,
             connect_in_process(
-                lambda client: model_agent.ModelAgent(client, history), lambda agent: Editor(agent, folder, terminals)
+                lambda client: model_agent.ModelAgent(client, history, endpoint),
+                lambda agent: Editor(agent, folder, terminals),
             ) as agent,
         ):
             yield agent, await initialized(agent)
