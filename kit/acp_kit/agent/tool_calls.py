@@ -84,7 +84,6 @@ class ToolCall:
             **({} if raw_input is None else {"raw_input": raw_input}),
             **({} if tool is None else {"name": tool}),
         }
-
         self.output(*content)
 
     async def start(self) -> ToolCall:
@@ -116,9 +115,6 @@ class ToolCall:
             await self._end("failed", **self._about)
             raise
         return self
-
-    def _shown_so_far(self) -> dict[str, Any]:
-        return {**self._about, **({"content": [*self._content]} if self._content else {})}
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
@@ -217,6 +213,9 @@ class ToolCall:
         self._about |= changes
         self.title = self._about["title"]
         await self._send(status="in_progress", **changes)
+
+    def _shown_so_far(self) -> dict[str, Any]:
+        return {**self._about, **({"content": [*self._content]} if self._content else {})}
 
     def _check(self) -> None:
         self._refuse_after_end()

@@ -11,6 +11,8 @@ from acp_kit.updates import plain_text, with_text
 if TYPE_CHECKING:
     from acp_bindings.v1 import SessionUpdate
 
+_MESSAGES = ("user_message_chunk", "agent_message_chunk", "agent_thought_chunk")
+
 
 class Unread:
     """A queue of updates that never makes the sender wait. Adjacent chunks of text become one chunk when they are read.
@@ -57,8 +59,4 @@ def _key(update: Any) -> tuple[str, str | None]:
 
 def _chunk_text(update: SessionUpdate) -> str | None:
     """Return the text of a chunk of a message that is nothing but text."""
-    return plain_text(update) if update.session_update.endswith("_message_chunk") or _is_thought(update) else None
-
-
-def _is_thought(update: SessionUpdate) -> bool:
-    return update.session_update == "agent_thought_chunk"
+    return plain_text(update) if update.session_update in _MESSAGES else None
