@@ -37,7 +37,7 @@ check: $(READY) ## Print how generated/ differs from what regen would write; exi
 diff: $(READY) ## Report what changed since another commit, and for whom: make diff BASE=<git ref or folder> [HEAD=<same>] [USER_CODE=<folder>]
 	@$(BIN)/python -m codegen diff --base "$(BASE)" $(if $(HEAD),--head "$(HEAD)") $(if $(FORMAT),--format "$(FORMAT)") $(if $(FAIL_ON),--fail-on "$(FAIL_ON)") $(if $(USER_CODE),--user-code "$(USER_CODE)")
 
-compatibility: $(READY) ## Write docs/compatibility.md: what survives of code for older releases (some minutes; needs npm)
+compatibility: $(READY) ## Write docs/project/compatibility.md: what survives of code for older releases (some minutes; needs npm)
 	$(BIN)/python -m codegen compatibility
 
 # $$FROM, $$REPORT and $$TAG are read from the environment, because make would expand a $$ in their values.
@@ -110,7 +110,7 @@ bench: $(READY) ## Compare with the official SDKs in all benchmarks, into build/
 bench-quick: $(READY) ## Run short benchmarks in less than a minute, without the official SDKs
 	$(BIN)/python -m benchmarks --no-peers --rounds 3 --scale 0.05
 
-bench-report: $(READY) ## Write docs/performance.md from the results of `make bench`
+bench-report: $(READY) ## Write docs/project/performance.md from the results of `make bench`
 	$(BIN)/python -m benchmarks.report build/bench.json
 
 build: $(READY) ## Write the sdist and the wheel to dist/

@@ -1,4 +1,4 @@
-"""Write `docs/performance.*` from results: `python -m benchmarks.report <file written with --json>`."""
+"""Write `docs/project/performance.*` from results: `python -m benchmarks.report <file written with --json>`."""
 
 from __future__ import annotations
 
@@ -13,12 +13,14 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from benchmarks import plot, table
 from benchmarks.implementations import FLOOR, OURS, PEERS
 
-DOCS = Path(__file__).resolve().parents[1] / "docs"
+DOCS = Path(__file__).resolve().parents[1] / "docs" / "project"
 NAMES = (OURS, FLOOR, *PEERS)
 
 
 def main(arguments: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.report", description="Write docs/performance.*.")
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.report", description="Write docs/project/performance.*."
+    )
     parser.add_argument("results", type=Path, help="a file that `python -m benchmarks --json` wrote")
     path: Path = parser.parse_args(arguments).results
     if not path.is_file():
@@ -31,7 +33,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def render(results: dict[str, Any]) -> dict[str, str]:
-    """Render the page and its plot, by their file names in `docs/`."""
+    """Render the page and its plot, by their file names in `docs/project/`."""
     templates = FileSystemLoader(Path(__file__).parent / "templates")
     environment = Environment(loader=templates, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     page = environment.get_template("performance.md.jinja").render(results=results, names=NAMES, table=table)

@@ -123,7 +123,7 @@ def _parser() -> argparse.ArgumentParser:
     command = commands.add_parser("diff", help=diff.TEXT, description=diff.TEXT)
     diff.add_options(command, SCHEMA)
     command.set_defaults(run=_diff)
-    text = "check code that is right for older releases with today's package, and write docs/compatibility.md"
+    text = "check code that is right for older releases with today's package, and write docs/project/compatibility.md"
     command = commands.add_parser("compatibility", help=text, description=text)
     command.set_defaults(run=_compatibility)
     text = "adopt another release of the schema: fetch, regen, report, changelog entry and version, without a commit"

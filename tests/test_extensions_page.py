@@ -1,4 +1,4 @@
-"""The programs in docs/extensions.md run as they are pasted, and type checkers have nothing to say about them."""
+"""The programs in docs/guides/extension-methods.md run as they are pasted, and type checkers accept them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 
 from tests.support.paths import ROOT
 
-PAGE = (ROOT / "docs" / "extensions.md").read_text("utf-8")
+PAGE = (ROOT / "docs" / "guides" / "extension-methods.md").read_text("utf-8")
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""The programs of docs/kit.md run as printed, and type checkers accept them."""
+"""The programs of docs/guides/kit.md run as printed, and type checkers accept them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 
 from tests.support.paths import ROOT
 
-PAGE = (ROOT / "docs" / "kit.md").read_text("utf-8")
+PAGE = (ROOT / "docs" / "guides" / "kit.md").read_text("utf-8")
 PROGRAMS = dict(re.findall(r"```python\n# (\S+\.py)\n(.*?)```", PAGE, re.DOTALL))
 
 pytestmark = pytest.mark.slow

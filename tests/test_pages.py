@@ -62,11 +62,11 @@ def test_the_pages_that_code_and_configuration_cite_exist() -> None:
     for folder in ("benchmarks", "codegen", "examples", "kit", "runtime"):
         code += (ROOT / folder).rglob("*.py")
     cited = {page for path in code for page in _PAGE.findall(path.read_text("utf-8"))}
-    assert "docs/performance.md" in cited
+    assert "docs/project/performance.md" in cited
     assert [page for page in sorted(cited) if not (ROOT / page).exists()] == []
 
 
 def test_the_index_of_the_decisions_has_every_decision() -> None:
-    folder = ROOT / "docs" / "decisions"
+    folder = ROOT / "docs" / "project" / "decisions"
     listed = _LINK.findall((folder / "README.md").read_text("utf-8"))
     assert sorted(listed) == sorted(path.name for path in folder.iterdir() if path.name != "README.md")

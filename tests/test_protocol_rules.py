@@ -1,4 +1,4 @@
-"""Every rule of docs/protocol-rules.md links its tests, and every test that names a rule names one of them."""
+"""Every rule of protocol-rules.md links its tests, and every test that names a rule names one of them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 _ROOT = Path(__file__).parents[1]
-_PAGE = _ROOT / "docs" / "protocol-rules.md"
+_PAGE = _ROOT / "docs" / "project" / "protocol-rules.md"
 _RULE = re.compile(r"^### Rule (\d+): .+\n((?:(?!^#).*\n)*)", re.MULTILINE)
 _TEST = re.compile(r"^\s*(?:async )?def test_rule_(\d+)_", re.MULTILINE)
 

@@ -1,4 +1,4 @@
-"""The examples of the README and of docs/models.md run as printed, and the names in the README exist."""
+"""The examples of the README and of docs/guides/models.md run as printed, and the names in the README exist."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_the_agent_is_the_same_as_in_examples() -> None:
 
 def test_the_subclass_in_models_md_dumps_what_its_comment_says() -> None:
     """The last line of the example is an expression, followed by its value in a comment."""
-    page = (ROOT / "docs" / "models.md").read_text("utf-8")
+    page = (ROOT / "docs" / "guides" / "models.md").read_text("utf-8")
     (example,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
     *_, last = example.splitlines()
     expression, _, value = last.partition("  # ")

@@ -1,4 +1,4 @@
-"""`python -m codegen compatibility`: write docs/compatibility.md, and return the exit code."""
+"""`python -m codegen compatibility`: write docs/project/compatibility.md, and return the exit code."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def run(_: argparse.Namespace) -> int:
     head = read_side(str(REPOSITORY / "schema"), REPOSITORY)
     results = check_old_code(_released_sides(latest), head, [REPOSITORY / "generated", REPOSITORY / "runtime"])
     page = compatibility_page(results, pins["version"])
-    (REPOSITORY / "docs" / "compatibility.md").write_text(page, "utf-8")
+    (REPOSITORY / "docs" / "project" / "compatibility.md").write_text(page, "utf-8")
     write_output("".join(f"{line}\n" for line in _lines(results)))
     return int(any(each.unpredicted for each in results))
 

@@ -1,4 +1,4 @@
-"""Renders docs/compatibility.md from the results."""
+"""Renders docs/project/compatibility.md from the results."""
 
 from __future__ import annotations
 

@@ -94,7 +94,7 @@ def _left(upgrade: Upgrade, report: Report) -> Iterator[list[str]]:
         what = "Find out whether a method, or a part of its params, requires a new capability"
         yield [f"{what}. If so, say it in {METHODS} and run this command again:", *upgrade.capabilities]
     yield ["Edit the new lines of CHANGELOG.md where they don't say enough."]
-    yield ["Run `make compatibility`, which rewrites docs/compatibility.md."]
+    yield ["Run `make compatibility`, which rewrites docs/project/compatibility.md."]
     yield ["Review `git diff`, run `make test lint`, and commit everything together."]
 
 

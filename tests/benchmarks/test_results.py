@@ -104,4 +104,6 @@ def test_results_are_written_as_json(tmp_path: Path) -> None:
 def test_the_committed_page_is_rendered_from_the_committed_results() -> None:
     results = json.loads((DOCS / "performance.json").read_text("utf-8"))
     for name, text in render(results).items():
-        assert (DOCS / name).read_text("utf-8") == text, "Run `python -m benchmarks.report docs/performance.json`."
+        assert (DOCS / name).read_text("utf-8") == text, (
+            "Run `python -m benchmarks.report docs/project/performance.json`."
+        )

@@ -28,7 +28,7 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     file = {"v1/schema.json": {"sha256": sha256((tmp_path / "schema/v1/schema.json").read_bytes())}}
     pins = {"source": f"npm:{PACKAGE}@1.4.0", "version": "1.4.0", "files": file}
     (tmp_path / "schema/PINNED.json").write_text(json.dumps(pins), "utf-8")
-    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs/project").mkdir(parents=True)
     monkeypatch.setattr("codegen.compatibility.command.REPOSITORY", tmp_path)
     monkeypatch.setattr(
         "codegen.compatibility.releases.npm_versions", lambda _: ["1.2.0", "1.3.1", "1.3.0", "1.4.0", "1.4.1"]
@@ -55,7 +55,7 @@ def test_the_page_is_written_and_an_unpredicted_failure_gives_exit_code_1(
     monkeypatch.setattr("codegen.compatibility.command.check_old_code", check)
     assert main(["compatibility"]) == code
     assert [each.release for each in results] == ["1.3.0 to 1.3.1", "1.4.0"]
-    assert (repository / "docs/compatibility.md").read_text("utf-8") == compatibility_page(results, "1.4.0")
+    assert (repository / "docs/project/compatibility.md").read_text("utf-8") == compatibility_page(results, "1.4.0")
     survive = 4 - len(failures)
     expected = [f"{each.release} v1: {survive} of 4 uses survive" for each in results]
     printed = capsys.readouterr().out.splitlines()

@@ -1,4 +1,4 @@
-"""What fails of code for released schemas is what the report calls breaking, and docs/compatibility.md says so."""
+"""What fails of code for released schemas is what the report calls breaking, and compatibility.md says so."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tests.support.paths import ROOT
 from tests.support.releases import DIFFERENT, RELEASES, schemas_of
 from tests.support.scale import STRESS
 
-PAGE = (ROOT / "docs/compatibility.md").read_text("utf-8")
+PAGE = (ROOT / "docs/project/compatibility.md").read_text("utf-8")
 PACKAGES = [ROOT / "generated", ROOT / "runtime"]
 # A release and its profile, with the label of its row: the oldest one, one in between, and one with failures.
 SAMPLE = [("1.3.0", STABLE, "1.3.0"), ("1.8.0", STABLE, "1.8.0"), ("2.0.0", "v2_draft", "2.0.0 to 2.0.2")]

@@ -1,4 +1,4 @@
-"""The examples of the report's output in docs/upgrading.md are real output."""
+"""The examples of the report's output in docs/project/schema-upgrades.md are real output."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ from tests.support.diff.cases import around
 from tests.support.diff.sides import side
 from tests.support.paths import ROOT
 
-EXAMPLES = re.findall(r"^    breaking .*(?:\n    .+)*", (ROOT / "docs/upgrading.md").read_text("utf-8"), re.MULTILINE)
+EXAMPLES = re.findall(
+    r"^    breaking .*(?:\n    .+)*", (ROOT / "docs/project/schema-upgrades.md").read_text("utf-8"), re.MULTILINE
+)
 BEFORE = model(cwd=STRING, label=STRING)
 AFTER = model(["cwd", "label"], cwd=STRING, label=STRING)
 FAILURE = Failure(

@@ -1,4 +1,4 @@
-"""Messages take the paths through the files that docs/architecture.md shows, and enter no file twice."""
+"""Messages take the paths through the files that docs/project/architecture.md shows, and enter no file twice."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ Step = tuple[str, str]
 
 def documented(start: str, end: str) -> list[Step]:
     """Return the rows of the page between two texts."""
-    page = (ROOT / "docs" / "architecture.md").read_text("utf-8")
+    page = (ROOT / "docs" / "project" / "architecture.md").read_text("utf-8")
     return ROW.findall(page.split(start)[1].split(end)[0])
 
 
