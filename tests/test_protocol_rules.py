@@ -23,7 +23,7 @@ def _tests() -> dict[int, list[str]]:
 
 def links(files: list[str]) -> str:
     """The line that links the tests of a rule."""
-    return "Tests: " + ", ".join(f"[`{Path(file).stem}`](../{file})" for file in files)
+    return "Tests: " + ", ".join(f"[`{Path(file).stem}`](../../{file})" for file in files)
 
 
 RULES = {int(number): text for number, text in _RULE.findall(_PAGE.read_text(encoding="utf-8"))}
