@@ -1,0 +1,95 @@
+"""The programs and commands of every page run as pasted, and print what the page says."""
+
+from __future__ import annotations
+
+import doctest
+import os
+import runpy
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.support.docs.blocks import CHECKED, SHOWN, blocks, name, pages
+from tests.support.docs.files import Step, steps
+
+PROGRAMS = [page for page in pages() if any(step.files or not step.block.not_run for step in steps(page))]
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(sys, "argv", ["program"])
+    monkeypatch.setenv("PATH", os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]))
+    return tmp_path
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", PROGRAMS, ids=name)
+def test_the_programs_of_a_page_print_what_it_says(
+    page: Path, folder: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    modules = set(sys.modules)
+    for step in steps(page):
+        for file, text in step.files.items():
+            (folder / file).write_text(text, "utf-8")
+        for loaded in set(sys.modules) - modules:
+            if f"{loaded}.py" in step.files:
+                monkeypatch.delitem(sys.modules, loaded)
+        if step.block.not_run:
+            continue
+        if step.block.language == "sh":
+            _check(page, step, _run(["bash", "-eu", "-c", step.block.text]))
+        elif step.output is not None and step.current:
+            capfd.readouterr()
+            runpy.run_path(step.current, run_name="__main__")
+            printed = capfd.readouterr()
+            assert printed.err == ""
+            _check(page, step, printed.out)
+    for file in sorted(folder.glob("test_*.py")):
+        _run([sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", file.name])
+
+
+@pytest.mark.parametrize("page", PROGRAMS, ids=name)
+def test_something_runs_every_file_of_a_page(page: Path) -> None:
+    """A file prints something, is a test, or is named by a command or another file that does."""
+    all_steps = steps(page)
+    files = all_steps[-1].files
+    run = {step.current for step in all_steps if step.output is not None and step.block.language == "python"}
+    run |= {file for file in files if file.startswith("test_")}
+    run |= {file for file in files for step in all_steps if step.block.language == "sh" and file in step.block.text}
+    for _ in files:
+        run |= {file for file in files for other in run if other and _names(files[other], file)}
+    assert sorted(set(files) - run) == []
+
+
+@pytest.mark.parametrize("page", pages(), ids=name)
+def test_every_block_is_checked_or_says_why_not(page: Path) -> None:
+    unknown = [f"line {block.line}: {block.language}" for block in blocks(page) if not _is_known(block.language)]
+    assert unknown == [], f"Use one of {sorted(CHECKED | SHOWN)}"
+
+
+def _is_known(language: str) -> bool:
+    return language in CHECKED | SHOWN
+
+
+def _names(text: str, file: str) -> bool:
+    module = Path(file).stem
+    return file in text or f"from {module} import" in text or f"import {module}\n" in text
+
+
+def _run(command: list[str]) -> str:
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert (done.returncode, done.stderr) == (0, ""), done.stdout + done.stderr
+    return done.stdout
+
+
+def _check(page: Path, step: Step, printed: str) -> None:
+    """Compare what was printed with the page, where `...` stands for anything."""
+    if step.output is None:
+        return
+    where = f"{name(page)}, line {step.block.line}"
+    same = doctest.OutputChecker().check_output(step.output, printed, doctest.ELLIPSIS)
+    assert same, f"{where} prints:\n{printed}"

@@ -1,0 +1,75 @@
+"""The code blocks of a page, with what the page says about how they are checked.
+
+A comment on the line above a block's fence can say why it isn't checked: `<!-- not run: needs an editor -->`.
+Above JSON, `<!-- json: InitializeResponse -->` names the model of an object that isn't a request or a notification.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from markdown_it import MarkdownIt
+
+from tests.support.paths import ROOT
+
+DOCS = ROOT / "docs"
+_COMMENT = re.compile(r"<!--\s*(not run|json):\s*(.+?)\s*-->")
+_FILE_NAME = re.compile(r"# (\w+\.py)\n")
+# Commands and types whose output or result is checked by other means, or that only show something.
+CHECKED = {"python", "sh", "json"}
+SHOWN = {"text", "toml"}
+
+
+@dataclass(frozen=True)
+class Block:
+    """One fenced block of a page."""
+
+    language: str
+    text: str
+    line: int
+    remark: tuple[str, str] | None
+    """What the comment above says: `("not run", reason)` or `("json", model)`."""
+    follows: int | None
+    """The index of the block that comes directly before, without text between."""
+
+    @property
+    def not_run(self) -> str | None:
+        """Why the block isn't checked."""
+        return self.remark[1] if self.remark and self.remark[0] == "not run" else None
+
+    @property
+    def file_name(self) -> str | None:
+        """The file that begins with this block."""
+        match = _FILE_NAME.match(self.text)
+        return match[1] if match else None
+
+
+def pages() -> list[Path]:
+    """Return the README and the pages in docs/, without the generated ones."""
+    generated = DOCS / "reference" / "protocol"
+    return [ROOT / "README.md", *sorted(page for page in DOCS.rglob("*.md") if generated not in page.parents)]
+
+
+def name(page: Path) -> str:
+    """Return the path of a page, as the name of a test."""
+    return page.relative_to(ROOT).as_posix()
+
+
+def blocks(page: Path) -> list[Block]:
+    """Return the blocks of a page, without directives of MyST."""
+    found: list[Block] = []
+    remark: tuple[str, str] | None = None
+    adjacent = False
+    for token in MarkdownIt("commonmark").parse(page.read_text("utf-8")):
+        if token.type == "html_block" and (match := _COMMENT.match(token.content)):
+            remark = (match[1], match[2])
+        elif token.type == "fence" and not token.info.startswith("{"):
+            language = token.info.split(maxsplit=1)[0] if token.info.strip() else ""
+            before = len(found) - 1 if adjacent and found else None
+            found.append(Block(language, token.content, (token.map or [0])[0] + 1, remark, before))
+            remark, adjacent = None, True
+        else:
+            remark, adjacent = None, False
+    return found
