@@ -14,7 +14,7 @@ OTHER := build/pydantic-$(PYDANTIC)
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help regen check diff compatibility fetch upgrade test test-quick test-pydantic stress coverage lint $(LINTERS) demo bench bench-quick bench-report build check-dist lock clean
+.PHONY: help regen check diff docs docs-links compatibility fetch upgrade test test-quick test-pydantic stress coverage lint $(LINTERS) demo bench bench-quick bench-report build check-dist lock clean
 
 help: ## List the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-13s %s\n", $$1, $$2 }'
@@ -36,6 +36,13 @@ check: $(READY) ## Print how generated/ differs from what regen would write; exi
 
 diff: $(READY) ## Report what changed since another commit, and for whom: make diff BASE=<git ref or folder> [HEAD=<same>] [USER_CODE=<folder>]
 	@$(BIN)/python -m codegen diff --base "$(BASE)" $(if $(HEAD),--head "$(HEAD)") $(if $(FORMAT),--format "$(FORMAT)") $(if $(FAIL_ON),--fail-on "$(FAIL_ON)") $(if $(USER_CODE),--user-code "$(USER_CODE)")
+
+docs: $(READY) ## Build the documentation site in build/docs; a broken link or another warning fails
+	rm -rf build/docs
+	$(BIN)/python -m sphinx --quiet --fail-on-warning --keep-going --jobs auto docs build/docs
+
+docs-links: $(READY) ## Check that the pages that the documentation links on other hosts exist (needs the internet)
+	$(BIN)/python -m sphinx --quiet --builder linkcheck --jobs auto docs build/docs-links
 
 compatibility: $(READY) ## Write docs/project/compatibility.md: what survives of code for older releases (some minutes; needs npm)
 	$(BIN)/python -m codegen compatibility
