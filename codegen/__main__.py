@@ -1,4 +1,4 @@
-"""The generator's command line: `python -m codegen {fetch,regen,check,diff,compatibility,upgrade}`."""
+"""The generator's command line: `python -m codegen {fetch,regen,check,diff,compatibility,reference,upgrade}`."""
 
 from __future__ import annotations
 
@@ -86,6 +86,12 @@ def _compatibility(options: argparse.Namespace) -> int:
     return run(options)
 
 
+def _reference(options: argparse.Namespace) -> int:
+    from codegen.reference.command import run
+
+    return run(options)
+
+
 def _upgrade(options: argparse.Namespace) -> int:
     from codegen.upgrade.command import run
 
@@ -126,6 +132,10 @@ def _parser() -> argparse.ArgumentParser:
     text = "check code that is right for older releases with today's package, and write docs/project/compatibility.md"
     command = commands.add_parser("compatibility", help=text, description=text)
     command.set_defaults(run=_compatibility)
+    text = "write the protocol reference: Markdown pages about every method and every type"
+    command = commands.add_parser("reference", help=text, description=text)
+    command.add_argument("folder", type=Path, help="folder to write the pages to; it is replaced as a whole")
+    command.set_defaults(run=_reference)
     text = "adopt another release of the schema: fetch, regen, report, changelog entry and version, without a commit"
     command = commands.add_parser("upgrade", help=text, description=text)
     command.add_argument("source", help=SOURCES)

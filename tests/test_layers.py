@@ -38,6 +38,7 @@ _LAYERS = {
         {"diff"},
         {"compatibility"},
         {"upgrade"},
+        {"reference"},
         {"__main__"},
     ),
 }

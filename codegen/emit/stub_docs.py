@@ -26,19 +26,32 @@ class StubDocs:
 
     def handler(self, method: Method, role: str) -> str:
         """Return the docstring of a handler, for users who implement the method."""
+        needs = " ".join(self.handler_needs(method, role))
+        return _joined(
+            f"Handle `{method.wire}`.", method.doc, needs, self.accepted_parts(method), self.default(method, role)
+        )
+
+    def handler_needs(self, method: Method, role: str) -> list[str]:
+        """Return sentences about when a role handles a method."""
         needs = [f"Every {role} must implement this method."] if method.baseline else []
         if method.capability:
             without = f"without it, {_OTHER[role]}s don't {_verb(method)} {_this(method)}"
             needs.append(f"Advertise `{method.capability}` in {_YOURS[role]}; {without}.")
         if method.offered:
             needs.append(f"Needs no capability; {_OTHER[role]}s {_verb(method)} {_this(method)} if {method.offered}.")
-        parts = self._accepted_parts(method)
-        default = "" if method.baseline else self._default(method, role)
-        return _joined(f"Handle `{method.wire}`.", method.doc, " ".join(needs), parts, default)
+        return needs
 
     def caller(self, method: Method, role: str) -> str:
         """Return the docstring of a proxy's method, for users who call it."""
         first = f"Call `{method.wire}` and wait for its result." if method.result else f"Send `{method.wire}`."
+        notes = " ".join(self.caller_notes(method, role))
+        raises = [_entry(name, text) for name, text in self.errors(method, role)]
+        return _joined(
+            first, method.doc, notes, self._arguments(method), "\n".join(["Raises:", *raises]) if raises else ""
+        )
+
+    def caller_notes(self, method: Method, role: str) -> list[str]:
+        """Return sentences about when to call a method of a role, and what the call does besides."""
         facts = dict(method.facts)
         notes: list[str] = []
         if method.offered:
@@ -49,17 +62,19 @@ class StubDocs:
             notes.append(f"If the task that awaits the result is cancelled, `{facts['cancelled'][0]}` is sent.")
         if "gone" in facts:
             notes.append(f"The error {facts['gone']} counts as success, because nothing was left to end.")
-        return _joined(first, method.doc, " ".join(notes), self._arguments(method), self._raises(method, role))
+        return notes
 
-    def _accepted_parts(self, method: Method) -> str:
+    def accepted_parts(self, method: Method) -> str:
         """Return the list of capabilities that a handler may advertise for parts of its params."""
         if not method.content:
             return ""
         lines = [f"- {self._part(method, part)}: `{path}`" for part, path in method.content]
         return "\n".join(["Advertise a capability for each of these that you accept:", *lines])
 
-    def _default(self, method: Method, role: str) -> str:
-        """Return a sentence about the default, which is the method of the base class."""
+    def default(self, method: Method, role: str) -> str:
+        """Return a sentence about the default, which is the method of the base class; empty if there is none."""
+        if method.baseline:
+            return ""
         if method.result:
             return "The default raises `MethodNotFound`, so that the request is answered with the error -32601."
         if "cancels" in dict(method.facts):
@@ -110,19 +125,19 @@ class StubDocs:
         line = " ".join(text.strip().split("\n\n")[0].split())
         return f"{line}." if line and line[-1] not in ".!?:" else line
 
-    def _raises(self, method: Method, role: str) -> str:
-        """Return the section on errors of a call, beyond those that every call can raise."""
+    def errors(self, method: Method, role: str) -> list[tuple[str, str]]:
+        """Return the exceptions of a call, each with its reason, beyond those that every call can raise."""
         facts = dict(method.facts)
-        lines: list[str] = []
+        found: list[tuple[str, str]] = []
         if needs := self._needs(method):
             exempt = f" Not raised for a `{facts['exempt']}` that the {role} created." if "exempt" in facts else ""
-            lines.append(_entry("CapabilityError", f"The {role} did not advertise {needs}.{exempt}"))
+            found.append(("CapabilityError", f"The {role} did not advertise {needs}.{exempt}"))
         if paths := facts.get("paths"):
             fields = _alternatives([f"`{path}`" for path in paths])
-            lines.append(_entry("RelativePath", f"{fields} holds a relative path."))
+            found.append(("RelativePath", f"{fields} holds a relative path."))
         if "opens" in facts:
-            lines.append(_entry("ProtocolVersionMismatch", f"The {role} answered with another protocol version."))
-        return "\n".join(["Raises:", *lines]) if lines else ""
+            found.append(("ProtocolVersionMismatch", f"The {role} answered with another protocol version."))
+        return found
 
     def _needs(self, method: Method) -> str:
         own = f"`{method.capability}`" if method.capability else ""

@@ -1,0 +1,66 @@
+"""Writes the blocks of Python: the call of a method, its handler, and what advertises its capability."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from codegen.emit.formatting import formatted
+from codegen.emit.rendering import Templates
+from codegen.ir import Method, Schema
+from codegen.read.methods import ADVERTISED_IN
+from codegen.reference.examples import Examples, Object, Value
+from codegen.reference.written import as_python, keywords, models_in
+
+OTHER = {"agent": "client", "client": "agent"}
+_STYLE = Path(__file__).with_name("block_style.toml")
+_TEMPLATES = Templates(Path(__file__).with_name("templates"), trim_blocks=True, lstrip_blocks=True)
+
+
+class Blocks:
+    """The blocks of one profile, by method, role and kind."""
+
+    def __init__(self, profile: str, schema: Schema, examples: Examples) -> None:
+        self._profile = profile
+        self._schema = schema
+        self._examples = examples
+        sources = {
+            f"{method.constant}-{role}-{kind}.py": source
+            for method in schema.methods
+            for role in method.handled_by
+            for kind, source in self._of(method, role).items()
+        }
+        self._texts = {name: text.strip() for name, text in formatted(sources, _STYLE).items()}
+
+    def text(self, method: Method, role: str, kind: str) -> str:
+        """Return a block: a `call`, a handler (`handle`), or a `capability`; empty if there is none."""
+        return self._texts.get(f"{method.constant}-{role}-{kind}.py", "")
+
+    def _of(self, method: Method, role: str) -> dict[str, str]:
+        found = {"call": self._call(method, role), "handle": self._handle(method, role)}
+        return found | ({"capability": self._capability(method, role)} if method.capability else {})
+
+    def _call(self, method: Method, role: str) -> str:
+        params = self._examples.of(method.params)
+        assert isinstance(params, Object)
+        names = {name for _, each in params.fields for name in models_in(each)}
+        names |= {f"Remote{role.capitalize()}", *filter(None, (method.result,))}
+        return self._render("call.py.jinja", names, method=method, role=role, keywords=keywords(list(params.fields)))
+
+    def _handle(self, method: Method, role: str) -> str:
+        result = self._examples.of(method.result) if method.result else Value(None)
+        names = {role.capitalize(), method.params, *models_in(result), *filter(None, (method.result,))}
+        cancels = any(dict(each.facts).get("cancelled", ("",))[0] == method.wire for each in self._schema.methods)
+        values = {"result": as_python(result), "keeps_default": cancels}
+        return self._render("handle.py.jinja", names, method=method, role=role, **values)
+
+    def _capability(self, method: Method, role: str) -> str:
+        message, path = ADVERTISED_IN[role], (method.capability or "").split(".")
+        example = self._examples.with_path(message, path)
+        if path[0] == self._schema.properties[f"{role}_capabilities"]:
+            inner = next(each for field, each in example.fields if field.wire == path[0])
+            assert isinstance(inner, Object)
+            example = inner
+        return self._render("capability.py.jinja", {*models_in(example)}, value=as_python(example), model=example.model)
+
+    def _render(self, template: str, names: set[str], **values: object) -> str:
+        return _TEMPLATES.render(template, profile=self._profile, names=sorted(names), other=OTHER, **values)

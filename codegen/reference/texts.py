@@ -1,0 +1,97 @@
+"""Writes types and upstream's descriptions as Markdown."""
+
+from __future__ import annotations
+
+import json
+
+from codegen.diff.compare.shapes import Shape
+from codegen.ir import Field
+from codegen.reference.places import Place
+
+_WORDS = {
+    "any": "any JSON",
+    "null": "null",
+    "string": "string",
+    "integer": "integer",
+    "number": "number",
+    "boolean": "boolean",
+}
+_LIMITS = {
+    "minimum": "at least {}",
+    "maximum": "at most {}",
+    "min_length": "of length {} or more",
+    "max_length": "of length {} or less",
+    "pattern": "that matches `{}`",
+    "format": "({})",
+}
+
+
+class TypeTexts:
+    """Writes types, with links to the places of those that have one."""
+
+    def __init__(self, places: dict[str, Place]) -> None:
+        self._places = places
+
+    def link(self, name: str) -> str:
+        place = self._places.get(name)
+        return f"[`{name}`]({place.link})" if place else f"`{name}`"
+
+    def of(self, shape: Shape) -> str:
+        """Return a type in words."""
+        match shape.kind:
+            case "ref":
+                return self.link(shape.name)
+            case "literal":
+                return " or ".join(f"`{json.dumps(value)}`" for value in shape.values)
+            case "list":
+                return f"array of {self._in_list(shape.parts[0])}"
+            case "map":
+                inner = shape.parts[0]
+                return "object" if inner.kind in ("any", "union") else f"object with values of type {self.of(inner)}"
+            case "union":
+                return " or ".join(self.of(part) for part in shape.parts)
+            case kind:
+                return " ".join((_WORDS[kind], *_limits(shape)))
+
+    def _in_list(self, shape: Shape) -> str:
+        text = self.of(shape)
+        return f"({text})" if shape.kind == "union" else text
+
+
+def _limits(shape: Shape) -> list[str]:
+    """Return the limits of a scalar in words, without the range of the usual integers."""
+    return [
+        _LIMITS[name].format(value)
+        for name, value in shape.limits
+        if name in _LIMITS and not (isinstance(value, int) and (value >= 2**16 - 1 or value <= 0))
+    ]
+
+
+def presence(field: Field) -> str:
+    """Return whether a field is required, or what it is if it is absent."""
+    if field.required:
+        return "required"
+    if field.has_default and field.default_json not in (None, {}):
+        default = json.dumps(field.default_json)
+        return f"default `{default}`" if len(default) < 40 else "optional"
+    return "optional"
+
+
+def description(text: str) -> str:
+    """Return upstream's description of something as Markdown. Descriptions of members become a list."""
+    parts = text.strip().split("\n\n")
+    return "\n\n".join(_as_item(part) if _is_member(part) else part for part in parts)
+
+
+def first_sentence(text: str) -> str:
+    """Return the first paragraph of a description on one line, up to its first full stop."""
+    line = " ".join(text.strip().split("\n\n")[0].split())
+    return line.split(". ")[0].rstrip(".:") + "." if line else ""
+
+
+def _is_member(part: str) -> bool:
+    return part.startswith("`") and "`: " in part.partition("\n")[0]
+
+
+def _as_item(part: str) -> str:
+    return "- " + part.replace("\n", "\n  ")

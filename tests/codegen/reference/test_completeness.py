@@ -1,0 +1,90 @@
+"""The protocol reference has every method and every public type once, and all its links lead somewhere."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+import acp_bindings.v1
+from acp_bindings.v1 import methods as tables
+from codegen.reference.choices import read_choices
+from codegen.reference.places import anchor
+from tests.support.codegen.reference import headings, pages, schema
+from tests.support.paths import ROOT
+
+STUBS = {"Agent", "Client", "RemoteAgent", "RemoteClient"}
+TYPES = {name for name in acp_bindings.v1.__all__ if name[0].isupper() and not name.isupper()} - STUBS
+LINK = re.compile(r"\]\((?P<target>[^)]+)\)")
+
+
+def test_every_method_is_the_title_of_one_page() -> None:
+    tables_of = [
+        getattr(tables, f"{role}_{kind}") for role in ("AGENT", "CLIENT") for kind in ("REQUESTS", "NOTIFICATIONS")
+    ]
+    titles = [text.splitlines()[0].removeprefix("# ") for name, text in pages().items()]
+    assert {title: titles.count(title) for table in tables_of for title in table} == dict.fromkeys(
+        {wire for table in tables_of for wire in table}, 1
+    )
+
+
+def test_the_overview_links_every_page_once() -> None:
+    targets = Counter(LINK.findall(pages()["index.md"]))
+    assert {name: targets[name] for name in pages() if name != "index.md"} == dict.fromkeys(
+        (name for name in pages() if name != "index.md"), 1
+    )
+
+
+def test_every_public_type_has_one_section() -> None:
+    found = Counter(heading.split(": ")[-1] for text in pages().values() for heading in headings(text))
+    assert {name: found[name] for name in sorted(TYPES)} == dict.fromkeys(sorted(TYPES), 1)
+
+
+def test_every_link_leads_to_a_page_and_a_heading_that_exist() -> None:
+    anchors = {name: {anchor(heading) for heading in headings(text)} for name, text in pages().items()}
+    broken: list[str] = []
+    for name, text in pages().items():
+        for target in LINK.findall(text):
+            if not target.startswith("https://"):
+                file, _, place = target.partition("#")
+                if file not in anchors or (place and place not in anchors[file]):
+                    broken.append(f"{name}: {target}")
+    assert broken == []
+
+
+def test_no_page_has_two_headings_with_the_same_anchor() -> None:
+    twice = {
+        name: [each for each, count in Counter(map(anchor, headings(text))).items() if count > 1]
+        for name, text in pages().items()
+    }
+    assert {name: found for name, found in twice.items() if found} == {}
+
+
+def test_every_choice_is_about_something_in_the_schema() -> None:
+    choices, models = read_choices(), schema().definitions
+    properties = {f"{name}.{field.wire}" for name in models if name in _models() for field in schema().fields(name)}
+    names = {place.partition(".")[2] for place in properties}
+    unknown = [*choices.names.keys() - names, *choices.types.keys() - models.keys()]
+    unknown += choices.fields.keys() - properties
+    unknown += choices.members.keys() - properties - models.keys()
+    unknown += [name for page in choices.pages for name in page.types if name not in models]
+    unknown += [
+        f"{name}.{key}" for name, keys in choices.shown.items() for key in keys if f"{name}.{key}" not in properties
+    ]
+    unknown += choices.shown.keys() - models.keys()
+    assert unknown == []
+
+
+def _models() -> set[str]:
+    return {name for name, each in schema().definitions.items() if type(each).__name__ == "Model"}
+
+
+def test_the_command_writes_the_same_bytes_whatever_the_hash_seed(tmp_path: Path) -> None:
+    (tmp_path / "stale.md").write_text("old", "utf-8")
+    environment = {**os.environ, "PYTHONHASHSEED": "7"}
+    command = [sys.executable, "-m", "codegen", "reference", str(tmp_path)]
+    subprocess.run(command, cwd=ROOT, env=environment, check=True, capture_output=True)
+    assert {path.name: path.read_text("utf-8") for path in tmp_path.iterdir()} == pages()

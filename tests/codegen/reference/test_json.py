@@ -1,0 +1,54 @@
+"""The JSON in the protocol reference is valid: for the schema, and for the models, which dump the same again."""
+
+from __future__ import annotations
+
+import json
+from functools import reduce
+from typing import Any
+
+import pytest
+from pydantic import TypeAdapter
+
+import acp_bindings.v1
+from tests.support.codegen.reference import Block, blocks, raw_schema, schema
+from tests.support.models.validity import Validity
+
+METHODS = {each.wire: each for each in schema().methods}
+VALIDITY = Validity(raw_schema())
+BLOCKS = blocks("json")
+TYPES = [each for each in BLOCKS if each.heading != "Messages"]
+
+
+def _check(name: str, value: Any) -> None:
+    """Check a value against the schema of a type, and against our model of it."""
+    assert VALIDITY.holds(_at(schema().definitions[name].pointer), value)
+    adapter = TypeAdapter[Any](getattr(acp_bindings.v1, name))
+    assert json.loads(adapter.dump_json(adapter.validate_python(value), by_alias=True)) == value
+
+
+def _at(pointer: str) -> Any:
+    return reduce(lambda node, key: node[int(key) if key.isdigit() else key], pointer.split("/")[1:], raw_schema())
+
+
+@pytest.mark.parametrize("wire", METHODS)
+def test_the_messages_of_a_method_are_valid(wire: str) -> None:
+    method = METHODS[wire]
+    found = [
+        json.loads(each.text)
+        for each in BLOCKS
+        if each.page == f"{method.constant.lower()}.md"
+        if each.heading == "Messages"
+    ]
+    request, *responses = found
+    assert [VALIDITY.holds(raw_schema(), message) for message in found] == [True] * len(found)
+    assert request["method"] == wire
+    _check(method.params, request["params"])
+    assert len(responses) == (method.result is not None) == ("id" in request)
+    for response in responses:
+        assert response["id"] == request["id"]
+        _check(method.result or "", response["result"])
+
+
+@pytest.mark.parametrize("block", TYPES, ids=lambda each: each.heading)
+def test_the_example_of_a_type_is_valid(block: Block) -> None:
+    _check(block.heading, json.loads(block.text))

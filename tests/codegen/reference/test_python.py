@@ -1,0 +1,111 @@
+"""The Python in the protocol reference is right: mypy accepts it, and its calls and handlers exchange its messages."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from acp_bindings.v1 import connect_in_process
+from acp_runtime import Options
+from codegen.ir import Method
+from tests.support.codegen.reference import Block, blocks, schema
+
+BLOCKS = blocks("python")
+MESSAGES = [each for each in blocks("json") if each.heading == "Messages"]
+
+
+@pytest.mark.slow
+@pytest.mark.xdist_group("mypy")
+def test_mypy_accepts_every_block(tmp_path: Path) -> None:
+    for number, block in enumerate(BLOCKS):
+        (tmp_path / f"{Path(block.page).stem}_{number}.py").write_text(block.text, "utf-8")
+    (tmp_path / "mypy.ini").write_text("[mypy]\nstrict = True\npython_version = 3.11\n", "utf-8")
+    command = [
+        sys.executable,
+        "-m",
+        "mypy",
+        "--config-file",
+        "mypy.ini",
+        *(each.name for each in tmp_path.glob("*.py")),
+    ]
+    run = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=250)
+    assert run.stdout == f"Success: no issues found in {len(BLOCKS)} source files\n"
+
+
+def test_each_capability_block_advertises_the_capability_of_its_method() -> None:
+    for method in schema().methods:
+        names = [_names(block) for block in _of(method, BLOCKS)]
+        found = [each[key] for each in names for key in ("capabilities", "response") if key in each]
+        assert [_has(method, each) for each in found] == [True] * (method.capability is not None)
+
+
+def _has(method: Method, advertised: Any) -> bool:
+    """Return whether capabilities, or the whole message, have what the path of a method's capability leads to."""
+    value = json.loads(advertised.model_dump_json())
+    whole, *keys = (method.capability or "").split(".")
+    for key in keys if keys else [whole]:
+        value = value[key]
+    return value == {} or bool(value)
+
+
+async def test_the_calls_and_the_handlers_exchange_the_messages(capsys: pytest.CaptureFixture[str]) -> None:
+    """One connection calls every method, and each call returns the result on the page."""
+    frames: list[dict[str, Any]] = []
+    proxies: dict[str, Any] = {}
+    agent, client = _handler("MyAgent"), _handler("MyClient")
+
+    def make_agent(proxy: Any) -> Any:
+        proxies["client"] = proxy
+        return agent()
+
+    options = Options(on_frame=lambda _, line, __: frames.append(json.loads(line)))
+    async with connect_in_process(make_agent, lambda _: client(), options=options) as proxies["agent"]:
+        for method, role, call in _calls():
+            returned = await call(proxies[role])
+            request, *responses = [json.loads(block.text) for block in _of(method, MESSAGES)]
+            assert [json.loads(returned.model_dump_json()) for _ in responses] == [each["result"] for each in responses]
+            assert _without_id(request) in map(_without_id, frames), method.wire
+    notifications = [role for method in schema().methods if not method.result for role in method.handled_by]
+    assert len(capsys.readouterr().out.splitlines()) == len(notifications), "each handler of a notification prints it"
+
+
+def _calls() -> Iterator[tuple[Method, str, Callable[[Any], Any]]]:
+    """Yield the calls, in an order in which a connection allows them."""
+    for method in sorted(schema().methods, key=_rank):
+        found = [_names(block) for block in _of(method, BLOCKS)]
+        calls = [names["call"] for names in found if "call" in names]
+        assert len(calls) == len(method.handled_by)
+        for call, role in zip(calls, method.handled_by, strict=True):
+            yield method, role, call
+
+
+def _rank(method: Method) -> int:
+    keys = dict(method.facts).keys()
+    return 0 if "opens" in keys else 1 if "creates" in keys else 3 if "ends" in keys else 2
+
+
+def _handler(name: str) -> type[Any]:
+    """Return a class with the handlers of all pages."""
+    classes = [found for block in BLOCKS if (found := _names(block).get(name))]
+    assert classes
+    return type(name, tuple(classes), {})
+
+
+def _of(method: Method, found: list[Block]) -> list[Block]:
+    return [each for each in found if each.page == f"{method.constant.lower()}.md"]
+
+
+def _names(block: Block) -> dict[str, Any]:
+    names: dict[str, Any] = {"__name__": block.page}
+    exec(compile(block.text, block.page, "exec"), names)
+    return names
+
+
+def _without_id(message: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in message.items() if key != "id"}
