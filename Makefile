@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 PYTEST := -m pytest -q --numprocesses auto --dist loadgroup
-LINTERS := lint-ruff lint-format lint-mypy lint-pyright lint-zizmor lint-workflows lint-dependabot lint-issue-forms
+LINTERS := lint-ruff lint-format lint-mypy lint-pyright lint-zizmor lint-workflows lint-dependabot lint-issue-forms lint-spelling
 # `make test-pydantic` uses this version of pydantic: by default the lowest that pyproject.toml allows.
 PYDANTIC ?= 2.12.0
 OTHER := build/pydantic-$(PYDANTIC)
@@ -106,6 +106,9 @@ lint-dependabot: $(READY)
 lint-issue-forms: $(READY)
 	$(BIN)/check-jsonschema --quiet --builtin-schema vendor.github-issue-forms .github/ISSUE_TEMPLATE/bug.yml .github/ISSUE_TEMPLATE/feature.yml
 	$(BIN)/check-jsonschema --quiet --builtin-schema vendor.github-issue-config .github/ISSUE_TEMPLATE/config.yml
+
+lint-spelling: $(READY)
+	$(BIN)/python -m codespell_lib
 
 demo: $(READY) ## Run the terminal client with the full example agent
 	$(BIN)/python examples/terminal_client.py --yes --say "hello from the demo" --say "read $(CURDIR)/README.md" --say "count 5" \

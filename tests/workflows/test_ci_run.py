@@ -126,6 +126,14 @@ def test_lint_runs_every_tool_and_fails_if_any_failed(machine: Machine) -> None:
     (machine.clone / ".venv/.ready").touch()
     assert machine.run("make", "lint").returncode != 0
     tools = {each.removeprefix("python -m ").split(" --quiet")[0] for each in machine.calls}
-    assert tools == {"ruff check .", "ruff format --check .", "mypy", "pyright", "zizmor", "check-jsonschema"}
+    assert tools == {
+        "ruff check .",
+        "ruff format --check .",
+        "mypy",
+        "pyright",
+        "zizmor",
+        "check-jsonschema",
+        "codespell_lib",
+    }
     machine.command("python", "", ".venv/bin")
     assert machine.run("make", "lint").returncode == 0

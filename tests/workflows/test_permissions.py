@@ -24,7 +24,7 @@ def test_a_job_that_runs_code_can_neither_write_nor_use_the_token(job: dict[str,
     assert not (runs_code and (may_write or uses_token))
 
 
-def test_only_the_publishing_job_can_request_an_identity_token() -> None:
+def test_only_the_publishing_jobs_can_request_an_identity_token() -> None:
     requesting = [name for name, job in JOBS.items() if "id-token" in job.get("permissions", {})]
-    assert requesting == ["release.yml: publish"]
+    assert requesting == ["docs.yml: publish", "release.yml: publish"]
     assert JOBS["release.yml: publish"]["needs"] == ["test", "check"]
