@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from acp_kit.client.handlers import FileHandlers, PermissionHandlers, TerminalHandlers, UpdateHandlers
     from acp_kit.client.messages import Compaction, Message
     from acp_kit.client.permissions import PermissionPolicy, allow, ask, reject
-    from acp_kit.client.sessions import ClientSession, count_unknown, deliver_update, open_session
+    from acp_kit.client.sessions import ClientSession, count_unknown, deliver_update, find_session, open_session
     from acp_kit.client.snapshots import Entry, Snapshot
     from acp_kit.client.state import SessionState
     from acp_kit.client.terminals import Terminals
@@ -48,6 +48,7 @@ __all__ = [
     "ask",
     "count_unknown",
     "deliver_update",
+    "find_session",
     "open_session",
     "reject",
 ]
@@ -71,6 +72,7 @@ _MODULES = {
     "ask": "permissions",
     "count_unknown": "sessions",
     "deliver_update": "sessions",
+    "find_session": "sessions",
     "open_session": "sessions",
     "reject": "permissions",
 }

@@ -70,9 +70,9 @@ class PermissionPolicy:
             raises, this is logged and the tool call is rejected; if its own CancelledError ends it, the outcome is
             `cancelled`.
         known_tool_call: returns the tool call with a session id and a tool call id as far as it is known, because many
-            agents request permission with the id alone. For example
-            `lambda session_id, id: self.states[session_id].tool_calls.get(id)` with `SessionState`. If it raises, this
-            is logged and the tool call is rejected.
+            agents request permission with the id alone. `find_session(agent, session_id)` has the state of a session
+            that `open_session` opened, with its `tool_calls`. If it raises, this is logged and the tool call is
+            rejected.
 
     Raises:
         ValueError: if a rule asks, but there is no `ask`.

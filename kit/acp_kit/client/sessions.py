@@ -129,6 +129,14 @@ class ClientSession:
         return [*prompt] if isinstance(prompt, Sequence) else [prompt]
 
 
+def find_session(agent: RemoteAgent, session_id: str) -> ClientSession | None:
+    """Return a session that `open_session` has opened; None if there is none with this id.
+
+    For handlers of a client, which only get the id: to show a dialog in the right window, for example.
+    """
+    return _open.get(agent, {}).get(session_id)
+
+
 def deliver_update(agent: RemoteAgent, notification: SessionNotification) -> bool:
     """Pass an update on to the session that `open_session` has opened. Call it in `Client.session_update`.
 
@@ -140,7 +148,7 @@ def deliver_update(agent: RemoteAgent, notification: SessionNotification) -> boo
     Returns:
         Whether there is such a session.
     """
-    session = _open.get(agent, {}).get(notification.session_id)
+    session = find_session(agent, notification.session_id)
     if session is not None:
         session.apply(notification)
     return session is not None
@@ -153,7 +161,7 @@ def count_unknown(agent: RemoteAgent, method: str, params: Any) -> None:
     """
     match params:
         case {"sessionId": str(session_id), "update": {"sessionUpdate": str(tag)}} if method == "session/update":
-            session = _open.get(agent, {}).get(session_id)
+            session = find_session(agent, session_id)
             if session is not None:
                 session.state.count_unknown(tag)
         case _:

@@ -35,7 +35,7 @@ from acp_bindings.v1 import (
     connect_in_process,
 )
 from acp_kit.agent import Settings, Turn, select
-from acp_kit.client import deliver_update, open_session
+from acp_kit.client import deliver_update, find_session, open_session
 from acp_runtime import RemoteError, ResourceNotFound
 from tests.support.kit.turns import Act, ActingAgent, KeepingClient
 
@@ -127,6 +127,14 @@ def text_of(update: SessionUpdate) -> str:
     assert update.session_update == "agent_message_chunk"
     assert isinstance(update.content, ContentBlockText)
     return update.content.text
+
+
+async def test_a_handler_finds_an_open_session_by_its_id() -> None:
+    async with connected() as pair:
+        async with open_session(pair.agent, cwd="/work") as session, open_session(pair.agent, cwd="/work") as other:
+            assert find_session(pair.agent, session.id) is session
+            assert find_session(pair.agent, other.id) is other
+        assert find_session(pair.agent, session.id) is None
 
 
 async def test_the_updates_of_a_turn_are_read_and_its_stop_reason_known() -> None:
