@@ -54,5 +54,6 @@ def _validate_message(message: dict[str, Any]) -> None:
 
 
 def _validate(model: str, value: Any) -> None:
-    validator = jsonschema_rs.validator_for(SCHEMA | {"$ref": f"#/$defs/{model}"})
+    # Not the whole schema, which is that of whole messages.
+    validator = jsonschema_rs.validator_for({"$defs": SCHEMA["$defs"], "$ref": f"#/$defs/{model}"})
     assert [error.message for error in validator.iter_errors(value)] == []
