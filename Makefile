@@ -39,9 +39,11 @@ diff: $(READY) ## Report what changed since another commit, and for whom: make d
 
 docs: $(READY) ## Build the documentation site in build/docs; a broken link or another warning fails
 	rm -rf build/docs
+	$(BIN)/python -m codegen reference docs/reference/protocol
 	$(BIN)/python -m sphinx --quiet --fail-on-warning --keep-going --jobs auto docs build/docs
 
 docs-links: $(READY) ## Check that the pages that the documentation links on other hosts exist (needs the internet)
+	$(BIN)/python -m codegen reference docs/reference/protocol
 	$(BIN)/python -m sphinx --quiet --builder linkcheck --jobs auto docs build/docs-links
 
 compatibility: $(READY) ## Write docs/project/compatibility.md: what survives of code for older releases (some minutes; needs npm)
