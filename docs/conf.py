@@ -30,6 +30,8 @@ exclude_patterns = ["_ext"]
 
 # Links to headings work as on GitHub.
 myst_heading_anchors = 4
+# The protocol reference lists fields as definitions.
+myst_enable_extensions = ["deflist"]
 
 autodoc_typehints = "signature"
 autodoc_typehints_format = "short"

@@ -50,13 +50,14 @@ def find_places(schema: Schema, pages: tuple[TypePage, ...]) -> dict[str, Place]
                 places.setdefault(name, Place(method_file(method), f"{title}: {name}"))
                 for member in members(schema, name):
                     places.setdefault(member, Place(method_file(method), member))
-    public = [name for name in schema.definitions if name not in schema.envelopes]
     chosen = {name: page.file for page in pages for name in page.types}
     for page in pages:
-        found = set(public) if page is pages[-1] else set(_reached(schema, page.types))
-        for name in public:
-            if name in found and chosen.get(name, page.file) == page.file:
+        for name in _reached(schema, page.types):
+            if chosen.get(name, page.file) == page.file:
                 places.setdefault(name, Place(page.file, name))
+    for name in schema.definitions:
+        if name not in schema.envelopes:
+            places.setdefault(name, Place(pages[-1].file, name))
     return places
 
 
@@ -87,12 +88,13 @@ def _of_model(model: Model) -> Iterator[str]:
         yield from shape_of(field.type.annotation).names()
 
 
-def _reached(schema: Schema, names: Iterable[str]) -> Iterator[str]:
-    seen: set[str] = set()
-    waiting = [name for name in names if name in schema.definitions]
+def _reached(schema: Schema, names: Iterable[str]) -> list[str]:
+    """Return the types that these types consist of, each before its parts."""
+    found: dict[str, None] = {}
+    waiting = [name for name in reversed(list(names)) if name in schema.definitions]
     while waiting:
         name = waiting.pop()
-        if name not in seen:
-            seen.add(name)
-            yield name
-            waiting += mentioned(schema, name)
+        if name not in found:
+            found[name] = None
+            waiting += reversed(list(mentioned(schema, name)))
+    return list(found)

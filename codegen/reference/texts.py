@@ -89,6 +89,10 @@ def first_sentence(text: str) -> str:
     return line.split(". ")[0].rstrip(".:") + "." if line else ""
 
 
+def with_article(role: str) -> str:
+    return f"an {role}" if role[0] in "aeiou" else f"a {role}"
+
+
 def _is_member(part: str) -> bool:
     return part.startswith("`") and "`: " in part.partition("\n")[0]
 
