@@ -1,9 +1,8 @@
-"""The contents of the published wheel, and the completeness of its types in a bare environment."""
+"""The contents of the published wheel, and editable installs. `public_types.py` checks the types in the wheel."""
 
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 import zipfile
@@ -11,11 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.environments import DEADLINE, PACKAGES, build_wheel, install, run
 from tests.support.paths import ROOT
-
-PACKAGES = {"acp_bindings": ROOT / "generated", "acp_kit": ROOT / "kit", "acp_runtime": ROOT / "runtime"}
-TABLES = "acp_kit.history.tables."
-DEADLINE = 250
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("wheel")]
 
@@ -38,45 +34,15 @@ for package in (acp_bindings, acp_kit, acp_runtime):
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("wheel")
-    _run(sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(folder), str(ROOT))
-    return next(folder.glob("*.whl"))
-
-
-@pytest.fixture(scope="module")
-def bare(wheel: Path, pip_without_a_registry: None, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The Python executable of an environment with only the wheel and its dependencies."""
-    return _environment(tmp_path_factory.mktemp("bare"), wheel)
+    return build_wheel(tmp_path_factory.mktemp("wheel"))
 
 
 @pytest.fixture(scope="module")
 def editable(pip_without_a_registry: None, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The Python executable of an environment with an editable install and its dependencies."""
     folder = tmp_path_factory.mktemp("editable")
-    _run(sys.executable, "-c", BUILD_EDITABLE, str(folder), cwd=ROOT)
-    return _environment(folder, next(folder.glob("*.whl")))
-
-
-def _environment(folder: Path, wheel: Path) -> Path:
-    environment = folder / "venv"
-    _run(sys.executable, "-m", "venv", "--without-pip", str(environment))
-    python = environment / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
-    _run(sys.executable, "-m", "pip", "--python", str(python), "install", "--quiet", str(wheel))
-    return python
-
-
-def _run(*command: str, cwd: Path | None = None, **environment: str) -> str:
-    done = subprocess.run(
-        command,
-        cwd=cwd,
-        env={**os.environ, "PIP_DISABLE_PIP_VERSION_CHECK": "1", **environment},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=DEADLINE,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
+    run(sys.executable, "-c", BUILD_EDITABLE, str(folder), cwd=ROOT)
+    return install(next(folder.glob("*.whl")), folder)
 
 
 def _sources() -> dict[str, bytes]:
@@ -119,19 +85,8 @@ def test_without_extras_the_wheel_depends_only_on_pydantic(wheel: Path) -> None:
     assert requirements[0].startswith("Requires-Dist: pydantic")
 
 
-@pytest.mark.parametrize("package", PACKAGES)
-def test_every_public_type_of_the_wheel_is_known_in_a_bare_environment(package: str, bare: Path) -> None:
-    report = _completeness(package, bare)
-    assert Path(report["packageRootDirectory"]).is_relative_to(bare.parents[1])
-    exported = {each["name"]: each["isTypeKnown"] for each in report["symbols"] if each["isExported"]}
-    # Tables of SQLAlchemy, which is an extra.
-    assert [name for name, known in exported.items() if not known and not name.startswith(TABLES)] == []
-    assert report["exportedSymbolCounts"]["withAmbiguousType"] == 0
-    assert len(exported) > {"acp_bindings": 5_000, "acp_kit": 400, "acp_runtime": 100}[package]
-
-
 def test_an_editable_install_imports_all_packages_from_the_repository(editable: Path, tmp_path: Path) -> None:
-    dumped, *files = _run(str(editable), "-c", WHERE, cwd=tmp_path).splitlines()
+    dumped, *files = run(str(editable), "-c", WHERE, cwd=tmp_path).splitlines()
     assert json.loads(dumped) == {"type": "text", "text": "a"}
     assert [Path(file) for file in files] == [home / name / "__init__.py" for name, home in PACKAGES.items()]
 
@@ -139,26 +94,9 @@ def test_an_editable_install_imports_all_packages_from_the_repository(editable: 
 def test_a_type_checker_finds_the_packages_of_an_editable_install(editable: Path, tmp_path: Path) -> None:
     (tmp_path / "code.py").write_text(REVEALED, "utf-8")
     command = [sys.executable, "-m", "pyright", "--outputjson", "--pythonpath", str(editable), "code.py"]
-    run = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=DEADLINE)
-    messages = [each["message"] for each in json.loads(run.stdout)["generalDiagnostics"]]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=DEADLINE)
+    messages = [each["message"] for each in json.loads(done.stdout)["generalDiagnostics"]]
     assert messages == [
         'Type of "reason" is "Literal[\'end_turn\']"',
         'Type of "Options().exit_deadline" is "float"',
     ]
-
-
-def _completeness(package: str, python: Path) -> dict[str, object]:
-    """Return pyright's report on a package in an environment, which pyright finds by `python` on the path."""
-    path = os.pathsep.join([str(python.parent), os.environ["PATH"]])
-    command = [sys.executable, "-m", "pyright", "--outputjson", "--ignoreexternal", "--verifytypes", package]
-    run = subprocess.run(
-        command,
-        cwd=python.parents[2],
-        env={**os.environ, "PATH": path},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=DEADLINE,
-    )
-    report: dict[str, object] = json.loads(run.stdout)["typeCompleteness"]
-    return report

@@ -1,0 +1,43 @@
+"""Builds the wheel, and installs wheels into environments of their own."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.support.paths import ROOT
+
+DEADLINE = 250
+PACKAGES = {"acp_bindings": ROOT / "generated", "acp_kit": ROOT / "kit", "acp_runtime": ROOT / "runtime"}
+
+
+def build_wheel(folder: Path) -> Path:
+    """Build the wheel of the repository into a folder, and return its path."""
+    run(sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(folder), str(ROOT))
+    return next(folder.glob("*.whl"))
+
+
+def install(wheel: Path, folder: Path) -> Path:
+    """Create an environment with only a wheel and its dependencies, and return its Python executable."""
+    environment = folder / "venv"
+    run(sys.executable, "-m", "venv", "--without-pip", str(environment))
+    python = environment / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+    run(sys.executable, "-m", "pip", "--python", str(python), "install", "--quiet", str(wheel))
+    return python
+
+
+def run(*command: str, cwd: Path | None = None) -> str:
+    """Run a command that must succeed, and return its stdout."""
+    done = subprocess.run(
+        command,
+        cwd=cwd,
+        env={**os.environ, "PIP_DISABLE_PIP_VERSION_CHECK": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=DEADLINE,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
