@@ -9,9 +9,14 @@ from importlib.metadata import version
 
 import pytest
 
+from tests.support.signals import stop_ignoring_sigint
 from tests.support.third_party import UnavailableError, skip_without, wheels
 
 pytest_plugins = ["tests.support.async_tests"]
+
+
+def pytest_configure() -> None:
+    stop_ignoring_sigint()
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:

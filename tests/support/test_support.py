@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 
 from tests.support.fill_once import fill_once
 from tests.support.paths import ROOT
+from tests.support.signals import stop_ignoring_sigint
 from tests.support.skipping import skip_or_fail
 
 FILL = """
@@ -52,6 +54,18 @@ def test_a_missing_requirement_skips_the_test_or_fails_it_if_required(monkeypatc
     monkeypatch.setenv("ACP_BROWSER", "required")
     with pytest.raises(pytest.fail.Exception, match=r"There is no browser\. .* ACP_BROWSER=required"):
         skip_or_fail("browser", "There is no browser.")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGINT for one process")
+def test_processes_of_tests_can_be_interrupted_if_pytest_runs_in_the_background_of_a_shell() -> None:
+    previous = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        stop_ignoring_sigint()
+        program = "import signal; print(signal.getsignal(signal.SIGINT) is signal.default_int_handler)"
+        done = subprocess.run([sys.executable, "-I", "-S", "-c", program], capture_output=True, text=True, check=True)
+    finally:
+        signal.signal(signal.SIGINT, previous)
+    assert done.stdout == "True\n"
 
 
 GROUPS = """
