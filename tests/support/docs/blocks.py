@@ -2,6 +2,7 @@
 
 A comment on the line above a block's fence can say why it isn't checked: `<!-- not run: needs an editor -->`.
 Above JSON, `<!-- json: InitializeResponse -->` names the model of an object that isn't a request or a notification.
+Anywhere on a page, `<!-- files: quickstart-client.md -->` says that the reader has the files of another page.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from tests.support.paths import ROOT
 
 DOCS = ROOT / "docs"
 _COMMENT = re.compile(r"<!--\s*(not run|json):\s*(.+?)\s*-->")
+_FILES = re.compile(r"<!--\s*files:\s*(\S+)\s*-->")
 _FILE_NAME = re.compile(r"# (\w+\.py)\n")
 # Commands and types whose output or result is checked by other means, or that only show something.
 CHECKED = {"python", "sh", "json"}
@@ -55,6 +57,11 @@ def pages() -> list[Path]:
 def name(page: Path) -> str:
     """Return the path of a page, as the name of a test."""
     return page.relative_to(ROOT).as_posix()
+
+
+def pages_before(page: Path) -> list[Path]:
+    """Return the pages whose files the reader of this page has."""
+    return [page.parent / path for path in _FILES.findall(page.read_text("utf-8"))]
 
 
 def blocks(page: Path) -> list[Block]:

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.support.docs.blocks import Block, blocks
+from tests.support.docs.blocks import Block, blocks, pages_before
 
 UNNAMED = "example.py"
 
@@ -30,7 +30,7 @@ def steps(page: Path) -> list[Step]:
     A Python block whose first line is `# <name>.py` begins that file, anew if it exists. Others continue the last one.
     """
     found = blocks(page)
-    files: dict[str, str] = {}
+    files = files_before(page)
     current: str | None = None
     result: list[Step] = []
     for index, block in enumerate(found):
@@ -47,6 +47,11 @@ def steps(page: Path) -> list[Step]:
             printed = after.text if after and after.language == "text" and after.follows == index else None
             result.append(Step(block, files, current, printed))
     return result
+
+
+def files_before(page: Path) -> dict[str, str]:
+    """Return the files that the reader has from other pages."""
+    return {name: text for other in pages_before(page) for name, text in steps(other)[-1].files.items()}
 
 
 def versions(page: Path) -> list[dict[str, str]]:
