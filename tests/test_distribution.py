@@ -81,7 +81,8 @@ def test_links_on_the_package_index_lead_to_the_tag_of_the_release(sdist: dict[s
     linked = re.findall(r"\]\((?!https?:|#)([^)]+)\)", (ROOT / "README.md").read_text("utf-8"))
     assert linked
     for page in linked:
-        assert f"]({ADDRESS}/blob/v{PROJECT['version']}/{page})" in shown
+        kind = "raw" if page.endswith(".svg") else "blob"
+        assert f"]({ADDRESS}/{kind}/v{PROJECT['version']}/{page})" in shown
         assert f"]({page})" not in shown
 
 
