@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.docs.files import steps
 from tests.support.paths import ROOT
 
 PAGES = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / ".github").rglob("*.md")]
@@ -34,12 +35,13 @@ def prose(page: Path) -> str:
 
 
 def missing(page: Path) -> Iterator[str]:
-    """The links, files and folders of a page that don't exist."""
+    """The links, files and folders of a page that don't exist. The files that readers save from the page do."""
     text = prose(page)
+    saved = {file for step in steps(page) for file in step.files}
     yield from (link for link in _LINK.findall(text) if not (page.parent / link).exists())
     for file in _FILE.findall(text):
         if (
-            file not in _OPTIONAL
+            file not in _OPTIONAL | saved
             and not (ROOT / file).exists()
             and not any(each.endswith(f"/{file}") for each in FILES)
         ):
