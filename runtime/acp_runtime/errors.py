@@ -193,7 +193,8 @@ class ConnectionClosed(Exception):
 
     def __str__(self) -> str:
         code = "" if self.exit_code is None else f" Exit code: {self.exit_code}."
-        tail = f" Last output on stderr:\n{printable_lines(self.stderr)}" if self.stderr else ""
+        last = self.stderr.rstrip()
+        tail = f" Last output on stderr:\n{printable_lines(last)}" if last else ""
         return f"{self.reason}{code}{tail}"
 
 

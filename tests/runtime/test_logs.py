@@ -169,6 +169,11 @@ def test_rule_30_the_text_of_errors_is_escaped() -> None:
     assert closed == "Gone. Exit code: 3. Last output on stderr:\nfirst\n\tsecond\\x1b[31m\\x00\\u202e"
 
 
+def test_the_text_of_a_closed_connection_does_not_end_with_a_newline() -> None:
+    assert str(ConnectionClosed("Gone.", 3, "No model.\r\n")).endswith("\nNo model.")
+    assert str(ConnectionClosed("Gone.", 3, "\n")) == "Gone. Exit code: 3."
+
+
 def test_rule_30_warnings_of_many_kinds_are_rate_limited_together(caplog: pytest.LogCaptureFixture) -> None:
     throttle = ThrottledLogger(logging.getLogger("acp_runtime.test"))
     for number in range(20_000):
