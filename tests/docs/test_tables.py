@@ -1,0 +1,78 @@
+"""The tables of the guides are complete: every option with its default, every error with its code."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import fields
+from importlib import import_module
+from typing import Any
+
+import pytest
+
+from acp_bindings.v1 import methods
+from acp_runtime import Options
+from tests.support.docs.blocks import DOCS
+
+_ROW = re.compile(r"^\| `(\w+)` \|(.*?)\| ", re.MULTILINE)
+# Errors whose class has no code of its own.
+_CODES = {"RequestError": "any", "RemoteError": "any", "MethodNotFound": "-32601"}
+
+
+def rows(page: str) -> list[tuple[str, str]]:
+    """Return the first two cells of the rows that begin with a name."""
+    found = _ROW.findall((DOCS / "guides" / page).read_text("utf-8"))
+    return [(name, cell.strip()) for name, cell in found]
+
+
+def errors_of(module: str) -> dict[str, Any]:
+    """Return the public errors of a module by their names."""
+    loaded = import_module(module)
+    public = {name: getattr(loaded, name) for name in getattr(loaded, "__all__", dir(loaded))}
+    return {
+        name: each
+        for name, each in public.items()
+        if isinstance(each, type) and issubclass(each, BaseException) and each.__module__.startswith(module)
+    }
+
+
+def shown(option: str, default: object) -> str:
+    """Return a default as the page shows it."""
+    if isinstance(default, float):
+        return f"{default:g} s"
+    if isinstance(default, int) and (option == "stderr_tail" or option.endswith("_bytes")):
+        return f"{default >> 20} MiB" if default >= 1 << 20 else f"{default >> 10} KiB"
+    if isinstance(default, str):
+        return f'`"{default}"`'
+    return str(default) if type(default) is int else f"`{default}`"
+
+
+def test_the_page_of_options_has_every_option_once_with_its_default() -> None:
+    assert sorted(rows("options.md")) == sorted((each.name, shown(each.name, each.default)) for each in fields(Options))
+
+
+def test_the_page_of_errors_has_every_error_of_the_runtime_with_its_code() -> None:
+    on_page, errors = dict(rows("errors.md")), errors_of("acp_runtime")
+    expected = {name: _CODES.get(name, str(getattr(error, "default_code", ""))) for name, error in errors.items()}
+    assert {name: on_page.get(name) for name in errors} == expected
+
+
+@pytest.mark.parametrize("module", ["acp_kit.agent", "acp_kit.confined", "acp_kit.content", "acp_kit.history"])
+def test_the_page_of_errors_has_every_error_of_the_kit_with_its_module(module: str) -> None:
+    on_page, errors = dict(rows("errors.md")), errors_of(module)
+    assert errors
+    assert {name: on_page.get(name) for name in errors} == dict.fromkeys(errors, f"`{module}`")
+
+
+@pytest.mark.parametrize("side", ["agent", "client"])
+def test_the_page_of_capabilities_has_every_capability_that_a_method_needs(side: str) -> None:
+    tables = [
+        methods.AGENT_REQUESTS,
+        methods.AGENT_NOTIFICATIONS,
+        methods.CLIENT_REQUESTS,
+        methods.CLIENT_NOTIFICATIONS,
+    ]
+    of_side = [method for table in tables for method in table.values() if method.side == side]
+    needed = {method.capability for method in of_side} | {path for method in of_side for _, path in method.content}
+    page = (DOCS / "guides" / "capabilities.md").read_text("utf-8")
+    on_page = set(re.findall(r"^\| .* \| `([\w.]+)`.* \|$", page, re.MULTILINE))
+    assert {path for path in on_page if path.startswith("client") == (side == "client")} == needed - {None}
