@@ -38,6 +38,7 @@ class Choices:
     fields: dict[str, Any]
     members: dict[str, Any]
     shown: dict[str, list[str]]
+    families: dict[str, str]
     pages: tuple[TypePage, ...]
 
 

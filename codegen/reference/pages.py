@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from codegen.emit.rendering import Templates
-from codegen.emit.stub_docs import StubDocs
 from codegen.ir import Method, Schema
-from codegen.names import attribute_name
 from codegen.pinned.profiles import Profile
 from codegen.reference.blocks import OTHER, Blocks
 from codegen.reference.choices import TypePage, read_choices
 from codegen.reference.examples import Examples
+from codegen.reference.notes import Notes
 from codegen.reference.places import find_places, method_file
 from codegen.reference.sections import Sections
 from codegen.reference.texts import description, first_sentence, with_article
@@ -33,7 +31,7 @@ _TEMPLATES = Templates(
 class Family:
     """Methods whose names begin alike."""
 
-    name: str
+    title: str
     methods: list[Method]
 
 
@@ -45,8 +43,10 @@ def reference_pages(profile: Profile, schema: Schema) -> dict[str, str]:
     sections = Sections(schema, places, examples)
     blocks = Blocks(profile.name, schema, examples)
     used = [page for page in choices.pages if any(place.file == page.file for place in places.values())]
-    families = families_of(schema)
-    overview = _TEMPLATES.render("index.md.jinja", profile=profile, families=families, pages=used, places=places)
+    families = families_of(schema, choices.families)
+    overview = _TEMPLATES.render(
+        "index.md.jinja", profile=profile, families=families, pages=used, places=places, other=OTHER
+    )
     pages = {"index.md": overview}
     for method in schema.methods:
         values = _of_method(schema, method, examples, blocks)
@@ -58,7 +58,7 @@ def reference_pages(profile: Profile, schema: Schema) -> dict[str, str]:
     return pages
 
 
-def families_of(schema: Schema) -> list[Family]:
+def families_of(schema: Schema, titles: dict[str, str]) -> list[Family]:
     """Return the methods by the first part of their names, in upstream's order, but those of agents first.
 
     Methods without such a part are about the connection.
@@ -67,7 +67,7 @@ def families_of(schema: Schema) -> list[Family]:
     for method in sorted(schema.methods, key=lambda each: each.side != "agent"):
         first, _, rest = method.wire.partition("/")
         found.setdefault(first if rest and first.isidentifier() else "connection", []).append(method)
-    return [Family(name, methods) for name, methods in found.items()]
+    return [Family(titles.get(name, name.capitalize()), methods) for name, methods in found.items()]
 
 
 def _of_method(schema: Schema, method: Method, examples: Examples, blocks: Blocks) -> dict[str, Any]:
@@ -75,35 +75,14 @@ def _of_method(schema: Schema, method: Method, examples: Examples, blocks: Block
     message: dict[str, Any] = {"jsonrpc": "2.0"} | ({"id": 1} if method.result else {})
     request = {**message, "method": method.wire, "params": as_json(examples.of(method.params))}
     response = {**message, "result": as_json(examples.of(method.result))} if method.result else None
-    docs = StubDocs(schema)
     return {
         "method": method,
         "other": OTHER,
-        "docs": docs,
-        "caller_notes": lambda role: [*_effects(method), *docs.caller_notes(method, role)],
-        "capability_in_python": _in_python(schema, method),
+        "notes": Notes(schema),
         "blocks": blocks,
         "request": json_text(request),
         "response": json_text(response) if response else "",
     }
-
-
-def _effects(method: Method) -> Iterator[str]:
-    """Yield sentences about what a call creates or ends."""
-    facts = dict(method.facts)
-    if "creates" in facts:
-        yield f"The result's `{facts['creates']}` identifies what it creates."
-    if "ends" in facts:
-        yield f"When the call returns, what `{facts['ends']}` identifies is gone."
-
-
-def _in_python(schema: Schema, method: Method) -> str:
-    """Return how the caller reads a method's capability from its proxy."""
-    role = method.handled_by[0]
-    path = (method.capability or "").split(".")
-    if path[0] != schema.properties[f"{role}_capabilities"]:
-        return f"response.{attribute_name(path[0])}"
-    return ".".join((role, "capabilities", *(attribute_name(each) or each for each in path[1:])))
 
 
 def _type_page(page: TypePage, sections: Sections) -> str:
