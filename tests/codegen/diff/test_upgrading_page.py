@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from textwrap import indent
 
 import pytest
 
@@ -15,9 +16,12 @@ from tests.support.diff.cases import around
 from tests.support.diff.sides import side
 from tests.support.paths import ROOT
 
-EXAMPLES = re.findall(
-    r"^    breaking .*(?:\n    .+)*", (ROOT / "docs/project/schema-upgrades.md").read_text("utf-8"), re.MULTILINE
-)
+EXAMPLES = [
+    indent(example, "    ").rstrip()
+    for example in re.findall(
+        r"```text\n(breaking .*?)```", (ROOT / "docs/project/schema-upgrades.md").read_text("utf-8"), re.DOTALL
+    )
+]
 BEFORE = model(cwd=STRING, label=STRING)
 AFTER = model(["cwd", "label"], cwd=STRING, label=STRING)
 FAILURE = Failure(

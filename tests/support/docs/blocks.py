@@ -65,12 +65,14 @@ def pages_before(page: Path) -> list[Path]:
 
 
 def blocks(page: Path) -> list[Block]:
-    """Return the blocks of a page, without directives of MyST."""
+    """Return the blocks of a page, without directives of MyST. The language of code without a fence is `indented`."""
     found: list[Block] = []
     remark: tuple[str, str] | None = None
     adjacent = False
     for token in MarkdownIt("commonmark").parse(page.read_text("utf-8")):
-        if token.type == "html_block" and (match := _COMMENT.match(token.content)):
+        if token.type == "code_block":
+            found.append(Block("indented", token.content, (token.map or [0])[0] + 1, None, None))
+        elif token.type == "html_block" and (match := _COMMENT.match(token.content)):
             remark = (match[1], match[2])
         elif token.type == "fence" and not token.info.startswith("{"):
             language = token.info.split(maxsplit=1)[0] if token.info.strip() else ""
