@@ -12,7 +12,6 @@ from codegen.reference.pages import reference_pages
 from codegen.regen import encoded, read_schema
 
 _SCHEMA = Path(__file__).resolve().parents[2] / "schema"
-_STABLE = "v1"
 
 
 def run(options: argparse.Namespace) -> int:
@@ -34,5 +33,6 @@ def write(folder: Path) -> int:
 
 def reference() -> dict[str, str]:
     """Return the pages of the protocol reference, by the names of their files."""
-    pinned = next(each for each in load(_SCHEMA, pinned=True) if each.profile.name == _STABLE)
-    return reference_pages(pinned.profile, read_schema(pinned.schema, pinned.profile.table))
+    found = load(_SCHEMA, pinned=True)
+    schemas = {each.profile: read_schema(each.schema, each.profile.table) for each in found}
+    return {f"{name}.md": text for name, text in reference_pages(schemas).items()}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,17 +11,24 @@ from codegen.emit.rendering import Templates
 from codegen.ir import Method, Schema
 from codegen.pinned.profiles import Profile
 from codegen.reference.blocks import OTHER, Blocks
-from codegen.reference.choices import TypePage, read_choices
+from codegen.reference.choices import read_choices
+from codegen.reference.differences import differences
 from codegen.reference.examples import Examples
 from codegen.reference.notes import Notes
 from codegen.reference.places import find_places, method_file
 from codegen.reference.sections import Sections
-from codegen.reference.texts import description, first_sentence, with_article
+from codegen.reference.texts import capitalized, description, first_sentence, with_article
 from codegen.reference.written import as_json, json_text
 
 _TEMPLATES = Templates(
     Path(__file__).with_name("templates"),
-    {"sentence": first_sentence, "description": description, "file": method_file, "article": with_article},
+    {
+        "article": with_article,
+        "capitalized": capitalized,
+        "description": description,
+        "file": method_file,
+        "sentence": first_sentence,
+    },
     trim_blocks=True,
     lstrip_blocks=True,
     keep_trailing_newline=True,
@@ -35,27 +43,32 @@ class Family:
     methods: list[Method]
 
 
-def reference_pages(profile: Profile, schema: Schema) -> dict[str, str]:
-    """Return the pages about a profile, by the names of their files."""
+def reference_pages(schemas: Mapping[Profile, Schema]) -> dict[str, str]:
+    """Return all pages, by the names of their files: about the first profile, and how the others differ from it."""
+    (profile, schema), *others = schemas.items()
     choices = read_choices()
     places = find_places(schema, choices.pages)
     examples = Examples(schema, choices)
     sections = Sections(schema, places, examples)
     blocks = Blocks(profile.name, schema, examples)
-    used = [page for page in choices.pages if any(place.file == page.file for place in places.values())]
-    families = families_of(schema, choices.families)
-    overview = _TEMPLATES.render(
-        "index.md.jinja", profile=profile, families=families, pages=used, places=places, other=OTHER
-    )
-    pages = {"index.md": overview}
+    pages: dict[str, str] = {}
     for method in schema.methods:
         values = _of_method(schema, method, examples, blocks)
-        pages[f"{method_file(method)}.md"] = _TEMPLATES.render(
-            "method.md.jinja", profile=profile, sections=list(sections.on(method_file(method))), **values
-        )
+        pages[method_file(method)] = _render("method", sections=list(sections.on(method_file(method))), **values)
+    used = [page for page in choices.pages if any(place.file == page.file for place in places.values())]
     for page in used:
-        pages[f"{page.file}.md"] = _type_page(page, sections)
-    return pages
+        pages[page.file] = _render("types", page=page, sections=list(sections.on(page.file)))
+    for other, differing in others:
+        base = next((each for each in schemas if other.name == f"{each.name}_unstable"), profile)
+        found = differences(schemas[base], differing)
+        pages[f"profile_{other.name}"] = _render("profile", profile=other, base=base.name, found=found)
+    families = families_of(schema, choices.families)
+    about = {"profile": profile, "others": [each for each, _ in others], "places": places}
+    return {"index": _render("index", families=families, pages=used, **about)} | pages
+
+
+def _render(template: str, **values: Any) -> str:
+    return _TEMPLATES.render(f"{template}.md.jinja", other=OTHER, **values)
 
 
 def families_of(schema: Schema, titles: dict[str, str]) -> list[Family]:
@@ -77,13 +90,8 @@ def _of_method(schema: Schema, method: Method, examples: Examples, blocks: Block
     response = {**message, "result": as_json(examples.of(method.result))} if method.result else None
     return {
         "method": method,
-        "other": OTHER,
         "notes": Notes(schema),
         "blocks": blocks,
         "request": json_text(request),
         "response": json_text(response) if response else "",
     }
-
-
-def _type_page(page: TypePage, sections: Sections) -> str:
-    return _TEMPLATES.render("types.md.jinja", page=page, sections=list(sections.on(page.file)))

@@ -16,6 +16,7 @@ _WORDS = {
     "number": "number",
     "boolean": "boolean",
 }
+_UNSTABLE = "**UNSTABLE**"
 _LIMITS = {
     "minimum": "at least {}",
     "maximum": "at most {}",
@@ -84,13 +85,21 @@ def description(text: str) -> str:
 
 
 def first_sentence(text: str) -> str:
-    """Return the first paragraph of a description on one line, up to its first full stop."""
-    line = " ".join(text.strip().split("\n\n")[0].split())
+    """Return the first paragraph of a description on one line, up to its first full stop.
+
+    Upstream's notice that something is unstable is left out: a heading, and a paragraph.
+    """
+    paragraphs = text.strip().split("\n\n")
+    line = " ".join(paragraphs[2 if paragraphs[0] == _UNSTABLE else 0].split())
     return line.split(". ")[0].rstrip(".:") + "." if line else ""
 
 
 def with_article(role: str) -> str:
     return f"an {role}" if role[0] in "aeiou" else f"a {role}"
+
+
+def capitalized(text: str) -> str:
+    return text[:1].upper() + text[1:]
 
 
 def _is_member(part: str) -> bool:
