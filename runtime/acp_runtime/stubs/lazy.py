@@ -11,7 +11,7 @@ from typing import Any
 def lazy_exports(
     package: str, homes: Mapping[str, Sequence[str]], rest: str, names: Sequence[str]
 ) -> Callable[[str], Any]:
-    """Return a module `__getattr__` (PEP 562) for a package.
+    """Return a module `__getattr__` (PEP 562) for a package, and make `dir` of the package list the names.
 
     Args:
         package: the name of the package.
@@ -24,9 +24,12 @@ def lazy_exports(
 
     def load(name: str) -> Any:
         if name not in exported:
-            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+            hint = ". Import it from acp_runtime." if name in modules["acp_runtime"].__all__ else ""
+            raise AttributeError(f"module {package!r} has no attribute {name!r}{hint}")
         value = getattr(import_module(f"{package}.{home_of.get(name, rest)}"), name)
         setattr(modules[package], name, value)
         return value
 
+    own = modules[package].__dict__
+    own["__dir__"] = lambda: sorted({*own, *names})
     return load

@@ -16,6 +16,20 @@ from tests.support.runtime.peer import Peer
 
 
 @pytest.mark.parametrize("profile", PROFILES)
+def test_dir_of_a_profile_lists_its_names(profile: str) -> None:
+    module = import_module(f"acp_bindings.{profile}")
+    assert {*module.__all__, "__name__"} <= set(dir(module))
+
+
+def test_a_name_of_the_runtime_that_is_looked_for_in_a_profile_says_where_it_is() -> None:
+    module = import_module("acp_bindings.v1")
+    with pytest.raises(AttributeError, match=r"no attribute 'RequestError'\. Import it from acp_runtime\."):
+        module.RequestError  # noqa: B018
+    with pytest.raises(AttributeError, match=r"no attribute 'Nothing'$"):
+        module.Nothing  # noqa: B018
+
+
+@pytest.mark.parametrize("profile", PROFILES)
 async def test_a_turn_works_in_every_profile(profile: str) -> None:
     acp: Any = import_module(f"acp_bindings.{profile}")
     notes: list[Any] = []
