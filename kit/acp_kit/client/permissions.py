@@ -71,8 +71,8 @@ class PermissionPolicy:
             `cancelled`.
         known_tool_call: returns the tool call with a session id and a tool call id as far as it is known, because many
             agents request permission with the id alone. `find_session(agent, session_id)` has the state of a session
-            that `open_session` opened, with its `tool_calls`. If it raises, this is logged and the tool call is
-            rejected.
+            that `open_session` opened, with its `tool_calls`. The rules and the request that `ask` gets have it, too.
+            If it raises, this is logged and the tool call is rejected.
 
     Raises:
         ValueError: if a rule asks, but there is no `ask`.
@@ -94,29 +94,34 @@ class PermissionPolicy:
     async def session_request_permission(self, request: RequestPermissionRequest) -> RequestPermissionResponse:
         """Return the decision about a tool call."""
         try:
-            call = self._tool_call(request)
+            request = self._completed(request)
         except Exception:
             _logger.exception("known_tool_call failed. The tool call is rejected.")
             return _response(request, _REJECT)
-        rule = await self._rule(call)
+        rule = await self._rule(request.tool_call)
         if rule is None or rule.decision == "ask":
-            return await self._asked(request, _tool(call))
+            return await self._asked(request, _tool(request.tool_call))
         if rule.decision == "reject":
             return _response(request, _REJECT)
         return _response(request, _ALLOW_ALWAYS if rule.always else _ALLOW)
 
-    def _tool_call(self, request: RequestPermissionRequest) -> ToolCall | ToolCallUpdate:
+    def _completed(self, request: RequestPermissionRequest) -> RequestPermissionRequest:
+        """Return a request with what is known of its tool call."""
         update = request.tool_call
         known = self._known_tool_call and self._known_tool_call(request.session_id, update.tool_call_id)
-        return patched(known, update) if known else update
+        if not known:
+            return request
+        fields = type(update).model_fields.keys()
+        given = {name: value for name, value in vars(patched(known, update)).items() if name in fields}
+        return request.model_copy(update={"tool_call": update.model_copy(update=given)})
 
-    async def _rule(self, call: ToolCall | ToolCallUpdate) -> Rule | None:
+    async def _rule(self, call: ToolCallUpdate) -> Rule | None:
         """Return the first rule that matches, in a thread if it may have to look at the disk."""
         if any(rule.under is not None for rule in self._rules):
             return await asyncio.to_thread(self._first_match, call)
         return self._first_match(call)
 
-    def _first_match(self, call: ToolCall | ToolCallUpdate) -> Rule | None:
+    def _first_match(self, call: ToolCallUpdate) -> Rule | None:
         return next((rule for rule in self._rules if rule.matches(call)), None)
 
     async def _asked(self, request: RequestPermissionRequest, tool: str | None) -> RequestPermissionResponse:
@@ -176,7 +181,7 @@ async def _uncancelled(ask: Ask, request: RequestPermissionRequest) -> str | Non
     return chosen
 
 
-def _tool(call: ToolCall | ToolCallUpdate) -> str | None:
+def _tool(call: ToolCallUpdate) -> str | None:
     """Return what an answer for "always" holds for; None if nothing is known of the tool."""
     if call.name:
         return f"name {call.name}"

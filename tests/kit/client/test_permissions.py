@@ -208,6 +208,20 @@ async def test_a_tool_call_is_completed_by_what_is_known_of_it() -> None:
     assert await _answer(policy, _request(**bare, tool_call_id="2")) == "reject_once"
 
 
+async def test_the_user_is_shown_what_is_known_of_the_tool_call() -> None:
+    state = SessionState()
+    state.apply(SessionUpdateToolCall(tool_call_id="1", title="Read a", raw_input={"path": "a"}))
+    shown: list[ToolCallUpdate] = []
+
+    async def user(request: RequestPermissionRequest) -> str:
+        shown.append(request.tool_call)
+        return "allow_once"
+
+    policy = PermissionPolicy(ask=user, known_tool_call=lambda _, id: state.tool_calls.get(id))
+    assert await _answer(policy, _request(title=None, kind="edit")) == "allow_once"
+    assert shown == [ToolCallUpdate(tool_call_id="1", title="Read a", kind="edit", raw_input={"path": "a"})]
+
+
 async def test_a_dialog_that_is_cancelled_by_itself_is_cancelled() -> None:
     async def user(_: RequestPermissionRequest) -> str:
         raise asyncio.CancelledError
