@@ -45,7 +45,7 @@ toc_object_entries = False
 
 # No request goes to another host: Furo brings its styles and scripts, and uses the fonts of the system.
 html_theme = "furo"
-html_theme_options = {"navigation_with_keys": True, "source_repository": "", "top_of_page_buttons": []}
+html_theme_options = {"navigation_with_keys": True}
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_copy_source = False

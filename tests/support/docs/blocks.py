@@ -2,7 +2,8 @@
 
 A comment on the line above a block's fence can say why it isn't checked: `<!-- not run: needs an editor -->`.
 Above JSON, `<!-- json: InitializeResponse -->` names the model of an object that isn't a request or a notification.
-Anywhere on a page, `<!-- files: quickstart-client.md -->` says that the reader has the files of another page.
+Anywhere on a page, `<!-- run: python agent.py -->` is a command that readers don't see, and
+`<!-- files: quickstart-client.md -->` says that the reader has the files of another page.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from tests.support.paths import ROOT
 
 DOCS = ROOT / "docs"
 _COMMENT = re.compile(r"<!--\s*(not run|json):\s*(.+?)\s*-->")
+_RUN = re.compile(r"<!--\s*run:\s*(.+?)\s*-->")
 _FILES = re.compile(r"<!--\s*files:\s*(\S+)\s*-->")
 _FILE_NAME = re.compile(r"# (\w+\.py)\n")
 # Commands and types whose output or result is checked by other means, or that only show something.
@@ -72,6 +74,8 @@ def blocks(page: Path) -> list[Block]:
     for token in MarkdownIt("commonmark").parse(page.read_text("utf-8")):
         if token.type == "code_block":
             found.append(Block("indented", token.content, (token.map or [0])[0] + 1, None, None))
+        elif token.type == "html_block" and (match := _RUN.match(token.content)):
+            found.append(Block("sh", f"{match[1]}\n", (token.map or [0])[0] + 1, None, None))
         elif token.type == "html_block" and (match := _COMMENT.match(token.content)):
             remark = (match[1], match[2])
         elif token.type == "fence" and not token.info.startswith("{"):
