@@ -36,6 +36,11 @@ class TerminalClient(UpdateHandlers, FileHandlers, TerminalHandlers, PermissionH
         self.permissions = permissions
         self.workspace = Workspace(Path.cwd())
 
+    async def session_update(self, notification: v1.SessionNotification) -> None:
+        """Show an update, here and not in a loop over the turn, so that it comes before a later question."""
+        await super().session_update(notification)
+        show(notification.update)
+
 
 class Lines:
     """The lines of stdin, read in a daemon thread, so that nothing waits for the user, not even the exit."""
@@ -95,8 +100,7 @@ async def chat(command: list[str], prompts: list[str], *, grant_all: bool) -> No
             while text := next(said, "") if prompts else await lines.ask("\n> "):
                 print(f"\n> {text}" if prompts else "")
                 async with session.prompt(text) as turn:
-                    async for update in turn:
-                        show(update)
+                    await turn.wait()
                 print(f"\n[{turn.stop_reason}]")
 
 

@@ -76,6 +76,12 @@ def test_the_terminal_client_reads_prompts_until_the_input_ends(tmp_path: Path) 
     assert shown.count("[end_turn]") == 2
 
 
+def test_the_terminal_client_shows_a_tool_call_before_it_asks_for_permission(tmp_path: Path) -> None:
+    (tmp_path / "poem.txt").write_text("one\n", "utf-8")
+    shown = _chat(f"read {tmp_path / 'poem.txt'}", agent="full_agent.py", yes=False, cwd=tmp_path, typed="1\n")
+    assert shown.index("> Read") < shown.index("? Read") < shown.index("> completed")
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no pseudo-terminals")
 @pytest.mark.parametrize(("typed", "asked"), [("", "> "), ("read /poem.txt", "Which? ")])
 def test_control_c_ends_the_terminal_client_while_it_waits_for_a_line(typed: str, asked: str, tmp_path: Path) -> None:

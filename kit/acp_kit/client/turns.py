@@ -29,6 +29,9 @@ class Turn:
 
     Adjacent chunks of text that are read late come as one chunk.
 
+    The loop runs beside the handlers of the client: a permission request may be handled before the loop has read the
+    updates that came before it. To show both in order, show updates in `Client.session_update`.
+
     Attributes:
         blocks: the prompt.
     """
