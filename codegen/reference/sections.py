@@ -6,12 +6,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from acp_runtime.models.names import wire_name
 from codegen.diff.compare.shapes import shape_of
 from codegen.ir import Alias, Definition, Field, Model, Schema, Union
 from codegen.reference.examples import META, Examples
-from codegen.reference.places import Place
+from codegen.reference.places import Place, mentioned
 from codegen.reference.texts import TypeTexts, description, presence
 from codegen.reference.written import as_json, json_text
+
+_MANY = 8
 
 
 @dataclass(frozen=True)
@@ -34,11 +37,13 @@ class Section:
         heading: its heading.
         doc: upstream's description.
         kind: `model`, `union` or `alias`.
-        type: what an alias stands for, in words.
+        type: what an alias stands for, as sentences.
         base: a link to the type that has the other fields of a model.
-        tag: the property that only this member of a union has with this value, as JSON.
+        tag: of a union, the property that tells its members apart; of a member, that property and its value, as JSON.
         properties: the fields of a model.
         members: the members of a union: the value of the tag, and a link.
+        is_open: whether a model keeps properties that the schema doesn't have.
+        used_by: links to the types that it is a part of, unless they are many.
         example: JSON.
     """
 
@@ -51,6 +56,8 @@ class Section:
     tag: str = ""
     properties: tuple[Property, ...] = ()
     members: tuple[tuple[str, str], ...] = ()
+    is_open: bool = False
+    used_by: tuple[str, ...] = ()
     example: str = ""
 
 
@@ -62,6 +69,10 @@ class Sections:
         self._places = places
         self._examples = examples
         self._texts = TypeTexts(places)
+        self._users: dict[str, dict[str, None]] = {}
+        for user in places:
+            for name in mentioned(schema, user):
+                self._users.setdefault(name, {})[user] = None
 
     def on(self, file: str) -> Iterator[Section]:
         """Yield the sections of a page."""
@@ -75,14 +86,18 @@ class Sections:
         example = json_text(as_json(self._examples.of(name)))
         common: dict[str, Any] = {"name": name, "heading": self._places[name].heading, "example": example}
         common["doc"] = description(self._doc(found))
+        users = self._users.get(name, {})
+        common["used_by"] = tuple(map(self._texts.link, users)) if len(users) <= _MANY else ()
         if isinstance(found, Alias):
-            return Section(**common, kind="alias", type=self._texts.of(shape_of(found.type.annotation)))
+            values = self._texts.of_alias(shape_of(found.type.annotation), common["doc"])
+            return Section(**common, kind="alias", type=values)
         if isinstance(found, Union):
             members = tuple((each.tag or "", self._texts.link(each.name)) for each in found.members)
-            return Section(**common, kind="union", tag=found.tag or "", members=members)
+            return Section(**common, kind="union", tag=wire_name(found.tag) if found.tag else "", members=members)
         return Section(
             **common,
             kind="model",
+            is_open=found.is_open,
             base=self._texts.link(found.base) if found.base else "",
             tag=next((f'"{each.wire}": "{each.tag}"' for each in found.fields if each.tag is not None), ""),
             properties=tuple(self._property(each) for each in found.fields if each.wire != META and each.tag is None),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 
 from codegen.diff.compare.shapes import Shape
@@ -54,6 +55,15 @@ class TypeTexts:
             case kind:
                 return " ".join((_WORDS[kind], *_limits(shape)))
 
+    def of_alias(self, shape: Shape, doc: str) -> str:
+        """Return what an alias stands for as a sentence, unless its description lists the values."""
+        values, others = shape.enum() or ((), None)
+        if not values:
+            return f"Type: {self.of(shape)}."
+        names = [f"`{value}`" for value in values]
+        known = "" if all(f"- {name}: " in doc for name in names) else f"One of {', '.join(names)}. "
+        return known + (f"Any other {_WORDS[others.kind]} is valid, too." if others else "")
+
     def _in_list(self, shape: Shape) -> str:
         text = self.of(shape)
         return f"({text})" if shape.kind == "union" else text
@@ -69,13 +79,14 @@ def _limits(shape: Shape) -> list[str]:
 
 
 def presence(field: Field) -> str:
-    """Return whether a field is required, or what it is if it is absent."""
+    """Return whether a field is required, or what it is if it is absent. Defaults that are objects are left out."""
     if field.required:
         return "required"
-    if field.has_default and field.default_json not in (None, {}):
-        default = json.dumps(field.default_json)
-        return f"default `{default}`" if len(default) < 40 else "optional"
-    return "optional"
+    try:
+        default = ast.literal_eval(field.default or "None")
+    except ValueError:
+        return "optional"
+    return "optional" if default is None else f"default `{json.dumps(default)}`"
 
 
 def description(text: str) -> str:

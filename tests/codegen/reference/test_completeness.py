@@ -63,6 +63,12 @@ def test_no_page_has_two_headings_with_the_same_anchor() -> None:
     assert {name: found for name, found in twice.items() if found} == {}
 
 
+def test_the_property_that_tells_the_members_of_a_union_apart_is_named_as_on_the_wire() -> None:
+    found = set(re.findall(r"^One of these, by the property `(.+)`:$", "\n".join(pages().values()), re.MULTILINE))
+    assert "sessionUpdate" in found
+    assert found <= {field.wire for name in _models() for field in schema().fields(name)}
+
+
 def test_every_choice_is_about_something_in_the_schema() -> None:
     choices, models = read_choices(), schema().definitions
     properties = {f"{name}.{field.wire}" for name in models if name in _models() for field in schema().fields(name)}
