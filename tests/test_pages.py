@@ -8,10 +8,16 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.codegen import reference
+from tests.support.docs.blocks import GENERATED
 from tests.support.docs.files import steps
 from tests.support.paths import ROOT
 
-PAGES = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / ".github").rglob("*.md")]
+PAGES = [
+    *ROOT.glob("*.md"),
+    *(page for page in (ROOT / "docs").rglob("*.md") if GENERATED not in page.parents),
+    *(ROOT / ".github").rglob("*.md"),
+]
 FOLDERS = ("benchmarks", "codegen", "docs", "examples", "generated", "kit", "runtime", "schema", "tests")
 FILES = {path.relative_to(ROOT).as_posix() for folder in FOLDERS for path in (ROOT / folder).rglob("*")}
 TARGETS = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE))
@@ -34,11 +40,15 @@ def prose(page: Path) -> str:
     return _CODE.sub("", page.read_text("utf-8"))
 
 
+def exists(path: Path) -> bool:
+    return path.name in reference.pages() if path.parent == GENERATED else path == GENERATED or path.exists()
+
+
 def missing(page: Path) -> Iterator[str]:
     """The links, files and folders of a page that don't exist. The files that readers save from the page do."""
     text = prose(page)
     saved = {file for step in steps(page) for file in step.files}
-    yield from (link for link in _LINK.findall(text) if not (page.parent / link).exists())
+    yield from (link for link in _LINK.findall(text) if not exists((page.parent / link).resolve()))
     for file in _FILE.findall(text):
         if (
             file not in _OPTIONAL | saved
@@ -46,7 +56,7 @@ def missing(page: Path) -> Iterator[str]:
             and not any(each.endswith(f"/{file}") for each in FILES)
         ):
             yield file
-    yield from (folder for folder in _FOLDER.findall(text) if not (ROOT / folder).is_dir())
+    yield from (folder for folder in _FOLDER.findall(text) if not exists(ROOT / folder))
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name)

@@ -17,6 +17,8 @@ from markdown_it import MarkdownIt
 from tests.support.paths import ROOT
 
 DOCS = ROOT / "docs"
+# `make docs` writes the pages in this folder. tests/codegen/reference/ tests them.
+GENERATED = DOCS / "reference" / "protocol"
 _COMMENT = re.compile(r"<!--\s*(not run|json):\s*(.+?)\s*-->")
 _RUN = re.compile(r"<!--\s*run:\s*(.+?)\s*-->")
 _FILES = re.compile(r"<!--\s*files:\s*(\S+)\s*-->")
@@ -52,8 +54,7 @@ class Block:
 
 def pages() -> list[Path]:
     """Return the README and the pages in docs/, without the generated ones."""
-    generated = DOCS / "reference" / "protocol"
-    return [ROOT / "README.md", *sorted(page for page in DOCS.rglob("*.md") if generated not in page.parents)]
+    return [ROOT / "README.md", *sorted(page for page in DOCS.rglob("*.md") if GENERATED not in page.parents)]
 
 
 def name(page: Path) -> str:
