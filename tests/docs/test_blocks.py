@@ -68,6 +68,12 @@ def test_a_file_can_begin_anew_and_each_version_is_checked(page: Path) -> None:
     assert [files["one.py"] for files in versions(page)] == ["# one.py\nA = 1\n\n\nprint(A)\n", "# one.py\nA = 2\n"]
 
 
+def test_a_page_can_go_on_with_the_files_of_another_one(page: Path) -> None:
+    next_page = page.with_name("next.md")
+    next_page.write_text("<!-- files: page.md -->\n\n```python\n# two.py\nimport one\n```\n", "utf-8")
+    assert steps(next_page)[0].files == {"one.py": "# one.py\nA = 2\n", "two.py": "# two.py\nimport one\n"}
+
+
 def test_indented_code_is_a_block_too(page: Path) -> None:
     assert blocks(page)[-1].language == "indented"
 

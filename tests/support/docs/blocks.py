@@ -21,7 +21,7 @@ DOCS = ROOT / "docs"
 GENERATED = DOCS / "reference" / "protocol"
 _COMMENT = re.compile(r"<!--\s*(not run|json):\s*(.+?)\s*-->")
 _RUN = re.compile(r"<!--\s*run:\s*(.+?)\s*-->")
-_FILES = re.compile(r"<!--\s*files:\s*(\S+)\s*-->")
+_FILES = re.compile(r"^<!--\s*files:\s*(\S+)\s*-->", re.MULTILINE)
 _FILE_NAME = re.compile(r"# (\w+\.py)\n")
 # Commands and types whose output or result is checked by other means, or that only show something.
 CHECKED = {"python", "sh", "json"}
