@@ -53,8 +53,11 @@ def reference_pages(schemas: Mapping[Profile, Schema]) -> dict[str, str]:
     blocks = Blocks(profile.name, schema, examples)
     pages: dict[str, str] = {}
     for method in schema.methods:
+        own = list(sections.on(method_file(method)))
+        payloads = [each for each in own if each.name in (method.params, method.result)]
+        members = [each for each in own if each not in payloads]
         values = _of_method(schema, method, examples, blocks)
-        pages[method_file(method)] = _render("method", sections=list(sections.on(method_file(method))), **values)
+        pages[method_file(method)] = _render("method", payloads=payloads, members=members, **values)
     used = [page for page in choices.pages if any(place.file == page.file for place in places.values())]
     for page in used:
         pages[page.file] = _render("types", page=page, sections=list(sections.on(page.file)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -14,7 +15,7 @@ import pytest
 from acp_bindings.v1 import connect_in_process
 from acp_runtime import Options
 from codegen.ir import Method
-from tests.support.codegen.reference import Block, blocks, schema
+from tests.support.codegen.reference import Block, blocks, pages, schema
 
 BLOCKS = blocks("python")
 MESSAGES = [each for each in blocks("json") if each.heading == "Messages"]
@@ -71,8 +72,21 @@ async def test_the_calls_and_the_handlers_exchange_the_messages(capsys: pytest.C
             request, *responses = [json.loads(block.text) for block in _of(method, MESSAGES)]
             assert [json.loads(returned.model_dump_json()) for _ in responses] == [each["result"] for each in responses]
             assert _without_id(request) in map(_without_id, frames), method.wire
+            if method.wire == "initialize":
+                proxies["response"] = returned
+            _check_capability(method, proxies)
     notifications = [role for method in schema().methods if not method.result for role in method.handled_by]
     assert len(capsys.readouterr().out.splitlines()) == len(notifications), "each handler of a notification prints it"
+
+
+def _check_capability(method: Method, proxies: dict[str, Any]) -> None:
+    """Evaluate the expressions with which a page says how to read the capability, and how to ask for it."""
+    text = pages()[f"{method.constant.lower()}.md"]
+    found = re.search(r"reads it as `(.+?)`, or asks `(.+?)`", text)
+    assert (found is not None) == (method.capability is not None)
+    if found:
+        assert eval(found[1], dict(proxies)) not in (None, False, [])
+        assert eval(found[2], dict(proxies)) is True
 
 
 def _calls() -> Iterator[tuple[Method, str, Callable[[Any], Any]]]:
