@@ -1,0 +1,49 @@
+"""The names that a file binds."""
+
+from __future__ import annotations
+
+import libcst as cst
+from libcst import matchers as m
+
+from acp_kit.migrate.project import dotted
+
+
+def imported(module: cst.Module) -> dict[str, str]:
+    """Return what a file imports with `from`, by local name."""
+    found: dict[str, str] = {}
+    for node in m.findall(module, m.ImportFrom()):
+        if isinstance(node, cst.ImportFrom) and not isinstance(node.names, cst.ImportStar):
+            for each in node.names:
+                found[each.evaluated_alias or each.evaluated_name] = f"{dotted(node.module)}.{each.evaluated_name}"
+    return found
+
+
+def bound(module: cst.Module) -> set[str]:
+    """Return the names that a file binds: by assignments, definitions, parameters and imports."""
+    found: set[str] = set()
+    module.visit(_Bound(found))
+    return found
+
+
+class _Bound(cst.CSTVisitor):
+    def __init__(self, found: set[str]) -> None:
+        super().__init__()
+        self._found = found
+
+    def visit_AssignTarget(self, node: cst.AssignTarget) -> None:
+        self._found.add(dotted(node.target))
+
+    def visit_AnnAssign(self, node: cst.AnnAssign) -> None:
+        self._found.add(dotted(node.target))
+
+    def visit_FunctionDef(self, node: cst.FunctionDef) -> None:
+        self._found.add(node.name.value)
+
+    def visit_ClassDef(self, node: cst.ClassDef) -> None:
+        self._found.add(node.name.value)
+
+    def visit_Param(self, node: cst.Param) -> None:
+        self._found.add(node.name.value)
+
+    def visit_ImportAlias(self, node: cst.ImportAlias) -> None:
+        self._found.add(node.evaluated_alias or node.evaluated_name.partition(".")[0])

@@ -1,0 +1,163 @@
+"""Calls of the protocol's methods: on connections, which take keywords, and on handlers, which take a request."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib import import_module
+from typing import Any
+
+import libcst as cst
+from libcst import matchers as m
+
+from acp_kit.migrate.context import Context
+from acp_kit.migrate.expressions import arguments, as_keywords, is_none, keyword, relist
+from acp_kit.migrate.names import Method
+from acp_kit.migrate.nones import left_out
+from acp_kit.migrate.project import Kind, dotted
+
+# Keywords that connections here require, and what the old SDK sends without them.
+_REQUIRED = {"session_new": {"mcp_servers": "[]"}, "session_load": {"mcp_servers": "[]"}}
+# Methods of no other library, so that a call on an unknown object is worth a comment.
+_DISTINCTIVE = {
+    *("new_session", "load_session", "list_sessions", "set_session_mode", "set_config_option", "fork_session"),
+    *("resume_session", "request_permission", "write_text_file", "read_text_file", "create_terminal"),
+    *("release_terminal", "wait_for_terminal_exit", "kill_terminal", "create_elicitation", "complete_elicitation"),
+}
+
+
+def request_class(context: Context, method: Method) -> str:
+    """Return the name of the params of a method; "" if the profile doesn't have the method."""
+    methods = import_module(f"{context.names.profile}.methods")
+    tables = [getattr(methods, f"{method.role.upper()}_{kind}") for kind in ("REQUESTS", "NOTIFICATIONS")]
+    found: list[Any] = [each for table in tables for each in table.values() if each.name == method.new]
+    return str(found[0].params) if found else ""
+
+
+def method_call(context: Context, original: cst.Call, call: cst.Call) -> cst.BaseExpression | None:
+    """Return the call of a method of the protocol as it is here; None if it isn't one."""
+    old, new = original.func, call.func
+    if not isinstance(old, cst.Attribute) or not isinstance(new, cst.Attribute):
+        return None
+    name = old.attr.value
+    if name == "to_error_obj" and not call.args and dotted(old.value):
+        error = cst.Module([]).code_for_node(new.value)
+        return cst.parse_expression(f'{{"code": {error}.code, "message": {error}.message, "data": {error}.data}}')
+    kind = context.resolver.value(old.value)
+    if m.matches(old.value, m.Call(func=m.Name("super"))):
+        if any(name in methods for methods in context.names.methods.values()):
+            context.todo("Pass the request object to the method of the base class.")
+        return None
+    if kind is None:
+        if name in _DISTINCTIVE and context.todos:
+            role = "agent" if name in context.names.methods["agent"] else "client"
+            here = context.names.methods[role][name].new
+            context.todo(f"`{name}` is `{here}`. A connection takes keywords, a handler one request object.")
+        return None
+    if name in ("ext_method", "ext_notification"):
+        return _extension(context, kind, call, new)
+    if name == "close" and not kind.cls and dotted(old.value) not in context.blocks:
+        context.todo("There is no `close`: leave the `async with` block of the connection instead.")
+        return None
+    method = context.names.methods[kind.role].get(name)
+    if method is None:
+        return None
+    stand_in = kind.cls and context.project.classes[kind.cls].stand_in
+    if kind.cls and not stand_in:
+        return _on_handler(context, kind, method, call, new)
+    return _on_connection(context, method, call, new)
+
+
+def _on_connection(context: Context, method: Method, call: cst.Call, func: cst.Attribute) -> cst.BaseExpression | None:
+    args = as_keywords(call.args, method.params)
+    if args is None or method.old == "create_elicitation" or any(each.star for each in args):
+        context.todo(f"`{method.new}` takes keywords only, and further ones as `meta={{...}}`.")
+        return renamed(context, call, func, method)
+    given = [each for each in args if not is_none(each.value)]
+    known = _known(context, method, given)
+    if method.old == "set_config_option" and not _option_class(context, arguments(known).get("value")).endswith("Id"):
+        context.todo('With a bool, add `type="boolean"`.')
+    return relist(renamed(context, call, func, method), known)
+
+
+def _known(context: Context, method: Method, given: Sequence[cst.Arg]) -> list[cst.Arg]:
+    """Return arguments with those that the old SDK puts into `_meta` as `meta`, and with what is required here."""
+    cls = request_class(context, method)
+    fields: Any = getattr(getattr(import_module(context.names.profile), cls, None), "model_fields", {})
+    known: list[cst.Arg] = []
+    further: list[cst.Arg] = []
+    for each in given:
+        name = cst.ensure_type(each.keyword, cst.Name).value
+        if name not in method.params:
+            further.append(each)
+            continue
+        optional = name in fields and not fields[name].is_required()
+        known.append(each.with_changes(value=left_out(context, each.value)) if optional else each)
+    if further:
+        known.append(keyword("meta", _mapping(further)))
+    for name, text in _REQUIRED.get(method.new, {}).items():
+        if name not in arguments(known):
+            known.append(keyword(name, cst.parse_expression(text)))
+    return known
+
+
+def renamed(context: Context, call: cst.Call, func: cst.Attribute, method: Method) -> cst.Call:
+    """Return the call of a method with its name here."""
+    if not request_class(context, method):
+        context.todo(f"`{method.new}` is only in `acp_bindings.v1_unstable`: run this with --unstable.")
+    return call.with_changes(func=func.with_changes(attr=cst.Name(method.new)))
+
+
+def _mapping(args: Sequence[cst.Arg]) -> cst.Dict:
+    elements = [
+        cst.DictElement(cst.SimpleString(f'"{cst.ensure_type(each.keyword, cst.Name).value}"'), each.value)
+        for each in args
+    ]
+    return cst.Dict(elements)
+
+
+def _on_handler(
+    context: Context, kind: Kind, method: Method, call: cst.Call, func: cst.Attribute
+) -> cst.BaseExpression | None:
+    params = context.project.method(kind.cls, method.old) or method.params
+    args = as_keywords(call.args, params)
+    cls = request_class(context, method)
+    if method.old == "set_config_option" and args is not None:
+        cls = _option_class(context, arguments(args).get("value"))
+    if args is None or not cls or any(each.star for each in args) or method.old == "create_elicitation":
+        context.todo(f"`{method.new}` takes one request object.")
+        return renamed(context, call, func, method)
+    given = [each for each in args if not is_none(each.value)]
+    known = _known(context, method, given)
+    built = relist(call.with_changes(func=context.name(cls), lpar=[], rpar=[]), known)
+    plain = cst.SimpleWhitespace("")
+    return renamed(context, call, func, method).with_changes(args=[cst.Arg(built)], whitespace_before_args=plain)
+
+
+def _option_class(context: Context, value: cst.BaseExpression | None) -> str:
+    """Return the request that sets an option to a value; "" if it can't be told."""
+    if m.matches(value, m.Name("True") | m.Name("False")) if value else False:
+        return "SetSessionConfigOptionRequestBoolean"
+    return "SetSessionConfigOptionRequestValueId" if isinstance(value, (cst.SimpleString, cst.FormattedString)) else ""
+
+
+def _extension(context: Context, kind: Kind, call: cst.Call, func: cst.Attribute) -> cst.BaseExpression:
+    """Return a call with the whole name of the extension method, which the old SDK makes with an underscore."""
+    new = func.with_changes(attr=cst.Name("ext_request")) if func.attr.value == "ext_method" else func
+    args = as_keywords(call.args, ("method", "params"))
+    if args is None or any(each.star for each in args):
+        context.todo("Pass the whole name of the extension method, with its underscore.")
+        return call.with_changes(func=new)
+    changed = [
+        each.with_changes(value=_with_underscore(each.value)) if arguments([each]).keys() == {"method"} else each
+        for each in args
+    ]
+    restored = [
+        each.with_changes(keyword=old.keyword, equal=old.equal) for each, old in zip(changed, call.args, strict=True)
+    ]
+    return call.with_changes(func=new, args=restored)
+
+
+def _with_underscore(node: cst.BaseExpression) -> cst.BaseExpression:
+    if isinstance(node, cst.SimpleString):
+        return node.with_changes(value=f"{node.prefix}{node.quote}_{node.raw_value}{node.quote}")
+    return cst.parse_expression(f'f"_{{{cst.Module([]).code_for_node(node)}}}"')

@@ -1,0 +1,238 @@
+"""Functions that connect: `run_agent`, `connect_to_agent`, `spawn_agent_process`, and `on_connect`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import libcst as cst
+from libcst import matchers as m
+
+from acp_kit.migrate.context import Context
+from acp_kit.migrate.expressions import arguments, as_keywords, is_none, keyword
+from acp_kit.migrate.project import HandlerClass, statements
+
+_REMOTE = {"agent": "RemoteClient", "client": "RemoteAgent"}
+
+
+def takes_connection(context: Context, cls: HandlerClass) -> bool:
+    """Whether instances of a class are created only where they are connected, so that `__init__` can do the work."""
+    return cls.connects_simply and not cls.stand_in and context.project.created.get(cls.name, 0) == cls.served > 0
+
+
+def factory(context: Context, role: str, given: cst.BaseExpression) -> cst.BaseExpression:
+    """Return the factory for an agent or a client that was passed to a function of `acp`.
+
+    Args:
+        context: the file.
+        role: of what was passed.
+        given: an instance, or a factory.
+    """
+    if isinstance(given, cst.Lambda):
+        return given
+    kind = context.resolver.value(given)
+    if kind is None and isinstance(given, cst.Name) and given.value in context.project.classes:
+        return given
+    cls = context.project.classes.get(kind.cls) if kind and kind.cls else None
+    peer = "client" if role == "agent" else "agent"
+    if cls is not None and takes_connection(context, cls) and isinstance(given, cst.Call):
+        return given.func
+    if cls is not None and context.project.method(cls.name, "on_connect") is None:
+        return cst.Lambda(cst.Parameters([cst.Param(cst.Name(peer))]), given)
+    if cls is None:
+        context.todo(f"This takes a factory: a function that gets the {peer}'s proxy and returns the {role}.")
+        return given
+    made = isinstance(given, cst.Call)
+    lines = [f"def connect({peer}: {context.use(_REMOTE[role])}) -> {cls.name}:"]
+    code = cst.Module([]).code_for_node(given)
+    name = role if made else code
+    lines += [f"    {role} = {code}"] if made else []
+    lines += [f"    {name}.on_connect({peer})", f"    return {name}", ""]
+    context.inserted[-1].append(cst.ensure_type(cst.parse_statement("\n".join(lines)), cst.FunctionDef))
+    return cst.Name("connect")
+
+
+def run_agent(context: Context, call: cst.Call) -> cst.BaseExpression:
+    """Return the call that serves an agent."""
+    args = as_keywords(call.args, ("agent", "input_stream", "output_stream"))
+    if args is None or any(each.star for each in args) or "agent" not in arguments(args):
+        context.todo("`serve_stdio` takes a factory and `options=`.")
+        return call.with_changes(func=context.name("serve_stdio"))
+    given = {name: value for name, value in arguments(args).items() if not is_none(value)}
+    made = cst.Arg(factory(context, "agent", given.pop("agent")))
+    streams = [given.pop(name) for name in ("output_stream", "input_stream") if name in given]
+    rest = _options(context, given, "stdio_buffer_limit_bytes")
+    function = "serve_streams" if streams else "serve_stdio"
+    return cst.Call(context.name(function), [made, *map(cst.Arg, streams), *rest], lpar=call.lpar, rpar=call.rpar)
+
+
+def _options(context: Context, given: dict[str, cst.BaseExpression], limit: str) -> list[cst.Arg]:
+    """Return the argument `options` for the other arguments of a function that connects."""
+    if "use_unstable_protocol" in given:
+        unstable = given.pop("use_unstable_protocol")
+        if m.matches(unstable, m.Name("True")) and not context.names.profile.endswith("unstable"):
+            context.todo("For the unstable protocol, run this with --unstable.")
+    found: list[cst.Arg] = []
+    if limit in given:
+        options = cst.Call(context.name("Options", "acp_runtime"), [keyword("max_message_bytes", given.pop(limit))])
+        found.append(keyword("options", options))
+    for name in given:
+        hint = "use `Options(on_frame=...)`" if name == "observers" else "see `acp_runtime.Options`"
+        context.todo(f"There is no argument `{name}`: {hint}.")
+    return found
+
+
+def connect_to_agent(context: Context, call: cst.Call) -> cst.BaseExpression:
+    """Return the context manager that connects to an agent."""
+    args = as_keywords(call.args, ("client", "input_stream", "output_stream"))
+    if (
+        args is None
+        or any(each.star for each in args)
+        or not {"client", "input_stream", "output_stream"} <= {*arguments(args)}
+    ):
+        context.todo("`connect_streams` takes a factory, a StreamReader and a StreamWriter.")
+        return call.with_changes(func=context.name("connect_streams"))
+    given = arguments(args)
+    made = factory(context, "client", given.pop("client"))
+    writer, reader = given.pop("input_stream"), given.pop("output_stream")
+    rest = _options(context, given, "")
+    return cst.Call(context.name("connect_streams"), [*map(cst.Arg, (made, reader, writer)), *rest])
+
+
+def spawn_agent(context: Context, call: cst.Call) -> cst.Call:
+    """Return the context manager that starts an agent."""
+    positional = [each for each in call.args if each.keyword is None]
+    given = arguments(call.args)
+    if not positional or any(each.star == "**" for each in call.args):
+        context.todo("`spawn_agent` takes a factory, the command and its arguments, `cwd`, `env` and `options`.")
+        return call.with_changes(func=context.name("spawn_agent"))
+    made = positional[0].with_changes(value=factory(context, "client", positional[0].value))
+    kept = [keyword(name, value) for name in ("env", "cwd") if (value := given.pop(name, None)) is not None]
+    transport = given.pop("transport_kwargs", None)
+    if isinstance(transport, cst.Dict):
+        for each in transport.elements:
+            if isinstance(each, cst.DictElement) and m.matches(each.key, m.SimpleString()):
+                given[cst.ensure_type(each.key, cst.SimpleString).raw_value] = each.value
+    elif transport is not None:
+        given["transport_kwargs"] = transport
+    rest = [*_options(context, given, "limit"), keyword("inherit_env", cst.Name("False"))]
+    args = [made, *positional[1:], *kept, *rest]
+    plain = [each.with_changes(comma=cst.MaybeSentinel.DEFAULT) for each in args]
+    return cst.Call(context.name("spawn_agent"), plain)
+
+
+FUNCTIONS: dict[str, Callable[[Context, cst.Call], cst.BaseExpression]] = {
+    "run_agent": run_agent,
+    "connect_to_agent": connect_to_agent,
+    "ClientSideConnection": connect_to_agent,
+    "spawn_agent_process": spawn_agent,
+}
+
+
+def initializer(context: Context, body: Sequence[cst.CSTNode]) -> list[cst.CSTNode]:
+    """Return the body of a class whose `__init__` does what `on_connect` did."""
+    found = {each.name.value: each for each in body if isinstance(each, cst.FunctionDef)}
+    connect, init = found["on_connect"], found.get("__init__")
+    context.changes += 1
+    lines = [
+        each
+        for each in statements(connect.body)
+        if not m.matches(each, m.SimpleStatementLine([m.Expr(m.SimpleString()) | m.Pass()]))
+    ]
+    if init is None:
+        new = connect.with_changes(name=cst.Name("__init__"), body=cst.IndentedBlock(lines))
+        return [new if each is connect else each for each in body]
+    merged = init.with_changes(
+        params=init.params.with_changes(params=[init.params.params[0], connect.params.params[1]]),
+        body=init.body.with_changes(body=[*lines, *init.body.body]),
+    )
+    return [merged if each is init else each for each in body if each is not connect]
+
+
+def yields_proxy(context: Context, node: cst.With, uses: Callable[[str], set[str]]) -> cst.With:
+    """Return a block of `spawn_agent`, which yields the proxy alone, in place of the proxy and its process.
+
+    Args:
+        context: the file.
+        node: the block.
+        uses: returns the names of attributes that are used of a name.
+    """
+    items: list[cst.WithItem] = []
+    for each in node.items:
+        target = each.asname.name if each.asname else None
+        if not isinstance(target, cst.Tuple) or len(target.elements) != 2 or not m.matches(each.item, _SPAWN):
+            items.append(each)
+            continue
+        proxy, process = (one.value for one in target.elements)
+        if not isinstance(proxy, cst.Name):
+            items.append(each)
+            continue
+        items.append(each.with_changes(asname=cst.AsName(proxy, cst.SimpleWhitespace(" "), cst.SimpleWhitespace(" "))))
+        used = uses(process.value) if isinstance(process, cst.Name) else set[str]()
+        if isinstance(process, cst.Name) and used:
+            line = cst.parse_statement(f"{process.value} = {proxy.value}.process")
+            body = cst.ensure_type(node.body, cst.IndentedBlock)
+            node = node.with_changes(body=body.with_changes(body=[line, *body.body]))
+            if not used <= {"pid", "returncode"}:
+                context.todo(f"`{process.value}` has only `pid` and `returncode`.")
+    return node.with_changes(items=items)
+
+
+_SPAWN = m.Call(func=m.Name("spawn_agent") | m.Name("AcpSpawnAgent"))
+_CONNECT = m.Call(func=m.Name("connect_streams"))
+
+
+def connected_name(node: cst.CSTNode) -> cst.Name | None:
+    """Return the name in `name = connect_streams(...)`."""
+    if not isinstance(node, cst.SimpleStatementLine) or len(node.body) != 1:
+        return None
+    assign = node.body[0]
+    if not isinstance(assign, cst.Assign) or len(assign.targets) != 1 or not m.matches(assign.value, _CONNECT):
+        return None
+    target = assign.targets[0].target
+    return target if isinstance(target, cst.Name) else None
+
+
+def in_block(context: Context, body: Sequence[cst.BaseStatement]) -> list[cst.BaseStatement]:
+    """Return the statements of a function in which a connection is open until the end of an `async with` block."""
+    for position, each in enumerate(body):
+        name = connected_name(each)
+        if name is None:
+            continue
+        line = cst.ensure_type(each, cst.SimpleStatementLine)
+        call = cst.ensure_type(line.body[0], cst.Assign).value
+        rest = _without_close(name.value, in_block(context, body[position + 1 :]))
+        if rest:
+            first: Any = rest[0]
+            lines: list[cst.EmptyLine] = [*first.leading_lines]
+            while lines and lines[0].comment is None:
+                lines.pop(0)
+            rest[0] = first.with_changes(leading_lines=lines)
+        item = cst.WithItem(call, cst.AsName(name, cst.SimpleWhitespace(" "), cst.SimpleWhitespace(" ")))
+        block = cst.With(
+            [item],
+            cst.IndentedBlock(rest or [cst.parse_statement("pass")]),
+            asynchronous=cst.Asynchronous(),
+            leading_lines=line.leading_lines,
+        )
+        return [*body[:position], block]
+    return [*body]
+
+
+def _without_close(name: str, body: Sequence[cst.BaseStatement]) -> list[cst.BaseStatement]:
+    """Leave out that a connection is closed where its block ends anyway."""
+    if not body:
+        return []
+    close = m.SimpleStatementLine([m.Expr(m.Await(m.Call(m.Attribute(m.Name(name), m.Name("close")), [])))])
+    last = body[-1]
+    if m.matches(last, close):
+        return [*body[:-1]]
+    if not isinstance(last, cst.Try) or last.finalbody is None:
+        return [*body]
+    kept = [each for each in last.finalbody.body.body if not m.matches(each, close)]
+    if kept:
+        inner = last.finalbody.body.with_changes(body=kept)
+        return [*body[:-1], last.with_changes(finalbody=last.finalbody.with_changes(body=inner))]
+    if last.handlers:
+        return [*body[:-1], last.with_changes(finalbody=None)]
+    return [*body[:-1], *statements(last.body)]

@@ -1,0 +1,68 @@
+"""The state of rewriting one file: what was changed, what must be imported, and what is left to a person."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import libcst as cst
+
+from acp_kit.migrate.names import Names, Target
+from acp_kit.migrate.project import Project
+from acp_kit.migrate.resolving import Resolver
+
+MARK = "# acp-migrate: "
+
+
+@dataclass
+class Context:
+    """What the rules share while a file is rewritten.
+
+    Attributes:
+        names: what each name of `acp` is here.
+        project: the handler classes of all files.
+        resolver: what the names in this file mean.
+        taken: names that the file uses for something else than what it imports from `acp`.
+        imported: what the file imports from elsewhere, by local name, such as `typing.Any`.
+        aliases: the local names of what the file imports from `acp` under another name, by the old name.
+        wanted: the imports that the new code needs: local names and what they are.
+        changes: how many places were changed.
+        todos: for each enclosing statement, what is left to do there.
+        blocks: names of connections that are open in an `async with` block.
+        inserted: for each enclosing statement, the statements to insert before it.
+    """
+
+    names: Names
+    project: Project
+    resolver: Resolver
+    taken: set[str]
+    imported: dict[str, str]
+    aliases: dict[str, str]
+    wanted: dict[str, Target] = field(default_factory=dict[str, Target])
+    changes: int = 0
+    todos: list[list[str]] = field(default_factory=list[Any])
+    blocks: set[str] = field(default_factory=set[str])
+    inserted: list[list[cst.BaseStatement]] = field(default_factory=list[Any])
+
+    def use(self, name: str, module: str = "") -> str:
+        """Return the local name of something here, and see to it that it is imported.
+
+        Args:
+            name: its name.
+            module: where it is; by default the profile.
+        """
+        if self.imported.get(name) == f"{module}.{name}":
+            return name
+        target = Target(module or self.names.profile, name)
+        local = f"Acp{name}" if name in self.taken else name
+        self.wanted[local] = target
+        return local
+
+    def name(self, name: str, module: str = "") -> cst.Name:
+        """Return the expression for something here, and see to it that it is imported."""
+        return cst.Name(self.use(name, module))
+
+    def todo(self, text: str) -> None:
+        """Leave something to a person, in a comment above the statement that is being rewritten."""
+        if self.todos and text not in self.todos[-1]:
+            self.todos[-1].append(text)

@@ -1,0 +1,79 @@
+"""Finds, reads and writes Python files."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import mkstemp
+
+_SKIPPED = {"__pycache__", "node_modules", "site-packages", "venv"}
+
+
+@dataclass(frozen=True)
+class File:
+    """A Python file.
+
+    Attributes:
+        path: where it is.
+        content: what it contains.
+    """
+
+    path: Path
+    content: bytes
+
+    def mentions(self, names: Iterable[str]) -> bool:
+        """Return whether a name occurs in the file."""
+        words = "|".join(map(re.escape, names))
+        return bool(words) and re.search(rb"\b(" + words.encode() + rb")\b", self.content) is not None
+
+
+def find(paths: Iterable[Path]) -> Iterator[Path]:
+    """Yield the Python files that paths name or contain, each once.
+
+    Symlinks, hidden folders, virtual environments and installed packages in a folder are left out.
+
+    Raises:
+        FileNotFoundError: a path doesn't exist.
+    """
+    seen: set[Path] = set()
+    for path in paths:
+        if not path.exists():
+            raise FileNotFoundError(f"{path} does not exist")
+        for each in _below(path) if path.is_dir() else [path]:
+            if each.resolve() not in seen:
+                seen.add(each.resolve())
+                yield each
+
+
+def _below(folder: Path) -> Iterator[Path]:
+    for parent, folders, files in os.walk(folder):
+        folders[:] = sorted(each for each in folders if not _is_skipped(Path(parent) / each))
+        yield from (
+            path for name in sorted(files) if name.endswith(".py") and not (path := Path(parent) / name).is_symlink()
+        )
+
+
+def _is_skipped(folder: Path) -> bool:
+    name = folder.name
+    return name.startswith(".") or name in _SKIPPED or folder.is_symlink() or (folder / "pyvenv.cfg").exists()
+
+
+def write(path: Path, content: bytes) -> None:
+    """Replace the content of a file at once, or leave it as it is if that fails. Its permissions are kept.
+
+    Raises:
+        OSError: it can't be written.
+    """
+    number, name = mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(number, "wb") as file:
+            file.write(content)
+        shutil.copymode(path, name)
+        os.replace(name, path)
+    except BaseException:
+        os.unlink(name)
+        raise

@@ -1,0 +1,36 @@
+"""Comments that say what is left to a person."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import libcst as cst
+
+from acp_kit.migrate.context import MARK
+
+
+def comment(text: str) -> cst.EmptyLine:
+    """Return the comment that leaves something to a person."""
+    return cst.EmptyLine(comment=cst.Comment(f"{MARK}{text}"))
+
+
+def comments(lines: Sequence[cst.EmptyLine]) -> set[str]:
+    """Return the comments in lines."""
+    return {each.comment.value for each in lines if each.comment}
+
+
+def marked(lines: Sequence[cst.EmptyLine], todos: Sequence[str], header: set[str]) -> list[cst.EmptyLine]:
+    """Return the lines above a statement with comments, each once.
+
+    Args:
+        lines: the lines.
+        todos: what to say in comments.
+        header: the comments at the top of the file, which may belong to its first statement.
+    """
+    there = comments(lines) | header
+    return [*lines, *(comment(text) for text in todos if f"{MARK}{text}" not in there)]
+
+
+def count_marks(code: str) -> int:
+    """Return how many places in a file are left to a person."""
+    return code.count(MARK)

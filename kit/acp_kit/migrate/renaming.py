@@ -1,0 +1,120 @@
+"""Names of `acp` in expressions and annotations."""
+
+from __future__ import annotations
+
+import libcst as cst
+from libcst import matchers as m
+
+from acp_kit.migrate.bindings import bound, imported
+from acp_kit.migrate.context import Context
+from acp_kit.migrate.imports import is_acp
+from acp_kit.migrate.names import Gone, Names, Target
+from acp_kit.migrate.project import ROLES, Project
+from acp_kit.migrate.resolving import Tracking
+
+# Functions whose calls are replaced as a whole.
+_CALLED = ("run_agent", "connect_to_agent", "spawn_agent_process")
+_REMOTE = {"agent": "RemoteAgent", "client": "RemoteClient"}
+
+
+class Renaming(Tracking):
+    """Replaces names of `acp`, and names of the protocol's methods as attributes of what has them."""
+
+    def __init__(self, project: Project, names: Names, module: cst.Module) -> None:
+        super().__init__(project)
+        aliases: dict[str, str] = {}
+        own: set[str] = set()
+        for each in m.findall(module, m.ImportFrom()):
+            if isinstance(each, cst.ImportFrom) and is_acp(each) and not isinstance(each.names, cst.ImportStar):
+                for one in each.names:
+                    local = one.evaluated_alias or one.evaluated_name
+                    own.add(local)
+                    if one.evaluated_alias:
+                        aliases[one.evaluated_name] = local
+        self.context = Context(names, project, self.resolver, bound(module) - own, imported(module), aliases)
+        self._plain: set[int] = set()  # names that aren't expressions, by id
+        self._annotations = 0
+        self._returns = 0
+
+    def visit_Arg(self, node: cst.Arg) -> None:
+        self._skip(node.keyword)
+
+    def visit_Attribute(self, node: cst.Attribute) -> None:
+        self._skip(node.attr)
+
+    def visit_Param(self, node: cst.Param) -> None:
+        self._skip(node.name)
+
+    def visit_Import(self, node: cst.Import) -> bool:
+        return False
+
+    def visit_ImportFrom(self, node: cst.ImportFrom) -> bool:
+        return False
+
+    def visit_FunctionDef_returns(self, node: cst.FunctionDef) -> None:
+        self._returns += 1
+
+    def leave_FunctionDef_returns(self, node: cst.FunctionDef) -> None:
+        self._returns -= 1
+
+    def visit_Annotation(self, node: cst.Annotation) -> None:
+        self._annotations += 1
+
+    def leave_Annotation(self, original_node: cst.Annotation, updated_node: cst.Annotation) -> cst.Annotation:
+        self._annotations -= 1
+        return updated_node
+
+    def _skip(self, node: cst.CSTNode | None) -> None:
+        if node is not None:
+            self._plain.add(id(node))
+
+    def leave_Name(self, original_node: cst.Name, updated_node: cst.Name) -> cst.BaseExpression:
+        return self._named(original_node) or updated_node
+
+    def leave_Attribute(self, original_node: cst.Attribute, updated_node: cst.Attribute) -> cst.BaseExpression:
+        if original_node.attr.value == "field_meta":
+            self.context.changes += 1
+            updated_node = updated_node.with_changes(attr=cst.Name("meta"))
+        if kind := self.resolver.value(original_node.value):
+            method = self.context.names.methods[kind.role].get(original_node.attr.value)
+            if method is not None and id(original_node.attr) in self._plain:
+                self.context.changes += 1
+                updated_node = updated_node.with_changes(attr=cst.Name(method.new))
+        return self._named(original_node) or updated_node
+
+    def leave_SimpleString(self, original_node: cst.SimpleString, updated_node: cst.SimpleString) -> cst.BaseExpression:
+        """Replace a name in a string that is an annotation."""
+        text = original_node.evaluated_value
+        path = self.context.imported.get(text, "") if isinstance(text, str) else ""
+        if not self._annotations or not path.startswith("acp."):
+            return updated_node
+        local = self._local(path.rpartition(".")[2], cst.Name(str(text)))
+        return (
+            updated_node.with_changes(value=f"{original_node.quote}{local}{original_node.quote}")
+            if local
+            else updated_node
+        )
+
+    def _named(self, node: cst.Name | cst.Attribute) -> cst.BaseExpression | None:
+        """Return the expression for a name of `acp` as it is here; None to leave it."""
+        if id(node) in self._plain or "." not in self.resolver.acp(node):
+            return None
+        local = self._local(self.resolver.name(node), node)
+        return cst.Name(local) if local else None
+
+    def _local(self, old: str, node: cst.Name | cst.Attribute) -> str | None:
+        """Return the local name for a name of `acp`, and see to it that it is imported; None to leave it."""
+        found = self.context.names.find(old)
+        if old in _CALLED or old in self.context.names.helpers:
+            return None
+        if not isinstance(found, Target):
+            if isinstance(found, Gone) and isinstance(node, cst.Attribute):
+                self.context.todo(f"`{old}` has no counterpart: {found.why}.")
+            return None
+        self.context.changes += 1
+        remote = old in ROLES and self._annotations and not self._returns
+        alias = self.context.aliases.get(old)
+        if alias is not None and isinstance(node, cst.Name) and alias == node.value and not remote:
+            self.context.wanted[alias] = found
+            return alias
+        return self.context.use(_REMOTE[ROLES[old]] if remote else found.name, found.module)

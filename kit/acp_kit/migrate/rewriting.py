@@ -1,0 +1,224 @@
+"""Rewrites one file."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import libcst as cst
+from libcst import matchers as m
+from libcst.metadata import MetadataWrapper
+
+from acp_kit.migrate import connecting
+from acp_kit.migrate.calls import method_call
+from acp_kit.migrate.changing import assignment
+from acp_kit.migrate.expressions import constructor, error, helper_call, model_class
+from acp_kit.migrate.handlers import handler
+from acp_kit.migrate.imports import Imports, is_acp, used_names
+from acp_kit.migrate.marking import comments, count_marks, marked
+from acp_kit.migrate.names import Names, Target
+from acp_kit.migrate.project import Project, dotted, statements
+from acp_kit.migrate.renaming import Renaming
+from acp_kit.migrate.resolving import Attributes
+
+_CONNECTING = ("connect_to_agent", "ClientSideConnection")
+
+
+@dataclass(frozen=True)
+class Rewritten:
+    """A file after rewriting.
+
+    Attributes:
+        module: its code.
+        changes: how many places were changed.
+        todos: how many places are left to a person, in comments.
+    """
+
+    module: cst.Module
+    changes: int
+    todos: int
+
+
+def read_attributes(wrapper: MetadataWrapper, project: Project) -> Attributes:
+    """Find what the attributes of classes in a file are, and remember it in the project."""
+    attributes = Attributes(project)
+    wrapper.visit(attributes)
+    return attributes
+
+
+def rewrite_module(wrapper: MetadataWrapper, project: Project, names: Names, *, uses: bool = False) -> Rewritten:
+    """Rewrite a file if it uses `acp`.
+
+    Args:
+        wrapper: the file.
+        project: the handler classes of all files.
+        names: what each name is here.
+        uses: whether it may use handler classes, also without importing `acp`.
+    """
+    module = wrapper.module
+    if not uses and not _imports_acp(module):
+        return Rewritten(module, 0, count_marks(module.code))
+    project = project.seen_from(module)
+    attributes = read_attributes(wrapper, project)
+    rewriter = _Rewriter(project, names, wrapper.module)
+    rewriter.resolver.functions = attributes.resolver.functions
+    new = wrapper.visit(rewriter)
+    new = new.visit(Imports(rewriter.context, used_names(new), used_names(module)))
+    return Rewritten(new, rewriter.context.changes, count_marks(new.code))
+
+
+def _imports_acp(module: cst.Module) -> bool:
+    imports = m.findall(module, m.ImportFrom() | m.Import())
+    return any(
+        is_acp(each)
+        or (isinstance(each, cst.Import) and any(one.evaluated_name.partition(".")[0] == "acp" for one in each.names))
+        for each in imports
+    )
+
+
+class _Rewriter(Renaming):
+    def __init__(self, project: Project, names: Names, module: cst.Module) -> None:
+        super().__init__(project, names, module)
+        self._module = module
+        self._header = comments(module.header)
+        self._methods: set[int] = set()  # the definitions of methods, by id
+        self._nesting: list[bool] = []  # whether each enclosing function is asynchronous
+
+    # Calls
+
+    def leave_Call(self, original_node: cst.Call, updated_node: cst.Call) -> cst.BaseExpression:
+        new = self._call(original_node, updated_node)
+        if new is None:
+            return updated_node
+        if new is not updated_node:
+            self.context.changes += 1
+        return new
+
+    def _call(self, original: cst.Call, call: cst.Call) -> cst.BaseExpression | None:
+        context = self.context
+        path = self.resolver.acp(original.func)
+        old = path.rpartition(".")[2]
+        if not path:
+            return method_call(context, original, call)
+        if ".RequestError." in path and old in context.names.errors:
+            return error(context, old, call)
+        if old in context.names.helpers:
+            new = helper_call(context, context.names.helpers[old], call)
+            if new is None:
+                context.todo(f"Write `{context.names.helpers[old].expression}`.")
+            return new
+        if old in connecting.FUNCTIONS:
+            return connecting.FUNCTIONS[old](context, call)
+        if old == "AgentSideConnection":
+            context.todo("`serve_streams(factory, reader, writer)` serves an agent: run it as a task.")
+            return call.with_changes(func=original.func)
+        found = context.names.find(old)
+        cls: Any = model_class(found) if isinstance(found, Target) else None
+        return call if cls is None else constructor(context, call, cls)
+
+    def leave_Assign(self, original_node: cst.Assign, updated_node: cst.Assign) -> cst.Assign:
+        return assignment(self.context, original_node, updated_node)
+
+    def is_model(self, name: str) -> bool:
+        found = self.context.names.find(name) if name else None
+        return name in self.context.names.helpers or (isinstance(found, Target) and model_class(found) is not None)
+
+    # Definitions
+
+    def leave_FunctionDef(
+        self, original_node: cst.FunctionDef, updated_node: cst.FunctionDef
+    ) -> cst.BaseStatement | cst.FlattenSentinel[cst.BaseStatement] | cst.RemovalSentinel:
+        super().leave_FunctionDef(original_node, updated_node)
+        self._nesting.pop()
+        scope = self.resolver.scopes[-1]
+        cls = self.context.project.classes.get(scope.cls)
+        if cls is not None and id(original_node) in self._methods:
+            updated_node = handler(self.context, cls, updated_node)
+        return updated_node
+
+    def visit_ClassDef(self, node: cst.ClassDef) -> bool | None:
+        self._methods |= {id(each) for each in node.body.body if isinstance(each, cst.FunctionDef)}
+        return super().visit_ClassDef(node)
+
+    def leave_ClassDef(self, original_node: cst.ClassDef, updated_node: cst.ClassDef) -> cst.BaseStatement:
+        super().leave_ClassDef(original_node, updated_node)
+        cls = self.context.project.classes.get(original_node.name.value)
+        if cls is not None and cls.stand_in:
+            kept = [each for each in updated_node.bases if dotted(each.value) not in ("Agent", "Client")]
+            updated_node = updated_node.with_changes(
+                bases=kept,
+                lpar=updated_node.lpar if kept else cst.MaybeSentinel.DEFAULT,
+                rpar=updated_node.rpar if kept else cst.MaybeSentinel.DEFAULT,
+            )
+        elif cls is not None and connecting.takes_connection(self.context, cls):
+            body = connecting.initializer(self.context, updated_node.body.body)
+            updated_node = updated_node.with_changes(body=updated_node.body.with_changes(body=body))
+        return updated_node
+
+    def visit_SimpleStatementLine(self, node: cst.SimpleStatementLine) -> None:
+        """Remember which connections will be open in a block."""
+        if len(node.body) != 1 or not isinstance(node.body[0], cst.Assign):
+            return
+        assign = node.body[0]
+        if isinstance(assign.value, cst.Call) and self.resolver.name(assign.value.func) in _CONNECTING:
+            if self._async and isinstance(assign.targets[0].target, cst.Name):
+                self.context.blocks.add(assign.targets[0].target.value)
+            else:
+                self.context.todo("Open this with `async with`, or `await stack.enter_async_context(...)`.")
+
+    def leave_IndentedBlock(self, original_node: cst.IndentedBlock, updated_node: cst.IndentedBlock) -> cst.BaseSuite:
+        if not self._async:
+            return updated_node
+        body = connecting.in_block(self.context, statements(updated_node))
+        return updated_node.with_changes(body=body) if len(body) != len(updated_node.body) else updated_node
+
+    def leave_With(self, original_node: cst.With, updated_node: cst.With) -> cst.BaseStatement:
+        calls = [each.item for each in original_node.items if isinstance(each.item, cst.Call)]
+        if any(self.resolver.name(each.func) == "spawn_agent_process" for each in calls):
+            return connecting.yields_proxy(self.context, updated_node, self._attributes_of)
+        return updated_node
+
+    def visit_FunctionDef(self, node: cst.FunctionDef) -> bool | None:
+        self._nesting.append(node.asynchronous is not None)
+        return super().visit_FunctionDef(node)
+
+    def _attributes_of(self, name: str) -> set[str]:
+        """Return what the file uses of a value: names of attributes, and "" for the value itself."""
+        found: set[str] = set()
+        for each in m.findall(self._module, m.Attribute(m.Name(name))):
+            found.add(cst.ensure_type(each, cst.Attribute).attr.value)
+        uses = len(m.findall(self._module, m.Name(name)))
+        targets = len(
+            m.findall(self._module, m.WithItem(asname=m.AsName(m.Tuple([m.Element(), m.Element(m.Name(name))]))))
+        )
+        if uses - targets > len(m.findall(self._module, m.Attribute(m.Name(name)))):
+            found.add("")
+        return found
+
+    @property
+    def _async(self) -> bool:
+        return bool(self._nesting) and self._nesting[-1]
+
+    # Statements
+
+    def on_visit(self, node: cst.CSTNode) -> bool:
+        if isinstance(node, (cst.SimpleStatementLine, cst.BaseCompoundStatement)):
+            self.context.todos.append([])
+            self.context.inserted.append([])
+        return super().on_visit(node)
+
+    def on_leave(self, original_node: Any, updated_node: Any) -> Any:
+        new = super().on_leave(original_node, updated_node)
+        if isinstance(original_node, (cst.SimpleStatementLine, cst.BaseCompoundStatement)):
+            todos, inserted = self.context.todos.pop(), self.context.inserted.pop()
+            if isinstance(new, (cst.SimpleStatementLine, cst.BaseCompoundStatement)):
+                lines: Any = new.leading_lines
+                new = new.with_changes(leading_lines=marked(lines, todos, self._header))
+                if inserted:
+                    lines = new.leading_lines
+                    first: Any = inserted[0]
+                    inserted[0] = first.with_changes(leading_lines=lines)
+                    return cst.FlattenSentinel(
+                        [*inserted, new.with_changes(leading_lines=[cst.EmptyLine(indent=False)])]
+                    )
+        return new

@@ -1,0 +1,40 @@
+"""What people write, and what `acp_kit.migrate` makes of it: the pairs in `cases/`."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from acp_kit.migrate.files import File
+from acp_kit.migrate.migration import migrate
+from acp_kit.migrate.names import load
+
+CASES = Path(__file__).parent / "cases"
+
+
+def cases() -> Iterator[object]:
+    for file in sorted(CASES.glob("*.txt")):
+        for case in file.read_text("utf-8").split("\n== "):
+            title, _, body = case.removeprefix("== ").partition("\n")
+            before, _, after = body.partition("\n--\n")
+            yield pytest.param(f"{before.strip()}\n", f"{after.strip()}\n", id=title)
+
+
+def rewritten(text: str) -> str:
+    [result] = migrate([File(Path("program.py"), text.encode())], load())
+    return result.content.decode()
+
+
+@pytest.mark.parametrize(("before", "after"), [*cases()])
+def test_a_program_is_rewritten(before: str, after: str) -> None:
+    ast.parse(after)
+    assert rewritten(before) == after
+
+
+@pytest.mark.parametrize(("before", "after"), [*cases()])
+def test_a_rewritten_program_is_left_as_it_is(before: str, after: str) -> None:
+    results = [*migrate([File(Path("program.py"), after.encode())], load())]
+    assert all(each.content.decode() == after for each in results)
