@@ -57,16 +57,9 @@ class Conversation:
     """A session with what the model has seen of it."""
 
     def __init__(self, session: Session, mcp: McpServers) -> None:
-        modes = {"ask": "Ask before changes", "auto": "Change without asking"}
-        self.settings = Settings(
-            session,
-            [
-                select("mode", "Mode", modes, category="mode"),
-                select("model", "Model", {name: name for name in MODELS}, category="model"),
-            ],
-        )
         self.session = session
         self.mcp = mcp
+        self.settings = self._settings({})
         self.messages: list[dict[str, Any]] = []
         self.clear()
 
@@ -74,8 +67,16 @@ class Conversation:
         """Forget everything but the instructions."""
         self.messages = [{"role": "system", "content": INSTRUCTIONS.format(cwd=self.session.cwd)}]
 
+    def _settings(self, current: dict[str, str | bool]) -> Settings:
+        modes = {"ask": "Ask before changes", "auto": "Change without asking"}
+        options = [
+            select("mode", "Mode", modes, category="mode"),
+            select("model", "Model", {name: name for name in MODELS}, category="model"),
+        ]
+        return Settings(self.session, options, current=current)
+
     def remember(self, update: v1.SessionUpdate) -> None:
-        """Add an entry of the history to what the model sees."""
+        """Add an entry of the history to what the model sees, or take its settings."""
         match update:
             case v1.SessionUpdateUserMessageChunk(content=block):
                 self.messages.append({"role": "user", "content": to_text([block])})
@@ -87,6 +88,8 @@ class Conversation:
                 self.messages.append({"role": "assistant", "tool_calls": [call]})
                 result = "This did not finish." if update.raw_output is None else str(update.raw_output)
                 self.messages.append({"role": "tool", "tool_call_id": call_id, "content": result})
+            case v1.SessionUpdateConfigOptionUpdate(config_options=options):
+                self.settings = self._settings({option.id: option.current_value for option in options})
             case _:
                 pass
 

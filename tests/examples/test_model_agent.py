@@ -133,6 +133,7 @@ async def test_a_session_survives_a_restart(folder: Path) -> None:
         in_its_own_process(model, folder) as agent,
         open_session(agent, cwd=folder) as session,
     ):
+        await session.set_mode("auto")
         await prompt(session, "how many?")
         shown = [getattr(entry, "text", None) or getattr(entry, "title", None) for entry in session.state.timeline]
     async with model_server("Still two.") as model, in_its_own_process(model, folder) as agent:
@@ -141,6 +142,7 @@ async def test_a_session_survives_a_restart(folder: Path) -> None:
         async with open_session(agent, cwd=folder, load=session.id) as loaded:
             again = [getattr(entry, "text", None) or getattr(entry, "title", None) for entry in loaded.state.timeline]
             assert again == shown == ["how many?", "read_file notes.txt", "Two lines."]
+            assert loaded.state.current_mode_id == "auto"
             await prompt(loaded, "and now?")
     roles = [message["role"] for message in model.requests[0]["messages"]]
     assert roles == ["system", "user", "assistant", "tool", "assistant", "user"]

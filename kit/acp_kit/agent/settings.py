@@ -100,7 +100,7 @@ class Settings:
 
     Put `modes` and `config_options` into the responses of `session/new`, `session/load` and `session/resume`, and let
     `session_set_mode` and `session_set_config_option` return what `set_mode` and `set_config_option` return. Current
-    values are items: `settings["model"]`.
+    values are items: `settings["model"]`. If the session keeps a history, changes are recorded in it.
     """
 
     def __init__(
@@ -190,6 +190,7 @@ class Settings:
         except ValueError as error:
             raise InvalidParams(str(error), {"modeId": request.mode_id}) from error
         await self._tell_options()
+        await self._session.record(self._mode_update())
         return like(request, SetSessionModeResponse)()
 
     async def set_config_option(self, request: SetSessionConfigOptionRequest) -> SetSessionConfigOptionResponse:
@@ -204,6 +205,7 @@ class Settings:
             raise InvalidParams(str(error), {"configId": request.config_id}) from error
         if self._is_mode(request.config_id):
             await self._tell_mode()
+        await self._session.record(self._options_update())
         return like(request, SetSessionConfigOptionResponse)(config_options=self.config_options)
 
     def _change(self, config_id: str, value: str | bool) -> None:
@@ -235,14 +237,17 @@ class Settings:
         return bool(options and options.boolean is not None)
 
     async def _tell_options(self) -> None:
-        client = self._session.client
-        update = like(client, SessionUpdateConfigOptionUpdate)(config_options=self.config_options)
-        await client.session_update(session_id=self._session.id, update=update)
+        await self._session.send(self._options_update())
 
     async def _tell_mode(self) -> None:
-        client = self._session.client
-        update = like(client, SessionUpdateCurrentModeUpdate)(current_mode_id=self.mode or "")
-        await client.session_update(session_id=self._session.id, update=update)
+        await self._session.send(self._mode_update())
+
+    def _options_update(self) -> SessionUpdateConfigOptionUpdate:
+        cls = like(self._session.client, SessionUpdateConfigOptionUpdate)
+        return cls(config_options=self.config_options)
+
+    def _mode_update(self) -> SessionUpdateCurrentModeUpdate:
+        return like(self._session.client, SessionUpdateCurrentModeUpdate)(current_mode_id=self.mode or "")
 
 
 def _values(option: SessionConfigOptionSelect) -> Iterator[SessionConfigSelectOption]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -60,10 +60,13 @@ class AgentWithSettings(ActingAgent):
 
 
 class Talk:
-    def __init__(self, agent: RemoteAgent, settings: Settings, created: NewSessionResponse) -> None:
+    def __init__(
+        self, agent: RemoteAgent, settings: Settings, created: NewSessionResponse, recorded: list[tuple[str, Any]]
+    ) -> None:
         self.agent = agent
         self.settings = settings
         self.created = created
+        self.recorded = recorded
         self.client: KeepingClient = agent.handler
 
     def state(self) -> dict[str, Any]:
@@ -73,16 +76,17 @@ class Talk:
 @asynccontextmanager
 async def connected(capabilities: ClientCapabilities = BOOLEANS) -> AsyncIterator[Talk]:
     agents: list[AgentWithSettings] = []
+    recorded: list[tuple[str, Any]] = []
 
     def make(client: v1.RemoteClient) -> AgentWithSettings:
-        agents.append(AgentWithSettings(client, [], []))
+        agents.append(AgentWithSettings(client, [], recorded))
         return agents[0]
 
     client: type[Client] = KeepingClient
     async with connect_in_process(make, client) as agent:
         await agent.initialize(protocol_version=1, client_capabilities=capabilities)
         created = await agent.session_new(cwd="/work", mcp_servers=[])
-        yield Talk(agent, agents[0].settings, created)
+        yield Talk(agent, agents[0].settings, created, recorded)
 
 
 def kinds(talk: Talk) -> list[str]:
@@ -105,6 +109,29 @@ async def test_a_new_session_shows_modes_and_options() -> None:
             ("model", "large"),
             ("web", False),
         ]
+
+
+async def by_mode(talk: Talk) -> None:
+    await talk.agent.session_set_mode(session_id=talk.created.session_id, mode_id="code")
+
+
+async def by_option(talk: Talk) -> None:
+    await talk.agent.session_set_config_option(session_id=talk.created.session_id, config_id="mode", value="code")
+
+
+async def by_the_agent(talk: Talk) -> None:
+    await talk.settings.set("mode", "code")
+
+
+@pytest.mark.parametrize("change", [by_mode, by_option, by_the_agent])
+async def test_changed_settings_are_recorded(change: Callable[[Talk], Awaitable[None]]) -> None:
+    async with connected() as talk:
+        await change(talk)
+        last = {update.session_update: update for _, update in talk.recorded}
+        assert last.keys() == {"current_mode_update", "config_option_update"}
+        assert last["current_mode_update"].current_mode_id == "code"
+        options = last["config_option_update"].config_options
+        assert {option.id: option.current_value for option in options} == talk.state() | {"mode": "code"}
 
 
 async def test_a_client_without_booleans_is_not_told_of_toggles() -> None:
