@@ -9,7 +9,8 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any, TypeAlias
 
-Answer: TypeAlias = str | int | list[tuple[str, dict[str, Any] | str]]
+Said: TypeAlias = str | list[tuple[str, dict[str, Any] | str]]
+Answer: TypeAlias = Said | int
 
 
 class ModelServer:
@@ -56,24 +57,32 @@ class ModelServer:
             return
         head = ["HTTP/1.1 200 OK", "Content-Type: text/event-stream", "Transfer-Encoding: chunked", "Connection: close"]
         writer.write("\r\n".join([*head, "", ""]).encode())
+        for event in self._first_events("half" if isinstance(answer, int) else answer):
+            writer.write(_chunk(event))
+            await writer.drain()
         if isinstance(answer, int):
-            writer.write(_event({"choices": [{"index": 0, "delta": {"content": "half"}, "finish_reason": None}]}))
-            await writer.drain()
             return
-        for delta in _deltas(answer):
-            writer.write(_event({"choices": [{"index": 0, "delta": delta, "finish_reason": None}]}))
-            await writer.drain()
         self.streaming.set()
         await self.held.wait()
-        reason = "stop" if isinstance(answer, str) else "tool_calls"
-        writer.write(_event({"choices": [{"index": 0, "delta": {}, "finish_reason": reason}]}))
-        writer.write(_chunk(b"data: [DONE]\n\n") + b"0\r\n\r\n")
+        for event in self._last_events(answer):
+            writer.write(_chunk(event))
+        writer.write(b"0\r\n\r\n")
         await writer.drain()
+
+    def _first_events(self, answer: Said) -> list[bytes]:
+        """Return the events of an answer but those that end it."""
+        return [
+            _event({"choices": [{"index": 0, "delta": delta, "finish_reason": None}]}) for delta in _deltas(answer)
+        ]
+
+    def _last_events(self, answer: Said) -> list[bytes]:
+        reason = "stop" if isinstance(answer, str) else "tool_calls"
+        return [_event({"choices": [{"index": 0, "delta": {}, "finish_reason": reason}]}), b"data: [DONE]\n\n"]
 
 
 @asynccontextmanager
-async def model_server(*answers: Any) -> AsyncIterator[ModelServer]:
-    model = ModelServer([*answers])
+async def model_server(*answers: Any, speaking: type[ModelServer] = ModelServer) -> AsyncIterator[ModelServer]:
+    model = speaking([*answers])
     server = await asyncio.start_server(model.serve, "127.0.0.1", 0)
     model.url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"
     try:
@@ -83,23 +92,33 @@ async def model_server(*answers: Any) -> AsyncIterator[ModelServer]:
         server.close()
 
 
-def _deltas(answer: str | list[tuple[str, dict[str, Any] | str]]) -> list[dict[str, Any]]:
+def _deltas(answer: Said) -> list[dict[str, Any]]:
     """Return the parts of an answer: words of a text; a tool call with its arguments in two halves."""
     if isinstance(answer, str):
-        return [{"role": "assistant", "content": word} for word in re.findall(r"\S+\s*", answer)]
+        return [{"role": "assistant", "content": word} for word in words(answer)]
     deltas: list[dict[str, Any]] = []
     for index, (name, arguments) in enumerate(answer):
-        text = arguments if isinstance(arguments, str) else json.dumps(arguments)
-        half = len(text) // 2
-        first = {"id": f"call_{index}_{name}", "type": "function", "function": {"name": name, "arguments": text[:half]}}
+        half, rest = halves(arguments)
+        first = {"id": f"call_{index}_{name}", "type": "function", "function": {"name": name, "arguments": half}}
         deltas.append({"tool_calls": [{"index": index, **first}]})
-        deltas.append({"tool_calls": [{"index": index, "function": {"arguments": text[half:]}}]})
+        deltas.append({"tool_calls": [{"index": index, "function": {"arguments": rest}}]})
     return deltas
+
+
+def words(text: str) -> list[str]:
+    return re.findall(r"\S+\s*", text)
+
+
+def halves(arguments: dict[str, Any] | str) -> tuple[str, str]:
+    """Return the arguments of a tool call as JSON, in two parts."""
+    text = arguments if isinstance(arguments, str) else json.dumps(arguments)
+    half = len(text) // 2
+    return text[:half], text[half:]
 
 
 def _event(data: dict[str, Any]) -> bytes:
     about = {"id": "c", "object": "chat.completion.chunk", "created": 1, "model": "m"}
-    return _chunk(b"data: " + json.dumps({**about, **data}).encode() + b"\n\n")
+    return b"data: " + json.dumps({**about, **data}).encode() + b"\n\n"
 
 
 def _chunk(data: bytes) -> bytes:
