@@ -161,6 +161,7 @@ class ToolCall:
                 self._turn.stop_reason = "cancelled"
                 raise
         if not decision.allowed:
+            self.rejected = True
             raise Rejected(self.title, decision.option_id, self.id)
         self._check()
         if decision.option_id is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 
 import pytest
 
@@ -14,7 +15,7 @@ from acp_bindings.v1 import (
     RequestPermissionResponse,
     ToolCallUpdate,
 )
-from acp_kit.agent import Decision, Turn, ask
+from acp_kit.agent import Decision, Rejected, ToolCall, Turn, ask
 from tests.support.kit.turns import Act, Conversation, KeepingClient, conversation
 
 
@@ -55,6 +56,21 @@ async def test_an_allowed_tool_runs_and_a_rejected_one_ends_failed_and_the_turn_
         assert results == [True, False]
         assert statuses(talk) == ["in_progress", "in_progress", "completed", "in_progress", "failed"]
         assert talk.updates[-1].content[0].content.text == "Rejected by the user"
+
+
+async def test_a_tool_call_without_a_block_knows_that_the_user_rejected_it() -> None:
+    calls: list[ToolCall] = []
+
+    async def act(turn: Turn) -> None:
+        calls.append(await turn.tool_call("Search").start())
+        with suppress(Rejected):
+            await calls[-1].ask()
+        await calls[-1].end("Not done.", failed=calls[-1].rejected)
+
+    async with conversation() as talk:
+        assert await talk.prompt(act, "allow_once") == "end_turn"
+        assert await talk.prompt(act, "reject_once") == "end_turn"
+        assert [call.rejected for call in calls] == [False, True]
 
 
 @pytest.mark.parametrize(("choice", "allowed"), [("allow_always", True), ("reject_always", False)])
