@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import shutil
 import subprocess
@@ -12,12 +13,22 @@ from typing import NoReturn
 
 from tests.support.fill_once import fill_once
 
+BORROW = Path(__file__).with_name("borrow_packages.py")
 PEERS = Path(__file__).resolve().parents[2] / ".venv" / "peers"
 
 # The SDKs that interop tests and benchmarks run against.
 PYTHON_SDK = "agent-client-protocol==0.12.1"
 TYPESCRIPT_SDK = "@agentclientprotocol/sdk@2.4.0"
 ZOD = "zod@4.6.7"
+# What the guides to frameworks use, besides what .venv has.
+FRAMEWORKS = (
+    "anthropic==2.12.0",
+    "deepagents==0.7.32",
+    "langchain==1.4.7",
+    "langchain-anthropic==1.7.7",
+    "langgraph==1.2.22",
+    "pydantic-ai-slim==2.68.0",
+)
 
 _SECONDS = 180
 _NO_NETWORK = (
@@ -55,6 +66,16 @@ def typescript_sdk() -> Path:
     return npm_package(TYPESCRIPT_SDK.rpartition("/")[2], TYPESCRIPT_SDK, ZOD)
 
 
+def frameworks() -> Path:
+    """Return a virtual environment with frameworks for agents, which finds everything else in the one of the tests.
+
+    Raises:
+        UnavailableError: if there is no network.
+    """
+    name = hashlib.sha256(" ".join(FRAMEWORKS).encode()).hexdigest()[:12]
+    return pypi_package(f"frameworks-{name}", *FRAMEWORKS, borrow=True)
+
+
 def npm_package(name: str, *packages: str) -> Path:
     """Install npm packages, and return the folder that contains their `node_modules`.
 
@@ -77,12 +98,13 @@ def npm_package(name: str, *packages: str) -> Path:
     return _installed(name, install)
 
 
-def pypi_package(name: str, *packages: str) -> Path:
+def pypi_package(name: str, *packages: str, borrow: bool = False) -> Path:
     """Install packages from PyPI into a virtual environment of their own, and return its folder.
 
     Args:
         name: the name of the folder.
         packages: the packages with their versions.
+        borrow: whether other packages are found in the environment that this runs in.
 
     Raises:
         UnavailableError: if there is no network.
@@ -93,6 +115,8 @@ def pypi_package(name: str, *packages: str) -> Path:
         quiet = ["--quiet", "--disable-pip-version-check", "--no-input", "--retries", "1"]
         command = [sys.executable, "-m", "pip", "--python", str(python_in(folder)), "install"]
         _run([*command, *quiet, *packages], folder, {})
+        if borrow:
+            _run([str(python_in(folder)), str(BORROW), sys.prefix], folder, {})
 
     return _installed(name, install)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any, TypeAlias
@@ -71,9 +72,8 @@ class ModelServer:
 
     def _first_events(self, answer: Said) -> list[bytes]:
         """Return the events of an answer but those that end it."""
-        return [
-            _event({"choices": [{"index": 0, "delta": delta, "finish_reason": None}]}) for delta in _deltas(answer)
-        ]
+        deltas = _deltas(answer, len(self.requests))
+        return [_event({"choices": [{"index": 0, "delta": delta, "finish_reason": None}]}) for delta in deltas]
 
     def _last_events(self, answer: Said) -> list[bytes]:
         reason = "stop" if isinstance(answer, str) else "tool_calls"
@@ -81,9 +81,11 @@ class ModelServer:
 
 
 @asynccontextmanager
-async def model_server(*answers: Any, speaking: type[ModelServer] = ModelServer) -> AsyncIterator[ModelServer]:
+async def model_server(
+    *answers: Any, speaking: type[ModelServer] = ModelServer, listener: socket.socket | None = None
+) -> AsyncIterator[ModelServer]:
     model = speaking([*answers])
-    server = await asyncio.start_server(model.serve, "127.0.0.1", 0)
+    server = await asyncio.start_server(model.serve, sock=listener or socket.create_server(("127.0.0.1", 0)))
     model.url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"
     try:
         yield model
@@ -92,14 +94,14 @@ async def model_server(*answers: Any, speaking: type[ModelServer] = ModelServer)
         server.close()
 
 
-def _deltas(answer: Said) -> list[dict[str, Any]]:
+def _deltas(answer: Said, request: int) -> list[dict[str, Any]]:
     """Return the parts of an answer: words of a text; a tool call with its arguments in two halves."""
     if isinstance(answer, str):
         return [{"role": "assistant", "content": word} for word in words(answer)]
     deltas: list[dict[str, Any]] = []
     for index, (name, arguments) in enumerate(answer):
         half, rest = halves(arguments)
-        first = {"id": f"call_{index}_{name}", "type": "function", "function": {"name": name, "arguments": half}}
+        first = {"id": f"call_{request}_{index}", "type": "function", "function": {"name": name, "arguments": half}}
         deltas.append({"tool_calls": [{"index": index, **first}]})
         deltas.append({"tool_calls": [{"index": index, "function": {"arguments": rest}}]})
     return deltas
