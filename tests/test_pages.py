@@ -28,8 +28,8 @@ _FILE = re.compile(r"`([\w./-]+\.(?:py|toml|jinja2?|md))`")
 # Code cites a page by its path in docs/, or by its name in capitals.
 _PAGE = re.compile(r"\bdocs/[\w/-]+\.md\b|\b[A-Z]{3,}\.md\b")
 _FOLDER = re.compile(r"`((?:codegen|docs|generated|kit|runtime|schema|tests)/[\w/]*/)`")
-# It exists only while findings of an upgrade are accepted.
-_OPTIONAL = {"accepted.toml", "schema/accepted.toml"}
+# They exist only during an upgrade.
+_OPTIONAL = {"accepted.toml", "report.md", "schema/accepted.toml"}
 
 
 def name(page: Path) -> str:
