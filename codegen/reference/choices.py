@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+from codegen.errors import FileError
 from codegen.toml import parse_toml
 
 FILE = Path(__file__).with_name("choices.toml")
+_SHOWN = "codegen/reference/choices.toml"
 
 
 @dataclass(frozen=True)
@@ -47,10 +49,18 @@ def read_choices() -> Choices:
     """Return the content of the file.
 
     Raises:
-        FileError: it is not TOML.
+        FileError: it is not TOML, or a table or a key of a page is missing or unknown.
     """
-    found = parse_toml(FILE.read_bytes(), "codegen/reference/choices.toml")
-    pages = tuple(
-        TypePage(each["file"], each["title"], each["text"], tuple(each["types"])) for each in found.pop("pages")
-    )
-    return Choices(**found, pages=pages)
+    found = parse_toml(FILE.read_bytes(), _SHOWN)
+    _check_keys("It", found, Choices)
+    for page in found["pages"]:
+        _check_keys("A page", page, TypePage)
+    pages = [TypePage(each["file"], each["title"], each["text"], tuple(each["types"])) for each in found.pop("pages")]
+    return Choices(**found, pages=tuple(pages))
+
+
+def _check_keys(what: str, table: dict[str, Any], kind: type[Choices | TypePage]) -> None:
+    names = {each.name for each in fields(kind)}
+    for key in sorted(names ^ table.keys()):
+        problem = "lacks" if key in names else "has an unknown"
+        raise FileError("", f"{_SHOWN}: {what} {problem} `{key}`. Correct the file, or restore it with git.")

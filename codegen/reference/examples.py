@@ -94,7 +94,8 @@ class Examples:
             return self._of_model(found, everything)
         if isinstance(found, Alias):
             return self._of_alias(found, key)
-        member = self._choices.members.get(found.name, found.members[0].name)
+        chosen = self._choices.members.get(found.name)
+        member = chosen if chosen in self._schema.definitions else found.members[0].name
         return self._of_definition(self._schema.definitions[member], everything=everything)
 
     def _of_alias(self, alias: Alias, key: str) -> Example:
@@ -107,7 +108,7 @@ class Examples:
         fields = [
             each
             for each in self._schema.fields(model.name)
-            if each.required or (each.wire in shown if shown is not None else everything and each.wire != META)
+            if each.required or (each.wire in shown if shown is not None else everything and _has_values(each))
         ]
         self._in_progress.append(model.name)
         values = [(each, self._of_field(model, each)) for each in sorted(fields, key=lambda each: each.tag is None)]
@@ -124,11 +125,16 @@ class Examples:
             return Value(field.tag)
         places = [f"{name}.{field.wire}" for name in (model.name, *self._schema.bases(model.name))]
         for place in places:
-            if place in self._choices.members:
+            if self._has_members(self._choices.members.get(place)):
                 return self._chosen_members(self._choices.members[place])
             if place in self._choices.fields:
                 return Value(self._choices.fields[place])
         return self._of_shape(shape_of(field.type.annotation), field.wire)
+
+    def _has_members(self, chosen: str | list[str] | dict[str, str] | None) -> bool:
+        """Return whether the schema still has the members that the file chooses for a property."""
+        names = chosen.values() if isinstance(chosen, dict) else [chosen] if isinstance(chosen, str) else chosen or ()
+        return bool(names) and all(name in self._schema.definitions for name in names)
 
     def _chosen_members(self, chosen: str | list[str] | dict[str, str]) -> Example:
         if isinstance(chosen, str):
@@ -156,6 +162,11 @@ class Examples:
         return Items(()) if recursive else Items((self._of_shape(shape.parts[0], key),))
 
 
+def _has_values(field: Field) -> bool:
+    """Return whether examples show an optional field: not `_meta`, and not one that can only be null."""
+    return field.wire != META and field.type.text != "None"
+
+
 def _of_scalar(shape: Shape, key: str) -> Any:
     match shape.kind:
         case "literal":
@@ -164,6 +175,8 @@ def _of_scalar(shape: Shape, key: str) -> Any:
             return max(1, shape.limit("minimum") or 0)
         case "boolean":
             return True
+        case "null":
+            return None
         case "map" | "any":
             return {}
         case _:

@@ -11,7 +11,6 @@ from pathlib import Path
 
 import acp_bindings.v1
 from acp_bindings.v1 import methods as tables
-from codegen.reference.choices import read_choices
 from codegen.reference.places import anchor
 from tests.support.codegen.reference import headings, pages, schema
 from tests.support.paths import ROOT
@@ -67,21 +66,6 @@ def test_the_property_that_tells_the_members_of_a_union_apart_is_named_as_on_the
     found = set(re.findall(r"^One of these, by the property `(.+)`:$", "\n".join(pages().values()), re.MULTILINE))
     assert "sessionUpdate" in found
     assert found <= {field.wire for name in _models() for field in schema().fields(name)}
-
-
-def test_every_choice_is_about_something_in_the_schema() -> None:
-    choices, models = read_choices(), schema().definitions
-    properties = {f"{name}.{field.wire}" for name in models if name in _models() for field in schema().fields(name)}
-    names = {place.partition(".")[2] for place in properties}
-    unknown = [*choices.names.keys() - names, *choices.types.keys() - models.keys()]
-    unknown += choices.fields.keys() - properties
-    unknown += choices.members.keys() - properties - models.keys()
-    unknown += [name for page in choices.pages for name in page.types if name not in models]
-    unknown += [
-        f"{name}.{key}" for name, keys in choices.shown.items() for key in keys if f"{name}.{key}" not in properties
-    ]
-    unknown += choices.shown.keys() - models.keys()
-    assert unknown == []
 
 
 def _models() -> set[str]:

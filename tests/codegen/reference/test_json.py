@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-from functools import reduce
 from typing import Any
 
 import pytest
 from pydantic import TypeAdapter
 
 import acp_bindings.v1
-from tests.support.codegen.reference import Block, blocks, raw_schema, schema
+from tests.support.codegen.reference import Block, at, blocks, raw_schema, schema
 from tests.support.models.validity import Validity
 
 METHODS = {each.wire: each for each in schema().methods}
@@ -21,13 +20,9 @@ TYPES = [each for each in BLOCKS if each.heading != "Messages"]
 
 def _check(name: str, value: Any) -> None:
     """Check a value against the schema of a type, and against our model of it."""
-    assert VALIDITY.holds(_at(schema().definitions[name].pointer), value)
+    assert VALIDITY.holds(at(raw_schema(), schema().definitions[name].pointer), value)
     adapter = TypeAdapter[Any](getattr(acp_bindings.v1, name))
     assert json.loads(adapter.dump_json(adapter.validate_python(value), by_alias=True)) == value
-
-
-def _at(pointer: str) -> Any:
-    return reduce(lambda node, key: node[int(key) if key.isdigit() else key], pointer.split("/")[1:], raw_schema())
 
 
 @pytest.mark.parametrize("wire", METHODS)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, reduce
 from typing import Any
 
 from codegen.ir import Schema
@@ -48,6 +48,11 @@ def raw_schema() -> dict[str, Any]:
 @cache
 def schema() -> Schema:
     return read_schema(raw_schema(), "v1")
+
+
+def at(raw: dict[str, Any], pointer: str) -> Any:
+    """Return the part of a schema that a JSON pointer leads to."""
+    return reduce(lambda node, key: node[int(key) if key.isdigit() else key], pointer.split("/")[1:], raw)
 
 
 def headings(text: str) -> list[str]:

@@ -1,0 +1,29 @@
+"""Examples are valid for schemas that `choices.toml` says little about, too, such as those of later releases."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from codegen.pinned.profiles import file_of
+from codegen.reference.choices import read_choices
+from codegen.reference.examples import Examples
+from codegen.reference.written import as_json
+from codegen.regen import read_schema
+from tests.support.codegen.reference import at
+from tests.support.models.validity import Validity
+from tests.support.paths import ROOT
+
+
+@pytest.mark.parametrize("profile", ["v1_unstable", "v2_draft_unstable"])
+def test_every_type_of_another_profile_has_a_valid_example(profile: str) -> None:
+    raw = json.loads((ROOT / file_of(profile)).read_text("utf-8"))
+    schema, validity = read_schema(raw, profile[:2]), Validity(raw)
+    examples = Examples(schema, read_choices())
+    public = [each for name, each in schema.definitions.items() if name not in schema.envelopes]
+    values = {each.name: (each.pointer, as_json(examples.of(each.name))) for each in public}
+    assert values
+    assert {
+        name: value for name, (pointer, value) in values.items() if not validity.holds(at(raw, pointer), value)
+    } == {}
