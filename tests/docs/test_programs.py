@@ -7,6 +7,7 @@ import os
 import runpy
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -18,26 +19,28 @@ PROGRAMS = [page for page in pages() if any(step.files or not step.block.not_run
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setattr(sys, "argv", ["program"])
     monkeypatch.setenv("PATH", os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]))
-    return tmp_path
+    yield tmp_path
+    # Another page may have a file with the same name.
+    for loaded, module in list(sys.modules.items()):
+        if str(getattr(module, "__file__", None)).startswith(f"{tmp_path}{os.sep}"):
+            del sys.modules[loaded]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("page", PROGRAMS, ids=name)
-def test_the_programs_of_a_page_print_what_it_says(
-    page: Path, folder: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_programs_of_a_page_print_what_it_says(page: Path, folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
     modules = set(sys.modules)
     for step in steps(page):
         for file, text in step.files.items():
             (folder / file).write_text(text, "utf-8")
         for loaded in set(sys.modules) - modules:
             if f"{loaded}.py" in step.files:
-                monkeypatch.delitem(sys.modules, loaded)
+                del sys.modules[loaded]
         if step.block.not_run:
             continue
         if step.block.language == "sh":
