@@ -271,7 +271,8 @@ class Remote:
         """Wait until the connection has ended and all received messages have been handled.
 
         Returns:
-            The reason; for a subprocess also its exit code and the end of its stderr.
+            The reason; for a subprocess that ended first, also its exit code and the end of its stderr. If this side
+            closed the connection, the subprocess was still running then: see `process`.
         """
         return await self._channel.wait_closed()
 
