@@ -28,6 +28,9 @@ USER_CODE = sorted((HERE / "user_code").glob("*.py"))
 MISTAKES = sorted((HERE / "mistakes").glob("*.py"))
 MARK = re.compile(r"# (?:W )?E(?:: (?P<checker>pyright|mypy))?$")
 DEADLINE = 250
+# Shared by all runs of mypy with these options, also of other tests in the group "mypy", and kept until `make clean`:
+# most of what a run checks is the standard library and pydantic.
+MYPY_CACHE = ROOT / ".mypy_cache"
 
 pytestmark = pytest.mark.slow
 
@@ -82,18 +85,17 @@ def pyright(renamed: Renamed) -> list[Finding]:
 @pytest.fixture(scope="module")
 def mypy(tmp_path_factory: pytest.TempPathFactory, renamed: Renamed) -> list[Finding]:
     """The findings of mypy in strict mode, in both folders and in the program."""
-    found = list(_mypy(tmp_path_factory.mktemp("mypy"), [*USER_CODE, *MISTAKES], ""))
-    settings = f"enable_error_code = deprecated\nmypy_path = {':'.join(renamed.packages)}\n"
-    return [*found, *_mypy(renamed.folder, [renamed.program], settings)]
+    found = list(_mypy(tmp_path_factory.mktemp("mypy"), [*USER_CODE, *MISTAKES], "", MYPY_CACHE))
+    settings = f"mypy_path = {':'.join(renamed.packages)}\n"
+    return [*found, *_mypy(renamed.folder, [renamed.program], settings, MYPY_CACHE)]
 
 
-def _mypy(folder: Path, files: list[Path], settings: str, *options: str) -> Iterator[Finding]:
+def _mypy(folder: Path, files: list[Path], settings: str, cache: Path) -> Iterator[Finding]:
     config = folder / "mypy.ini"
     config.write_text(f"[mypy]\nstrict = True\npython_version = 3.11\n{settings}", "utf-8")
-    command = [sys.executable, "-m", "mypy", "--output", "json", "--config-file", str(config), *options]
-    run = subprocess.run(
-        [*command, *map(str, files)], cwd=folder, capture_output=True, text=True, check=False, timeout=DEADLINE
-    )
+    options = ["--output", "json", "--config-file", str(config), "--cache-dir", str(cache)]
+    command = [sys.executable, "-m", "mypy", *options, *map(str, files)]
+    run = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=DEADLINE)
     assert run.returncode in (0, 1), run.stderr
     for each in map(json.loads, filter(None, run.stdout.splitlines())):
         if each["severity"] == "error":
@@ -130,7 +132,7 @@ def test_typical_user_code_is_clean_under_mypy_strict(mypy: list[Finding]) -> No
 
 def test_typical_user_code_is_clean_under_mypy_with_the_pydantic_plugin(tmp_path: Path) -> None:
     plugin = "plugins = pydantic.mypy\n"
-    assert [str(each) for each in _mypy(tmp_path, USER_CODE, plugin, "--cache-dir", os.devnull)] == []
+    assert [str(each) for each in _mypy(tmp_path, USER_CODE, plugin, MYPY_CACHE / "plugin")] == []
 
 
 @pytest.mark.xdist_group("pyright")

@@ -16,6 +16,7 @@ from acp_bindings.v1 import connect_in_process
 from acp_runtime import Options
 from codegen.ir import Method
 from tests.support.codegen.reference import Block, blocks, pages, schema
+from tests.support.paths import ROOT
 
 BLOCKS = blocks("python")
 MESSAGES = [each for each in blocks("json") if each.heading == "Messages"]
@@ -33,6 +34,8 @@ def test_mypy_accepts_every_block(tmp_path: Path) -> None:
         "mypy",
         "--config-file",
         "mypy.ini",
+        "--cache-dir",  # shared with the other tests of the group
+        str(ROOT / ".mypy_cache"),
         *(each.name for each in tmp_path.glob("*.py")),
     ]
     run = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=250)

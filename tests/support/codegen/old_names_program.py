@@ -5,6 +5,7 @@ ends in `# W E` both are the case.
 """
 
 # ruff: noqa: I001
+# mypy: enable-error-code="deprecated"
 
 from __future__ import annotations
 
