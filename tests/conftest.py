@@ -9,6 +9,7 @@ from importlib.metadata import version
 
 import pytest
 
+from tests.support.paths import ROOT
 from tests.support.signals import stop_ignoring_sigint
 from tests.support.third_party import UnavailableError, skip_without, wheels
 
@@ -37,21 +38,26 @@ def pytest_collection_finish() -> None:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _mypy_reads_installed_packages_once(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Share mypy's cache: most of the checked code is the standard library and pydantic, which don't change."""
+def _mypy_reads_installed_packages_once() -> Iterator[None]:
+    """Keep mypy's cache: most of the checked code is the standard library and pydantic, which don't change.
+
+    Each process has its own. The tests in which codegen runs mypy are in the group "releases", so that they share one.
+    """
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("MYPY_CACHE_DIR", str(tmp_path_factory.getbasetemp() / "mypy"))
+        process = os.environ.get("PYTEST_XDIST_WORKER", "main")
+        patch.setenv("MYPY_CACHE_DIR", str(ROOT / ".mypy_cache" / process))
         yield
 
 
 @pytest.fixture(scope="module")
 def pip_without_a_registry() -> Iterator[None]:
-    """Let pip find the package's dependencies in a folder."""
+    """Let pip find the package's dependencies in a folder, and leave compiling to those that import them."""
     try:
         folder = wheels(f"pydantic=={version('pydantic')}")
     except UnavailableError as reason:
         skip_without("The package's dependencies can't be installed", reason)
     with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PIP_NO_COMPILE", "1")
         patch.setenv("PIP_NO_INDEX", "1")
         patch.setenv("PIP_FIND_LINKS", str(folder))
         yield

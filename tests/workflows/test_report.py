@@ -74,7 +74,7 @@ def test_a_stale_acceptance_fails_with_the_report(hub: Hub, tmp_path: Path) -> N
     assert "`NewSessionRequest.x`" in found.summary
 
 
-@pytest.mark.xdist_group("user code")
+@pytest.mark.xdist_group("releases")
 def test_the_bases_user_code_is_checked_and_its_failures_are_reported_and_annotated(hub: Hub, tmp_path: Path) -> None:
     other = hub.checkout()
     shutil.copytree(ROOT / "runtime", other / "runtime", ignore=shutil.ignore_patterns("__pycache__"))

@@ -16,7 +16,7 @@ from tests.support.codegen.build import STRING, Schema, acp_schema, model, write
 from tests.support.diff.sides import side
 from tests.support.paths import ROOT
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("old code")]
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("releases")]
 
 # The uses that fail with the new bindings, each with the rules of the findings that predict it.
 EXPECTED = {

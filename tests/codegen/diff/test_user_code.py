@@ -31,7 +31,7 @@ from tests.support.releases import schemas_of
 from tests.support.scale import STRESS
 
 # In one process, so that mypy reads the standard library and pydantic once.
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("user code")]
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("releases")]
 
 
 def before(folder: Path) -> Path:
