@@ -14,7 +14,7 @@ OTHER := build/pydantic-$(PYDANTIC)
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help regen check diff docs docs-links compatibility fetch upgrade test test-quick test-pydantic stress coverage lint $(LINTERS) demo bench bench-quick bench-report build check-dist lock clean
+.PHONY: help regen check diff docs docs-links compatibility fetch upgrade test test-quick test-pydantic stress coverage lint $(LINTERS) demo bench bench-quick bench-report names-page build check-dist lock clean
 
 help: ## List the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-13s %s\n", $$1, $$2 }'
@@ -127,6 +127,9 @@ bench-quick: $(READY) ## Run short benchmarks in less than a minute, without the
 
 bench-report: $(READY) ## Write docs/project/performance.md from the results of `make bench`
 	$(BIN)/python -m benchmarks.report build/bench.json
+
+names-page: $(READY) ## Write docs/moving-names.md: the names of the official Python SDK, and what they are here (needs a registry)
+	$(BIN)/python -m tests.support.migration.names_page
 
 build: $(READY) ## Write the sdist and the wheel to dist/
 	rm -rf dist

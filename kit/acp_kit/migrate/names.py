@@ -90,6 +90,7 @@ class Names:
             for role in ("agent", "client")
         }
         self.notes: dict[str, str] = data["methods"]["notes"]
+        self.known = {*self._schema, *self._names, *self._gone, *self.helpers}
 
     def find(self, name: str) -> Target | Gone | None:
         """Return what a public name of `acp` or one of its modules is here; None if `acp` has no such name.

@@ -1,0 +1,167 @@
+"""kit/acp_kit/migrate/names.toml says the truth about every public name of the official Python SDK."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from importlib import import_module
+from pathlib import Path
+from typing import Any, get_args
+
+import pytest
+
+from acp_kit.migrate.files import File
+from acp_kit.migrate.migration import migrate
+from acp_kit.migrate.names import STABLE, UNSTABLE, Gone, Target, load
+from tests.support.migration.names_page import PAGE, inspected, page
+from tests.support.third_party import UnavailableError, python_in, python_sdk, skip_without
+
+NAMES = load()
+
+# The fields of models that upstream has removed since the schema of the SDK.
+REMOVED = {
+    "AgentCapabilities": {"nes", "positionEncoding", "providers"},
+    "ClientCapabilities": {"nes", "plan", "positionEncodings"},
+    "McpCapabilities": {"acp"},
+    "MessageMcpNotification": {"connectionId"},
+    "MessageMcpRequest": {"connectionId"},
+    "PromptResponse": {"usage"},
+    "SessionCapabilities": {"fork"},
+}
+
+# Calls of all helper functions.
+HELPERS = """
+from acp.helpers import *
+import json
+
+block = text_block("hi")
+made = [
+    block,
+    image_block("aQ==", "image/png", uri="file:///a.png"),
+    image_block("aQ==", "image/png"),
+    audio_block("aQ==", mime_type="audio/wav"),
+    resource_link_block("a", "file:///a", size=1, title="A"),
+    resource_block(embedded_text_resource("file:///a", "hi", mime_type="text/plain")),
+    resource_block(embedded_blob_resource("file:///a", "aQ==")),
+    tool_content(block),
+    tool_diff_content("/a", "new"),
+    tool_diff_content("/a", "new", "old"),
+    tool_terminal_ref("1"),
+    update_plan([plan_entry("think"), plan_entry("act", priority="high", status="completed")]),
+    update_user_message(block),
+    update_user_message_text("hi"),
+    update_agent_message(block),
+    update_agent_message_text("hi"),
+    update_agent_thought(block),
+    update_agent_thought_text("hi"),
+    update_available_commands([]),
+    update_current_mode("ask"),
+    session_notification("1", update_agent_message_text("hi")),
+    start_tool_call("1", "Read", kind="read", content=[tool_content(block)], raw_input={"a": 1}),
+    start_tool_call("1", "Read", kind=None, status=None),
+    start_read_tool_call("1", "Read", "/a"),
+    start_read_tool_call("1", "Read", "/a", extra_options=[tool_content(block)]),
+    start_edit_tool_call("1", "Edit", "/a", "new", extra_options=[tool_diff_content("/a", "new")]),
+    update_tool_call("1", title="Read", status="completed", raw_output=1),
+]
+print(json.dumps([each.model_dump(mode="json", by_alias=True, exclude_none=True) for each in made]))
+"""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def sdk_names() -> dict[str, Any]:
+    try:
+        return inspected()
+    except UnavailableError as reason:
+        skip_without("The Python SDK can't be installed", reason)
+
+
+def test_every_public_name_of_the_sdk_is_known(sdk_names: dict[str, Any]) -> None:
+    named = [(module, name) for module, names in sdk_names["modules"].items() for name in names]
+    assert len(named) > 500
+    assert [each for each in named if NAMES.find(each[1]) is None] == []
+
+
+@pytest.mark.parametrize("profile", [STABLE, UNSTABLE])
+def test_every_name_here_can_be_imported(sdk_names: dict[str, Any], profile: str) -> None:
+    found = {load(profile).find(name) for names in sdk_names["modules"].values() for name in names}
+    targets = [each for each in found if isinstance(each, Target)]
+    missing = [each for each in targets if not hasattr(import_module(each.module), each.name)]
+    assert missing == []
+    assert any(isinstance(each, Gone) for each in found)
+
+
+def test_every_name_in_the_data_is_a_name_of_the_sdk(sdk_names: dict[str, Any]) -> None:
+    public = {name for names in sdk_names["modules"].values() for name in names}
+    private = {"NdjsonTransport", "Transport", "memory_transport_pair"}  # of acp._transport, which people use, too
+    assert NAMES.known - public - private == set()
+
+
+def test_methods_have_the_parameters_of_the_sdk(sdk_names: dict[str, Any]) -> None:
+    for role in ("agent", "client"):
+        theirs = {
+            name: params
+            for name, params in sdk_names[role].items()
+            if name not in NAMES.notes or name in NAMES.methods[role]
+        }
+        assert {name: [*each.params] for name, each in NAMES.methods[role].items()} == theirs
+
+
+def test_the_keywords_of_methods_are_fields_of_the_requests() -> None:
+    for role, methods in load(UNSTABLE).methods.items():
+        tables = import_module(f"{UNSTABLE}.methods")
+        ours = {
+            each.name: each
+            for kind in ("REQUESTS", "NOTIFICATIONS")
+            for each in getattr(tables, f"{role.upper()}_{kind}").values()
+        }
+        for method in methods.values():
+            params = ours[method.new].params_type
+            members = [params] if hasattr(params, "model_fields") else leaves(params)
+            for name in method.params:
+                assert all(name in each.model_fields for each in members), (method, name)
+
+
+def leaves(union: Any) -> list[Any]:
+    """The models of a union."""
+    args = get_args(union)
+    return [union] if hasattr(union, "model_fields") else [leaf for each in args for leaf in leaves(each)]
+
+
+def test_errors_are_the_class_methods_of_the_sdk(sdk_names: dict[str, Any]) -> None:
+    assert {*NAMES.errors} == {*sdk_names["errors"]}
+
+
+def test_models_have_the_wire_names_and_tags_of_the_sdk(sdk_names: dict[str, Any]) -> None:
+    compared = 0
+    for name, theirs in sdk_names["models"].items():
+        found = NAMES.find(name)
+        cls = getattr(import_module(found.module), found.name) if isinstance(found, Target) else None
+        if not hasattr(cls, "model_fields"):
+            continue
+        compared += 1
+        ours = {each.alias or field: (field, each.annotation) for field, each in cls.model_fields.items()}
+        for field, (wire, tag) in theirs.items():
+            if wire in REMOVED.get(name, ()):
+                assert wire not in ours, f"remove {wire} of {name} from the list"
+                continue
+            assert wire in ours, (name, wire)
+            assert field.replace("field_meta", "meta") == ours[wire][0]
+            assert tag is None or get_args(ours[wire][1]) in ((tag,), ()), (name, wire)
+    assert compared > 150
+
+
+def test_rewritten_calls_of_helper_functions_make_the_same_json() -> None:
+    theirs = subprocess.run(
+        [python_in(python_sdk()), "-c", HELPERS], capture_output=True, text=True, timeout=120, check=True
+    )
+    old = HELPERS.replace("import *", f"import {', '.join(sorted(NAMES.helpers))}")
+    [result] = migrate([File(Path("helpers.py"), old.encode())], NAMES)
+    assert result.todos == 0
+    printed: list[str] = []
+    exec(compile(result.content, "helpers.py", "exec"), {"print": printed.append})
+    assert json.loads(printed[0]) == json.loads(theirs.stdout)
+
+
+def test_the_page_is_up_to_date() -> None:
+    assert PAGE.read_text("utf-8") == page(), "Run `make names-page`."
