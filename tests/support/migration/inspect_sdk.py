@@ -55,7 +55,7 @@ def is_own(name, value, module):
 
 
 def methods(cls):
-    """Return the public methods of a class but the deprecated ones in camel case, with the names of their parameters."""
+    """Return the public methods of a class but those in camel case, with the names of their parameters."""
     found = {}
     for name, value in vars(cls).items():
         if not name.startswith("_") and name.islower() and inspect.isfunction(value):
