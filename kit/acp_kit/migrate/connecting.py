@@ -168,7 +168,7 @@ def yields_proxy(context: Context, node: cst.With, uses: Callable[[str], set[str
             items.append(each)
             continue
         items.append(each.with_changes(asname=cst.AsName(proxy, cst.SimpleWhitespace(" "), cst.SimpleWhitespace(" "))))
-        used = uses(process.value) if isinstance(process, cst.Name) else set[str]()
+        used = uses(process.value) if isinstance(process, cst.Name) and process.value != "_" else set[str]()
         if isinstance(process, cst.Name) and used:
             line = cst.parse_statement(f"{process.value} = {proxy.value}.process")
             body = cst.ensure_type(node.body, cst.IndentedBlock)

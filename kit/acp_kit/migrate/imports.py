@@ -105,6 +105,8 @@ class Imports(cst.CSTTransformer):
             return self._replaced(updated_node, *self._split(node))
         if len(original_node.body) == 1 and isinstance(node, cst.Import):
             return self._import(updated_node, node)
+        if len(original_node.body) == 1 and isinstance(node, cst.ImportFrom) and dotted(node.module) == "typing":
+            return self._typing(updated_node, node)
         return updated_node
 
     def _split(self, node: cst.ImportFrom) -> tuple[dict[str, Target], list[cst.ImportAlias]]:
@@ -159,6 +161,19 @@ class Imports(cst.CSTTransformer):
         self._context.changes += bool(wanted)
         return cst.FlattenSentinel(new)
 
+    def _typing(
+        self, line: cst.SimpleStatementLine, node: cst.ImportFrom
+    ) -> cst.SimpleStatementLine | cst.RemovalSentinel:
+        """Leave out what only the old annotations needed, such as Any."""
+        names = _names(node)
+        kept = [each for each in names if _local(each) in self._used or _local(each) not in self._before]
+        if len(kept) == len(names):
+            return line
+        if not kept:
+            return cst.RemoveFromParent()
+        last = kept[-1].with_changes(comma=names[-1].comma)
+        return line.with_changes(body=[node.with_changes(names=[*kept[:-1], last])])
+
     def _there(self, line: cst.SimpleStatementLine) -> set[str]:
         return comments(line.leading_lines) | self._header
 
@@ -195,6 +210,10 @@ class Imports(cst.CSTTransformer):
             if each in self._used and each not in self._written and each not in self._nested
         }
         return insert(updated_node, statements(missing)) if missing else updated_node
+
+
+def _local(alias: cst.ImportAlias) -> str:
+    return alias.evaluated_alias or alias.evaluated_name
 
 
 def _names(node: cst.ImportFrom) -> Sequence[cst.ImportAlias]:

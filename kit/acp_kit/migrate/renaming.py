@@ -35,6 +35,7 @@ class Renaming(Tracking):
         self._plain: set[int] = set()  # names that aren't expressions, by id
         self._annotations = 0
         self._returns = 0
+        self._handlers = False  # whether an annotation is that of a handler, not of a connection
 
     def visit_Arg(self, node: cst.Arg) -> None:
         self._skip(node.keyword)
@@ -50,6 +51,13 @@ class Renaming(Tracking):
 
     def visit_ImportFrom(self, node: cst.ImportFrom) -> bool:
         return False
+
+    def visit_AnnAssign_annotation(self, node: cst.AnnAssign) -> None:
+        kind = self.resolver.value(node.value) if node.value else None
+        self._handlers = kind is not None and bool(kind.cls)
+
+    def leave_AnnAssign_annotation(self, node: cst.AnnAssign) -> None:
+        self._handlers = False
 
     def visit_FunctionDef_returns(self, node: cst.FunctionDef) -> None:
         self._returns += 1
@@ -112,7 +120,7 @@ class Renaming(Tracking):
                 self.context.todo(f"`{old}` has no counterpart: {found.why}.")
             return None
         self.context.changes += 1
-        remote = old in ROLES and self._annotations and not self._returns
+        remote = old in ROLES and self._annotations and not self._returns and not self._handlers
         alias = self.context.aliases.get(old)
         if alias is not None and isinstance(node, cst.Name) and alias == node.value and not remote:
             self.context.wanted[alias] = found

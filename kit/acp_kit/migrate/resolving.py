@@ -205,9 +205,8 @@ class Tracking(cst.CSTTransformer):
 
     def visit_AnnAssign(self, node: cst.AnnAssign) -> bool | None:
         """Remember what is assigned."""
-        kind = self.resolver.annotated(node.annotation.annotation) or (
-            self.resolver.value(node.value) if node.value else None
-        )
+        kind = self.resolver.value(node.value) if node.value else None
+        kind = kind or self.resolver.annotated(node.annotation.annotation)
         self.resolver.assign(node.target, kind)
         return None
 
