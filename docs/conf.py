@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import tomllib
 from pathlib import Path
@@ -52,6 +53,9 @@ html_copy_source = False
 html_show_sphinx = False
 pygments_style = "friendly"
 pygments_dark_style = "github-dark"
+
+# The repository has no public address yet (docs/project/releasing.md).
+linkcheck_ignore = [rf"{re.escape(repository_url)}/.*"]
 
 # llms.txt lists the pages, llms-full.txt has them in one file, and each page is there as Markdown, too.
 llms_txt_description = metadata["description"]
