@@ -9,9 +9,10 @@ import sys
 from collections import Counter
 from pathlib import Path
 
+from myst_parser.slugs import github_slugify
+
 import acp_bindings.v1
 from acp_bindings.v1 import methods as tables
-from codegen.reference.places import anchor
 from tests.support.codegen.reference import headings, pages, schema
 from tests.support.paths import ROOT
 
@@ -43,7 +44,7 @@ def test_every_public_type_has_one_section() -> None:
 
 
 def test_every_link_leads_to_a_page_and_a_heading_that_exist() -> None:
-    anchors = {name: {anchor(heading) for heading in headings(text)} for name, text in pages().items()}
+    anchors = {name: {github_slugify(heading) for heading in headings(text)} for name, text in pages().items()}
     broken: list[str] = []
     for name, text in pages().items():
         for target in LINK.findall(text):
@@ -56,7 +57,7 @@ def test_every_link_leads_to_a_page_and_a_heading_that_exist() -> None:
 
 def test_no_page_has_two_headings_with_the_same_anchor() -> None:
     twice = {
-        name: [each for each, count in Counter(map(anchor, headings(text))).items() if count > 1]
+        name: [each for each, count in Counter(map(github_slugify, headings(text))).items() if count > 1]
         for name, text in pages().items()
     }
     assert {name: found for name, found in twice.items() if found} == {}
