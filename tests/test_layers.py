@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -44,6 +45,7 @@ _LAYERS = {
 }
 
 
+@cache
 def _modules(package: str) -> dict[str, Path]:
     folder = _PACKAGES[package]
     return {_name(package, folder, file): file for file in folder.rglob("*.py")}
@@ -54,18 +56,31 @@ def _name(package: str, folder: Path, file: Path) -> str:
     return ".".join((package, *steps)).removesuffix(".__init__")
 
 
-def _imports(file: Path, known: dict[str, Path]) -> set[str]:
-    """The modules that a file imports, on any line."""
-    found: set[str] = set()
+@cache
+def _statements(file: Path) -> list[tuple[str | None, list[str]]]:
+    """The imports in a file, on any line: the module after `from`, if there is one, and the imported names."""
+    found: list[tuple[str | None, list[str]]] = []
     for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
-            found |= {alias.name for alias in node.names}
+            found.append((None, [alias.name for alias in node.names]))
         elif isinstance(node, ast.ImportFrom) and node.module is not None:
-            members = {f"{node.module}.{alias.name}" for alias in node.names}
-            found |= {name if name in known else node.module for name in members}
+            found.append((node.module, [alias.name for alias in node.names]))
     return found
 
 
+def _imports(file: Path, known: dict[str, Path]) -> set[str]:
+    """The modules that a file imports, on any line."""
+    found: set[str] = set()
+    for module, names in _statements(file):
+        if module is None:
+            found.update(names)
+        else:
+            members = {f"{module}.{name}" for name in names}
+            found |= {name if name in known else module for name in members}
+    return found
+
+
+@cache
 def _graph(package: str) -> dict[str, set[str]]:
     known = _modules(package)
     return {name: _imports(file, known) & known.keys() - {name} for name, file in known.items()}

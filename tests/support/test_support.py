@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import signal
 import subprocess
@@ -81,19 +82,12 @@ def test_where(group, number):
 def test_tests_of_a_group_run_in_one_process(tmp_path: Path) -> None:
     """If this fails, pytest and pytest-xdist are incompatible, and fixtures run several times."""
     (tmp_path / "test_groups.py").write_text(GROUPS, "utf-8")
-    options = [
-        "-rP",
-        "--numprocesses",
-        "2",
-        "--dist",
-        "loadgroup",
-        "--rootdir",
-        str(tmp_path),
-        "-p",
-        "no:cacheprovider",
-    ]
-    command = [sys.executable, "-m", "pytest", *options, "test_groups.py"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True, timeout=100)
+    options = ["-rP", "-p", "xdist", "--numprocesses", "2", "--dist", "loadgroup", "--rootdir", str(tmp_path)]
+    command = [sys.executable, "-m", "pytest", *options, "-p", "no:cacheprovider", "test_groups.py"]
+    environment = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+    done = subprocess.run(
+        command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=True, timeout=100
+    )
     where = re.findall(r"^([ab]) (gw\d)$", done.stdout, re.MULTILINE)
     assert len(where) == 12
     assert len(set(where)) == 2

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import shutil
+import subprocess
 import tomllib
-import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -42,28 +42,35 @@ def project(pip_without_a_registry: None, tmp_path_factory: pytest.TempPathFacto
     return folder
 
 
-def with_another_wheel(project: Path, copy: Path, change: Callable[[str, bytes], bytes | None]) -> Path:
-    """Copy the project, and change its wheel. `change` returns the new content of a file, or None to leave it out."""
-    shutil.copytree(project, copy, symlinks=True)
-    (wheel,) = (copy / "dist").glob("*.whl")
-    with zipfile.ZipFile(next((project / "dist").glob("*.whl"))) as old, zipfile.ZipFile(wheel, "w") as new:
-        for name in old.namelist():
-            content = change(name, old.read(name))
-            if content is not None:
-                new.writestr(name, content)
-    return copy
+@pytest.fixture(scope="module")
+def checked(project: Path) -> Job:
+    """The job that checks the wheel of this version in `build/bare`."""
+    return check(project, f"v{VERSION}")
 
 
 def check(project: Path, tag: str) -> Job:
     return run_job("release.yml", "check", project, project / "home", github__ref_name=tag)
 
 
-def test_the_wheel_works_alone_and_has_the_version_of_the_tag(project: Path) -> None:
+def refusal(project: Path, copy: Path, change: Callable[[Path], object]) -> str:
+    """Change a copy of the installed packages, and return why the wheel's check stops."""
+    shutil.copytree(project / "build/bare", copy / "build/bare", symlinks=True)
+    for name in ("README.md", "tests/published.py"):
+        (copy / name).parent.mkdir(exist_ok=True)
+        shutil.copy(ROOT / name, copy / name)
+    (packages,) = copy.glob("build/bare/lib/python3*/site-packages")
+    change(packages)
+    command = [str(copy / "build/bare/bin/python"), "-I", str(copy / "tests/published.py"), f"v{VERSION}"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode != 0
+    return done.stderr
+
+
+def test_the_wheel_works_alone_and_has_the_version_of_the_tag(project: Path, checked: Job) -> None:
     assert {path.name.removeprefix(f"acp_bindings-{VERSION}") for path in (project / "dist").iterdir()} == {
         "-py3-none-any.whl",
         ".tar.gz",
     }
-    checked = check(project, f"v{VERSION}")
     assert not checked.failed, checked.log
     assert f"acp-bindings {VERSION} works on Python" in checked.log
 
@@ -74,22 +81,21 @@ def test_a_tag_of_another_version_stops_the_release(project: Path) -> None:
     assert f"The tag is v0.0.1, and the wheel's version is {VERSION}." in checked.log
 
 
-def test_a_repository_without_an_address_stops_the_release(project: Path, tmp_path: Path) -> None:
-    def without_address(_: str, content: bytes) -> bytes:
-        return content.replace(WITH_ADDRESS.encode(), PLACEHOLDER.encode())
+@pytest.mark.usefixtures("checked")
+def test_the_check_of_the_wheel_stops_if_the_repository_has_no_address(project: Path, tmp_path: Path) -> None:
+    def without_address(packages: Path) -> None:
+        (metadata,) = packages.glob("acp_bindings-*/METADATA")
+        metadata.write_text(metadata.read_text("utf-8").replace(WITH_ADDRESS, PLACEHOLDER), "utf-8")
 
-    checked = check(with_another_wheel(project, tmp_path / "project", without_address), f"v{VERSION}")
-    assert checked.failed
-    assert f"Replace {PLACEHOLDER} with it everywhere in pyproject.toml." in checked.log
+    assert f"Replace {PLACEHOLDER} with it everywhere in pyproject.toml." in refusal(project, tmp_path, without_address)
 
 
-def test_a_wheel_without_the_generated_code_stops_the_release(project: Path, tmp_path: Path) -> None:
-    def without_v1(name: str, content: bytes) -> bytes | None:
-        return None if name.startswith("acp_bindings/v1/") else content
+@pytest.mark.usefixtures("checked")
+def test_the_check_of_the_wheel_stops_if_the_generated_code_is_missing(project: Path, tmp_path: Path) -> None:
+    def without_v1(packages: Path) -> None:
+        shutil.rmtree(packages / "acp_bindings/v1")
 
-    checked = check(with_another_wheel(project, tmp_path / "project", without_v1), "")
-    assert checked.failed
-    assert "The wheel has no acp_bindings.v1." in checked.log
+    assert "The wheel has no acp_bindings.v1." in refusal(project, tmp_path, without_v1)
 
 
 def test_the_changelog_begins_with_this_version() -> None:
