@@ -20,7 +20,7 @@ from tests.support.scale import count
 
 pytestmark = pytest.mark.stress
 
-SEEDS, PACKAGES = count(100, 5000), count(6, 300)
+SEEDS, PACKAGES = count(50, 5000), count(4, 300)
 
 
 def accepted(case: Fuzzed) -> Schema | None:

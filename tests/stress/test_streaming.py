@@ -14,8 +14,8 @@ from tests.support.stress.streaming import Load
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="measures memory as POSIX does")
 
-SESSIONS, UPDATES = 20, count(1500, 5000)
-# The allowed growth of a process. Keeping all updates would take about 60 MB, and 200 MB in `make stress`.
+SESSIONS, UPDATES = 20, count(1000, 5000)
+# The allowed growth of a process. Keeping all updates would take about 40 MB, and 200 MB in `make stress`.
 MEBIBYTE = 1024 * 1024
 MAX_GROWTH = 24 * MEBIBYTE
 # The response to a handler that calls the agent arrives after all updates that are already on their way, so these have

@@ -179,7 +179,7 @@ def test_hypothesis_respects_the_bounds_of_types() -> None:
     from hypothesis import HealthCheck, given, settings  # takes a second, which every process of the tests would spend
     from hypothesis import strategies as st
 
-    @settings(suppress_health_check=[HealthCheck.too_slow], deadline=None, max_examples=30)
+    @settings(suppress_health_check=[HealthCheck.too_slow], deadline=None, max_examples=10)
     @given(st.from_type(Ranked), st.builds(v1.PromptRequest), st.builds(v1.InitializeRequest))
     def check(ranked: Any, prompt: Any, first: Any) -> None:
         assert 0 <= ranked.rank <= 5
