@@ -13,7 +13,7 @@ import asyncio
 import json
 import os
 from collections.abc import AsyncGenerator
-from contextlib import aclosing, suppress
+from contextlib import aclosing
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +24,7 @@ from acp_bindings import v1
 from acp_kit.agent import Commands, McpServers, Session, Sessions, Settings, ToolCall, Turn, select
 from acp_kit.content import to_text
 from acp_kit.history import SqlHistory, replay
-from acp_runtime import InternalError, RequestError, ResourceNotFound
+from acp_runtime import InternalError, RequestError
 
 MODELS = os.environ.get("MODEL", "gpt-4.1").split(",")
 MAX_REQUESTS = 50
@@ -261,10 +261,7 @@ class ModelAgent(v1.Agent):
             tool.output(text)
             return text
         if name == "write_file":
-            old = None
-            with suppress(ResourceNotFound):
-                old = await turn.read_text_file(given["path"])
-            tool.diff(given["path"], old=old, new=given["content"])
+            await tool.change(given["path"], given["content"])
             await turn.write_text_file(given["path"], given["content"])
             return "Written."
         if name == "run":

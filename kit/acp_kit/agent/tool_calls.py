@@ -28,6 +28,7 @@ from acp_kit.agent.errors import Rejected, TurnCancelled, is_only
 from acp_kit.agent.permissions import decide
 from acp_kit.profiles import converted, like
 from acp_kit.uninterrupted import uninterrupted
+from acp_runtime import ResourceNotFound
 
 Output: TypeAlias = str | ContentBlock | ToolCallContent
 
@@ -40,6 +41,8 @@ class _Turn(Protocol):
     open_calls: dict[str, ToolCall]
 
     def check(self) -> None: ...
+
+    async def read_text_file(self, path: str | Path) -> str: ...
 
     async def send(self, update: SessionUpdate) -> None: ...
 
@@ -192,6 +195,22 @@ class ToolCall:
             new: its content after.
         """
         self.output(like(self._client, ToolCallContentDiff)(path=self._absolute(path), old_text=old, new_text=new))
+
+    async def change(self, path: str | Path, new: str) -> None:
+        """Add the change that the tool call will make to a file. Call it before the file is written, and before `ask`.
+
+        Args:
+            path: the file, absolute or relative to the session's working directory. It need not exist.
+            new: its content after.
+
+        Raises:
+            InvalidParams: if it is outside of the roots, is no text, or is too large.
+            RemoteError: if the client answers with an error.
+        """
+        old = None
+        with suppress(ResourceNotFound):
+            old = await self._turn.read_text_file(path)
+        self.diff(path, old=old, new=new)
 
     async def update(
         self,

@@ -112,3 +112,15 @@ async def test_a_missing_file_is_the_same_error_in_both_cases(capabilities: Clie
     async with conversation(Editor, capabilities, cwd=tmp_path) as talk:
         await talk.prompt(act)
         assert codes == [-32002]
+
+
+async def test_a_change_of_a_file_is_shown_as_a_diff_from_its_text_in_the_editor() -> None:
+    async def act(turn: Turn) -> None:
+        async with turn.tool_call("Edit", kind="edit") as call:
+            await call.change("notes.txt", "new")
+            await call.change("missing", "new")
+
+    async with conversation(Editor, READS_AND_WRITES) as talk:
+        await talk.prompt(act)
+        diffs = [(diff.path, diff.old_text, diff.new_text) for diff in talk.updates[-1].content]
+        assert diffs == [("/work/notes.txt", "unsaved", "new"), ("/work/missing", None, "new")]
