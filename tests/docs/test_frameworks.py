@@ -14,6 +14,7 @@ from pathlib import Path
 import certifi
 import pytest
 
+from tests.docs.test_types import RULES
 from tests.support.docs.framework_pages import programs
 from tests.support.paths import ROOT
 from tests.support.third_party import UnavailableError, frameworks, python_in, skip_without
@@ -46,6 +47,12 @@ def test_mypy_strict_accepts_the_agents(environment: Path, tmp_path: Path) -> No
     # The cache belongs to the frameworks: without it, mypy needs a minute.
     cache = ["--cache-dir", str(environment / "mypy"), "--python-executable", str(python_in(environment))]
     run([sys.executable, "-m", "mypy", "--strict", *cache, "."], tmp_path, {})
+
+
+def test_ruff_accepts_the_agents(tmp_path: Path) -> None:
+    for name, text in programs().items():
+        (tmp_path / name).write_text(text, "utf-8")
+    run([sys.executable, "-m", "ruff", "check", "--isolated", "--target-version=py311", *RULES, "."], tmp_path, {})
 
 
 def run(command: list[str], folder: Path, settings: Mapping[str, str]) -> None:
