@@ -29,6 +29,20 @@ async def initialized(their_client: Command, sdk: str) -> tuple[Any, int | None]
     return _initialized[sdk]
 
 
+# The results of `uninitialized`, by SDK.
+_uninitialized: dict[str, tuple[PeerError, Any]] = {}
+
+
+async def uninitialized(their_client: Command, sdk: str) -> tuple[PeerError, Any]:
+    """Return the error of a request before `initialize`, and the response to `initialize` with another version."""
+    if sdk not in _uninitialized:
+        async with connected(their_client) as client:
+            with pytest.raises(PeerError) as refused:
+                await client.call("session/new", {"cwd": "/tmp", "mcpServers": []})
+            _uninitialized[sdk] = refused.value, await client.initialize(version=7)
+    return _uninitialized[sdk]
+
+
 async def test_initialize_exchanges_version_capabilities_and_info(their_client: Command, sdk: str) -> None:
     response, _ = await initialized(their_client, sdk)
     assert response["protocolVersion"] == 1
@@ -40,17 +54,15 @@ async def test_initialize_exchanges_version_capabilities_and_info(their_client: 
     assert {**received["clientCapabilities"], **SCRIPT["clientCapabilities"]} == received["clientCapabilities"]
 
 
-async def test_a_client_with_another_protocol_version_is_offered_ours(their_client: Command) -> None:
-    async with connected(their_client) as client:
-        assert (await client.initialize(version=7))["protocolVersion"] == 1
+async def test_a_client_with_another_protocol_version_is_offered_ours(their_client: Command, sdk: str) -> None:
+    _, offered = await uninitialized(their_client, sdk)
+    assert offered["protocolVersion"] == 1
 
 
-async def test_requests_before_initialize_are_refused(their_client: Command) -> None:
-    async with connected(their_client) as client:
-        with pytest.raises(PeerError) as refused:
-            await client.call("session/new", {"cwd": "/tmp", "mcpServers": []})
-        assert refused.value.code == -32600
-        assert (await client.initialize())["protocolVersion"] == 1
+async def test_requests_before_initialize_are_refused(their_client: Command, sdk: str) -> None:
+    refused, offered = await uninitialized(their_client, sdk)
+    assert refused.code == -32600
+    assert "agentInfo" in offered
 
 
 async def test_a_session_can_be_created_only_after_authenticating(their_client: Command) -> None:

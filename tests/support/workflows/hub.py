@@ -38,7 +38,7 @@ class Hub:
         self.clones = 0
         (home / "bin").mkdir()
         (home / "bin/gh").write_text(
-            f'#!/bin/sh\nFAKE_GITHUB="{home}/github.json" exec "{sys.executable}" "{GH}" "$@"\n', "utf-8"
+            f'#!/bin/sh\nFAKE_GITHUB="{home}/github.json" exec "{sys.executable}" -I -S "{GH}" "$@"\n', "utf-8"
         )
         (home / "bin/gh").chmod(0o755)
         self.write(pulls=[], issues=[], labels={}, runs=[], writes=[])
