@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.__main__ import main
-from benchmarks.implementations import FLOOR, OURS, FailedError, run
+from benchmarks.implementations import FLOOR, OURS, FailedError, Sample, run
 from benchmarks.measuring import Quantity, Row, Target, at_least, at_most, measure, no_more_than
 from benchmarks.report import DOCS, render
 from benchmarks.results import result_of
@@ -64,6 +64,17 @@ def test_the_order_rotates_from_round_to_round() -> None:
     measures = {name: lambda name=name: order.append(name) or {} for name in "abc"}
     measure(Row("a-row", "Something.", [], measures), 3, lambda _: None)
     assert "".join(order) == "abcbcacab"
+
+
+def test_a_row_that_needs_cached_files_is_run_once_before_it_is_measured() -> None:
+    ran: list[str] = []
+
+    def once() -> Sample:
+        ran.append("run")
+        return {"seconds": float(len(ran))}
+
+    samples = measure(Row("a-row", "Something.", [], {OURS: once}, warm=True), 2, lambda _: None)
+    assert samples == {OURS: [{"seconds": 2.0}, {"seconds": 3.0}]}
 
 
 def test_the_error_for_a_failed_program_has_its_output(tmp_path: Path) -> None:

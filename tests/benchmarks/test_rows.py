@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -44,7 +45,8 @@ def row_named(name: str, folder: Path, *, with_peers: bool) -> Row:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_each_row_is_measured_and_every_target_without_a_peer_gets_a_verdict(name: str, tmp_path: Path) -> None:
-    row = row_named(name, tmp_path, with_peers=False)
+    # Without the run before the first round, because this test looks at no times.
+    row = replace(row_named(name, tmp_path, with_peers=False), warm=False)
     result = result_of(row, measure(row, 1, _quiet))
     assert all(OURS in quantity["by"] for quantity in result["quantities"])
     for target, outcome in zip(row.targets, result["targets"], strict=True):
