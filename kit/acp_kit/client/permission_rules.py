@@ -27,7 +27,7 @@ class Rule:
         decision: what it decides.
         kinds: the kinds that it matches; None for all.
         under: the folder whose files it matches; None for all tool calls, also those without files.
-        always: whether to choose the option that allows it always.
+        always: whether to choose the option that allows it always, if no rule could decide otherwise later.
     """
 
     decision: Decision
@@ -64,7 +64,8 @@ def allow(
     Args:
         kinds: only of these kinds.
         under: only if all their files are inside of this folder.
-        always: whether to choose "allow always" where the agent offers it, so that it doesn't ask again.
+        always: whether to choose "allow always" where the agent offers it, so that it doesn't ask again. Not with
+            `under`, nor in a policy whose other rules reject or ask: an agent that doesn't ask gets round these.
 
     Raises:
         ValueError: if the folder is not an absolute path.

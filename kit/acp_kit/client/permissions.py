@@ -59,7 +59,12 @@ class PermissionPolicy:
 
     If the user chooses "always", this is remembered for the session and the tool: the next time, the user is not asked.
     A tool is known by its name; if the agent doesn't send one, by kind and title together; without these, nothing is
-    remembered. Rules go first.
+    remembered. Rules go first: what the user chose for tool calls that no rule matches doesn't hold for those that an
+    `ask` rule matches.
+
+    An agent that is told "always" no longer asks, and so gets round the rules. Therefore it is told so only if all
+    rules allow. Otherwise the policy chooses the option that allows once, and only remembers "always" itself. If there
+    isn't exactly one such option, this is logged and the tool call is rejected.
 
     Cancelling the turn (`agent.session_cancel`) cancels the callback, and the runtime answers `cancelled`.
 
@@ -84,7 +89,8 @@ class PermissionPolicy:
         self._rules = rules
         self._ask = ask
         self._known_tool_call = known_tool_call
-        self._always: dict[str, dict[str, Sequence[PermissionOptionKind]]] = {}
+        self._all_allow = all(rule.decision == "allow" for rule in rules)
+        self._always: dict[str, dict[tuple[str | None, Rule | None], Sequence[PermissionOptionKind]]] = {}
         self._locks: WeakValueDictionary[tuple[str, str], asyncio.Lock] = WeakValueDictionary()
 
     def forget(self, session_id: str) -> None:
@@ -100,10 +106,11 @@ class PermissionPolicy:
             return _response(request, _REJECT)
         rule = await self._rule(request.tool_call)
         if rule is None or rule.decision == "ask":
-            return await self._asked(request, _tool(request.tool_call))
+            return await self._asked(request, _tool(request.tool_call), rule)
         if rule.decision == "reject":
             return _response(request, _REJECT)
-        return _response(request, _ALLOW_ALWAYS if rule.always else _ALLOW)
+        is_always = rule.always and rule.under is None and self._all_allow
+        return _response(request, _ALLOW_ALWAYS if is_always else _ALLOW)
 
     def _completed(self, request: RequestPermissionRequest) -> RequestPermissionRequest:
         """Return a request with what is known of its tool call."""
@@ -124,12 +131,14 @@ class PermissionPolicy:
     def _first_match(self, call: ToolCallUpdate) -> Rule | None:
         return next((rule for rule in self._rules if rule.matches(call)), None)
 
-    async def _asked(self, request: RequestPermissionRequest, tool: str | None) -> RequestPermissionResponse:
+    async def _asked(
+        self, request: RequestPermissionRequest, tool: str | None, rule: Rule | None
+    ) -> RequestPermissionResponse:
         if self._ask is None:
             return _response(request, _REJECT)
         key = request.session_id, tool or f"id {request.tool_call.tool_call_id}"
         async with self._locks.setdefault(key, asyncio.Lock()):
-            always = self._always.get(request.session_id, {}).get(tool or "")
+            always = self._always.get(request.session_id, {}).get((tool, rule))
             if always is not None:
                 return _response(request, always)
             try:
@@ -141,19 +150,31 @@ class PermissionPolicy:
             except Exception:
                 _logger.exception("Asking the user for permission failed. The tool call is rejected.")
                 return _response(request, _REJECT)
-            option = next((each for each in request.options if each.option_id == chosen), None)
-            if option is None:
-                if chosen is not None:
-                    _logger.error("The agent did not offer the option %.200r. The tool call is rejected.", chosen)
-                return _response(request, _REJECT)
-            if tool is not None:
-                self._remember(request.session_id, tool, option.kind)
-            return _selected(request, option)
+            return self._answered(request, chosen, (tool, rule))
 
-    def _remember(self, session_id: str, tool: str, kind: PermissionOptionKind) -> None:
-        if kind in ("allow_always", "reject_always"):
-            again = _ALLOW_AGAIN if kind == "allow_always" else _REJECT
-            self._always.setdefault(session_id, {})[tool] = again
+    def _answered(
+        self, request: RequestPermissionRequest, chosen: str | None, key: tuple[str | None, Rule | None]
+    ) -> RequestPermissionResponse:
+        """Answer with the option that the user chose, and remember "always"."""
+        if chosen is None:
+            return _response(request, _REJECT)
+        option = next((each for each in request.options if each.option_id == chosen), None)
+        if option is None:
+            _logger.error("The agent did not offer the option %.200r. The tool call is rejected.", chosen)
+            return _response(request, _REJECT)
+        answer = option if self._all_allow else _once(request, option)
+        if answer is None:
+            _logger.error(
+                "The user chose %.200r, but the agent offers no single option that allows it once, and the rules must "
+                "hold later, too. The tool call is rejected.",
+                option.name,
+            )
+            return _response(request, _REJECT)
+        if key[0] is not None and option.kind in ("allow_always", "reject_always"):
+            allowing = _ALLOW_AGAIN if self._all_allow else _ALLOW
+            again = allowing if option.kind == "allow_always" else _REJECT
+            self._always.setdefault(request.session_id, {})[key] = again
+        return _selected(request, answer)
 
 
 class _DialogCancelled(Exception):
@@ -186,6 +207,14 @@ def _tool(call: ToolCallUpdate) -> str | None:
     if call.name:
         return f"name {call.name}"
     return f"kind {call.kind} {call.title}" if call.title else None
+
+
+def _once(request: RequestPermissionRequest, option: PermissionOption) -> PermissionOption | None:
+    """Return an option that doesn't stop the agent from asking; None if it isn't clear which one is meant."""
+    if option.kind != "allow_always":
+        return option
+    once = [each for each in request.options if each.kind == "allow_once"]
+    return once[0] if len(once) == 1 else None
 
 
 def _response(request: RequestPermissionRequest, kinds: Sequence[PermissionOptionKind]) -> RequestPermissionResponse:

@@ -30,6 +30,7 @@ from acp_bindings.v1 import (
     connect_in_process,
 )
 from acp_kit.client import PermissionPolicy, SessionState, allow, ask, reject
+from acp_kit.client.permissions import Rule
 
 ALL = "allow_once allow_always reject_once reject_always"
 
@@ -164,10 +165,83 @@ async def test_what_the_user_allowed_always_is_chosen_again_if_nothing_else_is_o
         assert await _answer(policy, _request("allow_always reject_once")) == "allow_always"
 
 
+SECRET = [ToolCallLocation(path="/etc/passwd")]
+
+
 async def test_rules_go_before_what_the_user_decided() -> None:
+    policy = PermissionPolicy(reject(under="/etc"), ask=_User("reject_always"))
+    assert await _answer(policy, _request(name="n")) == "reject_always"
+    policy = PermissionPolicy(allow(under="/etc"), ask=_User("reject_always"))
+    assert await _answer(policy, _request(name="n")) == "reject_always"
+    assert await _answer(policy, _request(name="n", locations=SECRET)) == "allow_once"
+
+
+@pytest.mark.parametrize("rule", [reject(under="/etc"), ask(under="/etc")], ids=["reject", "ask"])
+async def test_an_agent_is_not_told_always_if_a_rule_may_decide_otherwise_later(rule: Rule) -> None:
+    user = _User("allow_always", "reject_once")
+    policy = PermissionPolicy(rule, ask=user)
+    answers = [await _answer(policy, _request(title=title, name="n")) for title in ("Read a", "Read b")]
+    assert answers == ["allow_once", "allow_once"]
+    assert user.asked == ["Read a"]
+    if rule.decision == "reject":
+        assert await _answer(policy, _request(name="n", locations=SECRET)) == "reject_once"
+
+
+async def test_always_holds_only_for_what_the_same_rule_asks_about() -> None:
+    user = _User("allow_always", "reject_always", "allow_once")
+    policy = PermissionPolicy(ask(under="/etc"), ask=user)
+    for answer in ("allow_once", "allow_once"):
+        assert await _answer(policy, _request(name="n", title="Read a")) == answer
+    for answer in ("reject_always", "reject_once"):
+        assert await _answer(policy, _request(name="n", title="Read a secret", locations=SECRET)) == answer
+    assert user.asked == ["Read a", "Read a secret"]
+
+
+async def test_an_agent_that_remembers_always_can_not_get_round_a_rule() -> None:
+    """The agent asks only until it was told "always", as agents do."""
     policy = PermissionPolicy(reject(under="/etc"), ask=_User("allow_always"))
-    assert await _answer(policy, _request(name="n")) == "allow_always"
-    assert await _answer(policy, _request(name="n", locations=[ToolCallLocation(path="/etc/passwd")])) == "reject_once"
+    always, allowed = False, list[bool]()
+    for locations in ([], [], SECRET):
+        answer = "allow_always" if always else await _answer(policy, _request(name="n", locations=locations))
+        always = always or answer == "allow_always"
+        allowed.append(answer.startswith("allow"))
+    assert allowed == [True, True, False]
+
+
+@pytest.mark.parametrize(
+    "options",
+    ["allow_always reject_once", "allow_once allow_once allow_always reject_once"],
+    ids=["without once", "with several"],
+)
+async def test_always_is_rejected_if_no_single_option_allows_it_once(
+    options: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    user = _User("allow_always", "allow_always")
+    policy = PermissionPolicy(reject(under="/etc"), ask=user)
+    for _ in range(2):
+        assert await _answer(policy, _request(options, name="n")) == "reject_once"
+    assert len(user.asked) == 2
+    assert "no single option that allows it once" in caplog.text
+
+
+async def test_what_was_allowed_always_is_not_answered_with_always_later() -> None:
+    policy = PermissionPolicy(reject(under="/etc"), ask=_User("allow_always"))
+    assert await _answer(policy, _request(name="n")) == "allow_once"
+    assert await _answer(policy, _request("allow_always reject_once", name="n")) == "reject_once"
+
+
+@pytest.mark.parametrize(
+    "policy",
+    [
+        PermissionPolicy(reject(under="/etc"), allow(always=True)),
+        PermissionPolicy(allow(always=True), reject()),
+        PermissionPolicy(allow(kinds={"read"}, always=True), ask(), ask=_User()),
+        PermissionPolicy(allow(under="/root", always=True)),
+    ],
+    ids=["reject", "reject later", "ask", "a folder"],
+)
+async def test_a_rule_allows_always_only_if_nothing_can_decide_otherwise(policy: PermissionPolicy) -> None:
+    assert await _answer(policy, _request(locations=[ToolCallLocation(path="/root/a")])) == "allow_once"
 
 
 async def test_questions_about_one_tool_come_one_after_the_other() -> None:
