@@ -55,7 +55,7 @@ def method_call(context: Context, original: cst.Call, call: cst.Call) -> cst.Bas
         return None
     if name in ("ext_method", "ext_notification"):
         return _extension(context, kind, call, new)
-    if name == "close" and not kind.cls and dotted(old.value) not in context.blocks:
+    if name == "close" and not kind.cls and dotted(old.value) not in context.resolver.scopes[-1].blocks:
         context.todo("There is no `close`: leave the `async with` block of the connection instead.")
         return None
     method = context.names.methods[kind.role].get(name)

@@ -202,6 +202,8 @@ def in_block(context: Context, body: Sequence[cst.BaseStatement]) -> list[cst.Ba
         line = cst.ensure_type(each, cst.SimpleStatementLine)
         call = cst.ensure_type(line.body[0], cst.Assign).value
         rest = _without_close(name.value, in_block(context, body[position + 1 :]))
+        if any(m.findall(one, m.Call(m.Attribute(m.Name(name.value), m.Name("close")))) for one in rest):
+            context.todo(f"Leave the block of `{name.value}` in place of `{name.value}.close()`.")
         if rest:
             first: Any = rest[0]
             lines: list[cst.EmptyLine] = [*first.leading_lines]

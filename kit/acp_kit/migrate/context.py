@@ -28,7 +28,6 @@ class Context:
         wanted: the imports that the new code needs: local names and what they are.
         changes: how many places were changed.
         todos: for each enclosing statement, what is left to do there.
-        blocks: names of connections that are open in an `async with` block.
         inserted: for each enclosing statement, the statements to insert before it.
     """
 
@@ -41,7 +40,6 @@ class Context:
     wanted: dict[str, Target] = field(default_factory=dict[str, Target])
     changes: int = 0
     todos: list[list[str]] = field(default_factory=list[Any])
-    blocks: set[str] = field(default_factory=set[str])
     inserted: list[list[cst.BaseStatement]] = field(default_factory=list[Any])
 
     def use(self, name: str, module: str = "") -> str:

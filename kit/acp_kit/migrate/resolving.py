@@ -25,12 +25,14 @@ class Scope:
         values: the names of connections and handlers.
         models: the names of models that were made there.
         optional: the names of what may be None.
+        blocks: the names of connections that are open in an `async with` block.
     """
 
     cls: str = ""
     values: dict[str, Kind] = field(default_factory=dict[str, Kind])
     models: set[str] = field(default_factory=set[str])
     optional: set[str] = field(default_factory=set[str])
+    blocks: set[str] = field(default_factory=set[str])
 
 
 class Resolver:

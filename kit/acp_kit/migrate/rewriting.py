@@ -162,7 +162,7 @@ class _Rewriter(Renaming):
         assign = node.body[0]
         if isinstance(assign.value, cst.Call) and self.resolver.name(assign.value.func) in _CONNECTING:
             if self._async and isinstance(assign.targets[0].target, cst.Name):
-                self.context.blocks.add(assign.targets[0].target.value)
+                self.resolver.scopes[-1].blocks.add(assign.targets[0].target.value)
             else:
                 self.context.todo("Open this with `async with`, or `await stack.enter_async_context(...)`.")
 
