@@ -145,6 +145,7 @@ def returning(context: Context, method: Method, node: cst.FunctionDef) -> cst.Fu
     result = next((each.result for each in tables.values() if each.name == method.new), "")
     if not result:
         return node
+    none_allowed = node.returns is None or bool(m.findall(node.returns, m.Name("None")))
     if node.returns is not None:
         annotation = _without_none(node.returns.annotation)
         if m.matches(annotation, m.Name("None")):
@@ -154,7 +155,7 @@ def returning(context: Context, method: Method, node: cst.FunctionDef) -> cst.Fu
     empty = hasattr(model, "model_fields") and not any(each.is_required() for each in model.model_fields.values())
     returns = _Returns()
     node.body.visit(returns)
-    falls = _falls_through(node.body)
+    falls = none_allowed and _falls_through(node.body)
     if not returns.empty and not falls:
         return node
     if not empty:

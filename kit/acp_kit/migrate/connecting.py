@@ -121,6 +121,20 @@ def spawn_agent(context: Context, call: cst.Call) -> cst.Call:
     return cst.Call(context.name("spawn_agent"), plain)
 
 
+def _without_placeholders(body: cst.BaseSuite, stored: Sequence[cst.BaseStatement]) -> list[cst.BaseStatement]:
+    """Return the statements of `__init__` but those that set what is stored to None until there is a connection."""
+    attributes = m.OneOf(*[m.Name(name) for each in stored for name in _stored(each)])
+    target = m.Attribute(m.Name("self"), attributes)
+    none = m.Name("None")
+    placeholder = m.Assign([m.AssignTarget(target)], none) | m.AnnAssign(target, value=none | None)
+    return [each for each in statements(body) if not m.matches(each, m.SimpleStatementLine([placeholder]))]
+
+
+def _stored(statement: cst.BaseStatement) -> list[str]:
+    found = m.findall(statement, m.AssignTarget(m.Attribute(m.Name("self"))))
+    return [cst.ensure_type(cst.ensure_type(each, cst.AssignTarget).target, cst.Attribute).attr.value for each in found]
+
+
 FUNCTIONS: dict[str, Callable[[Context, cst.Call], cst.BaseExpression]] = {
     "run_agent": run_agent,
     "connect_to_agent": connect_to_agent,
@@ -144,7 +158,7 @@ def initializer(context: Context, body: Sequence[cst.CSTNode]) -> list[cst.CSTNo
         return [new if each is connect else each for each in body]
     merged = init.with_changes(
         params=init.params.with_changes(params=[init.params.params[0], connect.params.params[1]]),
-        body=init.body.with_changes(body=[*lines, *init.body.body]),
+        body=init.body.with_changes(body=[*lines, *_without_placeholders(init.body, lines)]),
     )
     return [merged if each is init else each for each in body if each is not connect]
 

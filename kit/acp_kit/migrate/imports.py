@@ -52,7 +52,7 @@ def statements(wanted: Mapping[str, Target]) -> list[cst.SimpleStatementLine]:
 def _isort_key(name: str) -> tuple[int, str]:
     """Constants first, then classes, then functions."""
     first = name.partition(" ")[0]
-    return (0 if first.isupper() and len(first) > 1 else 1 if first[0].isupper() else 2, first)
+    return (0 if first.isupper() and len(first) > 1 else 1 if first[0].isupper() else 2, first.lower())
 
 
 def comments_in(node: cst.CSTNode) -> list[cst.EmptyLine]:

@@ -9,6 +9,9 @@ import libcst as cst
 from libcst import matchers as m
 
 ROLES = {"Agent": "agent", "Client": "client"}
+# Methods by which a class is known to be an agent or a client that derives from nothing, since `acp.Agent` and
+# `acp.Client` are protocols.
+_EVERY = {"Agent": {"initialize", "new_session", "prompt"}, "Client": {"request_permission", "session_update"}}
 # The functions that connect an agent or a client, which is their first argument.
 _SERVERS = ("run_agent", "connect_to_agent", "spawn_agent_process")
 
@@ -36,6 +39,7 @@ class HandlerClass:
         bases: the names of its bases.
         methods: the names of the parameters of each method, without `self` and `**kwargs`.
         connects_simply: whether `on_connect` only stores the connection, and `__init__` takes nothing.
+        structural: whether it derives from nothing, but has the methods of the protocol.
         stand_in: whether it is used in place of a connection, which methods are called with keywords.
         served: how often an instance is created as an argument of `run_agent` and the like.
     """
@@ -45,6 +49,7 @@ class HandlerClass:
     bases: tuple[str, ...]
     methods: dict[str, tuple[str, ...]]
     connects_simply: bool
+    structural: bool = False
     stand_in: bool = False
     served: int = 0
 
@@ -116,6 +121,7 @@ def read_project(modules: Iterable[cst.Module]) -> Project:
                 each.bases,
                 each.methods,
                 each.connects_simply and not any(each.name in other.bases for other in classes),
+                each.structural,
                 served=sum(one.served.count(each.name) for one in found),
             )
     names = [each.name for each in classes]
@@ -133,6 +139,7 @@ class _Class:
     bases: tuple[str, ...]
     methods: dict[str, tuple[str, ...]]
     connects_simply: bool
+    structural: bool
 
 
 @dataclass
@@ -167,12 +174,14 @@ class _Imports(cst.CSTVisitor):
         self.names: dict[str, str] = {}
         self.modules: set[str] = set()
         self.servers: set[str] = {*_SERVERS}
+        self.used = False
 
     def visit_ImportFrom(self, node: cst.ImportFrom) -> None:
         if node.module is None or node.relative or isinstance(node.names, cst.ImportStar):
             return
         if dotted(node.module).partition(".")[0] != "acp":
             return
+        self.used = True
         for each in node.names:
             local = each.evaluated_alias or each.evaluated_name
             if each.evaluated_name in ROLES:
@@ -185,6 +194,7 @@ class _Imports(cst.CSTVisitor):
     def visit_Import(self, node: cst.Import) -> None:
         for each in node.names:
             if each.evaluated_name.partition(".")[0] == "acp":
+                self.used = True
                 self.modules.add(each.evaluated_alias or "acp")
 
 
@@ -200,7 +210,9 @@ class _Reader(cst.CSTVisitor):
     def visit_ClassDef(self, node: cst.ClassDef) -> None:
         bases = [self._base(each.value) for each in node.bases]
         methods = {each.name.value: parameters(each) for each in node.body.body if isinstance(each, cst.FunctionDef)}
-        self.classes.append(_Class(node.name.value, tuple(filter(None, bases)), methods, _connects_simply(node)))
+        structural = [] if node.bases or not self._acp.used else [each for each in _EVERY if _EVERY[each] <= {*methods}]
+        found = (*filter(None, bases), *(f"acp:{each}" for each in structural))
+        self.classes.append(_Class(node.name.value, found, methods, _connects_simply(node), bool(structural)))
 
     def _base(self, node: cst.BaseExpression) -> str:
         name = dotted(node)
@@ -231,9 +243,11 @@ def _connects_simply(node: cst.ClassDef) -> bool:
     """Whether `on_connect` only stores the connection, and `__init__`, if there is one, has no parameters."""
     found = {each.name.value: each for each in node.body.body if isinstance(each, cst.FunctionDef)}
     connect, init = found.get("on_connect"), found.get("__init__")
-    if connect is None or len(connect.params.params) != 2 or len(node.bases) != 1:
+    if connect is None or len(connect.params.params) != 2 or len(node.bases) > 1:
         return False
     if init is not None and (parameters(init) or init.params.star_kwarg or "super" in {*names_in(init)}):
+        return False
+    if init is not None and m.findall(init, m.Return()):
         return False
     stored = m.SimpleStatementLine(
         [m.Assign([m.AssignTarget(m.Attribute(m.Name("self")))], m.Name(connect.params.params[1].name.value))]

@@ -114,6 +114,13 @@ class _Rewriter(Renaming):
             return call.with_changes(func=original.func)
         found = context.names.find(old)
         cls: Any = model_class(found) if isinstance(found, Target) else None
+        if (
+            isinstance(found, Target)
+            and cls is None
+            and found.module == context.names.profile
+            and found.name[0].isupper()
+        ):
+            context.todo(f"`{found.name}` is a union: make an instance of one of its members.")
         return call if cls is None else constructor(context, call, cls)
 
     def leave_Assign(self, original_node: cst.Assign, updated_node: cst.Assign) -> cst.Assign:
@@ -145,12 +152,15 @@ class _Rewriter(Renaming):
         cls = self.context.project.classes.get(original_node.name.value)
         if cls is not None and cls.stand_in:
             kept = [each for each in updated_node.bases if dotted(each.value) not in ("Agent", "Client")]
-            updated_node = updated_node.with_changes(
+            return updated_node.with_changes(
                 bases=kept,
                 lpar=updated_node.lpar if kept else cst.MaybeSentinel.DEFAULT,
                 rpar=updated_node.rpar if kept else cst.MaybeSentinel.DEFAULT,
             )
-        elif cls is not None and connecting.takes_connection(self.context, cls):
+        if cls is not None and cls.structural and not original_node.bases:
+            base = cst.Arg(self.context.name(cls.role.title()))
+            updated_node = updated_node.with_changes(bases=[base], lpar=cst.LeftParen(), rpar=cst.RightParen())
+        if cls is not None and connecting.takes_connection(self.context, cls):
             body = connecting.initializer(self.context, updated_node.body.body)
             updated_node = updated_node.with_changes(body=updated_node.body.with_changes(body=body))
         return updated_node
