@@ -19,7 +19,7 @@ from tests.support.docs.framework_pages import programs
 from tests.support.paths import ROOT
 from tests.support.third_party import UnavailableError, frameworks, python_in, skip_without
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]  # installs the frameworks, and mypy reads all of them once
 
 
 @pytest.fixture(scope="module")
@@ -57,6 +57,6 @@ def test_ruff_accepts_the_agents(tmp_path: Path) -> None:
 
 def run(command: list[str], folder: Path, settings: Mapping[str, str]) -> None:
     done = subprocess.run(
-        command, cwd=folder, env={**os.environ, **settings}, capture_output=True, text=True, timeout=280, check=False
+        command, cwd=folder, env={**os.environ, **settings}, capture_output=True, text=True, timeout=600, check=False
     )
     assert done.returncode == 0, done.stdout + done.stderr
