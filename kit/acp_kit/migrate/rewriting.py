@@ -81,6 +81,7 @@ class _Rewriter(Renaming):
         super().__init__(project, names, module)
         self._module = module
         self._header = comments(module.header)
+        self._opened: set[int] = set()  # the expressions that `with` opens, by id
         self._methods: set[int] = set()  # the definitions of methods, by id
         self._nesting: list[bool] = []  # whether each enclosing function is asynchronous
 
@@ -107,6 +108,8 @@ class _Rewriter(Renaming):
             if new is None:
                 context.todo(f"Write `{context.names.helpers[old].expression}`.")
             return new
+        if old == "spawn_agent_process" and id(original) not in self._opened:
+            context.todo("`spawn_agent` yields the connection alone, without its process.")
         if old in connecting.FUNCTIONS:
             return connecting.FUNCTIONS[old](context, call)
         if old == "AgentSideConnection":
@@ -181,6 +184,10 @@ class _Rewriter(Renaming):
             return updated_node
         body = connecting.in_block(self.context, statements(updated_node))
         return updated_node.with_changes(body=body) if len(body) != len(updated_node.body) else updated_node
+
+    def visit_WithItem(self, node: cst.WithItem) -> bool | None:
+        self._opened.add(id(node.item))
+        return super().visit_WithItem(node)
 
     def leave_With(self, original_node: cst.With, updated_node: cst.With) -> cst.BaseStatement:
         calls = [each.item for each in original_node.items if isinstance(each.item, cst.Call)]

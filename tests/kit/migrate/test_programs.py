@@ -1,0 +1,40 @@
+"""A program of this repository that uses the official SDK runs after it has been rewritten."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+
+from acp_bindings import v1
+from acp_kit.client import PermissionHandlers, PermissionPolicy, UpdateHandlers, open_session
+from acp_kit.migrate import __main__ as command
+from tests.support.paths import ROOT
+
+AGENT = ROOT / "benchmarks" / "programs" / "python_sdk" / "agent.py"
+
+
+class Reading(UpdateHandlers, PermissionHandlers, v1.Client):
+    def __init__(self, agent: v1.RemoteAgent) -> None:
+        self.agent = agent
+        self.permissions = PermissionPolicy()
+
+
+@pytest.mark.slow
+def test_a_rewritten_agent_runs(tmp_path: Path) -> None:
+    shutil.copy(AGENT, tmp_path)
+    assert command.main([str(tmp_path), "--write"]) == 0
+
+    async def talk() -> str:
+        async with v1.spawn_agent(Reading, sys.executable, str(tmp_path / "agent.py")) as agent:
+            await agent.initialize(protocol_version=1)
+            async with open_session(agent, cwd=os.getcwd()) as session:
+                async with session.prompt("2 10") as turn:
+                    await turn.wait()
+                return session.state.text
+
+    assert asyncio.run(talk()) == "a line of a line of "
