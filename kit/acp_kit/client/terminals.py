@@ -73,6 +73,7 @@ class Terminals:
         shell: whether commands run in a shell (`/bin/sh`, or `%COMSPEC%` on Windows). Some agents send a whole line as
             the command, or a command that only shells have.
         max_output_bytes: how much output of a command is kept, even if the agent allows for more.
+        keep_released: how many terminals keep their output for `output` after they were released.
         grace: how many seconds a command and its descendants have to end after SIGTERM, before they are killed.
 
     Raises:
@@ -86,6 +87,7 @@ class Terminals:
         inherit_env: bool | Collection[str] = True,
         shell: bool = False,
         max_output_bytes: int = 1024 * 1024,
+        keep_released: int = 100,
         grace: float = 0.5,
     ) -> None:
         environment(None, inherit_env)  # says if its type is wrong
@@ -93,9 +95,11 @@ class Terminals:
         self._inherit_env = inherit_env
         self._shell = shell
         self._max_output_bytes = max_output_bytes
+        self._keep_released = keep_released
         self._grace = grace
         self._commands: dict[str, tuple[str, RunningCommand]] = {}
-        self._ending: set[RunningCommand] = set()
+        self._ending: dict[str, tuple[str, RunningCommand]] = {}
+        self._released: dict[str, tuple[str, TerminalOutputResponse]] = {}  # the oldest first
         self._is_closed = False
 
     async def __aenter__(self) -> Self:
@@ -110,11 +114,29 @@ class Terminals:
         """End all commands and their descendants, and refuse new ones. A cancellation only hurries it."""
         self._is_closed = True
         # Those that are being released by another task, too: nothing is left when this returns.
-        await self._release(list(self._commands), also=list(self._ending))
+        await self._release(list(self._commands), also=[command for _, command in self._ending.values()])
 
     async def release_session(self, session_id: str) -> None:
-        """End the commands of a session, for example because it was closed, and forget their terminals."""
-        await self._release([id for id, (session, _) in self._commands.items() if session == session_id])
+        """End the commands of a session, for example because it was closed, and forget their terminals and outputs."""
+        try:
+            await self._release([id for id, (session, _) in self._commands.items() if session == session_id])
+        finally:
+            for id in [id for id, (session, _) in self._released.items() if session == session_id]:
+                del self._released[id]
+
+    def output(self, terminal_id: str) -> TerminalOutputResponse | None:
+        """Return what to show of a terminal: the end of its output so far, and the exit status of an exited command.
+
+        A tool call goes on showing its terminals after the agent has released them, so their outputs are kept, also
+        after `aclose`. To show a command that runs, call this again from time to time.
+
+        Returns:
+            None if there is no such terminal, or `keep_released` others were released after it, or its session was.
+        """
+        known = self._commands.get(terminal_id) or self._ending.get(terminal_id)
+        if known is not None:
+            return _output(known[1])
+        return self._released.get(terminal_id, (None, None))[1]
 
     async def terminal_create(self, request: CreateTerminalRequest) -> CreateTerminalResponse:
         """Start a command, and return the id of its terminal.
@@ -153,12 +175,7 @@ class Terminals:
         """
         command = self._command(request.session_id, request.terminal_id)
         await command.read_available()
-        status, output = command.exit_status, command.output
-        cls = like(request, TerminalOutputResponse)
-        if status is None:
-            return cls(output=output.text, truncated=output.truncated)
-        exit_status = _status(like(request, TerminalExitStatus), status)
-        return cls(output=output.text, truncated=output.truncated, exit_status=exit_status)
+        return _output(command, request)
 
     async def terminal_wait_for_exit(self, request: WaitForTerminalExitRequest) -> WaitForTerminalExitResponse:
         """Wait until the command has exited. Its output is complete then, except for that of its descendants.
@@ -185,7 +202,7 @@ class Terminals:
         return like(request, KillTerminalResponse)()
 
     async def terminal_release(self, request: ReleaseTerminalRequest) -> ReleaseTerminalResponse:
-        """End the command and its descendants, and forget the terminal.
+        """End the command and its descendants, and forget the terminal. `output` still has its output.
 
         Raises:
             ResourceNotFound: there is no such terminal, or it was released.
@@ -196,14 +213,18 @@ class Terminals:
         return like(request, ReleaseTerminalResponse)()
 
     async def _release(self, terminal_ids: Iterable[str], also: Iterable[RunningCommand] = ()) -> None:
-        commands = [self._commands.pop(each)[1] for each in terminal_ids]
-        self._ending.update(commands)
+        ending = {id: self._commands.pop(id) for id in terminal_ids}
+        self._ending |= ending
+        commands = [command for _, command in ending.values()]
         try:
             await RunningCommand.end([*commands, *also], self._grace)
         finally:
-            self._ending.difference_update(commands)
-            for each in commands:
-                each.close()
+            for id, (session, command) in ending.items():
+                del self._ending[id]
+                command.close()
+                self._released[id] = session, _output(command)
+            for id in [*self._released][: -self._keep_released or None]:
+                del self._released[id]
 
     def _command(self, session_id: str, terminal_id: str) -> RunningCommand:
         data = {"terminalId": terminal_id}
@@ -233,6 +254,14 @@ def _refusal(error: OSError, command: str) -> RequestError:
     if isinstance(error, InvalidCommand) or not command:
         return InvalidParams(message, data)
     return ResourceNotFound(message, data) if error.errno == ENOENT else InternalError(message, data)
+
+
+def _output(command: RunningCommand, request: TerminalOutputRequest | None = None) -> TerminalOutputResponse:
+    cls, output, status = like(request, TerminalOutputResponse), command.output, command.exit_status
+    if status is None:
+        return cls(output=output.text, truncated=output.truncated)
+    exit_status = _status(like(request, TerminalExitStatus), status)
+    return cls(output=output.text, truncated=output.truncated, exit_status=exit_status)
 
 
 def _status(cls: type[S], status: ExitStatus) -> S:

@@ -271,6 +271,57 @@ async def test_a_released_terminal_is_gone_and_ends_what_waits_for_it() -> None:
             assert missing.value.data == {"terminalId": id}
 
 
+async def test_the_client_can_show_the_output_before_and_after_the_release() -> None:
+    async with Terminals() as terminals:
+        id = await _create(terminals, "trap 'echo ended; exit 3' TERM; echo before; while :; do :; done")
+        while terminals.output(id) != TerminalOutputResponse(output="before\n", truncated=False):
+            await asyncio.sleep(0)
+        releasing = asyncio.create_task(_release(terminals, id))
+        await asyncio.sleep(0)
+        ending = terminals.output(id)
+        assert ending is not None
+        assert ending.output.startswith("before\n")
+        await releasing
+        last = TerminalOutputResponse(
+            output="before\nended\n", truncated=False, exit_status=TerminalExitStatus(exit_code=3)
+        )
+        assert terminals.output(id) == last
+        assert terminals.output("no such terminal") is None
+    assert terminals.output(id) == last
+
+
+async def test_the_client_can_show_the_output_that_was_kept_to_the_end_of_the_terminals() -> None:
+    async with Terminals(max_output_bytes=2) as terminals:
+        id = await _create(terminals, "printf 1234")
+        await _wait(terminals, id)
+    shown = TerminalOutputResponse(output="34", truncated=True, exit_status=TerminalExitStatus(exit_code=0))
+    assert terminals.output(id) == shown
+
+
+async def test_the_output_of_the_terminals_that_were_released_first_is_forgotten() -> None:
+    async with Terminals(keep_released=2) as terminals:
+        ids = [await _create(terminals, f"echo {number}") for number in range(4)]
+        for id in ids:
+            await _wait(terminals, id)
+        for id in ids[2::-1]:
+            await _release(terminals, id)
+        shown = [terminals.output(id) for id in ids]
+        assert [each and each.output for each in shown] == ["0\n", "1\n", None, "3\n"]
+    async with Terminals(keep_released=0) as terminals:
+        await _release(terminals, id := await _create(terminals, "echo"))
+        assert terminals.output(id) is None
+
+
+async def test_the_output_of_a_session_is_forgotten_with_it() -> None:
+    async with Terminals() as terminals:
+        ids = [await _create(terminals, "echo") for _ in range(2)]
+        await _release(terminals, ids[0])
+        await terminals.release_session("other")
+        assert None not in map(terminals.output, ids)
+        await terminals.release_session("s")
+        assert [*map(terminals.output, ids)] == [None, None]
+
+
 async def test_a_session_can_not_reach_terminals_of_another_one() -> None:
     async with Terminals() as terminals:
         id = await _create(terminals, "exec sleep 1000")
