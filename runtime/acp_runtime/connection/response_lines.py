@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from logging import WARNING, getLogger
+from functools import partial
+from logging import ERROR, WARNING, getLogger
 from typing import Any
 
 from acp_runtime.connection.guards import Guards
@@ -71,7 +72,13 @@ class ResponseLines:
             self._log.failed(request.wire, error)
         if request.turn_cancelled and not is_own:
             return cancelled_line(request.id, request.method)
-        return safe_error_line(request.id, wire_error(error, disclose=self._disclose))
+        failed = partial(self._unsendable, request.wire, error)
+        return safe_error_line(request.id, wire_error(error, disclose=self._disclose), failed)
+
+    def _unsendable(self, method: str, error: BaseException, reason: Exception) -> None:
+        """Log an error that can't be sent, such as one whose data is not JSON."""
+        message = "The handler of %s raised an error that can't be sent: %s"
+        self._log.log(ERROR, f"unsendable {method}", message, method, reason, error=error)
 
     def _opening_line(self, id: RequestId, params: Any, result: Any) -> bytes:
         """Return the line that opens the connection. The initialization is recorded only if the result is JSON."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from typing import Any
 
 from pydantic import ValidationError
@@ -39,11 +40,20 @@ def wire_error(error: BaseException, *, disclose: bool) -> RequestError:
     return InternalError(data=data)
 
 
-def safe_error_line(id: RequestId, error: RequestError) -> bytes:
-    """Encode an error response. Never raises: an error that can't be serialised becomes a plain internal error."""
+def safe_error_line(id: RequestId, error: RequestError, failed: Callable[[Exception], object] | None = None) -> bytes:
+    """Encode an error response. Never raises: an error that can't be serialised becomes a plain internal error.
+
+    Args:
+        id: the id of the request.
+        error: the error.
+        failed: called with the reason if it can't be serialised.
+    """
     try:
-        return error_line(id, error if _has_valid_types(error) else InternalError())
-    except (ValueError, TypeError, RecursionError):
+        _check_types(error)
+        return error_line(id, error)
+    except (ValueError, TypeError, RecursionError) as reason:
+        if failed is not None:
+            failed(reason)
         return error_line(_serializable(id), InternalError())
 
 
@@ -82,11 +92,14 @@ def _path(steps: tuple[int | str, ...]) -> str:
     return ".".join(restored(str(step))[:_MAX_TEXT] for step in steps)[:_MAX_TEXT]
 
 
-def _has_valid_types(error: RequestError) -> bool:
-    """Return whether code and message have the types that JSON-RPC requires; nothing checks what applications pass."""
+def _check_types(error: RequestError) -> None:
+    """Check that code and message have the types that JSON-RPC requires; nothing else checks what applications pass."""
     code: Any = error.code
     message: Any = error.message
-    return isinstance(code, int) and not isinstance(code, bool) and isinstance(message, str)
+    if not isinstance(code, int) or isinstance(code, bool):
+        raise TypeError("its code is not an integer")
+    if not isinstance(message, str):
+        raise TypeError("its message is not text")
 
 
 def _message(each: Any) -> str:

@@ -260,6 +260,23 @@ async def test_rule_13_the_traceback_goes_to_the_local_log(link: Link, caplog: p
     assert "Traceback" in caplog.text
 
 
+@pytest.mark.parametrize("raised", [each for each in RAISED.values() if isinstance(each, RequestError)])
+async def test_rule_13_an_error_that_cannot_be_sent_is_logged_with_where_it_was_raised(
+    link: Link, raised: RequestError, caplog: pytest.LogCaptureFixture
+) -> None:
+    await _error_of(link, raised)
+    [record] = [each for each in caplog.records if each.name.startswith("acp_runtime")]
+    assert record.levelname == "ERROR"
+    assert "The handler of session/prompt raised an error that can't be sent" in record.getMessage()
+    assert record.exc_info is not None
+    assert record.exc_info[1] is raised
+
+
+async def test_rule_13_a_request_error_that_is_sent_is_not_logged(link: Link, caplog: pytest.LogCaptureFixture) -> None:
+    await _error_of(link, RequestError(4711, "no", {"why": [1]}))
+    assert [each for each in caplog.records if each.name.startswith("acp_runtime")] == []
+
+
 async def test_rule_13_an_update_that_is_not_json_raises_in_the_sender_and_is_not_sent(link: Link) -> None:
     class Broken(PlainAgent):
         async def session_prompt(self, request: PromptRequest, /) -> PromptResponse:
