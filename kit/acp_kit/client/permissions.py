@@ -81,9 +81,15 @@ class PermissionPolicy:
 
     Raises:
         ValueError: if a rule asks, but there is no `ask`.
+        TypeError: if a rule is not what `allow()`, `ask()` or `reject()` returns.
     """
 
     def __init__(self, *rules: Rule, ask: Ask | None = None, known_tool_call: KnownToolCall | None = None) -> None:
+        for rule in rules:
+            if not isinstance(rule, Rule):
+                raise TypeError(
+                    f"{rule!r} is not a rule. Pass allow(...), ask(...) or reject(...), or a callback as ask=."
+                )
         if ask is None and any(rule.decision == "ask" for rule in rules):
             raise ValueError("A rule asks the user. Pass ask=..., the function that does it.")
         self._rules = rules

@@ -32,6 +32,9 @@ class Turn:
     The loop runs beside the handlers of the client: a permission request may be handled before the loop has read the
     updates that came before it. To show both in order, show updates in `Client.session_update`.
 
+    If the agent answers with an error or goes away, `wait` and the loop raise it. If neither was used, the end of the
+    block does.
+
     Attributes:
         blocks: the prompt.
     """
@@ -116,7 +119,9 @@ class Turn:
 
         Does nothing if the turn has ended.
         """
-        if not self._begun().done():
+        prompt = self._begun()
+        await asyncio.sleep(0)  # in which a turn that has just begun sends its prompt
+        if not prompt.done():
             await self._session.agent.session_cancel(session_id=self._session.id)
 
     def put(self, update: SessionUpdate) -> None:

@@ -96,10 +96,10 @@ class Workspace:
         return like(agent, FileSystemCapabilities)(read_text_file=True, write_text_file=not self._read_only)
 
     async def fs_read_text_file(self, request: ReadTextFileRequest) -> ReadTextFileResponse:
-        r"""Return the text of a file, or some lines of it, without its byte order mark.
+        """Return the text of a file, or some lines of it, without its byte order mark.
 
-        Lines end with "\n", "\r\n" or "\r", and keep these ends. The line 0, which some agents ask for, is the first
-        one, too. Beyond the last line, the text is empty.
+        Lines end with LF, CRLF or CR, and keep these ends. The line 0, which some agents ask for, is the first one,
+        too. Beyond the last line, the text is empty.
 
         Raises:
             ResourceNotFound: the file doesn't exist.

@@ -89,6 +89,12 @@ async def test_the_first_rule_that_matches_decides() -> None:
     assert user.asked == ["Edit a"]
 
 
+@pytest.mark.parametrize("rule", [allow, lambda request: "yes", "allow"])
+def test_what_is_no_rule_is_refused(rule: Any) -> None:
+    with pytest.raises(TypeError, match="is not a rule"):
+        PermissionPolicy(allow(), rule)
+
+
 async def test_what_no_rule_matches_is_asked_or_rejected() -> None:
     rule = allow(kinds={"read"})
     assert await _answer(PermissionPolicy(rule), _request(kind="execute")) == "reject_once"

@@ -34,6 +34,10 @@ async def says_hello(turn: Turn) -> None:
     await turn.say("hello")
 
 
+async def waits(turn: Turn) -> None:
+    await asyncio.Event().wait()
+
+
 async def fails(turn: Turn) -> None:
     await turn.say("hello")
     raise ResourceNotFound("gone")
@@ -131,6 +135,18 @@ async def test_all_updates_are_read_before_the_error_of_a_prompt() -> None:
                     async for update in turn:
                         read.append(update)
             assert [update.content.text for update in read] == ["hello"]
+
+
+async def test_a_turn_that_is_left_or_cancelled_at_once_is_cancelled() -> None:
+    async with connected(waits, waits) as agent:
+        await agent.initialize(protocol_version=1)
+        async with open_session(agent, cwd="/work") as session:
+            async with session.prompt("left") as left:
+                pass
+            async with session.prompt("cancelled") as cancelled:
+                await cancelled.cancel()
+                await cancelled.wait()
+    assert (left.stop_reason, cancelled.stop_reason) == ("cancelled", "cancelled")
 
 
 async def test_a_late_cancel_does_not_cancel_the_next_turn() -> None:
