@@ -147,6 +147,8 @@ class PermissionPolicy:
             always = self._always.get(request.session_id, {}).get((tool, rule))
             if always is not None:
                 return _response(request, always)
+            # A loop over the turn that waits for updates has been woken by those before this request: let it read them.
+            await asyncio.sleep(0)
             try:
                 chosen = await _uncancelled(self._ask, request)
             except _DialogCancelled:

@@ -29,8 +29,9 @@ class Turn:
 
     Adjacent chunks of text that are read late come as one chunk.
 
-    The loop runs beside the handlers of the client: a permission request may be handled before the loop has read the
-    updates that came before it. To show both in order, show updates in `Client.session_update`.
+    The loop runs beside the handlers of the client. A `PermissionPolicy` asks the user after the loop has read the
+    updates that came before the question, but only if the body of the loop awaits nothing. If it does, or for the order
+    with other handlers, show updates in `Client.session_update`.
 
     If the agent answers with an error or goes away, `wait` and the loop raise it. If neither was used, the end of the
     block does.

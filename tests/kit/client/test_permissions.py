@@ -310,20 +310,23 @@ async def test_a_dialog_that_is_cancelled_by_itself_is_cancelled() -> None:
 
 
 async def test_an_answer_after_the_cancellation_does_not_count() -> None:
+    asked = asyncio.Event()
+
     async def user(_: RequestPermissionRequest) -> str:
+        asked.set()
         with suppress(asyncio.CancelledError):
             await asyncio.Event().wait()
         return "allow_always"
 
     policy = PermissionPolicy(ask=user)
     asking = asyncio.create_task(_answer(policy, _request(name="n")))
-    await asyncio.sleep(0)
+    await asked.wait()
     asking.cancel()
     with pytest.raises(asyncio.CancelledError):
         await asking
+    asked.clear()
     again = asyncio.create_task(_answer(policy, _request(name="n")))
-    await asyncio.sleep(0)
-    assert not again.done()
+    await asked.wait()
     again.cancel()
     await asyncio.gather(again, return_exceptions=True)
 

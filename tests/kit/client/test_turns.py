@@ -9,9 +9,9 @@ from typing import Any, cast
 import pytest
 
 from acp_bindings import v1_unstable
-from acp_bindings.v1 import Client, ContentBlockImage, RemoteAgent, connect_in_process
+from acp_bindings.v1 import Client, ContentBlockImage, RemoteAgent, RequestPermissionRequest, connect_in_process
 from acp_kit.agent import Turn
-from acp_kit.client import UpdateHandlers, open_session
+from acp_kit.client import PermissionHandlers, PermissionPolicy, UpdateHandlers, open_session
 from acp_runtime import CapabilityError, ResourceNotFound
 from tests.support.kit.turns import ActingAgent
 from tests.support.runtime.peer import LINKS, calling, update
@@ -111,6 +111,49 @@ async def test_an_exception_of_the_block_hides_the_error_of_the_prompt_without_a
     gc.collect()
     await asyncio.sleep(0)
     assert unseen == []
+
+
+class AskingClient(UpdateHandlers, PermissionHandlers, Client):
+    """Keeps the order in which its user sees updates and questions."""
+
+    def __init__(self, agent: RemoteAgent) -> None:
+        self.agent = agent
+        self.permissions = PermissionPolicy(ask=self.ask)
+        self.shown: list[str] = []
+
+    async def ask(self, request: RequestPermissionRequest) -> str:
+        self.shown.append(f"may it {request.tool_call.title}?")
+        return "allow_once"
+
+
+async def asks_twice(turn: Turn) -> None:
+    for title in ("read", "write"):
+        await turn.say(title)
+        async with turn.tool_call(title) as call:
+            await call.ask()
+
+
+async def test_a_question_is_asked_after_a_loop_has_read_the_updates_before_it() -> None:
+    async with connect_in_process(lambda client: ActingAgent(client, [asks_twice], []), AskingClient) as agent:
+        await agent.initialize(protocol_version=1)
+        async with open_session(agent, cwd="/work") as session, session.prompt("go") as turn:
+            client = cast("AskingClient", agent.handler)
+            async for update in turn:
+                client.shown.append(update.session_update)
+    chunk, call, change = "agent_message_chunk", "tool_call", "tool_call_update"
+    assert client.shown == [
+        *(chunk, call, "may it read?", change, change),
+        *(chunk, call, "may it write?", change, change),
+    ]
+
+
+async def test_a_question_does_not_wait_for_a_loop_that_waits_for_the_agent() -> None:
+    async with connect_in_process(lambda client: ActingAgent(client, [asks_twice], []), AskingClient) as agent:
+        await agent.initialize(protocol_version=1)
+        async with open_session(agent, cwd="/work") as session, session.prompt("go") as turn:
+            async for _ in turn:
+                await turn.wait()
+    assert cast("AskingClient", agent.handler).shown == ["may it read?", "may it write?"]
 
 
 async def test_a_session_can_not_be_prompted_after_its_block() -> None:
