@@ -36,3 +36,10 @@ class HandlerTasks:
 
     def _ended(self, task: asyncio.Task[Any]) -> None:
         self._tasks.pop(task)(task)
+
+
+def ended_by_ctrl_c() -> None:
+    """Keep asyncio from logging the KeyboardInterrupt that ends this task: it also leaves the event loop."""
+    task = asyncio.current_task()
+    assert task is not None
+    task.add_done_callback(lambda ended: ended.cancelled() or ended.exception())

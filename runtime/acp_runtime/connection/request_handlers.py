@@ -14,7 +14,7 @@ from typing import Any
 
 from acp_runtime.connection.backpressure import Backpressure
 from acp_runtime.connection.forks import leave_if_forked
-from acp_runtime.connection.handler_tasks import HandlerTasks
+from acp_runtime.connection.handler_tasks import HandlerTasks, ended_by_ctrl_c
 from acp_runtime.connection.held_notifications import HeldNotifications
 from acp_runtime.connection.in_flight import Default, Handle, InFlightRequest, current
 from acp_runtime.connection.request_index import RequestIndex
@@ -119,6 +119,7 @@ class RequestHandlers:
             leave_if_forked(self._process_id, error)
             self._finish(request, self._lines.error(request, error), None)
             if isinstance(error, KeyboardInterrupt):
+                ended_by_ctrl_c()
                 raise
         else:
             if request.method is not None and request.method.ends is not None:

@@ -68,7 +68,7 @@ class ResponseLines:
                 request.wire,
                 error.reason,
             )
-        elif not is_own and not _is_cancellation(error) and not request.answered:
+        elif not is_own and not _is_end(error) and not request.answered:
             self._log.failed(request.wire, error)
         if request.turn_cancelled and not is_own:
             return cancelled_line(request.id, request.method)
@@ -96,8 +96,8 @@ def cancelled_line(id: RequestId, method: Request[Any, Any] | None) -> bytes:
     return result_line(id, build_result(method, method.cancelled[1].encode()))
 
 
-def _is_cancellation(error: BaseException) -> bool:
-    """Whether the handler was cancelled. A call of the handler that the peer cancelled doesn't count."""
+def _is_end(error: BaseException) -> bool:
+    """Whether the handler was cancelled, or ended by Ctrl-C. A call of it that the peer cancelled doesn't count."""
     if isinstance(error, RemoteError):
         return False
-    return isinstance(error, (asyncio.CancelledError, RequestCancelled))
+    return isinstance(error, (asyncio.CancelledError, RequestCancelled, KeyboardInterrupt))

@@ -13,7 +13,7 @@ from logging import DEBUG, WARNING, getLogger
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
 from acp_runtime.connection.backpressure import Backpressure
-from acp_runtime.connection.handler_tasks import HandlerTasks
+from acp_runtime.connection.handler_tasks import HandlerTasks, ended_by_ctrl_c
 from acp_runtime.connection.in_flight import Default, Handle, InFlightNotification, QueueLoad, current
 from acp_runtime.errors import ConnectionClosed
 from acp_runtime.logs import ThrottledLogger
@@ -271,6 +271,8 @@ class SessionQueues:
 
     def _failed(self, notification: InFlightNotification, error: BaseException) -> None:
         """Log the error of a handler, so that the notifications behind it are handled as well."""
+        if isinstance(error, KeyboardInterrupt):
+            ended_by_ctrl_c()
         if isinstance(error, (KeyboardInterrupt, GeneratorExit)):
             raise error
         if isinstance(error, ConnectionClosed):
