@@ -72,8 +72,8 @@ class PermissionPolicy:
         rules: the rules, in their order.
         ask: shows the request to the user, and returns the id of the option that the user chose; None if the user chose
             none, which rejects the tool call. Questions about the same tool are asked one after the other. If it
-            raises, this is logged and the tool call is rejected; if its own CancelledError ends it, the outcome is
-            `cancelled`.
+            raises, this is logged and the tool call is rejected (for EOFError, which `input` raises, without the
+            traceback); if its own CancelledError ends it, the outcome is `cancelled`.
         known_tool_call: returns the tool call with a session id and a tool call id as far as it is known, because many
             agents request permission with the id alone. `find_session(agent, session_id)` has the state of a session
             that `open_session` opened, with its `tool_calls`. The rules and the request that `ask` gets have it, too.
@@ -155,6 +155,9 @@ class PermissionPolicy:
                 return like(request, RequestPermissionResponse)(
                     outcome=like(request, RequestPermissionOutcomeCancelled)()
                 )
+            except EOFError:  # from `input`, if stdin is a pipe or a file
+                _logger.warning("The input ended before the user chose an option. The tool call is rejected.")
+                return _response(request, _REJECT)
             except Exception:
                 _logger.exception("Asking the user for permission failed. The tool call is rejected.")
                 return _response(request, _REJECT)

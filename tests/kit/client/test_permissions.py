@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import suppress
+from io import StringIO
 from typing import Any
 
 import pytest
@@ -126,6 +127,20 @@ async def test_a_question_that_fails_rejects_the_tool_call(caplog: pytest.LogCap
 
     assert await _answer(PermissionPolicy(ask=broken), _request()) == "reject_once"
     assert "no display" in caplog.text
+
+
+async def test_the_end_of_the_input_rejects_the_tool_call_without_a_traceback(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def user(_: RequestPermissionRequest) -> str:
+        return input()
+
+    monkeypatch.setattr("sys.stdin", StringIO())
+
+    assert await _answer(PermissionPolicy(ask=user), _request()) == "reject_once"
+    assert [(record.getMessage(), record.exc_info) for record in caplog.records] == [
+        ("The input ended before the user chose an option. The tool call is rejected.", None)
+    ]
 
 
 @pytest.mark.parametrize(
