@@ -11,9 +11,8 @@ from pathlib import Path
 import certifi
 import pytest
 
-from tests.docs.test_types import RULES
 from tests.support.docs.framework_pages import programs
-from tests.support.docs.run import run
+from tests.support.docs.run import RULES, run
 from tests.support.paths import ROOT
 from tests.support.third_party import python_in
 

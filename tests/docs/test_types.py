@@ -10,10 +10,10 @@ import pytest
 
 from tests.support.docs.blocks import name, pages
 from tests.support.docs.files import versions, with_unique_modules
+from tests.support.docs.run import RULES
 from tests.support.paths import ROOT
 
 pytestmark = pytest.mark.slow
-RULES = ["--select=B,C4,E,F,I,N,PT,RET,RUF,SIM,UP,W", "--ignore=E402,F811,I001,N815", "--line-length=120"]
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,4 @@
-"""Runs a command that has to succeed."""
+"""Runs a command that has to succeed, such as ruff with the rules for programs on pages."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import os
 import subprocess
 from collections.abc import Mapping
 from pathlib import Path
+
+RULES = ["--select=B,C4,E,F,I,N,PT,RET,RUF,SIM,UP,W", "--ignore=E402,F811,I001,N815", "--line-length=120"]
 
 
 def run(command: list[str], folder: Path, settings: Mapping[str, str]) -> None:
