@@ -12,7 +12,7 @@ from functools import partial
 from typing import Any
 
 from acp_runtime.connection.early_messages import EarlyMessages
-from acp_runtime.connection.in_flight import InFlightRequest, session_of
+from acp_runtime.connection.in_flight import InFlightNotification, InFlightRequest, current, session_of
 from acp_runtime.connection.request_index import RequestIndex, is_cancelled_by
 from acp_runtime.connection.response_lines import ResponseLines, cancelled_line
 from acp_runtime.connection.waiting_requests import WaitingRequests
@@ -65,8 +65,17 @@ class Cancellation:
         return None
 
     def handle_by_default(self, method: AnyMethod, params: Any) -> None:
-        """Do what the base class does for a notification: cancel the turns that it cancels."""
-        for request in self._running.of_turn(method.wire, session_of(self._profile, params)):
+        """Do what the base class does for a notification: cancel the turns that it cancels.
+
+        Called by the handler of that notification, it cancels those that were in flight when the notification arrived.
+        Called by any other handler, it cancels those that are in flight now.
+        """
+        session, message = session_of(self._profile, params), current.get()
+        has_arrived = isinstance(message, InFlightNotification) and message.wire == method.wire
+        if not has_arrived:
+            self._answer_waiting(method.wire, session)
+        for request in self._running.of_turn(method.wire, session):
+            request.turn_cancelled |= not has_arrived
             if request.turn_cancelled and not request.turn_stopped:
                 self._stop_turn(request)
 

@@ -10,6 +10,8 @@ import pytest
 
 from acp_bindings.v1 import (
     CancelNotification,
+    CloseSessionRequest,
+    CloseSessionResponse,
     PermissionOption,
     PromptRequest,
     PromptResponse,
@@ -23,6 +25,7 @@ from tests.support.runtime.peer import Link, PlainAgent, PlainClient, calling, p
 from tests.support.scale import count
 
 CANCEL = {"method": "session/cancel", "params": {"sessionId": "s1"}}
+CLOSE = {"method": "session/close", "params": {"sessionId": "s1"}}
 
 
 class Waiting(PlainAgent):
@@ -218,6 +221,24 @@ async def test_rule_21_an_override_of_session_cancel_may_call_the_default(link: 
         await peer.send(prompt(1), CANCEL)
         assert (await peer.receive())["result"] == {"stopReason": "cancelled"}
         assert noted == ["s1"]
+
+
+async def test_rule_21_a_handler_of_another_message_may_cancel_the_turns_of_a_session(link: Link) -> None:
+    class Closing(Waiting):
+        async def session_close(self, request: CloseSessionRequest, /) -> CloseSessionResponse:
+            await self.session_cancel(CancelNotification(session_id=request.session_id))
+            return CloseSessionResponse()
+
+    async with serving(link, Closing, high_water_messages=3) as peer:
+        waiting = prompt(4)
+        await peer.send(prompt(1, "other"), prompt(2), {**CLOSE, "id": 3}, waiting)
+        answers = [await peer.receive() for _ in range(3)]
+        assert {answer["id"]: answer["result"] for answer in answers} == {
+            2: {"stopReason": "cancelled"},
+            3: {},
+            4: {"stopReason": "cancelled"},
+        }
+        assert await peer.until_quiet() == []
 
 
 async def test_rule_21_cancelling_a_turn_answers_its_permission_requests(link: Link) -> None:
