@@ -76,6 +76,7 @@ class ToolCall:
         self._tool = tool
         self._content: list[ToolCallContent] = []
         self._result: dict[str, Any] = {}
+        self._has_begun = False
         self._has_ended = False
         self.id = tool_call_id
         self.title: str = title
@@ -104,12 +105,14 @@ class ToolCall:
             failed: whether the tool failed.
 
         Raises:
-            RuntimeError: The tool call has ended.
+            RuntimeError: The tool call has not begun, or has ended.
         """
+        self._refuse_before_start()
         self.output(*content, raw=raw)
         await self._end("failed" if failed else "completed", **self._result)
 
     async def __aenter__(self) -> ToolCall:
+        self._has_begun = True
         started = like(self._client, SessionUpdateToolCall)
         try:
             await self._turn.send(started(tool_call_id=self.id, status="in_progress", **self._shown_so_far()))
@@ -152,8 +155,10 @@ class ToolCall:
         Raises:
             Rejected: The user rejected it, or chose an option that was not offered. The block swallows this.
             TurnCancelled: The user cancelled the turn. The block of the turn swallows this.
+            RuntimeError: The tool call has not begun, or has ended.
             ValueError: Two options have the same id.
         """
+        self._refuse_before_start()
         session, tool = self._turn.session, self._remembered_for(remember)
         shown = like(self._client, ToolCallUpdate)(tool_call_id=self.id, status="pending", **self._shown_so_far())
         async with session.permissions.asking(tool):
@@ -224,8 +229,9 @@ class ToolCall:
 
         Raises:
             TurnCancelled: The turn was cancelled.
-            RuntimeError: The tool call has ended.
+            RuntimeError: The tool call has not begun, or has ended.
         """
+        self._refuse_before_start()
         self._check()
         located = None if locations is None else self._located(locations)
         given = {"title": title, "kind": kind, "locations": located, "raw_input": raw_input}
@@ -240,6 +246,13 @@ class ToolCall:
     def _check(self) -> None:
         self._refuse_after_end()
         self._turn.check()
+
+    def _refuse_before_start(self) -> None:
+        if not self._has_begun:
+            raise RuntimeError(
+                f"The tool call {self.title!r} has not begun. Use it in a block, "
+                "`async with turn.tool_call(...) as call`, or await its `start()` first."
+            )
 
     def _refuse_after_end(self) -> None:
         if self._has_ended:

@@ -218,3 +218,15 @@ async def test_locations_are_absolute_on_the_wire() -> None:
         await talk.prompt(act)
         paths = [location.path for location in talk.updates[0].locations]
         assert paths == ["/work/notes.txt", "/elsewhere/notes.txt"]
+
+
+async def test_a_tool_call_that_has_not_begun_says_how_to_begin_it() -> None:
+    async def act(turn: Turn) -> None:
+        call = turn.tool_call("Read")
+        for use in call.ask, call.update, call.end:
+            with pytest.raises(RuntimeError, match=r"'Read' has not begun\. .* `async with turn\.tool_call"):
+                await use()
+
+    async with conversation() as talk:
+        await talk.prompt(act)
+        assert talk.updates == []
