@@ -97,8 +97,7 @@ class Connection:
             process,
         )
         self.remote: Any = side.remote(self.outgoing)
-        handler = factory(self.remote)
-        side.check_handler(handler)
+        handler = side.make_handler(factory, self.remote)
         self.outgoing.handler = handler
         handled = side.with_extensions(handler)
         decoder = _decoder(handled)

@@ -239,8 +239,8 @@ class Outgoing:
     def _check_loop(self) -> None:
         if get_running_loop() is not self.loop:
             raise RuntimeError(
-                "This connection belongs to another event loop. From another thread, use "
-                "asyncio.run_coroutine_threadsafe(<call>, <its loop>)."
+                "This connection belongs to another event loop. To call it from another thread, use "
+                "`acp_kit.threads.from_thread`, or `asyncio.run_coroutine_threadsafe` with its loop."
             )
 
     def _check_open(self) -> None:

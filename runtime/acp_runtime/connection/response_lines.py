@@ -10,6 +10,7 @@ from typing import Any
 from acp_runtime.connection.guards import Guards
 from acp_runtime.connection.in_flight import InFlightRequest
 from acp_runtime.connection.initialization import Initialization
+from acp_runtime.connection.wrong_signatures import explain_wrong_signature
 from acp_runtime.errors import ConnectionClosed, RemoteError, RequestCancelled, RequestError
 from acp_runtime.jsonrpc.encoding import result_line
 from acp_runtime.jsonrpc.error_responses import safe_error_line, wire_error
@@ -69,6 +70,7 @@ class ResponseLines:
                 error.reason,
             )
         elif not is_own and not _is_end(error) and not request.answered:
+            explain_wrong_signature(error)
             self._log.failed(request.wire, error)
         if request.turn_cancelled and not is_own:
             return cancelled_line(request.id, request.method)

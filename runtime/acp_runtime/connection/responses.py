@@ -12,7 +12,7 @@ from acp_runtime.connection.initialization import Initialization
 from acp_runtime.connection.late_responses import LateResponses
 from acp_runtime.connection.pending_calls import PendingCalls
 from acp_runtime.connection.session_queues import SessionQueues
-from acp_runtime.errors import InternalError, InvalidResponse, ProtocolVersionMismatch, RemoteError
+from acp_runtime.errors import InternalError, InvalidResponse, ParseError, ProtocolVersionMismatch, RemoteError
 from acp_runtime.jsonrpc.messages import IncomingResponse
 from acp_runtime.jsonrpc.results import build_result, parse_result, plain_result
 from acp_runtime.logs import ThrottledLogger
@@ -21,6 +21,10 @@ from acp_runtime.stubs.methods import Profile, Request
 from acp_runtime.stubs.roles import ProcessInfo
 
 _logger = getLogger(__name__)
+_UNREADABLE = (
+    "The peer could not parse a line from this side. In an agent, this is what was printed to stdout before "
+    "serve_stdio began, or by a program that inherited stdout before."
+)
 
 
 class Responses:
@@ -64,6 +68,8 @@ class Responses:
         if call is None:
             if self._pending.was_abandoned(message.id):
                 self._late.arrived(message.id)
+            elif message.id is None and (as_object(message.error) or {}).get("code") == ParseError.default_code:
+                self._log.log(WARNING, "unreadable", _UNREADABLE)
             else:
                 self._log.log(WARNING, "answer", "Ignored a response with an unknown id: %s", message.id)
             return

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, Protocol, TypeAlias
 from acp_runtime.connection.backpressure import Backpressure
 from acp_runtime.connection.handler_tasks import HandlerTasks, ended_by_ctrl_c
 from acp_runtime.connection.in_flight import Default, Handle, InFlightNotification, QueueLoad, current
+from acp_runtime.connection.wrong_signatures import explain_wrong_signature
 from acp_runtime.errors import ConnectionClosed
 from acp_runtime.logs import ThrottledLogger
 from acp_runtime.options import Options
@@ -285,6 +286,7 @@ class SessionQueues:
             )
             return
         if not isinstance(error, asyncio.CancelledError):
+            explain_wrong_signature(error)
             self._log.failed(notification.wire, error)
             return
         task = asyncio.current_task()

@@ -37,14 +37,25 @@ class Side(Generic[RemoteT]):
     remote: Callable[[Channel], RemoteT]
     base: type[Handler]
 
-    def check_handler(self, handler: object) -> None:
-        """Check what a factory has returned.
+    def make_handler(self, factory: Callable[[Any], Any], remote: RemoteT) -> Handler:
+        """Call a factory, and check what it returns.
 
         Raises:
-            TypeError: if it is no handler, such as None or a coroutine.
+            TypeError: if it can't be called with a proxy, or returns no handler but None or a coroutine, for example.
         """
+        given: object = factory
+        if isinstance(given, Handler):
+            name = type(given).__name__
+            raise TypeError(f"Pass the class {name} itself, or a function that returns the {name}, not an instance.")
+        try:
+            handler = factory(remote)
+        except TypeError as error:
+            if not _takes_one_argument(factory):
+                name, proxy = getattr(factory, "__qualname__", repr(factory)), type(remote).__name__
+                raise TypeError(f"{name} must take one argument, the {proxy} that it may call: {error}") from error
+            raise
         if isinstance(handler, Handler):
-            return
+            return handler
         if isinstance(handler, CoroutineType):
             handler.close()  # or Python would also warn that nobody awaited it
             raise TypeError("The factory is a coroutine function. It must be an ordinary one that returns the handler.")
@@ -76,3 +87,15 @@ def _with_extensions(side: Side[Any], handled: Handled) -> Side[Any]:
         requests={**side.requests, **{each.wire: each for each in methods if isinstance(each, Request)}},
         notifications={**side.notifications, **{each.wire: each for each in methods if isinstance(each, Notification)}},
     )
+
+
+def _takes_one_argument(factory: Callable[..., object]) -> bool:
+    import inspect  # slow to import, and only needed for an error
+
+    try:
+        inspect.signature(factory).bind(None)
+    except TypeError:
+        return False
+    except ValueError:  # it has no signature that Python knows
+        return True
+    return True

@@ -128,6 +128,7 @@ def _start_error(error: OSError, what: str, command: str, cwd: str | Path | None
         reason = _problem_with_file(file, error) or reason
     elif (first := command.split()[:1]) != [command] and first and _find_file(first[0], cwd, env):
         reason = f"{reason}. Pass the command {first[0]!r} and each of its arguments separately"
+        filename = None  # the message would end with the whole command once more
     return type(error)(error.errno, f"Can't start {what}{command!r}: {reason}", filename)
 
 

@@ -171,3 +171,35 @@ async def test_rule_16_an_exception_in_session_update_affects_no_later_message(
 
     async with calling(link, Raising) as (agent, peer):
         await client_side(agent, peer)
+
+
+class NotAsynchronous(PlainClient):
+    def session_update(self, notification: Any, /) -> None:  # type: ignore[override]
+        self.updates.append(notification)
+
+
+class WrongArguments(PlainAgent):
+    async def session_prompt(self, session_id: str, prompt: Any) -> Any:  # type: ignore[override]
+        pytest.fail("it can't be called")
+
+
+class RaisingTypeError(PlainAgent):
+    async def session_prompt(self, request: Any, /) -> Any:
+        return len(5)  # type: ignore[arg-type]
+
+
+async def test_rule_30_the_log_says_how_to_write_a_handler_that_is_not_asynchronous_or_takes_other_arguments(
+    link: Link, caplog: pytest.LogCaptureFixture
+) -> None:
+    said = "Handlers are `async def` methods that take one argument"
+    async with calling(link, NotAsynchronous) as (_, peer):
+        await peer.send(update("s", "1"))
+        await peer.until_quiet()
+    assert said in caplog.text
+    for agent, expected in (WrongArguments, True), (RaisingTypeError, False):
+        caplog.clear()
+        async with serving(link, agent) as peer:
+            await peer.send(prompt(1))
+            assert (await peer.receive())["error"]["code"] == -32603
+        assert (said in caplog.text) is expected
+        assert "TypeError" in caplog.text

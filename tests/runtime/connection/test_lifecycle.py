@@ -195,6 +195,23 @@ async def test_short_deadlines_have_no_effect_on_an_open_connection() -> None:
         assert await agent.initialize(protocol_version=1) == InitializeResponse(protocol_version=1)
 
 
+class Incomplete(Client):
+    """A client that lacks its methods."""
+
+    def __init__(self, agent: RemoteAgent) -> None:
+        self.agent = agent
+
+
+class Unconnected(Client):
+    """A client that is made without a proxy."""
+
+    async def session_update(self, notification: Any, /) -> None:
+        pass
+
+    async def session_request_permission(self, request: Any, /) -> Any:
+        pass
+
+
 async def coroutine_factory(_: RemoteAgent) -> Any:
     pytest.fail("nobody awaits it")
 
@@ -205,9 +222,16 @@ async def coroutine_factory(_: RemoteAgent) -> Any:
         (lambda _: None, r"The factory returned None instead of an instance of acp_bindings\.v1\.Client\."),
         (lambda _: Client, r"The factory returned <class .*Client'> instead of an instance"),
         (coroutine_factory, r"The factory is a coroutine function\. It must be an ordinary one"),
+        (Unconnected(), r"^Pass the class Unconnected itself, or a function that returns the Unconnected"),
+        (
+            Unconnected,
+            r"^Unconnected must take one argument, the RemoteAgent that it may call: Unconnected\(\) takes no",
+        ),
+        (lambda: None, r"<lambda> must take one argument, the RemoteAgent that it may call: "),
+        (Incomplete, r"^Can't instantiate abstract class Incomplete"),
     ],
 )
-async def test_a_factory_that_returns_no_handler_is_an_error_at_once(factory: Any, said: str) -> None:
+async def test_a_factory_that_makes_no_handler_is_an_error_at_once(factory: Any, said: str) -> None:
     with pytest.raises(TypeError, match=said):
         async with connect_in_process(PlainAgent, factory):
             pytest.fail("it was connected")
