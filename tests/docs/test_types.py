@@ -34,6 +34,11 @@ def test_mypy_strict_accepts_the_programs(programs: Path) -> None:
     _run(command, programs)
 
 
+def test_pyright_accepts_the_programs(programs: Path) -> None:
+    """With its default settings, which are those of many editors."""
+    _run([sys.executable, "-m", "pyright", "--pythonpath", sys.executable, "."], programs)
+
+
 def test_ruff_accepts_the_programs(programs: Path) -> None:
     ruff = [sys.executable, "-m", "ruff"]
     _run([*ruff, "check", "--quiet", "--isolated", "--target-version=py311", *RULES, "."], programs)
