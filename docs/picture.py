@@ -18,7 +18,15 @@ from typing import Any
 
 from acp_bindings import v1
 from acp_kit.agent import Sessions
-from acp_kit.client import FileHandlers, PermissionHandlers, PermissionPolicy, UpdateHandlers, Workspace, allow
+from acp_kit.client import (
+    FileHandlers,
+    PermissionHandlers,
+    PermissionPolicy,
+    UpdateHandlers,
+    Workspace,
+    allow,
+    client_capabilities,
+)
 from acp_kit.content import diff
 from acp_runtime import Options
 
@@ -108,8 +116,7 @@ async def record(folder: Path) -> list[Arrow]:
         return EditorClient(agent, folder)
 
     async with v1.connect_in_process(PoetAgent, client, options=Options(on_frame=on_frame)) as agent:
-        fs = v1.FileSystemCapabilities(read_text_file=True, write_text_file=True)
-        await agent.initialize(protocol_version=1, client_capabilities=v1.ClientCapabilities(fs=fs))
+        await agent.initialize(protocol_version=1, client_capabilities=client_capabilities(agent.handler))
         session = await agent.session_new(cwd=str(folder), mcp_servers=[])
         sent.clear()
         prompt = v1.ContentBlockText(text="Finish poem.txt")

@@ -23,6 +23,7 @@ from acp_kit.client import (
     UpdateHandlers,
     Workspace,
     allow,
+    client_capabilities,
     open_session,
 )
 
@@ -93,8 +94,7 @@ async def chat(command: list[str], prompts: list[str], *, grant_all: bool) -> No
         Terminals(Path.cwd()) as terminals,
         v1.spawn_agent(lambda agent: TerminalClient(agent, terminals, permissions), *command) as agent,
     ):
-        fs = v1.FileSystemCapabilities(read_text_file=True, write_text_file=True)
-        await agent.initialize(protocol_version=1, client_capabilities=v1.ClientCapabilities(fs=fs, terminal=True))
+        await agent.initialize(protocol_version=1, client_capabilities=client_capabilities(agent.handler))
         async with open_session(agent, cwd=Path.cwd()) as session:
             said = iter(prompts)
             while text := next(said, "") if prompts else await lines.ask("\n> "):

@@ -19,7 +19,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from acp_kit.client.handlers import FileHandlers, PermissionHandlers, TerminalHandlers, UpdateHandlers
+    from acp_kit.client.handlers import (
+        FileHandlers,
+        PermissionHandlers,
+        TerminalHandlers,
+        UpdateHandlers,
+        client_capabilities,
+    )
     from acp_kit.client.messages import Compaction, Message
     from acp_kit.client.permissions import PermissionPolicy, allow, ask, reject
     from acp_kit.client.sessions import ClientSession, count_unknown, deliver_update, find_session, open_session
@@ -46,6 +52,7 @@ __all__ = [
     "Workspace",
     "allow",
     "ask",
+    "client_capabilities",
     "count_unknown",
     "deliver_update",
     "find_session",
@@ -70,6 +77,7 @@ _MODULES = {
     "Workspace": "workspace",
     "allow": "permissions",
     "ask": "permissions",
+    "client_capabilities": "handlers",
     "count_unknown": "sessions",
     "deliver_update": "sessions",
     "find_session": "sessions",

@@ -7,6 +7,8 @@
             self.terminals = terminals
             self.permissions = PermissionPolicy(ask=self.show_dialog)
 
+    await agent.initialize(protocol_version=1, client_capabilities=client_capabilities(agent.handler))
+
 List them before `Client`. They are for `acp_bindings.v1`. Type checkers refuse them for a client of another profile.
 """
 
@@ -88,3 +90,19 @@ class PermissionHandlers:
     async def session_request_permission(self, request: v1.RequestPermissionRequest, /) -> v1.RequestPermissionResponse:
         """Return the decision about a tool call."""
         return await self.permissions.session_request_permission(request)
+
+
+def client_capabilities(handler: v1.Client) -> v1.ClientCapabilities:
+    """Return what to advertise in `initialize` for a client that has `FileHandlers` or `TerminalHandlers` as bases.
+
+    It advertises the files if the workspace serves them, and terminals. What else your client can do, add with
+    `.model_copy(update={...})`.
+
+    Args:
+        handler: the client, such as `agent.handler` of the proxy.
+    """
+    from acp_bindings.v1 import ClientCapabilities
+    from acp_runtime import ABSENT
+
+    files = handler.workspace.capabilities() if isinstance(handler, FileHandlers) else ABSENT
+    return ClientCapabilities(fs=files, terminal=isinstance(handler, TerminalHandlers) or ABSENT)

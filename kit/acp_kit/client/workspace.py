@@ -10,7 +10,7 @@
         async def fs_write_text_file(self, request: WriteTextFileRequest) -> WriteTextFileResponse:
             return await self.workspace.fs_write_text_file(request)
 
-Pass `workspace.capabilities()` to `initialize`.
+Pass `workspace.capabilities()` to `initialize`, or use `FileHandlers` and `client_capabilities`.
 """
 
 from __future__ import annotations

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import cast
 
 import pytest
 
@@ -10,6 +11,7 @@ from acp_bindings.v1 import (
     Agent,
     Client,
     ClientCapabilities,
+    FileSystemCapabilities,
     InitializeRequest,
     InitializeResponse,
     NewSessionRequest,
@@ -22,7 +24,16 @@ from acp_bindings.v1 import (
     ToolCallUpdate,
     connect_in_process,
 )
-from acp_kit.client import FileHandlers, PermissionHandlers, PermissionPolicy, TerminalHandlers, Terminals, Workspace
+from acp_kit.client import (
+    FileHandlers,
+    PermissionHandlers,
+    PermissionPolicy,
+    TerminalHandlers,
+    Terminals,
+    UpdateHandlers,
+    Workspace,
+    client_capabilities,
+)
 
 
 class _UsingAgent(Agent):
@@ -68,9 +79,32 @@ async def test_a_client_needs_no_handlers_of_its_own(tmp_path: Path, caplog: pyt
         Terminals(tmp_path) as terminals,
         connect_in_process(_UsingAgent, lambda agent: _KitClient(agent, tmp_path, terminals)) as agent,
     ):
-        capabilities = ClientCapabilities(fs=Workspace(tmp_path).capabilities(), terminal=True)
-        await agent.initialize(protocol_version=1, client_capabilities=capabilities)
+        await agent.initialize(protocol_version=1, client_capabilities=client_capabilities(agent.handler))
         await agent.session_new(cwd=str(tmp_path), mcp_servers=[])
         turn = await agent.session_prompt(session_id="s", prompt=[])
     assert turn.meta == {"used": ["text", 0, "hello\n", "cancelled"]}
     assert caplog.text == ""
+
+
+class _Reader(UpdateHandlers, FileHandlers, PermissionHandlers, Client):
+    def __init__(self, root: Path) -> None:
+        self.workspace = Workspace(root, read_only=True)
+
+
+class _Runner(UpdateHandlers, TerminalHandlers, PermissionHandlers, Client):
+    pass
+
+
+class _Viewer(UpdateHandlers, PermissionHandlers, Client):
+    pass
+
+
+async def test_a_client_advertises_what_its_bases_serve(tmp_path: Path) -> None:
+    async with Terminals() as terminals:
+        client = _KitClient(cast("RemoteAgent", None), tmp_path, terminals)
+        files = FileSystemCapabilities(read_text_file=True, write_text_file=True)
+        assert client_capabilities(client) == ClientCapabilities(fs=files, terminal=True)
+    reading = FileSystemCapabilities(read_text_file=True, write_text_file=False)
+    assert client_capabilities(_Reader(tmp_path)) == ClientCapabilities(fs=reading)
+    assert client_capabilities(_Runner()) == ClientCapabilities(terminal=True)
+    assert client_capabilities(_Viewer()) == ClientCapabilities()

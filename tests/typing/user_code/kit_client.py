@@ -27,6 +27,7 @@ from acp_kit.client import (
     Workspace,
     allow,
     ask,
+    client_capabilities,
     reject,
 )
 
@@ -76,6 +77,7 @@ async def main(root: Path) -> None:
         Terminals(root, inherit_env=["PATH"], shell=True) as terminals,
         spawn_agent(lambda agent: Everything(agent, root, terminals), "agent") as agent,
     ):
-        fs = assert_type(Workspace(root).capabilities(), FileSystemCapabilities)
-        await agent.initialize(protocol_version=1, client_capabilities=ClientCapabilities(fs=fs, terminal=True))
+        assert_type(Workspace(root).capabilities(), FileSystemCapabilities)
+        capabilities = assert_type(client_capabilities(agent.handler), ClientCapabilities)
+        await agent.initialize(protocol_version=1, client_capabilities=capabilities)
         await terminals.release_session("s")
