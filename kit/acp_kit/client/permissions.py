@@ -19,7 +19,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from logging import getLogger
-from typing import TypeAlias
+from typing import TypeAlias, cast
 from weakref import WeakValueDictionary
 
 from acp_bindings.v1 import (
@@ -85,7 +85,7 @@ class PermissionPolicy:
     """
 
     def __init__(self, *rules: Rule, ask: Ask | None = None, known_tool_call: KnownToolCall | None = None) -> None:
-        for rule in rules:
+        for rule in cast("tuple[object, ...]", rules):
             if not isinstance(rule, Rule):
                 raise TypeError(
                     f"{rule!r} is not a rule. Pass allow(...), ask(...) or reject(...), or a callback as ask=."
