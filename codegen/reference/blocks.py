@@ -1,4 +1,6 @@
-"""Writes the blocks of Python: the call of a method, its handler, and what advertises its capability."""
+"""Writes the blocks of Python: the call of a method, its handler, what advertises its capability, and the members of
+unions, which are made with the class of the member.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +8,7 @@ from pathlib import Path
 
 from codegen.emit.formatting import formatted
 from codegen.emit.rendering import Templates
-from codegen.ir import Method, Schema
+from codegen.ir import Method, Model, Schema
 from codegen.read.methods import ADVERTISED_IN
 from codegen.reference.examples import Examples, Object, Value
 from codegen.reference.written import as_python, keywords, models_in
@@ -14,6 +16,11 @@ from codegen.reference.written import as_python, keywords, models_in
 OTHER = {"agent": "client", "client": "agent"}
 _STYLE = Path(__file__).with_name("block_style.toml")
 _TEMPLATES = Templates(Path(__file__).with_name("templates"), trim_blocks=True, lstrip_blocks=True)
+
+
+def is_member(model: Model) -> bool:
+    """Whether a property with one fixed value tells the model apart in a union."""
+    return any(each.tag is not None for each in model.fields)
 
 
 class Blocks:
@@ -29,11 +36,17 @@ class Blocks:
             for role in method.handled_by
             for kind, source in self._of(method, role).items()
         }
+        members = [each for each in schema.definitions.values() if isinstance(each, Model)]
+        sources |= {f"{each.name}.py": self._member(each) for each in members if is_member(each)}
         self._texts = {name: text.strip() for name, text in formatted(sources, _STYLE).items()}
 
     def text(self, method: Method, role: str, kind: str) -> str:
         """Return a block: a `call`, a handler (`handle`), or a `capability`; empty if there is none."""
         return self._texts.get(f"{method.constant}-{role}-{kind}.py", "")
+
+    def member(self, name: str) -> str:
+        """Return the block that makes a member of a union; empty for other types."""
+        return self._texts.get(f"{name}.py", "")
 
     def _of(self, method: Method, role: str) -> dict[str, str]:
         found = {"call": self._call(method, role), "handle": self._handle(method, role)}
@@ -61,6 +74,10 @@ class Blocks:
             assert isinstance(inner, Object)
             example = inner
         return self._render("capability.py.jinja", {*models_in(example)}, value=as_python(example), model=example.model)
+
+    def _member(self, model: Model) -> str:
+        example = self._examples.of(model.name)
+        return self._render("member.py.jinja", {*models_in(example)}, value=as_python(example))
 
     def _render(self, template: str, names: set[str], **values: object) -> str:
         return _TEMPLATES.render(template, profile=self._profile, names=sorted(names), other=OTHER, **values)

@@ -49,8 +49,8 @@ def reference_pages(schemas: Mapping[Profile, Schema]) -> dict[str, str]:
     choices = read_choices()
     places = find_places(schema, choices.pages)
     examples = Examples(schema, choices)
-    sections = Sections(schema, places, examples)
     blocks = Blocks(profile.name, schema, examples)
+    sections = Sections(schema, places, examples, blocks)
     pages: dict[str, str] = {}
     for method in schema.methods:
         own = list(sections.on(method_file(method)))

@@ -9,6 +9,7 @@ from typing import Any
 from acp_runtime.models.names import wire_name
 from codegen.diff.compare.shapes import shape_of
 from codegen.ir import Alias, Definition, Field, Model, Schema, Union
+from codegen.reference.blocks import Blocks
 from codegen.reference.examples import META, Examples
 from codegen.reference.places import Place, mentioned
 from codegen.reference.texts import TypeTexts, description, presence
@@ -45,6 +46,7 @@ class Section:
         is_open: whether a model keeps properties that the schema doesn't have.
         used_by: links to the types that it is a part of, unless they are many.
         example: JSON.
+        python: how a member of a union is made.
     """
 
     name: str
@@ -59,15 +61,17 @@ class Section:
     is_open: bool = False
     used_by: tuple[str, ...] = ()
     example: str = ""
+    python: str = ""
 
 
 class Sections:
     """Makes the sections of one schema."""
 
-    def __init__(self, schema: Schema, places: dict[str, Place], examples: Examples) -> None:
+    def __init__(self, schema: Schema, places: dict[str, Place], examples: Examples, blocks: Blocks) -> None:
         self._schema = schema
         self._places = places
         self._examples = examples
+        self._blocks = blocks
         self._texts = TypeTexts(places)
         self._users: dict[str, dict[str, None]] = {}
         for user in places:
@@ -97,6 +101,7 @@ class Sections:
         return Section(
             **common,
             kind="model",
+            python=self._blocks.member(name),
             is_open=found.is_open,
             base=self._texts.link(found.base) if found.base else "",
             tag=next((f'"{each.wire}": "{each.tag}"' for each in found.fields if each.tag is not None), ""),

@@ -90,9 +90,16 @@ def presence(field: Field) -> str:
 
 
 def description(text: str) -> str:
-    """Return upstream's description of something as Markdown. Descriptions of members become a list."""
-    parts = text.strip().split("\n\n")
-    return "\n\n".join(_as_item(part) if _is_member(part) else part for part in parts)
+    """Return upstream's description of something as Markdown. Descriptions of members become a list.
+
+    They come last, so a paragraph behind one belongs to it.
+    """
+    parts: list[str] = []
+    for part in text.strip().split("\n\n"):
+        is_member = _is_member(part)
+        is_inside = is_member or (bool(parts) and parts[-1].startswith(("- `", "  ")))
+        parts.append(("- " if is_member else "  " if is_inside else "") + (_indented(part) if is_inside else part))
+    return "\n\n".join(parts)
 
 
 def first_sentence(text: str) -> str:
@@ -117,5 +124,5 @@ def _is_member(part: str) -> bool:
     return part.startswith("`") and "`: " in part.partition("\n")[0]
 
 
-def _as_item(part: str) -> str:
-    return "- " + part.replace("\n", "\n  ")
+def _indented(part: str) -> str:
+    return part.replace("\n", "\n  ")

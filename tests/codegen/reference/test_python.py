@@ -14,7 +14,7 @@ import pytest
 
 from acp_bindings.v1 import connect_in_process
 from acp_runtime import Options
-from codegen.ir import Method
+from codegen.ir import Method, Model
 from tests.support.codegen.reference import Block, blocks, pages, schema
 from tests.support.paths import ROOT
 
@@ -47,6 +47,23 @@ def test_each_capability_block_advertises_the_capability_of_its_method() -> None
         names = [_names(block) for block in _of(method, BLOCKS)]
         found = [each[key] for each in names for key in ("capabilities", "response") if key in each]
         assert [_has(method, each) for each in found] == [True] * (method.capability is not None)
+
+
+def test_the_python_of_each_member_of_a_union_makes_its_json() -> None:
+    json_of = {(each.page, each.heading): each.text for each in blocks("json")}
+    made = {each.heading: (each, _names(each).get("example")) for each in BLOCKS}
+    models = [each for each in schema().definitions.values() if isinstance(each, Model)]
+    members = {each.name for each in models if any(field.tag is not None for field in each.fields)}
+    found = {name: each for name, each in made.items() if each[1] is not None}
+    assert found.keys() == members
+    for block, example in found.values():
+        assert json.loads(example.model_dump_json()) == json.loads(json_of[block.page, block.heading])
+
+
+def test_a_paragraph_about_a_value_belongs_to_it() -> None:
+    text = pages()["types_other.md"]
+    assert "- `cancelled`: The turn was cancelled" in text
+    assert "\n\n  This stop reason MUST be returned when the client sends a `session/cancel`\n  notification" in text
 
 
 def _has(method: Method, advertised: Any) -> bool:
