@@ -256,7 +256,8 @@ class Remote:
             return self._channel.supports(method)
         found = self.requests.get(method) or self.notifications.get(method) or self._by_old_name(method)
         if found is None:
-            raise ValueError(f"This peer has no method {method!r}. Pass a wire name, such as 'session/load'.")
+            names = ", ".join(sorted({**self.requests, **self.notifications}))
+            raise ValueError(f"This peer has no method {method!r}. Pass a name on the wire, one of: {names}.")
         return self._channel.supports(found)
 
     def _by_old_name(self, wire: str) -> AnyMethod | None:

@@ -51,7 +51,7 @@ def test_each_capability_block_advertises_the_capability_of_its_method() -> None
 
 def test_the_python_of_each_member_of_a_union_makes_its_json() -> None:
     json_of = {(each.page, each.heading): each.text for each in blocks("json")}
-    made = {each.heading: (each, _names(each).get("example")) for each in BLOCKS}
+    made: dict[str, tuple[Block, Any]] = {each.heading: (each, _names(each).get("example")) for each in BLOCKS}
     models = [each for each in schema().definitions.values() if isinstance(each, Model)]
     members = {each.name for each in models if any(field.tag is not None for field in each.fields)}
     found = {name: each for name, each in made.items() if each[1] is not None}
