@@ -74,7 +74,9 @@ class HistoryStore(Protocol):
         ...
 
     async def rename(self, session_id: str, title: str | None) -> None:
-        """Change the title of a session. None removes it.
+        """Change the title of a session in the history. None removes it.
+
+        The client isn't told. For an open session, `Session.send` with a `SessionUpdateSessionInfoUpdate` does both.
 
         Raises:
             UnknownSession: there is no such session.
