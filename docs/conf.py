@@ -25,6 +25,7 @@ extensions = [
     "sphinx_llm.txt",
     "repository_links",
     "markdown_docstrings",
+    "short_signatures",
     "check_site",
 ]
 exclude_patterns = ["_ext"]

@@ -15,13 +15,18 @@ CONF = """
 import sys
 sys.path[:0] = [{extensions!r}, "."]
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "repository_links", "markdown_docstrings",
-              "check_site"]
+              "short_signatures", "check_site", "sphinx_markdown_builder"]
 html_theme = "basic"
 repository_url = "https://example.org/project"
 project = "small"
 copyright = ""
 """
 MODULE = '''
+from acp_bindings.v1 import ContentBlock
+
+def say(*, content: str | ContentBlock) -> None:
+    """Say it."""
+
 def answer(limit: int) -> int:
     """Return `limit` or less, see [the rules](https://example.org/rules):
 
@@ -52,10 +57,21 @@ def docs(tmp_path: Path) -> Path:
     return folder
 
 
-def build(docs: Path, page: str) -> subprocess.CompletedProcess[str]:
+def build(docs: Path, page: str, builder: str = "html") -> subprocess.CompletedProcess[str]:
     """Build a site of one page, as `make docs` does."""
     (docs / "index.md").write_text(dedent(page), "utf-8")
-    command = [sys.executable, "-m", "sphinx", "--quiet", "--fail-on-warning", "--keep-going", ".", "../site"]
+    command = [
+        sys.executable,
+        "-m",
+        "sphinx",
+        "--quiet",
+        "--fail-on-warning",
+        "--keep-going",
+        "-b",
+        builder,
+        ".",
+        "../site",
+    ]
     return subprocess.run(command, cwd=docs, capture_output=True, text=True, timeout=120, check=False)
 
 
@@ -97,3 +113,18 @@ def test_faults_of_built_pages_fail(docs: Path) -> None:
         "WARNING: index.html links to missing.html, which doesn't exist",
         "WARNING: index.html links to search.html#nowhere, which doesn't exist",
     ]
+
+
+@pytest.mark.slow
+def test_signatures_name_the_unions_and_mark_keyword_only_arguments_in_markdown(docs: Path) -> None:
+    page = """\
+        # Home
+
+        ```{eval-rst}
+        .. autofunction:: small.say
+        ```
+        """
+    done = build(docs, page, "markdown")
+    assert (done.returncode, done.stderr) == (0, "")
+    text = (docs.parent / "site" / "index.md").read_text("utf-8")
+    assert r"say(\*, content: str | ContentBlock) → None" in text

@@ -1,0 +1,46 @@
+"""Signatures name the unions of the protocol, such as `ContentBlock`, instead of listing their members.
+
+The Markdown builder knows no abbreviations, and Sphinx makes one of the `*` before keyword-only arguments.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Annotated, get_origin
+
+from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.util.typing import stringify_annotation
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    """Register the extension."""
+    app.connect("autodoc-process-signature", _shorten)
+    app.add_node(nodes.abbreviation, override=True, markdown=(_nothing, _nothing))
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
+
+
+def _shorten(
+    _app: Sphinx, _what: str, _name: str, _obj: object, _options: object, signature: str | None, returns: str | None
+) -> tuple[str | None, str | None]:
+    """Return a signature and its result with the names of unions."""
+    return _named(signature), _named(returns)
+
+
+def _named(text: str | None) -> str | None:
+    for members, union in _unions().items() if text and "Annotated[" in text else ():
+        text = text.replace(members, union) if text else text
+    return text
+
+
+@cache
+def _unions() -> dict[str, str]:
+    """The names of the unions by their text in a signature."""
+    from acp_bindings import v1
+
+    unions = {name: getattr(v1, name) for name in v1.__all__ if get_origin(getattr(v1, name)) is Annotated}
+    return {stringify_annotation(union, "smart", short_literals=True): name for name, union in unions.items()}
+
+
+def _nothing(_translator: object, _node: nodes.Node) -> None:
+    """Write no markup, only the text inside."""
