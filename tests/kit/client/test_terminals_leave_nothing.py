@@ -59,7 +59,8 @@ async def _fifty(command: list[str]) -> AsyncIterator[tuple[Terminals, str]]:
 @pytest.mark.parametrize("command", FIFTY.values(), ids=FIFTY.keys())
 async def test_fifty_descendants_end_with_the_terminals(marker: str, command: list[str]) -> None:
     async with _fifty(command):
-        assert len(alive(marker)) >= 50
+        while len(alive(marker)) < 50:  # for a moment, a process that starts a program has no environment
+            await asyncio.sleep(0)
     assert not alive(marker)
 
 
