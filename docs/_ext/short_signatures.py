@@ -8,7 +8,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Annotated, get_origin
 
-from docutils import nodes
+from docutils import nodes  # type: ignore[import-untyped]  # mypy brings no stubs of it
 from sphinx.application import Sphinx
 from sphinx.util.typing import stringify_annotation
 
