@@ -46,7 +46,7 @@ class Side(Generic[RemoteT]):
         given: object = factory
         if isinstance(given, Handler):
             name = type(given).__name__
-            raise TypeError(f"Pass the class {name} itself, or a function that returns the {name}, not an instance.")
+            raise TypeError(f"Pass the class {name}, or a function that makes its instance, not an instance.")
         try:
             handler = factory(remote)
         except TypeError as error:

@@ -222,7 +222,7 @@ async def coroutine_factory(_: RemoteAgent) -> Any:
         (lambda _: None, r"The factory returned None instead of an instance of acp_bindings\.v1\.Client\."),
         (lambda _: Client, r"The factory returned <class .*Client'> instead of an instance"),
         (coroutine_factory, r"The factory is a coroutine function\. It must be an ordinary one"),
-        (Unconnected(), r"^Pass the class Unconnected itself, or a function that returns the Unconnected"),
+        (Unconnected(), r"^Pass the class Unconnected, or a function that makes its instance, not an instance\."),
         (
             Unconnected,
             r"^Unconnected must take one argument, the RemoteAgent that it may call: Unconnected\(\) takes no",
