@@ -1,4 +1,4 @@
-"""The guides to frameworks: their agents work. `make lint` also checks their types, in framework_types.py.
+"""The guides to frameworks: their agents work. `make lint` also checks their types, in page_types.py.
 
 The frameworks are in an environment of their own, because they are heavy. `frameworks/agents.py` runs there.
 """
@@ -33,4 +33,4 @@ def test_the_agents_of_the_guides_work_with_a_client(environment: Path, tmp_path
 def test_ruff_accepts_the_agents(tmp_path: Path) -> None:
     for name, text in programs().items():
         (tmp_path / name).write_text(text, "utf-8")
-    run([sys.executable, "-m", "ruff", "check", "--isolated", "--target-version=py311", *RULES, "."], tmp_path, {})
+    run([sys.executable, "-m", "ruff", "check", "--isolated", "--target-version=py311", *RULES, "."], tmp_path)

@@ -135,7 +135,7 @@ def test_lint_runs_every_tool_and_fails_if_any_failed(machine: Machine) -> None:
         "check-jsonschema",
         "codespell_lib",
         "pytest -q tests/typing/public_types.py",
-        "pytest -q tests/docs/framework_types.py",
+        "pytest -q tests/docs/page_types.py",
     }
     machine.command("python", "", ".venv/bin")
     assert machine.run("make", "lint").returncode == 0
