@@ -106,7 +106,9 @@ class ClientSession:
         if self._is_closed:
             raise RuntimeError("The session is closed. Open it again with `open_session(..., load=session.id)`.")
         if self._turn is not None:
-            raise RuntimeError("The last turn of this session has not ended. Leave its block first, or open a session.")
+            raise RuntimeError(
+                "The last turn of this session has not ended. Leave its block first, or open another session."
+            )
         chunk = like(self.agent, SessionUpdateUserMessageChunk)
         chunks = [chunk(content=block) for block in turn.blocks]
         self._turn = turn
@@ -180,7 +182,8 @@ async def open_session(
 ) -> AsyncGenerator[ClientSession]:
     """Open a session with an agent, and close it at the end of the block if the agent can close sessions.
 
-    `Client.session_update` has to call `deliver_update`.
+    `Client.session_update` has to call `deliver_update`, as that of `UpdateHandlers` does. Otherwise the state stays
+    empty, and turns have no updates.
 
     Args:
         agent: the proxy of the agent, after `initialize`.
