@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import argparse
 import difflib
+import re
 import sys
 from collections.abc import Iterator, Sequence
+from io import TextIOWrapper
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from acp_kit.extras import require
-from acp_kit.migrate.files import File, find, write
+from acp_kit.migrate.files import Changed, File, find, write
 from acp_kit.migrate.names import STABLE, UNSTABLE, load
 
 if TYPE_CHECKING:
@@ -43,17 +45,31 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         require("python -m acp_kit.migrate", "migrate", "libcst")
         paths = [*find(options.paths)]
-    except (ImportError, FileNotFoundError) as error:
+    except (ImportError, OSError) as error:
         return _complain(str(error))
-    return _run(paths, write_them=options.write, profile=UNSTABLE if options.unstable else STABLE)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+    try:
+        return _run(paths, write_them=options.write, profile=UNSTABLE if options.unstable else STABLE)
+    except KeyboardInterrupt:
+        return _complain("interrupted; each file is either rewritten or as it was. Run this again on all of them.")
+    except BrokenPipeError:  # such as `| head`
+        sys.stdout = None
+        return 2
 
 
 def _run(paths: Sequence[Path], *, write_them: bool, profile: str) -> int:
     from acp_kit.migrate.migration import migrate
 
     failed = 0
+    unwritten: list[Result] = []
     files: list[File] = []
     for path in paths:
+        if path.suffix == ".ipynb":
+            failed += 1
+            _complain(f"{path} is a notebook: export it as a Python file first")
+            continue
         try:
             files.append(File(path, path.read_bytes()))
         except OSError as error:
@@ -69,11 +85,15 @@ def _run(paths: Sequence[Path], *, write_them: bool, profile: str) -> int:
                 sys.stdout.writelines(_diff(result))
                 continue
             try:
-                write(result.file.path, result.content)
+                write(result.file, result.content)
+            except Changed:
+                unwritten.append(result)
+                _complain(f"{result.file.path} is left as it is: it has changed since it was read")
             except OSError as error:
-                failed += 1
+                unwritten.append(result)
                 _complain(f"{result.file.path} can't be written: {error.strerror}")
-    _summarize(results, write_them=write_them)
+    failed += len(unwritten)
+    _summarize([each for each in results if each not in unwritten], write_them=write_them)
     return 2 if failed else 1 if any(each.todos for each in results) else 0
 
 
@@ -85,7 +105,8 @@ def _diff(result: Result) -> Iterator[str]:
 
 
 def _lines(content: bytes, encoding: str) -> list[str]:
-    return content.decode(encoding, "replace").replace("\r\n", "\n").splitlines(keepends=True)
+    text = content.decode(encoding, "replace").replace("\r\n", "\n")
+    return [each for each in re.split(r"(?<=\n)", text) if each]  # `splitlines` would split at form feeds, too
 
 
 def _summarize(results: Sequence[Result], *, write_them: bool) -> None:

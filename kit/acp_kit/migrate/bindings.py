@@ -13,8 +13,9 @@ def imported(module: cst.Module) -> dict[str, str]:
     found: dict[str, str] = {}
     for node in m.findall(module, m.ImportFrom()):
         if isinstance(node, cst.ImportFrom) and not isinstance(node.names, cst.ImportStar):
+            path = f"{'.' * len(node.relative)}{dotted(node.module)}"
             for each in node.names:
-                found[each.evaluated_alias or each.evaluated_name] = f"{dotted(node.module)}.{each.evaluated_name}"
+                found[each.evaluated_alias or each.evaluated_name] = f"{path}.{each.evaluated_name}"
     return found
 
 

@@ -95,6 +95,18 @@ class Uses(cst.CSTVisitor):
     def visit_Del(self, node: cst.Del) -> None:
         self.bound |= {*names_in(node)}
 
+    def visit_MatchAs(self, node: cst.MatchAs) -> None:
+        self.bound |= {*names_in(node.name)} if node.name else set()
+
+    def visit_MatchStar(self, node: cst.MatchStar) -> None:
+        self.bound |= {*names_in(node.name)} if node.name else set()
+
+    def visit_MatchMapping(self, node: cst.MatchMapping) -> None:
+        self.bound |= {*names_in(node.rest)} if node.rest else set()
+
+    def visit_NameItem(self, node: cst.NameItem) -> None:
+        self.bound |= {*names_in(node)}
+
     def visit_AsName(self, node: cst.AsName) -> None:
         self.bound |= {*names_in(node)}
 
@@ -183,7 +195,7 @@ class _Returns(cst.CSTVisitor):
         return False
 
     def visit_Return(self, node: cst.Return) -> None:
-        self.empty = self.empty or node.value is None or m.matches(node.value, m.Name("None"))
+        self.empty = self.empty or node.value is None or _without_result(node.value, _RESULT) is not node.value
 
 
 class _Filled(cst.CSTTransformer):
@@ -195,9 +207,25 @@ class _Filled(cst.CSTTransformer):
         return False
 
     def leave_Return(self, original_node: cst.Return, updated_node: cst.Return) -> cst.Return:
-        if original_node.value is None or m.matches(original_node.value, m.Name("None")):
+        if original_node.value is None or updated_node.value is None:
             return updated_node.with_changes(value=self._value, whitespace_after_return=cst.SimpleWhitespace(" "))
-        return updated_node
+        return updated_node.with_changes(value=_without_result(updated_node.value, self._value))
+
+
+_RESULT = cst.Name("result")
+
+
+def _without_result(node: cst.BaseExpression, result: cst.BaseExpression) -> cst.BaseExpression:
+    """Return an expression with a result where it can be seen to be None."""
+    if m.matches(node, m.Name("None")):
+        return result
+    if isinstance(node, cst.IfExp):
+        body, orelse = _without_result(node.body, result), _without_result(node.orelse, result)
+        return node if body is node.body and orelse is node.orelse else node.with_changes(body=body, orelse=orelse)
+    if isinstance(node, cst.BooleanOperation) and isinstance(node.operator, cst.Or):
+        right = _without_result(node.right, result)
+        return node if right is node.right else node.with_changes(right=right)
+    return node
 
 
 def _falls_through(body: cst.BaseSuite) -> bool:

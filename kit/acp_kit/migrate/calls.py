@@ -24,6 +24,16 @@ _DISTINCTIVE = {
     *("release_terminal", "wait_for_terminal_exit", "kill_terminal", "create_elicitation", "complete_elicitation"),
 }
 
+_DUMP = "This gives the names of JSON, such as `toolCallId`; with `by_alias=False`, those of fields."
+# From which positional argument on `acp` 0.12 has another order than older versions.
+_REORDERED = {
+    **dict.fromkeys(["prompt", "set_session_mode", "request_permission", "write_text_file", "read_text_file"], 1),
+    **dict.fromkeys(["new_session", "load_session", "fork_session", "resume_session"], 2),
+    "create_terminal": 1,
+}
+# Parameters that few functions of other libraries have.
+_TELLING = {"session_id", "protocol_version", "client_capabilities"}
+
 
 def request_class(context: Context, method: Method) -> str:
     """Return the name of the params of a method; "" if the profile doesn't have the method."""
@@ -42,16 +52,20 @@ def method_call(context: Context, original: cst.Call, call: cst.Call) -> cst.Bas
     if name == "to_error_obj" and not call.args and dotted(old.value):
         error = cst.Module([]).code_for_node(new.value)
         return cst.parse_expression(f'{{"code": {error}.code, "message": {error}.message, "data": {error}.data}}')
+    if name == "model_dump" and context.resolver.is_model(old.value) and "by_alias" not in arguments(call.args):
+        context.todo(_DUMP)
+        return None
     kind = context.resolver.value(old.value)
     if m.matches(old.value, m.Call(func=m.Name("super"))):
         if any(name in methods for methods in context.names.methods.values()):
             context.todo("Pass the request object to the method of the base class.")
         return None
     if kind is None:
-        if name in _DISTINCTIVE and context.todos:
-            role = "agent" if name in context.names.methods["agent"] else "client"
-            here = context.names.methods[role][name].new
-            context.todo(f"`{name}` is `{here}`. A connection takes keywords, a handler one request object.")
+        method = _likely_method(context, old, call)
+        right = method is not None and method.new == name and all(each.keyword for each in call.args)
+        if method is not None and context.todos and not right:
+            renaming = "" if name == method.new else f"`{name}` is `{method.new}`. "
+            context.todo(f"{renaming}A connection takes keywords, a handler one request object.")
         return None
     if name in ("ext_method", "ext_notification"):
         return _extension(context, kind, call, new)
@@ -67,11 +81,33 @@ def method_call(context: Context, original: cst.Call, call: cst.Call) -> cst.Bas
     return _on_connection(context, method, call, new)
 
 
+def _check_order(context: Context, method: Method, call: cst.Call) -> None:
+    """Mark a call with positional arguments that mean something else in older versions of `acp`."""
+    positional = sum(each.keyword is None for each in call.args)
+    if positional >= _REORDERED.get(method.old, positional + 1):
+        context.todo("Check which argument is which: older versions of `acp` have another order.")
+
+
+def _likely_method(context: Context, func: cst.Attribute, call: cst.Call) -> Method | None:
+    """Return the method of the protocol that a call of an unknown object seems to be."""
+    name = func.attr.value
+    guess = context.resolver.guess(func.value)
+    if guess is not None and name in context.names.methods[guess.role]:
+        return context.names.methods[guess.role][name]
+    for methods in context.names.methods.values():
+        method = methods.get(name)
+        given = arguments(call.args)
+        if method is not None and (name in _DISTINCTIVE or ({*given} & _TELLING and {*given} <= {*method.params})):
+            return method
+    return None
+
+
 def _on_connection(context: Context, method: Method, call: cst.Call, func: cst.Attribute) -> cst.BaseExpression | None:
     args = as_keywords(call.args, method.params)
     if args is None or method.old == "create_elicitation" or any(each.star for each in args):
         context.todo(f"`{method.new}` takes keywords only, and further ones as `meta={{...}}`.")
         return renamed(context, call, func, method)
+    _check_order(context, method, call)
     given = [each for each in args if not is_none(each.value)]
     known = _known(context, method, given)
     if method.old == "set_config_option" and not _option_class(context, arguments(known).get("value")).endswith("Id"):
@@ -126,6 +162,8 @@ def _on_handler(
     if args is None or not cls or any(each.star for each in args) or method.old == "create_elicitation":
         context.todo(f"`{method.new}` takes one request object.")
         return renamed(context, call, func, method)
+    if params is method.params:
+        _check_order(context, method, call)
     given = [each for each in args if not is_none(each.value)]
     known = _known(context, method, given)
     built = relist(call.with_changes(func=context.name(cls), lpar=[], rpar=[]), known)

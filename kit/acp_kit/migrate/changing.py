@@ -7,13 +7,14 @@ from libcst import matchers as m
 
 from acp_kit.migrate.context import Context
 
-_HINT = "Models can't be changed: use `model.model_copy(update={...})`, or pass this to the constructor."
+CANT_CHANGE = "Models can't be changed: use `model.model_copy(update={...})`, or pass this to the constructor."
 
 
 def assignment(context: Context, original: cst.Assign, node: cst.Assign) -> cst.Assign:
     """Return an assignment that replaces a model by a changed copy, if it sets a field of one.
 
-    Only a model that was made in the same function is replaced, because nobody else has it.
+    Only a model that was made in the same function and is not used elsewhere yet is replaced. Otherwise, what refers to
+    it would not see the change.
     """
     if len(node.targets) != 1 or not isinstance(node.targets[0].target, cst.Attribute):
         return node
@@ -25,8 +26,8 @@ def assignment(context: Context, original: cst.Assign, node: cst.Assign) -> cst.
         target = target.value
     root = context.resolver.made_here(target)
     if root is None:
-        if m.matches(old, m.Attribute(attr=m.Name("field_meta"))):
-            context.todo(_HINT)
+        if context.resolver.is_model(target) or m.matches(old, m.Attribute(attr=m.Name("field_meta"))):
+            context.todo(CANT_CHANGE)
         return node
     context.changes += 1
     value = node.value

@@ -10,14 +10,21 @@ from libcst import matchers as m
 
 from acp_kit.migrate.context import Context
 from acp_kit.migrate.expressions import arguments, as_keywords, is_none, keyword
-from acp_kit.migrate.project import HandlerClass, statements
+from acp_kit.migrate.marking import marked
+from acp_kit.migrate.project import HandlerClass, names_in, statements
 
 _REMOTE = {"agent": "RemoteClient", "client": "RemoteAgent"}
+_FACTORY = "This takes a factory: a function that gets the {}'s proxy and returns the {}."
+ALONE = "`spawn_agent` yields the connection alone, without its process."
+OPEN = "Open this with `async with`, or `await stack.enter_async_context(...)`."
 
 
 def takes_connection(context: Context, cls: HandlerClass) -> bool:
     """Whether instances of a class are created only where they are connected, so that `__init__` can do the work."""
-    return cls.connects_simply and not cls.stand_in and context.project.created.get(cls.name, 0) == cls.served > 0
+    own = all(each.startswith("acp:") for each in cls.bases)  # there is no other class whose `__init__` has to run
+    return (
+        own and cls.connects_simply and not cls.stand_in and context.project.created.get(cls.name, 0) == cls.served > 0
+    )
 
 
 def factory(context: Context, role: str, given: cst.BaseExpression) -> cst.BaseExpression:
@@ -30,26 +37,31 @@ def factory(context: Context, role: str, given: cst.BaseExpression) -> cst.BaseE
     """
     if isinstance(given, cst.Lambda):
         return given
+    if m.findall(given, m.Await() | m.Yield() | m.NamedExpr()):
+        context.todo(_FACTORY.format("client" if role == "agent" else "agent", role))
+        return given
     kind = context.resolver.value(given)
     if kind is None and isinstance(given, cst.Name) and given.value in context.project.classes:
         return given
     cls = context.project.classes.get(kind.cls) if kind and kind.cls else None
-    peer = "client" if role == "agent" else "agent"
+    used = {*names_in(given)}
+    peer = next(each for each in ("client" if role == "agent" else "agent", "connection", "_peer") if each not in used)
     if cls is not None and takes_connection(context, cls) and isinstance(given, cst.Call):
         return given.func
     if cls is not None and context.project.method(cls.name, "on_connect") is None:
         return cst.Lambda(cst.Parameters([cst.Param(cst.Name(peer))]), given)
     if cls is None:
-        context.todo(f"This takes a factory: a function that gets the {peer}'s proxy and returns the {role}.")
+        context.todo(_FACTORY.format("client" if role == "agent" else "agent", role))
         return given
     made = isinstance(given, cst.Call)
-    lines = [f"def connect({peer}: {context.use(_REMOTE[role])}) -> {cls.name}:"]
+    function = next(each for each in ("connect", f"connect_{role}", f"_connect_{role}") if each not in context.taken)
+    lines = [f"def {function}({peer}: {context.use(_REMOTE[role])}) -> {cls.name}:"]
     code = cst.Module([]).code_for_node(given)
-    name = role if made else code
-    lines += [f"    {role} = {code}"] if made else []
+    name = next(each for each in (role, f"new_{role}", "_new") if each not in used) if made else code
+    lines += [f"    {name} = {code}"] if made else []
     lines += [f"    {name}.on_connect({peer})", f"    return {name}", ""]
     context.inserted[-1].append(cst.ensure_type(cst.parse_statement("\n".join(lines)), cst.FunctionDef))
-    return cst.Name("connect")
+    return cst.Name(function)
 
 
 def run_agent(context: Context, call: cst.Call) -> cst.BaseExpression:
@@ -113,6 +125,8 @@ def spawn_agent(context: Context, call: cst.Call) -> cst.Call:
         for each in transport.elements:
             if isinstance(each, cst.DictElement) and m.matches(each.key, m.SimpleString()):
                 given[cst.ensure_type(each.key, cst.SimpleString).raw_value] = each.value
+            else:
+                given["transport_kwargs"] = transport
     elif transport is not None:
         given["transport_kwargs"] = transport
     rest = [*_options(context, given, "limit"), keyword("inherit_env", cst.Name("False"))]
@@ -175,10 +189,13 @@ def yields_proxy(context: Context, node: cst.With, uses: Callable[[str], set[str
     for each in node.items:
         target = each.asname.name if each.asname else None
         if not isinstance(target, cst.Tuple) or len(target.elements) != 2 or not m.matches(each.item, _SPAWN):
+            if target is not None and m.matches(each.item, _SPAWN):
+                context.todo(ALONE)
             items.append(each)
             continue
         proxy, process = (one.value for one in target.elements)
         if not isinstance(proxy, cst.Name):
+            context.todo(ALONE)
             items.append(each)
             continue
         items.append(each.with_changes(asname=cst.AsName(proxy, cst.SimpleWhitespace(" "), cst.SimpleWhitespace(" "))))
@@ -192,8 +209,8 @@ def yields_proxy(context: Context, node: cst.With, uses: Callable[[str], set[str
     return node.with_changes(items=items)
 
 
-_SPAWN = m.Call(func=m.Name("spawn_agent") | m.Name("AcpSpawnAgent"))
-_CONNECT = m.Call(func=m.Name("connect_streams"))
+_SPAWN = m.Call(func=m.Name("spawn_agent") | m.Name("acp_spawn_agent"))
+_CONNECT = m.Call(func=m.Name("connect_streams") | m.Name("acp_connect_streams"))
 
 
 def connected_name(node: cst.CSTNode) -> cst.Name | None:
@@ -207,15 +224,30 @@ def connected_name(node: cst.CSTNode) -> cst.Name | None:
     return target if isinstance(target, cst.Name) else None
 
 
-def in_block(context: Context, body: Sequence[cst.BaseStatement]) -> list[cst.BaseStatement]:
-    """Return the statements of a function in which a connection is open until the end of an `async with` block."""
+def in_block(
+    context: Context, body: Sequence[cst.BaseStatement], function: cst.CSTNode
+) -> list[cst.BaseStatement] | None:
+    """Return the statements of a block in which a connection is open until the end of an `async with` block.
+
+    Args:
+        context: the file.
+        body: the statements.
+        function: the function as it was before it was rewritten.
+
+    Returns:
+        None if the block opens no connection.
+    """
     for position, each in enumerate(body):
         name = connected_name(each)
         if name is None:
             continue
         line = cst.ensure_type(each, cst.SimpleStatementLine)
         call = cst.ensure_type(line.body[0], cst.Assign).value
-        rest = _without_close(name.value, in_block(context, body[position + 1 :]))
+        below = body[position + 1 :]
+        if _outlives(name.value, body[position:], function):
+            open_it = line.with_changes(leading_lines=marked(line.leading_lines, [OPEN], set()))
+            return [*body[:position], open_it, *(in_block(context, below, function) or below)]
+        rest = _without_close(name.value, in_block(context, below, function) or below)
         if any(m.findall(one, m.Call(m.Attribute(m.Name(name.value), m.Name("close")))) for one in rest):
             context.todo(f"Leave the block of `{name.value}` in place of `{name.value}.close()`.")
         if rest:
@@ -232,7 +264,27 @@ def in_block(context: Context, body: Sequence[cst.BaseStatement]) -> list[cst.Ba
             leading_lines=line.leading_lines,
         )
         return [*body[:position], block]
-    return [*body]
+    return None
+
+
+def _outlives(name: str, block: Sequence[cst.BaseStatement], function: cst.CSTNode) -> bool:
+    """Return whether a connection may be used after the end of a block."""
+    inside = sum(len(m.findall(each, m.Name(name))) for each in block)
+    if inside < len(m.findall(function, m.Name(name))):
+        return True
+    returned = m.Return(m.DoNotCare())
+    stored = m.Assign([m.AssignTarget(m.Attribute() | m.Subscript())]) | m.AnnAssign(m.Attribute() | m.Subscript())
+    for each in block:
+        for one in m.findall(each, returned | stored):
+            value = one.value if isinstance(one, (cst.Return, cst.Assign, cst.AnnAssign)) else None
+            if value is not None and not isinstance(value, cst.Await) and _passes(name, value):
+                return True
+    return False
+
+
+def _passes(name: str, value: cst.BaseExpression) -> bool:
+    """Return whether an expression passes a value on, and not only one of its attributes."""
+    return len(m.findall(value, m.Name(name))) > len(m.findall(value, m.Attribute(m.Name(name))))
 
 
 def _without_close(name: str, body: Sequence[cst.BaseStatement]) -> list[cst.BaseStatement]:

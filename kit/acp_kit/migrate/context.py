@@ -26,6 +26,7 @@ class Context:
         imported: what the file imports from elsewhere, by local name, such as `typing.Any`.
         aliases: the local names of what the file imports from `acp` under another name, by the old name.
         wanted: the imports that the new code needs: local names and what they are.
+        made: the local names that new code needs.
         changes: how many places were changed.
         todos: for each enclosing statement, what is left to do there.
         inserted: for each enclosing statement, the statements to insert before it.
@@ -38,22 +39,28 @@ class Context:
     imported: dict[str, str]
     aliases: dict[str, str]
     wanted: dict[str, Target] = field(default_factory=dict[str, Target])
+    made: set[str] = field(default_factory=set[str])
     changes: int = 0
     todos: list[list[str]] = field(default_factory=list[Any])
     inserted: list[list[cst.BaseStatement]] = field(default_factory=list[Any])
 
-    def use(self, name: str, module: str = "") -> str:
+    def use(self, name: str, module: str = "", *, made: bool = True) -> str:
         """Return the local name of something here, and see to it that it is imported.
 
         Args:
             name: its name.
             module: where it is; by default the profile.
+            made: whether the code that needs it is new, and not in place of a name of `acp`.
         """
         if self.imported.get(name) == f"{module}.{name}":
             return name
         target = Target(module or self.names.profile, name)
-        local = f"Acp{name}" if name in self.taken else name
+        local = name
+        if name in self.taken:
+            local = f"Acp{name}" if name[0].isupper() else f"acp_{name}"
         self.wanted[local] = target
+        if made:
+            self.made.add(local)
         return local
 
     def name(self, name: str, module: str = "") -> cst.Name:

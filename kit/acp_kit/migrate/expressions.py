@@ -136,7 +136,13 @@ def relist(call: cst.Call, args: Sequence[cst.Arg]) -> cst.Call:
     """Return a call with other arguments, laid out as it was."""
     if len(args) == len(call.args):
         return call.with_changes(args=_like(call, args))
+    if m.findall(call, m.Comment()) and {*map(_written_name, args)} <= {*map(_written_name, call.args)}:
+        return call.with_changes(args=args)  # each with the comment behind it
     return _on_lines(call, call, args)
+
+
+def _written_name(arg: cst.Arg) -> str:
+    return arg.keyword.value if arg.keyword else ""
 
 
 def model_class(target: Target) -> Any:
@@ -153,12 +159,33 @@ def constructor(context: Context, call: cst.Call, cls: Any) -> cst.Call:
     for each in call.args:
         name = each.keyword.value if each.keyword else ""
         name = "meta" if name == "field_meta" else name if name in fields else by_alias.get(name, name)
+        if (problem := _refused(cls, name, each)) is not None:
+            context.todo(problem)
         if name in fields and _superfluous(fields[name], each.value):
             continue
         optional = name in fields and not fields[name].is_required()
         arg = each.with_changes(value=left_out(context, each.value)) if optional else each
         args.append(arg.with_changes(keyword=cst.Name(name)) if each.keyword else arg)
     return relist(call, args)
+
+
+def _refused(cls: Any, name: str, arg: cst.Arg) -> str | None:
+    """Return why a constructor refuses an argument that the old SDK takes; None if it doesn't."""
+    if arg.star:
+        plain = isinstance(arg.value, cst.Dict)
+        return (
+            None if plain else f"The constructor takes names of fields. For JSON: `{cls.__name__}.model_validate(...)`."
+        )
+    if name not in cls.model_fields:
+        return f"`{cls.__name__}` has no field `{name}`." if name else f"`{cls.__name__}` takes keywords only."
+    values = [each.value for each in arg.value.elements] if isinstance(arg.value, cst.List) else [arg.value]
+    if any(isinstance(each, cst.Dict) for each in values) and _has_model(cls.model_fields[name].annotation):
+        return f"`{name}` takes instances of models, not dicts."
+    return None
+
+
+def _has_model(annotation: Any) -> bool:
+    return hasattr(annotation, "model_fields") or any(map(_has_model, get_args(annotation)))
 
 
 def _superfluous(field: Any, value: cst.BaseExpression) -> bool:
@@ -176,6 +203,9 @@ def error(context: Context, old: str, call: cst.Call) -> cst.BaseExpression:
     name = context.names.errors[old]
     func = context.name(name, "acp_runtime")
     if name == "MethodNotFound" or not call.args:
+        return call.with_changes(func=func)
+    if len(call.args) > 1 or call.args[0].star:
+        context.todo(f"`{name}` takes `data=...`.")
         return call.with_changes(func=func)
     value = call.args[0].value
     if name == "ResourceNotFound":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import shutil
@@ -11,6 +12,10 @@ from pathlib import Path
 from tempfile import mkstemp
 
 _SKIPPED = {"__pycache__", "node_modules", "site-packages", "venv"}
+
+
+class Changed(Exception):
+    """A file isn't any more as it was when it was read."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +42,7 @@ def find(paths: Iterable[Path]) -> Iterator[Path]:
     Symlinks, hidden folders, virtual environments and installed packages in a folder are left out.
 
     Raises:
-        FileNotFoundError: a path doesn't exist.
+        OSError: a path doesn't exist, or a folder can't be read.
     """
     seen: set[Path] = set()
     for path in paths:
@@ -50,11 +55,15 @@ def find(paths: Iterable[Path]) -> Iterator[Path]:
 
 
 def _below(folder: Path) -> Iterator[Path]:
-    for parent, folders, files in os.walk(folder):
+    for parent, folders, files in os.walk(folder, onerror=_fail):
         folders[:] = sorted(each for each in folders if not _is_skipped(Path(parent) / each))
         yield from (
             path for name in sorted(files) if name.endswith(".py") and not (path := Path(parent) / name).is_symlink()
         )
+
+
+def _fail(error: OSError) -> None:
+    raise error
 
 
 def _is_skipped(folder: Path) -> bool:
@@ -62,18 +71,28 @@ def _is_skipped(folder: Path) -> bool:
     return name.startswith(".") or name in _SKIPPED or folder.is_symlink() or (folder / "pyvenv.cfg").exists()
 
 
-def write(path: Path, content: bytes) -> None:
+def write(file: File, content: bytes) -> None:
     """Replace the content of a file at once, or leave it as it is if that fails. Its permissions are kept.
 
+    Args:
+        file: the file as it was read. If its path is a symlink, what it points to is replaced.
+        content: the new content.
+
     Raises:
+        Changed: somebody else has changed it since.
         OSError: it can't be written.
     """
+    path = file.path.resolve()
+    if path.read_bytes() != file.content:
+        raise Changed
+    if not path.stat().st_mode & 0o222:
+        raise PermissionError(errno.EACCES, "it is read-only")
     number, name = mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
-        with os.fdopen(number, "wb") as file:
-            file.write(content)
+        with os.fdopen(number, "wb") as new:
+            new.write(content)
         shutil.copymode(path, name)
         os.replace(name, path)
     except BaseException:
-        os.unlink(name)
+        Path(name).unlink(missing_ok=True)
         raise

@@ -6,21 +6,31 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import libcst as cst
 from libcst import matchers as m
+from libcst.metadata import MetadataWrapper, ScopeProvider
 
 from acp_kit.migrate.context import Context
-from acp_kit.migrate.marking import comment, comments
+from acp_kit.migrate.marking import comment, comments, marked
 from acp_kit.migrate.names import Gone, Target
 from acp_kit.migrate.project import dotted
+from acp_kit.migrate.resolving import in_string
 
 _WIDTH = 88
-_MODULES = ("acp.", "acp")
+# Functions whose calls are replaced as a whole.
+CALLED = ("run_agent", "connect_to_agent", "spawn_agent_process")
+_STAR = "Import names instead of `*`, and run this again."
+IMPORT_ALONE = "Write this import on a line of its own, and run this again."
+
+
+def imports_acp(node: cst.CSTNode) -> bool:
+    """Return whether a statement imports `acp` or something from it."""
+    if isinstance(node, cst.Import):
+        return any(each.evaluated_name.partition(".")[0] == "acp" for each in node.names)
+    return isinstance(node, cst.ImportFrom) and not node.relative and dotted(node.module).partition(".")[0] == "acp"
 
 
 def is_acp(node: cst.CSTNode) -> bool:
     """Return whether a statement imports names from `acp`."""
-    if not isinstance(node, cst.ImportFrom) or node.relative or node.module is None:
-        return False
-    return dotted(node.module).partition(".")[0] == "acp" and not isinstance(node.names, cst.ImportStar)
+    return isinstance(node, cst.ImportFrom) and imports_acp(node) and not isinstance(node.names, cst.ImportStar)
 
 
 def statements(wanted: Mapping[str, Target]) -> list[cst.SimpleStatementLine]:
@@ -77,22 +87,29 @@ class Imports(cst.CSTTransformer):
         self._before = before
         self._written: set[str] = set()  # imported at the top of the file
         self._nested: set[str] = set()  # imported in blocks and functions
+        self._checked: set[str] = set()  # imported for type checkers only
+        self._checking = 0
         self._header: set[str] = set()
         self._depth = 0
+        self._functions: list[set[str]] = []  # the names that each enclosing function uses
         self.left: list[str] = []
 
     def visit_FunctionDef(self, node: cst.FunctionDef) -> None:
         self._depth += 1
+        self._functions.append(used_names(node))
 
     def leave_FunctionDef(self, original_node: cst.FunctionDef, updated_node: cst.FunctionDef) -> cst.FunctionDef:
         self._depth -= 1
+        self._functions.pop()
         return updated_node
 
     def visit_If(self, node: cst.If) -> None:
         self._depth += 1
+        self._checking += dotted(node.test).rpartition(".")[2] == "TYPE_CHECKING"
 
     def leave_If(self, original_node: cst.If, updated_node: cst.If) -> cst.BaseStatement | cst.RemovalSentinel:
         self._depth -= 1
+        self._checking -= dotted(original_node.test).rpartition(".")[2] == "TYPE_CHECKING"
         if original_node.body is not updated_node.body and not updated_node.body.body and updated_node.orelse is None:
             return cst.RemoveFromParent()
         return updated_node
@@ -101,6 +118,12 @@ class Imports(cst.CSTTransformer):
         self, original_node: cst.SimpleStatementLine, updated_node: cst.SimpleStatementLine
     ) -> cst.BaseStatement | cst.FlattenSentinel[cst.BaseStatement] | cst.RemovalSentinel:
         node = original_node.body[0]
+        if isinstance(node, cst.ImportFrom) and isinstance(node.names, cst.ImportStar) and imports_acp(node):
+            return updated_node.with_changes(leading_lines=marked(updated_node.leading_lines, [_STAR], self._header))
+        if len(original_node.body) > 1 and any(map(imports_acp, original_node.body)):
+            return updated_node.with_changes(
+                leading_lines=marked(updated_node.leading_lines, [IMPORT_ALONE], self._header)
+            )
         if len(original_node.body) == 1 and isinstance(node, cst.ImportFrom) and is_acp(node):
             return self._replaced(updated_node, *self._split(node))
         if len(original_node.body) == 1 and isinstance(node, cst.Import):
@@ -109,9 +132,10 @@ class Imports(cst.CSTTransformer):
             return self._typing(updated_node, node)
         return updated_node
 
-    def _split(self, node: cst.ImportFrom) -> tuple[dict[str, Target], list[cst.ImportAlias]]:
-        """Return what a statement imports here, and the names that have to stay."""
+    def _split(self, node: cst.ImportFrom) -> tuple[dict[str, Target], dict[str, Target], list[cst.ImportAlias]]:
+        """Return what a statement imports here, what of it others may import from this file, and what has to stay."""
         wanted: dict[str, Target] = {}
+        again: dict[str, Target] = {}
         stay: list[cst.ImportAlias] = []
         for each in _names(node):
             local = each.evaluated_alias or each.evaluated_name
@@ -121,29 +145,33 @@ class Imports(cst.CSTTransformer):
                 stay.append(each)
             elif (
                 isinstance(found, Target)
+                and found.alike
                 and reexported
-                and self._context.names.helpers.get(each.evaluated_name) is None
+                and each.evaluated_name not in (*self._context.names.helpers, *CALLED)
             ):
-                self._context.use(found.name, found.module)
-                wanted[found.name] = found
+                again[local] = found
             elif reexported:
                 stay.append(each)
             elif isinstance(found, Target):
                 name = each.evaluated_alias or found.name
                 ours = {name, f"Acp{name}", f"Remote{name}"} & self._used
                 wanted.update({local: target for local, target in self._context.wanted.items() if local in ours})
-        return wanted, stay
+        return wanted, again, stay
 
     def _replaced(
-        self, line: cst.SimpleStatementLine, wanted: dict[str, Target], stay: Sequence[cst.ImportAlias]
+        self,
+        line: cst.SimpleStatementLine,
+        wanted: dict[str, Target],
+        again: dict[str, Target],
+        stay: Sequence[cst.ImportAlias],
     ) -> cst.BaseStatement | cst.FlattenSentinel[cst.BaseStatement] | cst.RemovalSentinel:
         if not self._depth:
             needed = {each: target for each, target in self._context.wanted.items() if each in self._used}
-            wanted = {**needed, **wanted} if not self._written else {}
+            wanted = {**(needed if not self._written else {}), **again}
             self._written |= {*wanted}
         else:
-            wanted = {each: target for each, target in wanted.items() if each not in self._written}
-            self._nested |= {*wanted}
+            wanted = {each: target for each, target in {**wanted, **again}.items() if each not in self._written}
+            (self._checked if self._checking else self._nested).update(wanted)
         node = cst.ensure_type(line.body[0], cst.ImportFrom)
         new: list[cst.BaseStatement] = [*statements(wanted)]
         if stay:
@@ -191,10 +219,17 @@ class Imports(cst.CSTTransformer):
         new: list[cst.BaseStatement] = []
         if others or stay:
             kept = [each.with_changes(comma=cst.MaybeSentinel.DEFAULT) for each in stay]
-            new.append(line.with_changes(body=[node.with_changes(names=[*others, *kept])], leading_lines=[]))
+            todos = [f"`{each.evaluated_alias or 'acp'}` is still used in this file." for each in stay]
+            marks = marked([], todos, comments(line.leading_lines) | self._header)
+            new.append(line.with_changes(body=[node.with_changes(names=[*others, *kept])], leading_lines=marks))
         if not self._depth and not self._written:
             needed = {each: target for each, target in self._context.wanted.items() if each in self._used}
             self._written |= {*needed}
+            new += statements(needed)
+        elif self._functions:
+            used = self._functions[-1] - self._written
+            needed = {each: target for each, target in self._context.wanted.items() if each in used}
+            self._nested |= {*needed}
             new += statements(needed)
         if not new:
             return cst.RemoveFromParent()
@@ -207,8 +242,11 @@ class Imports(cst.CSTTransformer):
         missing = {
             each: target
             for each, target in self._context.wanted.items()
-            if each in self._used and each not in self._written and each not in self._nested
+            if each in self._used and each not in self._written
         }
+        if missing and self._nested | self._checked:
+            unknown = unresolved(updated_node) | (self._context.made & self._checked)
+            missing = {each: target for each, target in missing.items() if each in unknown}
         return insert(updated_node, statements(missing)) if missing else updated_node
 
 
@@ -225,7 +263,10 @@ def _todos(context: Context, stay: Iterable[cst.ImportAlias]) -> list[cst.EmptyL
     for each in stay:
         found = context.names.find(each.evaluated_name)
         if found is None:
-            lines.append(comment(f"The names of `acp.{each.evaluated_name}` are in `{context.names.profile}`."))
+            name, profile = each.evaluated_name, context.names.profile
+            is_module = name.islower() and not name.startswith("_")
+            missing = f"`{name}` is not in `{profile}`."
+            lines.append(comment(f"The names of `acp.{name}` are in `{profile}`." if is_module else missing))
         elif isinstance(found, Gone):
             lines.append(comment(f"`{each.evaluated_name}` has no counterpart: {found.why}."))
         elif found.note:
@@ -239,15 +280,24 @@ def insert(module: cst.Module, new: Sequence[cst.BaseStatement]) -> cst.Module:
     """Return a module with further imports, after the last one at its top."""
     last = 0
     for position, each in enumerate(module.body):
-        if m.matches(each, m.SimpleStatementLine([m.Import() | m.ImportFrom()])):
+        docstring = position == 0 and m.matches(each, m.SimpleStatementLine([m.Expr(m.SimpleString())]))
+        if docstring or m.matches(each, m.SimpleStatementLine([m.Import() | m.ImportFrom()])):
             last = position + 1
-        elif position > 0 and not m.matches(each, m.SimpleStatementLine([m.Expr(m.SimpleString())])):
+        elif position > last:
             break
     return module.with_changes(body=[*module.body[:last], *new, *module.body[last:]])
 
 
-def used_names(module: cst.Module) -> set[str]:
-    """Return the names that a file uses, outside of imports."""
+def unresolved(module: cst.Module) -> set[str]:
+    """Return the names that a file uses and that nothing binds where they are used."""
+    found = MetadataWrapper(module).resolve(ScopeProvider)
+    scopes = {each for each in found.values() if each is not None}
+    accesses = [access for scope in scopes for access in scope.accesses if not access.referents]
+    return {dotted(access.node).partition(".")[0] for access in accesses}
+
+
+def used_names(module: cst.CSTNode) -> set[str]:
+    """Return the names that a file or a part of it uses, outside of imports."""
     found: set[str] = set()
     module.visit(_Used(found))
     return found
@@ -274,6 +324,12 @@ class _Used(cst.CSTVisitor):
 
     def visit_Name(self, node: cst.Name) -> None:
         self._found.add(node.value)
+
+    def visit_Annotation(self, node: cst.Annotation) -> None:
+        for each in m.findall(node, m.SimpleString()):
+            parsed = in_string(cst.ensure_type(each, cst.SimpleString))
+            if parsed is not None:
+                parsed.visit(self)
 
     def visit_SimpleString(self, node: cst.SimpleString) -> None:
         text = node.evaluated_value

@@ -11,6 +11,7 @@ from libcst.metadata import MetadataWrapper
 from acp_kit.migrate.files import File
 from acp_kit.migrate.names import Names
 from acp_kit.migrate.project import Project, read_project
+from acp_kit.migrate.resolving import Tracking
 from acp_kit.migrate.rewriting import read_attributes, rewrite_module
 
 
@@ -24,7 +25,7 @@ class Result:
         encoding: in which it is written.
         changes: how many places were changed.
         todos: how many places are left to a person.
-        problem: why it was left as it is, if it couldn't be parsed.
+        problem: why it was left as it is, if it couldn't be parsed or rewritten.
     """
 
     file: File
@@ -42,33 +43,44 @@ def migrate(files: Sequence[File], names: Names) -> Iterator[Result]:
         files: all files of a project.
         names: what each name of `acp` is here.
     """
-    modules: dict[File, cst.Module] = {}
+    wrappers: dict[File, MetadataWrapper] = {}
     problems: dict[File, str] = {}
 
     def parse(chosen: Sequence[File]) -> None:
         for file in chosen:
             try:
-                modules[file] = cst.parse_module(file.content)
+                wrapper = MetadataWrapper(cst.parse_module(file.content))
+                wrapper.resolve_many(Tracking.METADATA_DEPENDENCIES)
             except (cst.ParserSyntaxError, UnicodeDecodeError, SyntaxError, LookupError, RecursionError) as error:
                 problems[file] = f"it can't be parsed ({_first_line(error)})"
+            else:
+                wrappers[file] = wrapper
 
+    def modules() -> list[cst.Module]:
+        return [each.module for each in wrappers.values()]
+
+    roots = {part for file in files for part in (*file.path.resolve().parts, file.path.stem)}
     parse([each for each in files if each.mentions(["acp"])])
-    project = read_project(modules.values())
-    users = [each for each in files if each not in modules and each not in problems and each.mentions(project.classes)]
-    parse(users)
-    project = read_project(modules.values())
-    wrappers = {file: MetadataWrapper(module) for file, module in modules.items()}
+    project = read_project(modules(), roots)
+    parse([each for each in files if not {each} & {*wrappers, *problems} and each.mentions(project.classes)])
+    project = read_project(modules(), roots)
     for wrapper in wrappers.values():
-        read_attributes(wrapper, project)
+        read_attributes(wrapper, project.seen_from(wrapper.module))
     for file in files:
         if file in problems:
             yield Result(file, file.content, problem=problems[file])
-        elif file in modules:
+        elif file in wrappers:
             yield _rewritten(file, wrappers[file], project, names)
 
 
 def _rewritten(file: File, wrapper: MetadataWrapper, project: Project, names: Names) -> Result:
-    new = rewrite_module(wrapper, project, names, uses=file.mentions(project.classes))
+    try:
+        new = rewrite_module(wrapper, project, names, uses=file.mentions(project.classes))
+        cst.parse_module(new.module.code)
+    except Exception as error:  # one file that this can't deal with must not stop the others
+        return Result(
+            file, file.content, problem=f"it can't be rewritten ({type(error).__name__}: {_first_line(error)})"
+        )
     return Result(file, new.module.bytes, new.module.encoding, new.changes, new.todos)
 
 

@@ -13,6 +13,12 @@ from typing import Any
 STABLE = "acp_bindings.v1"
 UNSTABLE = "acp_bindings.v1_unstable"
 
+# Names with a note that can be replaced all the same: the code around them is rewritten, too.
+_ALIKE = {
+    *("Agent", "Client", "AgentSideConnection", "ClientSideConnection", "run_agent", "connect_to_agent"),
+    *("spawn_agent_process", "RequestError", "BaseModel", "AvailableCommandInput"),
+}
+
 
 @dataclass(frozen=True)
 class Target:
@@ -22,11 +28,13 @@ class Target:
         module: where to import it from.
         name: its name there.
         note: what is different about it; "" if it is the same.
+        alike: whether it can be written in place of the old name.
     """
 
     module: str
     name: str
     note: str = ""
+    alike: bool = True
 
 
 @dataclass(frozen=True)
@@ -103,7 +111,7 @@ class Names:
         if name in self._names:
             path, note = self._names[name]
             module, _, last = path.rpartition(".")
-            return Target(module.replace(STABLE, self.profile, 1), last, note)
+            return Target(module.replace(STABLE, self.profile, 1), last, note, not note or name in _ALIKE)
         if name in self.helpers:
             return Target(self.profile, self.helpers[name].expression.partition("(")[0], self.helpers[name].expression)
         wanted = self._schema.get(name, name)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import libcst as cst
@@ -63,16 +63,20 @@ class Project:
         created: how often an instance is created anywhere, by the name of the class.
         repeated: the names of classes that several files define.
         attributes: what the attributes of classes are, by the names of class and attribute.
+        roots: the names of the folders and files of the project. What is imported from elsewhere is no class of it.
+        foreign: for one file, the local names of what it imports from elsewhere.
     """
 
     classes: dict[str, HandlerClass] = field(default_factory=dict[str, HandlerClass])
     created: dict[str, int] = field(default_factory=dict[str, int])
     repeated: set[str] = field(default_factory=set[str])
     attributes: dict[str, dict[str, Kind]] = field(default_factory=dict[str, dict[str, Kind]])
+    roots: Collection[str] = ()
+    foreign: Collection[str] = ()
 
     def seen_from(self, module: cst.Module) -> Project:
         """Return the project as a file sees it: of several classes with a name, the file uses its own."""
-        one = _read(module)
+        one = _read(module, self.roots)
         own = {each.name for each in one.classes if each.name in self.classes} & self.repeated
         classes = dict(self.classes)
         created = dict(self.created)
@@ -86,7 +90,7 @@ class Project:
                     served=one.served.count(each.name),
                 )
                 created[each.name] = one.calls.count(each.name)
-        return Project(classes, created, self.repeated, self.attributes)
+        return Project(classes, created, self.repeated, self.attributes, self.roots, one.foreign)
 
     def method(self, name: str, method: str) -> tuple[str, ...] | None:
         """Return the parameters of a method of a class or of its bases; None if it has no such method."""
@@ -98,26 +102,31 @@ class Project:
         return next((params for base in found.bases if (params := self.method(base, method)) is not None), None)
 
 
-def read_project(modules: Iterable[cst.Module]) -> Project:
-    """Find the handler classes in files, also those that derive from another file's."""
-    found = [_read(module) for module in modules]
+def read_project(modules: Iterable[cst.Module], roots: Collection[str] = ()) -> Project:
+    """Find the handler classes in files, also those that derive from another file's.
+
+    Args:
+        modules: the files.
+        roots: the names of the folders and files of the project.
+    """
+    found = [_read(module, roots) for module in modules]
     classes = [each for one in found for each in one.classes]
-    project = Project()
+    project = Project(roots=roots)
     for one in found:
         for name in one.calls:
             project.created[name] = project.created.get(name, 0) + 1
-    roots: Mapping[str, str] = {}
+    roles: Mapping[str, str] = {}
     while True:
-        roots = {each.name: role for each in classes if (role := _role(each.bases, roots))}
-        fresh = {each.name for each in classes if _role(each.bases, roots)}
-        if fresh == set(roots):
+        roles = {each.name: role for each in classes if (role := _role(each.bases, roles))}
+        fresh = {each.name for each in classes if _role(each.bases, roles)}
+        if fresh == set(roles):
             break
-    ambiguous = {each.name for each in classes if _role(each.bases, roots) is None}
+    ambiguous = {each.name for each in classes if _role(each.bases, roles) is None}
     for each in classes:
-        if each.name in roots and each.name not in ambiguous:
+        if each.name in roles and each.name not in ambiguous:
             project.classes[each.name] = HandlerClass(
                 each.name,
-                roots[each.name],
+                roles[each.name],
                 each.bases,
                 each.methods,
                 each.connects_simply and not any(each.name in other.bases for other in classes),
@@ -148,6 +157,7 @@ class _File:
     calls: list[str]
     stand_ins: set[str]
     served: list[str]
+    foreign: set[str]
 
 
 def _role(bases: Sequence[str], roots: Mapping[str, str]) -> str | None:
@@ -159,18 +169,20 @@ def _role(bases: Sequence[str], roots: Mapping[str, str]) -> str | None:
     return None
 
 
-def _read(module: cst.Module) -> _File:
-    acp = _Imports()
+def _read(module: cst.Module, roots: Collection[str]) -> _File:
+    acp = _Imports(roots)
     module.visit(acp)
     reader = _Reader(acp)
     module.visit(reader)
-    return _File(reader.classes, reader.calls, reader.stand_ins, reader.served)
+    return _File(reader.classes, reader.calls, reader.stand_ins, reader.served, acp.foreign)
 
 
 class _Imports(cst.CSTVisitor):
     """The local names of `acp.Agent` and `acp.Client`, and of the modules of `acp`."""
 
-    def __init__(self) -> None:
+    def __init__(self, roots: Collection[str]) -> None:
+        self._roots = roots
+        self.foreign: set[str] = set()
         self.names: dict[str, str] = {}
         self.modules: set[str] = set()
         self.servers: set[str] = {*_SERVERS}
@@ -179,7 +191,10 @@ class _Imports(cst.CSTVisitor):
     def visit_ImportFrom(self, node: cst.ImportFrom) -> None:
         if node.module is None or node.relative or isinstance(node.names, cst.ImportStar):
             return
-        if dotted(node.module).partition(".")[0] != "acp":
+        root = dotted(node.module).partition(".")[0]
+        if root != "acp" and root not in self._roots:
+            self.foreign |= {each.evaluated_alias or each.evaluated_name for each in node.names}
+        if root != "acp":
             return
         self.used = True
         for each in node.names:
@@ -193,9 +208,12 @@ class _Imports(cst.CSTVisitor):
 
     def visit_Import(self, node: cst.Import) -> None:
         for each in node.names:
-            if each.evaluated_name.partition(".")[0] == "acp":
+            root = each.evaluated_name.partition(".")[0]
+            if root == "acp":
                 self.used = True
                 self.modules.add(each.evaluated_alias or "acp")
+            elif root not in self._roots:
+                self.foreign.add(each.evaluated_alias or root)
 
 
 class _Reader(cst.CSTVisitor):
@@ -221,7 +239,7 @@ class _Reader(cst.CSTVisitor):
             return f"acp:{self._acp.names[last]}"
         if last in ROLES and first.partition(".")[0] in self._acp.modules:
             return f"acp:{last}"
-        return last
+        return "" if name.partition(".")[0] in self._acp.foreign else last
 
     def visit_Assign(self, node: cst.Assign) -> None:
         if isinstance(node.value, cst.Call) and isinstance(node.targets[0].target, cst.Name):
@@ -233,7 +251,7 @@ class _Reader(cst.CSTVisitor):
             given = node.args[0].value
             made = dotted(given.func) if isinstance(given, cst.Call) else self._made.get(dotted(given), "")
             self.stand_ins.add(made.rpartition(".")[2])
-        elif name:
+        elif name and dotted(node.func).partition(".")[0] not in self._acp.foreign:
             self.calls.append(name)
         if name in self._acp.servers and node.args and isinstance(node.args[0].value, cst.Call):
             self.served.append(dotted(node.args[0].value.func))

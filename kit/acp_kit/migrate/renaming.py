@@ -7,13 +7,11 @@ from libcst import matchers as m
 
 from acp_kit.migrate.bindings import bound, imported
 from acp_kit.migrate.context import Context
-from acp_kit.migrate.imports import is_acp
+from acp_kit.migrate.imports import CALLED, is_acp
 from acp_kit.migrate.names import Gone, Names, Target
-from acp_kit.migrate.project import ROLES, Project
-from acp_kit.migrate.resolving import Tracking
+from acp_kit.migrate.project import ROLES, Project, dotted
+from acp_kit.migrate.resolving import Tracking, in_string
 
-# Functions whose calls are replaced as a whole.
-_CALLED = ("run_agent", "connect_to_agent", "spawn_agent_process")
 _REMOTE = {"agent": "RemoteAgent", "client": "RemoteClient"}
 
 
@@ -41,6 +39,7 @@ class Renaming(Tracking):
         self._skip(node.keyword)
 
     def visit_Attribute(self, node: cst.Attribute) -> None:
+        super().visit_Attribute(node)
         self._skip(node.attr)
 
     def visit_Param(self, node: cst.Param) -> None:
@@ -93,15 +92,32 @@ class Renaming(Tracking):
     def leave_SimpleString(self, original_node: cst.SimpleString, updated_node: cst.SimpleString) -> cst.BaseExpression:
         """Replace a name in a string that is an annotation."""
         text = original_node.evaluated_value
-        path = self.context.imported.get(text, "") if isinstance(text, str) else ""
-        if not self._annotations or not path.startswith("acp."):
+        if isinstance(text, str) and self._is_path(text):
+            self.context.todo(f"This names `{text}` in a string.")
+        parsed = in_string(original_node) if self._annotations else None
+        if parsed is None:
             return updated_node
-        local = self._local(path.rpartition(".")[2], cst.Name(str(text)))
-        return (
-            updated_node.with_changes(value=f"{original_node.quote}{local}{original_node.quote}")
-            if local
-            else updated_node
+        new = parsed.visit(_InString(self))
+        assert isinstance(new, cst.BaseExpression)
+        if new is parsed or new.deep_equals(parsed):
+            return updated_node
+        code = cst.Module([]).code_for_node(new)
+        return updated_node.with_changes(
+            value=f"{original_node.prefix}{original_node.quote}{code}{original_node.quote}"
         )
+
+    def _is_path(self, text: str) -> bool:
+        return text.startswith("acp.") and self.context.names.find(text.rpartition(".")[2]) is not None
+
+    def in_string(self, path: str) -> cst.Name | None:
+        """Return the name for a path in a string that is an annotation; None to leave it."""
+        root, _, rest = path.partition(".")
+        start = self.context.imported.get(root, "")
+        if not start.startswith("acp."):
+            return None
+        node = cst.Name(root)
+        local = self._local(f"{start}.{rest}".rstrip(".").rpartition(".")[2], node)
+        return cst.Name(local) if local else None
 
     def _named(self, node: cst.Name | cst.Attribute) -> cst.BaseExpression | None:
         """Return the expression for a name of `acp` as it is here; None to leave it."""
@@ -113,11 +129,15 @@ class Renaming(Tracking):
     def _local(self, old: str, node: cst.Name | cst.Attribute) -> str | None:
         """Return the local name for a name of `acp`, and see to it that it is imported; None to leave it."""
         found = self.context.names.find(old)
-        if old in _CALLED or old in self.context.names.helpers:
+        if old in CALLED or old in self.context.names.helpers:
             return None
         if not isinstance(found, Target):
             if isinstance(found, Gone) and isinstance(node, cst.Attribute):
                 self.context.todo(f"`{old}` has no counterpart: {found.why}.")
+            return None
+        if not found.alike:
+            if isinstance(node, cst.Attribute):
+                self.context.todo(f"Replace `{old}` by `{found.module}.{found.name}`: {found.note}.")
             return None
         self.context.changes += 1
         remote = old in ROLES and self._annotations and not self._returns and not self._handlers
@@ -125,4 +145,21 @@ class Renaming(Tracking):
         if alias is not None and isinstance(node, cst.Name) and alias == node.value and not remote:
             self.context.wanted[alias] = found
             return alias
-        return self.context.use(_REMOTE[ROLES[old]] if remote else found.name, found.module)
+        return self.context.use(_REMOTE[ROLES[old]] if remote else found.name, found.module, made=False)
+
+
+class _InString(cst.CSTTransformer):
+    """Replaces names in an expression that was parsed from a string, so that nothing is known of its scopes."""
+
+    def __init__(self, renaming: Renaming) -> None:
+        super().__init__()
+        self._renaming = renaming
+
+    def visit_Attribute(self, node: cst.Attribute) -> bool:
+        return False
+
+    def leave_Attribute(self, original_node: cst.Attribute, updated_node: cst.Attribute) -> cst.BaseExpression:
+        return self._renaming.in_string(dotted(original_node)) or updated_node
+
+    def leave_Name(self, original_node: cst.Name, updated_node: cst.Name) -> cst.BaseExpression:
+        return self._renaming.in_string(original_node.value) or updated_node

@@ -8,8 +8,9 @@ from typing import Any
 
 import libcst as cst
 from libcst import matchers as m
-from libcst.metadata import QualifiedNameProvider, QualifiedNameSource
+from libcst.metadata import QualifiedNameProvider, QualifiedNameSource, ScopeProvider
 
+from acp_kit.migrate.bindings import imported
 from acp_kit.migrate.project import ROLES, Kind, Project, dotted
 
 # The classes of connections in `acp`, and whose methods they have.
@@ -22,15 +23,17 @@ class Scope:
 
     Attributes:
         cls: the class.
-        values: the names of connections and handlers.
-        models: the names of models that were made there.
+        binding: what binds its names.
+        models: the names of models that were made there, and that nothing else refers to yet.
+        held: the names of other models.
         optional: the names of what may be None.
         blocks: the names of connections that are open in an `async with` block.
     """
 
     cls: str = ""
-    values: dict[str, Kind] = field(default_factory=dict[str, Kind])
+    binding: Any = None
     models: set[str] = field(default_factory=set[str])
+    held: set[str] = field(default_factory=set[str])
     optional: set[str] = field(default_factory=set[str])
     blocks: set[str] = field(default_factory=set[str])
 
@@ -47,6 +50,8 @@ class Resolver:
         self._metadata = metadata
         self.project = project
         self.scopes = [Scope()]
+        self._values: dict[tuple[object, str], Kind] = {}
+        self.imported: dict[str, str] = {}
         self.functions: dict[str, Kind | tuple[Kind | None, ...]] = {}
         self.attributes = project.attributes
 
@@ -68,8 +73,7 @@ class Resolver:
     def annotated(self, node: cst.BaseExpression | None) -> Kind | None:
         """Return the kind of values with an annotation."""
         if isinstance(node, cst.SimpleString):
-            text = node.evaluated_value
-            return self._class(text.rpartition(".")[2]) if isinstance(text, str) else None
+            return self.annotated(in_string(node))
         if isinstance(node, cst.BinaryOperation) and isinstance(node.operator, cst.BitOr):
             return self.annotated(node.left) or self.annotated(node.right)
         if isinstance(node, cst.Subscript) and dotted(node.value).endswith("Optional"):
@@ -77,10 +81,15 @@ class Resolver:
             return self.annotated(first.value) if isinstance(first, cst.Index) else None
         if node is None:
             return None
-        name = self.name(node)
+        name = self.annotation_name(node)
         if name in ROLES:
             return Kind(ROLES[name])
-        return Kind(_CONNECTIONS[name]) if name in _CONNECTIONS else self._class(dotted(node).rpartition(".")[2])
+        return Kind(_CONNECTIONS[name]) if name in _CONNECTIONS else self._class(dotted(node))
+
+    def annotation_name(self, node: cst.CSTNode) -> str:
+        """Return the last part of a name of `acp` in an annotation, which may come from a string; "" if it is none."""
+        path = self.imported.get(dotted(node), "")
+        return self.name(node) or (path.rpartition(".")[2] if path.startswith("acp.") else "")
 
     def value(self, node: cst.BaseExpression) -> Kind | None:
         """Return what an expression is."""
@@ -91,7 +100,7 @@ class Resolver:
         if m.matches(node, m.Name("self")):
             return self._class(self.scopes[-1].cls)
         if isinstance(node, cst.Name):
-            return next((each.values[node.value] for each in reversed(self.scopes) if node.value in each.values), None)
+            return self._values.get(self._key(node))
         return self._attribute(node) if isinstance(node, cst.Attribute) else None
 
     def _call(self, node: cst.Call) -> Kind | None:
@@ -99,29 +108,56 @@ class Resolver:
         if name in _CONNECTIONS:
             return Kind(_CONNECTIONS[name])
         made = self.functions.get(called)
-        return self._class(called.rpartition(".")[2]) or (made if isinstance(made, Kind) else None)
+        return self._class(called) or (made if isinstance(made, Kind) else None)
 
     def _attribute(self, node: cst.Attribute) -> Kind | None:
         name = node.attr.value
         if m.matches(node.value, m.Name("self")):
             return self.attributes.get(self.scopes[-1].cls, {}).get(name)
         holder = self.value(node.value)
-        if holder is not None and holder.cls:
-            return self.attributes.get(holder.cls, {}).get(name)
-        known = {each[name] for each in self.attributes.values() if name in each}
-        return known.pop() if len(known) == 1 and holder is None else None
+        return self.attributes.get(holder.cls, {}).get(name) if holder is not None and holder.cls else None
 
-    def _class(self, name: str) -> Kind | None:
-        found = self.project.classes.get(name)
+    def guess(self, node: cst.BaseExpression) -> Kind | None:
+        """Return what an attribute of an unknown object is likely to be, because classes have one with its name."""
+        if not isinstance(node, cst.Attribute):
+            return None
+        known = {each[node.attr.value] for each in self.attributes.values() if node.attr.value in each}
+        return known.pop() if len(known) == 1 else None
+
+    def _class(self, path: str) -> Kind | None:
+        root, name = path.partition(".")[0], path.rpartition(".")[2]
+        found = None if root in self.project.foreign else self.project.classes.get(name)
         return Kind(found.role, name) if found else None
+
+    def binding(self, node: cst.CSTNode) -> Any:
+        """Return the scope of a piece of code, in which its names are bound."""
+        return self._metadata.get_metadata(ScopeProvider, node, None)
+
+    def _key(self, node: cst.Name) -> tuple[object, str]:
+        """Return what tells a name from others with the same spelling: the scope that binds it."""
+        scope: Any = self.binding(node) or self.scopes[-1].binding  # rewritten code has no metadata
+        bound: Any = next(iter(scope[node.value]), None) if scope is not None else None
+        return (getattr(bound, "scope", None), node.value)
 
     def made_here(self, node: cst.BaseExpression) -> str | None:
         """Return the name of a model that the current function has made."""
         return node.value if isinstance(node, cst.Name) and node.value in self.scopes[-1].models else None
 
+    def is_model(self, node: cst.CSTNode) -> bool:
+        """Return whether a name is known to hold a model."""
+        scope = self.scopes[-1]
+        return isinstance(node, cst.Name) and node.value in scope.models | scope.held
+
+    def hold(self, names: set[str] | None = None) -> None:
+        """Remember that something else may refer to models, too: to those with some names, or to all."""
+        for each in self.scopes if names else self.scopes[-1:]:
+            shared = each.models if names is None else each.models & names
+            each.held |= shared
+            each.models -= shared
+
     def enter_function(self, node: cst.FunctionDef | cst.Lambda) -> None:
         """Remember what the parameters of a function are."""
-        scope = Scope(self.scopes[-1].cls)
+        scope = Scope(self.scopes[-1].cls, self.binding(node.body))
         params = node.params
         for each in (*params.posonly_params, *params.params, *params.kwonly_params):
             if _may_be_none(each):
@@ -130,7 +166,7 @@ class Resolver:
             made = self.functions.get(each.name.value)
             kind = kind or (made if isinstance(made, Kind) else None)  # a fixture
             if kind is not None:
-                scope.values[each.name.value] = kind
+                self._values[self._key(each.name)] = kind
         self.scopes.append(scope)
 
     def assign(self, target: cst.BaseExpression, kind: Kind | Sequence[Kind | None] | None) -> None:
@@ -141,9 +177,9 @@ class Resolver:
                 self.assign(each.value, one)
         elif not isinstance(kind, Kind):
             if isinstance(target, cst.Name):
-                self.scopes[-1].values.pop(target.value, None)
+                self._values.pop(self._key(target), None)
         elif isinstance(target, cst.Name):
-            self.scopes[-1].values[target.value] = kind
+            self._values[self._key(target)] = kind
         elif isinstance(target, cst.Attribute) and m.matches(target.value, m.Name("self")):
             self.attributes.setdefault(self.scopes[-1].cls, {})[target.attr.value] = kind
 
@@ -151,15 +187,46 @@ class Resolver:
 class Tracking(cst.CSTTransformer):
     """Keeps a resolver up to date while a file is visited."""
 
-    METADATA_DEPENDENCIES = (QualifiedNameProvider,)
+    METADATA_DEPENDENCIES = (QualifiedNameProvider, ScopeProvider)
 
     def __init__(self, project: Project) -> None:
         super().__init__()
         self.resolver = Resolver(self, project)
+        self._only_read: set[int] = set()  # names of which an attribute is used, and targets of assignments, by id
+
+    def visit_Module(self, node: cst.Module) -> None:
+        """Remember what the file imports."""
+        self.resolver.imported = imported(node)
+        self.resolver.scopes[0].binding = self.resolver.binding(node)
+
+    def visit_Attribute(self, node: cst.Attribute) -> None:
+        """Remember that a name is used for an attribute only."""
+        self._only_read.add(id(node.value))
+
+    def visit_Name(self, node: cst.Name) -> None:
+        """Remember that something else may refer to a model, too."""
+        if id(node) not in self._only_read:
+            self.resolver.hold({node.value})
+
+    def visit_For_body(self, node: cst.For) -> None:
+        """Forget what is known of models, because a loop may come back with others."""
+        self.resolver.hold()
+
+    def leave_For_body(self, node: cst.For) -> None:
+        """Forget what is known of models."""
+        self.resolver.hold()
+
+    def visit_While_body(self, node: cst.While) -> None:
+        """Forget what is known of models."""
+        self.resolver.hold()
+
+    def leave_While_body(self, node: cst.While) -> None:
+        """Forget what is known of models."""
+        self.resolver.hold()
 
     def visit_ClassDef(self, node: cst.ClassDef) -> bool | None:
         """Enter a class, whose annotated attributes are known."""
-        self.resolver.scopes.append(Scope(node.name.value))
+        self.resolver.scopes.append(Scope(node.name.value, self.resolver.binding(node.body)))
         for each in node.body.body:
             if isinstance(each, cst.SimpleStatementLine) and isinstance(each.body[0], cst.AnnAssign):
                 target, kind = each.body[0].target, self.resolver.annotated(each.body[0].annotation.annotation)
@@ -175,7 +242,17 @@ class Tracking(cst.CSTTransformer):
     def visit_FunctionDef(self, node: cst.FunctionDef) -> bool | None:
         """Enter a function."""
         self.resolver.enter_function(node)
+        params = node.params
+        for each in (*params.posonly_params, *params.params, *params.kwonly_params):
+            if each.annotation is not None and self._holds_model(each.annotation.annotation):
+                self.resolver.scopes[-1].held.add(each.name.value)
         return None
+
+    def _holds_model(self, node: cst.CSTNode | None) -> bool:
+        if isinstance(node, cst.SimpleString):
+            node = in_string(node)
+        names = m.findall(node, m.Name() | m.Attribute()) if node is not None else ()
+        return any(self.is_model(self.resolver.annotation_name(each)) for each in names)
 
     def leave_FunctionDef(
         self, original_node: cst.FunctionDef, updated_node: cst.FunctionDef
@@ -193,10 +270,14 @@ class Tracking(cst.CSTTransformer):
             kind = self.resolver.functions[dotted(node.value.func)]
         for each in node.targets:
             self.resolver.assign(each.target, kind)
+            self._only_read.add(id(each.target))
             if isinstance(each.target, cst.Name):
                 made = isinstance(node.value, cst.Call) and self.is_model(self.resolver.name(node.value.func))
-                models = self.resolver.scopes[-1].models
-                models.add(each.target.value) if made else models.discard(each.target.value)
+                scope = self.resolver.scopes[-1]
+                scope.models.discard(each.target.value)
+                scope.held.discard(each.target.value)
+                if made:
+                    (scope.models if len(node.targets) == 1 else scope.held).add(each.target.value)
                 if m.matches(node.value, m.Name("None")):
                     self.resolver.scopes[-1].optional.add(each.target.value)
         return None
@@ -211,6 +292,10 @@ class Tracking(cst.CSTTransformer):
         kind = kind or self.resolver.annotated(node.annotation.annotation)
         self.resolver.assign(node.target, kind)
         return None
+
+    def visit_For(self, node: cst.For) -> None:
+        """Forget what the target of a loop was."""
+        self.resolver.assign(node.target, None)
 
     def visit_WithItem(self, node: cst.WithItem) -> bool | None:
         """Remember what a context manager gives."""
@@ -242,6 +327,15 @@ class Attributes(Tracking):
             if kinds:
                 self.resolver.functions[original_node.name.value] = kinds
         return super().leave_FunctionDef(original_node, updated_node)
+
+
+def in_string(node: cst.SimpleString) -> cst.BaseExpression | None:
+    """Return the expression in a string that is an annotation; None if there is none."""
+    text = node.evaluated_value
+    try:
+        return cst.parse_expression(text) if isinstance(text, str) else None
+    except cst.ParserSyntaxError:
+        return None
 
 
 def _may_be_none(param: cst.Param) -> bool:

@@ -11,16 +11,17 @@ from libcst.metadata import MetadataWrapper
 
 from acp_kit.migrate import connecting
 from acp_kit.migrate.calls import method_call
-from acp_kit.migrate.changing import assignment
+from acp_kit.migrate.changing import CANT_CHANGE, assignment
 from acp_kit.migrate.expressions import constructor, error, helper_call, model_class
 from acp_kit.migrate.handlers import handler
-from acp_kit.migrate.imports import Imports, is_acp, used_names
+from acp_kit.migrate.imports import IMPORT_ALONE, Imports, imports_acp, used_names
 from acp_kit.migrate.marking import comments, count_marks, marked
 from acp_kit.migrate.names import Names, Target
 from acp_kit.migrate.project import Project, dotted, statements
 from acp_kit.migrate.renaming import Renaming
 from acp_kit.migrate.resolving import Attributes
 
+_STAND_IN = "If this stands in for a connection, its methods take keywords, and it has no base class."
 _CONNECTING = ("connect_to_agent", "ClientSideConnection")
 
 
@@ -68,12 +69,7 @@ def rewrite_module(wrapper: MetadataWrapper, project: Project, names: Names, *, 
 
 
 def _imports_acp(module: cst.Module) -> bool:
-    imports = m.findall(module, m.ImportFrom() | m.Import())
-    return any(
-        is_acp(each)
-        or (isinstance(each, cst.Import) and any(one.evaluated_name.partition(".")[0] == "acp" for one in each.names))
-        for each in imports
-    )
+    return any(map(imports_acp, m.findall(module, m.ImportFrom() | m.Import())))
 
 
 class _Rewriter(Renaming):
@@ -83,7 +79,7 @@ class _Rewriter(Renaming):
         self._header = comments(module.header)
         self._opened: set[int] = set()  # the expressions that `with` opens, by id
         self._methods: set[int] = set()  # the definitions of methods, by id
-        self._nesting: list[bool] = []  # whether each enclosing function is asynchronous
+        self._functions: list[cst.FunctionDef] = []  # the enclosing functions, as they were
 
     # Calls
 
@@ -109,13 +105,15 @@ class _Rewriter(Renaming):
                 context.todo(f"Write `{context.names.helpers[old].expression}`.")
             return new
         if old == "spawn_agent_process" and id(original) not in self._opened:
-            context.todo("`spawn_agent` yields the connection alone, without its process.")
+            context.todo(connecting.ALONE)
         if old in connecting.FUNCTIONS:
             return connecting.FUNCTIONS[old](context, call)
         if old == "AgentSideConnection":
             context.todo("`serve_streams(factory, reader, writer)` serves an agent: run it as a task.")
             return call.with_changes(func=original.func)
         found = context.names.find(old)
+        if isinstance(found, Target) and not found.alike:
+            return call
         cls: Any = model_class(found) if isinstance(found, Target) else None
         if (
             isinstance(found, Target)
@@ -125,6 +123,12 @@ class _Rewriter(Renaming):
         ):
             context.todo(f"`{found.name}` is a union: make an instance of one of its members.")
         return call if cls is None else constructor(context, call, cls)
+
+    def leave_AugAssign(self, original_node: cst.AugAssign, updated_node: cst.AugAssign) -> cst.AugAssign:
+        target = original_node.target
+        if isinstance(target, cst.Attribute) and self.resolver.is_model(target.value):
+            self.context.todo(CANT_CHANGE)
+        return updated_node
 
     def leave_Assign(self, original_node: cst.Assign, updated_node: cst.Assign) -> cst.Assign:
         return assignment(self.context, original_node, updated_node)
@@ -139,7 +143,7 @@ class _Rewriter(Renaming):
         self, original_node: cst.FunctionDef, updated_node: cst.FunctionDef
     ) -> cst.BaseStatement | cst.FlattenSentinel[cst.BaseStatement] | cst.RemovalSentinel:
         super().leave_FunctionDef(original_node, updated_node)
-        self._nesting.pop()
+        self._functions.pop()
         scope = self.resolver.scopes[-1]
         cls = self.context.project.classes.get(scope.cls)
         if cls is not None and id(original_node) in self._methods:
@@ -160,6 +164,8 @@ class _Rewriter(Renaming):
                 lpar=updated_node.lpar if kept else cst.MaybeSentinel.DEFAULT,
                 rpar=updated_node.rpar if kept else cst.MaybeSentinel.DEFAULT,
             )
+        if cls is not None and cls.structural and cls.role == "client" and not cls.served:
+            self.context.todo(_STAND_IN)
         if cls is not None and cls.structural and not original_node.bases:
             base = cst.Arg(self.context.name(cls.role.title()))
             updated_node = updated_node.with_changes(bases=[base], lpar=cst.LeftParen(), rpar=cst.RightParen())
@@ -177,13 +183,17 @@ class _Rewriter(Renaming):
             if self._async and isinstance(assign.targets[0].target, cst.Name):
                 self.resolver.scopes[-1].blocks.add(assign.targets[0].target.value)
             else:
-                self.context.todo("Open this with `async with`, or `await stack.enter_async_context(...)`.")
+                self.context.todo(connecting.OPEN)
 
     def leave_IndentedBlock(self, original_node: cst.IndentedBlock, updated_node: cst.IndentedBlock) -> cst.BaseSuite:
         if not self._async:
             return updated_node
-        body = connecting.in_block(self.context, statements(updated_node))
-        return updated_node.with_changes(body=body) if len(body) != len(updated_node.body) else updated_node
+        body = connecting.in_block(self.context, statements(updated_node), self._functions[-1])
+        return updated_node if body is None else updated_node.with_changes(body=body)
+
+    def visit_SimpleStatementSuite(self, node: cst.SimpleStatementSuite) -> None:
+        if any(map(imports_acp, node.body)):
+            self.context.todo(IMPORT_ALONE)
 
     def visit_WithItem(self, node: cst.WithItem) -> bool | None:
         self._opened.add(id(node.item))
@@ -196,7 +206,7 @@ class _Rewriter(Renaming):
         return updated_node
 
     def visit_FunctionDef(self, node: cst.FunctionDef) -> bool | None:
-        self._nesting.append(node.asynchronous is not None)
+        self._functions.append(node)
         return super().visit_FunctionDef(node)
 
     def _attributes_of(self, name: str) -> set[str]:
@@ -214,7 +224,7 @@ class _Rewriter(Renaming):
 
     @property
     def _async(self) -> bool:
-        return bool(self._nesting) and self._nesting[-1]
+        return bool(self._functions) and self._functions[-1].asynchronous is not None
 
     # Statements
 

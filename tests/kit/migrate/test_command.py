@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import os
 import stat
+import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
+from libcst.metadata import MetadataWrapper
 
 from acp_kit import extras
 from acp_kit.migrate import __main__ as command
-from acp_kit.migrate import files
+from acp_kit.migrate import files, migration, rewriting
 
 OLD = "from acp import text_block\n\nprint(text_block('hi'))\n"
 NEW = "from acp_bindings.v1 import ContentBlockText\n\nprint(ContentBlockText(text='hi'))\n"
@@ -126,3 +129,112 @@ def test_unstable_names_come_from_the_unstable_profile(tmp_path: Path) -> None:
     path.write_text("from acp.schema import ForkSessionRequest, PlanEntry\n\nprint(ForkSessionRequest, PlanEntry)\n")
     assert command.main([str(path), "--write", "--unstable"]) == 0
     assert path.read_text().startswith("from acp_bindings.v1_unstable import ForkSessionRequest, PlanEntry\n")
+
+
+def test_a_file_that_changed_since_it_was_read_is_left(
+    program: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def late(file: files.File, content: bytes) -> None:
+        program.write_text("x = 1\n")
+        files.write(file, content)
+
+    monkeypatch.setattr(command, "write", late)
+    assert command.main([str(program), "--write"]) == 2
+    assert program.read_text() == "x = 1\n"
+    printed = capsys.readouterr().err
+    assert f"{program} is left as it is: it has changed since it was read\n" in printed
+    assert "Changed 0 places in 0 files.\n" in printed
+
+
+def test_a_read_only_file_is_left(program: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    program.chmod(0o444)
+    assert command.main([str(program), "--write"]) == 2
+    assert program.read_text() == OLD
+    assert f"{program} can't be written: it is read-only\n" in capsys.readouterr().err
+
+
+def test_a_symlink_that_is_named_stays_one(program: Path) -> None:
+    link = program.with_name("link.py")
+    link.symlink_to(program.name)
+    assert command.main([str(link), "--write"]) == 0
+    assert link.is_symlink()
+    assert program.read_text() == NEW
+
+
+def test_a_notebook_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "program.ipynb"
+    path.write_text('{"cells": ["from acp import text_block"]}')
+    assert command.main([str(path)]) == 2
+    assert f"{path} is a notebook" in capsys.readouterr().err
+
+
+def test_form_feeds_do_not_break_the_diff(program: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    program.write_text(OLD.replace("\n\n", "\n\x0c\n"))
+    assert command.main([str(program)]) == 0
+    printed = capsys.readouterr().out
+    assert "\n \x0c\n" in printed
+    assert "No newline" not in printed
+
+
+def test_a_file_that_is_too_deeply_nested_is_reported_and_left(
+    program: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    deep = program.with_name("deep.py")
+    deep.write_text(f"import acp\n\nx = {' + '.join(['1'] * 3000)}\n")
+    assert command.main([str(program.parent), "--write"]) == 2
+    assert f"{deep} is left as it is: it can't be parsed" in capsys.readouterr().err
+    assert program.read_text() == NEW
+
+
+def test_an_error_of_the_tool_leaves_the_file_and_rewrites_the_others(
+    program: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    other = program.with_name("other.py")
+    other.write_text(f"{OLD}\nbroken = 1\n")
+    rewrite = rewriting.rewrite_module
+
+    def fail(wrapper: MetadataWrapper, *arguments: Any, **options: Any) -> object:
+        if "broken" in wrapper.module.code:
+            raise TypeError("this is a test")
+        return rewrite(wrapper, *arguments, **options)
+
+    monkeypatch.setattr(migration, "rewrite_module", fail)
+    assert command.main([str(program.parent), "--write"]) == 2
+    assert f"{other} is left as it is: it can't be rewritten (TypeError: this is a test)" in capsys.readouterr().err
+    assert program.read_text() == NEW
+
+
+def test_an_interrupt_leaves_each_file_whole(
+    program: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(os, "replace", interrupt)
+    assert command.main([str(program), "--write"]) == 2
+    assert program.read_text() == OLD
+    assert [*program.parent.iterdir()] == [program]
+    assert "interrupted" in capsys.readouterr().err
+
+
+def test_what_a_terminal_can_not_show_is_escaped(program: Path) -> None:
+    program.write_text(f"{OLD}print('ä')\n", "utf-8")
+    done = subprocess.run(
+        [sys.executable, "-m", "acp_kit.migrate", str(program)],
+        env={**os.environ, "PYTHONIOENCODING": "ascii"},
+        capture_output=True,
+        check=True,
+    )
+    assert b"print('\\xe4')" in done.stdout
+
+
+def test_a_class_of_another_library_is_not_taken_for_one_of_the_project(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text("from acp import Agent as Base\n\n\nclass Agent(Base):\n    pass\n")
+    other = tmp_path / "other.py"
+    text = (
+        "from elsewhere import Agent\n\n\nclass Sub(Agent):\n    async def prompt(self, prompt, session_id):\n"
+        "        await Agent().cancel('1')\n"
+    )
+    other.write_text(text)
+    command.main([str(tmp_path), "--write"])
+    assert other.read_text() == text
