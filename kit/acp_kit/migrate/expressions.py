@@ -10,7 +10,7 @@ import libcst as cst
 from libcst import matchers as m
 
 from acp_kit.migrate.context import Context
-from acp_kit.migrate.names import Helper, Target
+from acp_kit.migrate.names import UNSTABLE, Helper, Target
 from acp_kit.migrate.nones import left_out
 
 _NOTHING = cst.SimpleWhitespace("")
@@ -176,8 +176,13 @@ def _refused(cls: Any, name: str, arg: cst.Arg) -> str | None:
         return (
             None if plain else f"The constructor takes names of fields. For JSON: `{cls.__name__}.model_validate(...)`."
         )
+    if not name:
+        return f"`{cls.__name__}` takes keywords only."
     if name not in cls.model_fields:
-        return f"`{cls.__name__}` has no field `{name}`." if name else f"`{cls.__name__}` takes keywords only."
+        unstable: Any = getattr(import_module(UNSTABLE), cls.__name__, cls)
+        if name in unstable.model_fields:
+            return f"`{cls.__name__}` has `{name}` only in `{UNSTABLE}`: run this with --unstable."
+        return f"`{cls.__name__}` has no field `{name}`."
     values = [each.value for each in arg.value.elements] if isinstance(arg.value, cst.List) else [arg.value]
     if any(isinstance(each, cst.Dict) for each in values) and _has_model(cls.model_fields[name].annotation):
         return f"`{name}` takes instances of models, not dicts."

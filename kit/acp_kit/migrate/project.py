@@ -135,8 +135,9 @@ def read_project(modules: Iterable[cst.Module], roots: Collection[str] = ()) -> 
             )
     names = [each.name for each in classes]
     project.repeated = {each for each in names if names.count(each) > 1}
+    connected = {name for one in found for name in one.connected}  # they take requests, whatever tests do with them
     for one in found:
-        for name in one.stand_ins:
+        for name in one.stand_ins - connected:
             if name in project.classes:
                 project.classes[name].stand_in = True
     return project
@@ -157,6 +158,7 @@ class _File:
     calls: list[str]
     stand_ins: set[str]
     served: list[str]
+    connected: set[str]
     foreign: set[str]
 
 
@@ -174,7 +176,7 @@ def _read(module: cst.Module, roots: Collection[str]) -> _File:
     module.visit(acp)
     reader = _Reader(acp)
     module.visit(reader)
-    return _File(reader.classes, reader.calls, reader.stand_ins, reader.served, acp.foreign)
+    return _File(reader.classes, reader.calls, reader.stand_ins, reader.served, reader.connected, acp.foreign)
 
 
 class _Imports(cst.CSTVisitor):
@@ -223,6 +225,7 @@ class _Reader(cst.CSTVisitor):
         self.classes: list[_Class] = []
         self.calls: list[str] = []
         self.stand_ins: set[str] = set()
+        self.connected: set[str] = set()
         self.served: list[str] = []
 
     def visit_ClassDef(self, node: cst.ClassDef) -> None:
@@ -241,6 +244,11 @@ class _Reader(cst.CSTVisitor):
             return f"acp:{last}"
         return "" if name.partition(".")[0] in self._acp.foreign else last
 
+    def _class_of(self, given: cst.BaseExpression) -> str:
+        """Return the class of an instance that is made there or was assigned to a name; "" if it isn't known."""
+        made = dotted(given.func) if isinstance(given, cst.Call) else self._made.get(dotted(given), "")
+        return made.rpartition(".")[2]
+
     def visit_Assign(self, node: cst.Assign) -> None:
         if isinstance(node.value, cst.Call) and isinstance(node.targets[0].target, cst.Name):
             self._made[node.targets[0].target.value] = dotted(node.value.func).rpartition(".")[2]
@@ -248,13 +256,14 @@ class _Reader(cst.CSTVisitor):
     def visit_Call(self, node: cst.Call) -> None:
         name = dotted(node.func).rpartition(".")[2]
         if name == "on_connect" and len(node.args) == 1:
-            given = node.args[0].value
-            made = dotted(given.func) if isinstance(given, cst.Call) else self._made.get(dotted(given), "")
-            self.stand_ins.add(made.rpartition(".")[2])
+            self.stand_ins.add(self._class_of(node.args[0].value))
         elif name and dotted(node.func).partition(".")[0] not in self._acp.foreign:
             self.calls.append(name)
-        if name in self._acp.servers and node.args and isinstance(node.args[0].value, cst.Call):
-            self.served.append(dotted(node.args[0].value.func))
+        if name in self._acp.servers and node.args:
+            given = node.args[0].value
+            if isinstance(given, cst.Call):
+                self.served.append(dotted(given.func))
+            self.connected |= {self._class_of(given), self._class_of(node.args[-1].value)}
 
 
 def _connects_simply(node: cst.ClassDef) -> bool:
