@@ -14,7 +14,7 @@ OTHER := build/pydantic-$(PYDANTIC)
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help regen check diff docs docs-links compatibility fetch upgrade test test-quick test-pydantic stress coverage lint $(LINTERS) demo bench bench-quick bench-report names-page build check-dist lock clean
+.PHONY: help regen check diff docs docs-links compatibility fetch upgrade test test-quick test-frameworks test-pydantic stress coverage lint $(LINTERS) demo bench bench-quick bench-report names-page build check-dist lock clean
 
 help: ## List the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-13s %s\n", $$1, $$2 }'
@@ -61,6 +61,9 @@ test: $(READY) ## Run all tests on all cores
 
 test-quick: $(READY) ## Run the fast tests of models, runtime and generator, after an edit
 	$(BIN)/python $(PYTEST) -m "not slow" tests/runtime tests/generated tests/codegen
+
+test-frameworks: $(READY) ## Run the agents in the guides to frameworks, which are installed first (some minutes)
+	$(BIN)/python -m pytest -q tests/docs/framework_agents.py
 
 test-pydantic: $(OTHER)/.ready ## Run the tests of models and runtime with another pydantic: make test-pydantic PYDANTIC=2.12.5
 	$(OTHER)/bin/python -c 'import pydantic; print("pydantic", pydantic.VERSION)'

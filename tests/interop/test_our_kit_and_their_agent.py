@@ -116,8 +116,11 @@ async def test_rules_and_the_user_answer_permission_requests(their_tool_agent: C
         assert _chosen(await client.run(_permission("read", "/etc/passwd"))) == ["reject_once"]
         assert client.asked.is_set()
         client.answer = "allow_always"
-        twice = 2 * [_permission("edit", inside, title="Edit a")]
-        assert _chosen(await client.run(*twice)) == ["allow_always", "allow_once"]
+        edit = _permission("edit", inside, title="Edit a")
+        # A rule rejects, so the agent must go on asking, and the client remembers what the user chose.
+        assert _chosen(await client.run(edit)) == ["allow_once"]
+        client.answer = "reject_once"
+        assert _chosen(await client.run(edit)) == ["allow_once"]
 
 
 async def test_cancelling_the_turn_cancels_an_open_question(their_tool_agent: Command) -> None:

@@ -1,6 +1,7 @@
-"""The guides to frameworks: their agents work. `make lint` also checks their types, in page_types.py.
+"""The agents of the guides to frameworks work, and mypy accepts them. `make test-frameworks` runs this file.
 
-The frameworks are in an environment of their own, because they are heavy. `frameworks/agents.py` runs there.
+`make test` doesn't, because the frameworks are heavy: installing them and reading their types takes minutes. They are
+in an environment of their own, in which `frameworks/agents.py` runs.
 """
 
 from __future__ import annotations
@@ -12,11 +13,11 @@ import certifi
 import pytest
 
 from tests.support.docs.framework_pages import programs
-from tests.support.docs.run import RULES, run
+from tests.support.docs.run import run
 from tests.support.paths import ROOT
 from tests.support.third_party import python_in
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]  # installs the frameworks
+pytestmark = pytest.mark.timeout(900)
 
 
 def test_the_agents_of_the_guides_work_with_a_client(environment: Path, tmp_path: Path) -> None:
@@ -30,7 +31,9 @@ def test_the_agents_of_the_guides_work_with_a_client(environment: Path, tmp_path
     run([*pytest_there, "tests/docs/frameworks/agents.py"], ROOT, settings)
 
 
-def test_ruff_accepts_the_agents(tmp_path: Path) -> None:
+def test_mypy_strict_accepts_the_agents(environment: Path, tmp_path: Path) -> None:
     for name, text in programs().items():
         (tmp_path / name).write_text(text, "utf-8")
-    run([sys.executable, "-m", "ruff", "check", "--isolated", "--target-version=py311", *RULES, "."], tmp_path)
+    # The cache belongs to the frameworks.
+    cache = ["--cache-dir", str(environment / "mypy"), "--python-executable", str(python_in(environment))]
+    run([sys.executable, "-m", "mypy", "--strict", *cache, "."], tmp_path)
