@@ -26,6 +26,18 @@ def bound(module: cst.Module) -> set[str]:
     return found
 
 
+class ExpressionVisitor(cst.CSTVisitor):
+    """Visits the names in expressions, but neither those of attributes nor those of keyword arguments."""
+
+    def visit_Attribute(self, node: cst.Attribute) -> bool:
+        node.value.visit(self)
+        return False
+
+    def visit_Arg(self, node: cst.Arg) -> bool:
+        node.value.visit(self)
+        return False
+
+
 class _Bound(cst.CSTVisitor):
     def __init__(self, found: set[str]) -> None:
         super().__init__()

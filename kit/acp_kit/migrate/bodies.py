@@ -10,6 +10,7 @@ from typing import Any
 import libcst as cst
 from libcst import matchers as m
 
+from acp_kit.migrate.bindings import ExpressionVisitor
 from acp_kit.migrate.context import Context
 from acp_kit.migrate.names import Method
 from acp_kit.migrate.project import names_in, statements
@@ -52,21 +53,13 @@ def from_meta(meta: str, param: cst.Param) -> str:
     return f'({meta} or {{}}).get("{name}", {cst.Module([]).code_for_node(param.default)})'
 
 
-class Uses(cst.CSTVisitor):
+class Uses(ExpressionVisitor):
     """Counts how often names are used in expressions, and finds those that are bound."""
 
     def __init__(self) -> None:
         super().__init__()
         self.count: Counter[str] = Counter()
         self.bound: set[str] = set()
-
-    def visit_Attribute(self, node: cst.Attribute) -> bool:
-        node.value.visit(self)
-        return False
-
-    def visit_Arg(self, node: cst.Arg) -> bool:
-        node.value.visit(self)
-        return False
 
     def visit_Name(self, node: cst.Name) -> None:
         self.count[node.value] += 1

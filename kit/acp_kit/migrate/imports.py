@@ -8,6 +8,7 @@ import libcst as cst
 from libcst import matchers as m
 from libcst.metadata import MetadataWrapper, ScopeProvider
 
+from acp_kit.migrate.bindings import ExpressionVisitor
 from acp_kit.migrate.context import Context
 from acp_kit.migrate.marking import comment, comments, marked
 from acp_kit.migrate.names import Gone, Target
@@ -303,7 +304,7 @@ def used_names(module: cst.CSTNode) -> set[str]:
     return found
 
 
-class _Used(cst.CSTVisitor):
+class _Used(ExpressionVisitor):
     def __init__(self, found: set[str]) -> None:
         super().__init__()
         self._found = found
@@ -312,14 +313,6 @@ class _Used(cst.CSTVisitor):
         return False
 
     def visit_ImportFrom(self, node: cst.ImportFrom) -> bool:
-        return False
-
-    def visit_Attribute(self, node: cst.Attribute) -> bool:
-        node.value.visit(self)
-        return False
-
-    def visit_Arg(self, node: cst.Arg) -> bool:
-        node.value.visit(self)
         return False
 
     def visit_Name(self, node: cst.Name) -> None:
