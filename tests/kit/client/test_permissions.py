@@ -11,24 +11,11 @@ import pytest
 
 from acp_bindings import v1_unstable
 from acp_bindings.v1 import (
-    Agent,
-    Client,
-    InitializeRequest,
-    InitializeResponse,
-    NewSessionRequest,
-    NewSessionResponse,
     PermissionOption,
-    PromptRequest,
-    PromptResponse,
-    RemoteAgent,
-    RemoteClient,
     RequestPermissionRequest,
-    RequestPermissionResponse,
-    SessionNotification,
     SessionUpdateToolCall,
     ToolCallLocation,
     ToolCallUpdate,
-    connect_in_process,
 )
 from acp_kit.client import PermissionPolicy, SessionState, allow, ask, reject
 from acp_kit.client.permissions import Rule
@@ -359,62 +346,3 @@ async def test_requests_of_the_unstable_profile_get_its_responses() -> None:
         assert await policy.session_request_permission(request) == v1_unstable.RequestPermissionResponse(
             outcome=outcome
         )
-
-
-class _AskingAgent(Agent):
-    def __init__(self, client: RemoteClient) -> None:
-        self.client = client
-
-    async def initialize(self, request: InitializeRequest) -> InitializeResponse:
-        return InitializeResponse(protocol_version=1)
-
-    async def session_new(self, request: NewSessionRequest) -> NewSessionResponse:
-        return NewSessionResponse(session_id="s")
-
-    async def session_prompt(self, request: PromptRequest) -> PromptResponse:
-        """Ask for permission, and say in `_meta` what the answer was, even if the turn is cancelled meanwhile."""
-        asked = _request(name="n")
-        asking = asyncio.create_task(
-            self.client.session_request_permission(session_id="s", tool_call=asked.tool_call, options=asked.options)
-        )
-        try:
-            response = await asyncio.shield(asking)
-        except asyncio.CancelledError:
-            response = await asking
-        return PromptResponse(stop_reason="end_turn", meta={"outcome": response.outcome.outcome})
-
-
-class _AskingClient(Client):
-    def __init__(self, agent: RemoteAgent) -> None:
-        self.permissions = PermissionPolicy(ask=self.dialog)
-        self.is_open, self.was_closed = asyncio.Event(), False
-        self.dialogs = 0
-
-    async def dialog(self, request: RequestPermissionRequest) -> str:
-        self.dialogs += 1
-        self.is_open.set()
-        try:
-            await asyncio.Event().wait()
-        finally:
-            self.was_closed = True
-        raise AssertionError
-
-    async def session_request_permission(self, request: RequestPermissionRequest) -> RequestPermissionResponse:
-        return await self.permissions.session_request_permission(request)
-
-    async def session_update(self, notification: SessionNotification) -> None: ...
-
-
-async def test_cancelling_the_turn_closes_the_dialog_and_answers_once() -> None:
-    async with connect_in_process(_AskingAgent, _AskingClient) as agent:
-        client = agent.handler
-        assert isinstance(client, _AskingClient)
-        await agent.initialize(protocol_version=1)
-        await agent.session_new(cwd="/", mcp_servers=[])
-        turn = asyncio.create_task(agent.session_prompt(session_id="s", prompt=[]))
-        await client.is_open.wait()
-        await agent.session_cancel(session_id="s")
-        response = await turn
-    assert response.meta == {"outcome": "cancelled"}
-    assert client.was_closed
-    assert client.dialogs == 1
