@@ -18,7 +18,7 @@ from acp_kit.updates import patched, started
 
 
 class SessionWriter:
-    """Changes one session in a transaction. Nobody else can change that session until the transaction ends.
+    """Changes one session in a transaction. Other processes can't change that session until the transaction ends.
 
     The chunks of a message are rows of their own until the message ends, so that appending one takes the same time
     however long the message is.
