@@ -49,6 +49,15 @@ def _mypy_reads_installed_packages_once() -> Iterator[None]:
         yield
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _programs_print_without_colours() -> Iterator[None]:
+    """Let programs print plain text, also where CI=true or FORCE_COLOR asks for colours."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delenv("FORCE_COLOR", raising=False)
+        patch.setenv("NO_COLOR", "1")
+        yield
+
+
 @pytest.fixture(scope="module")
 def pip_without_a_registry() -> Iterator[None]:
     """Let pip find the package's dependencies in a folder, and leave compiling to those that import them."""
