@@ -9,10 +9,12 @@ import pytest
 
 from acp_bindings.v1 import McpServerStdio
 from acp_kit.client import open_session
-from examples import model_agent
 from tests.support.kit import mcp_server
 from tests.support.kit.model_agents import in_its_own_process, prompt, results, running
 from tests.support.kit.model_server import model_server
+
+# The group shares the import of openai.
+pytestmark = pytest.mark.xdist_group("openai")
 
 
 @pytest.fixture
@@ -162,7 +164,7 @@ async def test_the_command_clear_makes_the_model_forget(folder: Path) -> None:
 
 
 async def test_the_number_of_requests_is_limited(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(model_agent, "MAX_REQUESTS", 3)
+    monkeypatch.setattr("examples.model_agent.MAX_REQUESTS", 3)
     async with (
         model_server(*[[("read_file", {"path": "notes.txt"})]] * 4) as model,
         running(model, folder) as (agent, _),

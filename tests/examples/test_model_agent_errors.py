@@ -18,6 +18,8 @@ from tests.support.kit import mcp_server
 from tests.support.kit.model_agents import prompt, results, running
 from tests.support.kit.model_server import model_server
 
+pytestmark = pytest.mark.xdist_group("openai")
+
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:

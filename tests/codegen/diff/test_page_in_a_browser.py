@@ -9,13 +9,16 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
+from functools import cache
 from typing import Any
 
 import pytest
 
 from codegen.diff.render.html import html
 from codegen.diff.render.json import json_values
+from codegen.diff.report import Report
 from tests.support.diff.pages import failing, large, parsed
 from tests.support.paths import ROOT
 from tests.support.skipping import skip_or_fail
@@ -28,11 +31,9 @@ OPTIONS = (
     "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
     "--disable-component-update --disable-sync --allow-file-access-from-files --virtual-time-budget=20000 --dump-dom"
 )
-FINDINGS = {each["fingerprint"]: each for each in json_values(large())["findings"]}
-SAFE = next(name for name, each in FINDINGS.items() if each["worst"] == "safe")
 CHECKED = "checked.html"
-USER_CODE = failing(1, 3, message=f"Expected {'Annotated' * 20}")
-FAILS = {each.fingerprint for each in USER_CODE.findings if each.failures}
+# In an address: the fingerprint of the first finding that is safe for everyone.
+SAFE = "<safe>"
 ALL = "verdict=breaking,risky,safe&role=agent,client&code=builds,reads"
 
 
@@ -82,6 +83,26 @@ SCENES = {
 }
 
 
+@cache
+def findings() -> dict[str, dict[str, Any]]:
+    return {each["fingerprint"]: each for each in json_values(large())["findings"]}
+
+
+@cache
+def safe() -> str:
+    return next(name for name, each in findings().items() if each["worst"] == "safe")
+
+
+@cache
+def user_code() -> Report:
+    return failing(1, 3, message=f"Expected {'Annotated' * 20}")
+
+
+@cache
+def fails() -> set[str]:
+    return {each.fingerprint for each in user_code().findings if each.failures}
+
+
 @pytest.fixture(scope="module")
 def seen(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """Return what was visible in every scene."""
@@ -90,8 +111,8 @@ def seen(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
         skip_or_fail("browser", f"None of {', '.join(BROWSERS)} is installed.")
     folder = tmp_path_factory.mktemp("page")
     (folder / "report.html").write_text(html(large()), "utf-8")
-    (folder / CHECKED).write_text(html(USER_CODE), "utf-8")
-    scenes = json.dumps({name: asdict(each) for name, each in SCENES.items()})
+    (folder / CHECKED).write_text(html(user_code()), "utf-8")
+    scenes = json.dumps({name: asdict(each) for name, each in SCENES.items()}).replace(SAFE, safe())
     harness = folder / "harness.html"
     harness.write_text(FRAMES.read_text("utf-8").replace('"SCENES"', scenes), "utf-8")
     command = [browser, *OPTIONS.split(), f"--user-data-dir={folder / 'profile'}", harness.as_uri()]
@@ -104,7 +125,7 @@ def verdicts_for(role: str | None = None, code: str | None = None) -> dict[str, 
     """Return the JSON's verdicts for a role's code that builds or reads, without findings that don't affect it."""
     axes = {"builds": ["old_peer", "build"], "reads": ["new_peer", "read", "implement"]}
     found: dict[str, str] = {}
-    for name, each in FINDINGS.items():
+    for name, each in findings().items():
         who = {"builds": each["writers"], "reads": each["readers"]}
         affected = [
             each["verdicts"][axis]
@@ -121,43 +142,45 @@ def with_verdict(found: dict[str, str], *verdicts: str) -> dict[str, str]:
     return {name: each for name, each in found.items() if each in verdicts}
 
 
-EXPECTED = {
-    "plain": verdicts_for(),
-    "one verdict": with_verdict(verdicts_for(), "breaking"),
-    "one role": verdicts_for("agent"),
-    "all three": with_verdict(verdicts_for("client", "reads"), "risky", "breaking"),
-    "safe for some": with_verdict(verdicts_for("client", "reads"), "safe"),
-    "no verdict": {},
-    "clicked": with_verdict(verdicts_for("client", "reads"), "risky", "breaking"),
-    "clicked again": verdicts_for(),
-    "reset": verdicts_for(),
-    "a finding": verdicts_for(),
-    "a hidden finding": verdicts_for(),
-    "without javascript": verdicts_for(),
-    "user code": verdicts_for(),
-    "what fails": {name: each for name, each in verdicts_for().items() if name in FAILS},
-    "what passes for agents": {name: each for name, each in verdicts_for("agent").items() if name not in FAILS},
-    "user code and no verdict": {},
-    "user code without javascript": verdicts_for(),
-    "user code that was not checked": verdicts_for(),
+EXPECTED: dict[str, Callable[[], dict[str, str]]] = {
+    "plain": verdicts_for,
+    "one verdict": lambda: with_verdict(verdicts_for(), "breaking"),
+    "one role": lambda: verdicts_for("agent"),
+    "all three": lambda: with_verdict(verdicts_for("client", "reads"), "risky", "breaking"),
+    "safe for some": lambda: with_verdict(verdicts_for("client", "reads"), "safe"),
+    "no verdict": dict,
+    "clicked": lambda: with_verdict(verdicts_for("client", "reads"), "risky", "breaking"),
+    "clicked again": verdicts_for,
+    "reset": verdicts_for,
+    "a finding": verdicts_for,
+    "a hidden finding": verdicts_for,
+    "without javascript": verdicts_for,
+    "user code": verdicts_for,
+    "what fails": lambda: {k: each for k, each in verdicts_for().items() if k in fails()},
+    "what passes for agents": lambda: {
+        name: each for name, each in verdicts_for("agent").items() if name not in fails()
+    },
+    "user code and no verdict": dict,
+    "user code without javascript": verdicts_for,
+    "user code that was not checked": verdicts_for,
 }
 WITHOUT_JAVASCRIPT = {"without javascript", "user code without javascript"}
 
 
 def test_some_findings_are_safe_for_the_selected_code_and_worse_for_other_code() -> None:
-    assert any(FINDINGS[name]["worst"] != "safe" for name in EXPECTED["safe for some"])
+    assert any(findings()[name]["worst"] != "safe" for name in EXPECTED["safe for some"]())
 
 
 @pytest.mark.parametrize("scene", EXPECTED)
 def test_the_filters_show_their_findings_with_the_verdict_for_the_selected_code(
     seen: dict[str, Any], scene: str
 ) -> None:
-    assert seen[scene]["shown"] == EXPECTED[scene]
+    assert seen[scene]["shown"] == EXPECTED[scene]()
 
 
 def test_the_number_of_visible_findings_is_shown(seen: dict[str, Any]) -> None:
     counts = {scene: seen[scene]["count"] for scene in EXPECTED if scene not in WITHOUT_JAVASCRIPT}
-    assert counts == {scene: f"{len(EXPECTED[scene])} of {len(FINDINGS)} findings" for scene in counts}
+    assert counts == {scene: f"{len(EXPECTED[scene]())} of {len(findings())} findings" for scene in counts}
 
 
 def test_each_option_shows_how_many_findings_it_gives_with_the_other_filters(seen: dict[str, Any]) -> None:
@@ -183,7 +206,7 @@ def test_clicks_change_the_address(seen: dict[str, Any]) -> None:
 
 
 def test_a_fingerprint_in_the_address_leads_to_its_finding_even_if_hidden(seen: dict[str, Any]) -> None:
-    assert [seen[scene]["hash"] for scene in ("a finding", "a hidden finding")] == [f"#{SAFE}"] * 2
+    assert [seen[scene]["hash"] for scene in ("a finding", "a hidden finding")] == [f"#{safe()}"] * 2
     assert [seen[scene]["scrolled"] for scene in ("plain", "a finding", "a hidden finding")] == [False, True, True]
 
 
@@ -199,8 +222,8 @@ def test_unpredicted_failures_are_shown_with_any_filter(seen: dict[str, Any]) ->
 
 def test_the_filter_for_user_code_has_counts_and_is_in_the_address(seen: dict[str, Any]) -> None:
     counts = seen["what passes for agents"]["counts"]
-    assert counts["fails"] == str(len(verdicts_for("agent").keys() & FAILS))
-    assert counts["passes"] == str(len(verdicts_for("agent").keys() - FAILS))
+    assert counts["fails"] == str(len(verdicts_for("agent").keys() & fails()))
+    assert counts["passes"] == str(len(verdicts_for("agent").keys() - fails()))
     address = "#verdict=breaking,risky,safe&role=agent&code=builds,reads&user=passes"
     assert seen["what passes for agents"]["hash"] == address
 

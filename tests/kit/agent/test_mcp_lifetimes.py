@@ -12,7 +12,7 @@ import pytest
 
 from acp_bindings import v1_unstable
 from acp_bindings.v1 import McpServerStdio
-from acp_kit.agent import McpServers
+from acp_kit import agent
 from acp_runtime import InternalError, InvalidParams
 from tests.support.kit import mcp_server
 
@@ -29,13 +29,13 @@ async def started(pid: Path) -> int:
 
 
 async def test_what_is_no_message_and_no_utf8_does_not_stop_a_server() -> None:
-    async with McpServers() as servers:
+    async with agent.McpServers() as servers:
         await servers.connect([stdio("a", "noisy")])
         assert [tool.name for _, tool in await servers.tools()] == ["echo"]
 
 
 async def test_closing_ends_servers_that_are_still_connecting(tmp_path: Path) -> None:
-    servers = McpServers()
+    servers = agent.McpServers()
     connecting = asyncio.create_task(servers.connect([stdio("a", "pid", str(tmp_path / "pid"), "silent")]))
     pid = await started(tmp_path / "pid")
     await servers.close()
@@ -46,7 +46,7 @@ async def test_closing_ends_servers_that_are_still_connecting(tmp_path: Path) ->
 
 
 async def test_the_names_of_servers_that_are_still_connecting_are_taken() -> None:
-    async with McpServers() as servers:
+    async with agent.McpServers() as servers:
         connecting = asyncio.create_task(servers.connect([stdio("a")]))
         await asyncio.sleep(0)
         with pytest.raises(InvalidParams, match="Two MCP servers have the name 'a'"):
@@ -56,7 +56,7 @@ async def test_the_names_of_servers_that_are_still_connecting_are_taken() -> Non
 
 
 async def test_a_close_that_is_cancelled_at_once_still_closes(tmp_path: Path) -> None:
-    servers = McpServers()
+    servers = agent.McpServers()
     await servers.connect([stdio("a", "pid", str(tmp_path / "pid"))])
 
     async def close() -> None:
@@ -73,6 +73,6 @@ async def test_a_close_that_is_cancelled_at_once_still_closes(tmp_path: Path) ->
 
 async def test_a_kind_of_server_that_the_kit_does_not_know_is_refused() -> None:
     server: Any = v1_unstable.McpServerAcp(name="a", server_id="x")
-    async with McpServers(http=True, sse=True) as servers:
+    async with agent.McpServers(http=True, sse=True) as servers:
         with pytest.raises(InvalidParams, match="because it is reached by acp"):
             await servers.connect([server])

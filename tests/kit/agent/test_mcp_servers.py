@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from acp_bindings.v1 import EnvVariable, McpServerHttp, McpServerSse, McpServerStdio
-from acp_kit.agent import McpServers
+from acp_kit import agent
 from acp_runtime import InternalError, InvalidParams
 from tests.support.kit import mcp_server
 
@@ -38,7 +38,7 @@ async def in_task(work: Any) -> Any:
 
 async def test_servers_connected_in_one_handler_are_used_and_closed_in_others(tmp_path: Path) -> None:
     pid = tmp_path / "pid"
-    servers = McpServers()
+    servers = agent.McpServers()
     await in_task(servers.connect([stdio("a", "pid", str(pid)), stdio("b", GREETING="hi")]))
     assert ([*servers], len(servers), "a" in servers) == (["a", "b"], 2, True)
     assert said(await in_task(servers["a"].call_tool("echo", {"text": "x"}))) == "x"
@@ -51,7 +51,7 @@ async def test_servers_connected_in_one_handler_are_used_and_closed_in_others(tm
 
 
 async def test_the_tools_of_all_servers_are_listed_page_by_page() -> None:
-    async with McpServers() as servers:
+    async with agent.McpServers() as servers:
         await servers.connect([stdio("a", "pages"), stdio("b")])
         assert [(name, tool.name) for name, tool in await servers.tools()] == [
             ("a", "echo"),
@@ -62,7 +62,7 @@ async def test_the_tools_of_all_servers_are_listed_page_by_page() -> None:
 
 async def test_if_one_server_fails_none_stays_connected(tmp_path: Path) -> None:
     pid = tmp_path / "pid"
-    servers = McpServers()
+    servers = agent.McpServers()
     with pytest.raises(InternalError, match="The MCP server 'bad' can't be used: ") as raised:
         await servers.connect([stdio("good", "pid", str(pid)), stdio("bad", "fail")])
     assert raised.value.data == {"server": "bad"}
@@ -74,20 +74,20 @@ async def test_if_one_server_fails_none_stays_connected(tmp_path: Path) -> None:
 
 async def test_a_command_that_does_not_exist_is_named() -> None:
     missing = McpServerStdio(name="x", command="/no/such/command", args=[], env=[])
-    async with McpServers() as servers:
+    async with agent.McpServers() as servers:
         with pytest.raises(InternalError, match=r"The MCP server 'x' can't be used: .*No such file"):
             await servers.connect([missing])
 
 
 async def test_a_server_that_does_not_answer_is_not_waited_for_too_long() -> None:
-    async with McpServers(connect_deadline=0) as servers:
+    async with agent.McpServers(connect_deadline=0) as servers:
         with pytest.raises(InternalError, match="The MCP server 'a' has not answered for 0 seconds"):
             await servers.connect([stdio("a", "silent")])
 
 
 async def test_a_cancelled_connect_leaves_nothing_running(tmp_path: Path) -> None:
     pid = tmp_path / "pid"
-    servers = McpServers()
+    servers = agent.McpServers()
     connecting = asyncio.create_task(servers.connect([stdio("a", "pid", str(pid), "silent")]))
     while not (pid.exists() and pid.read_text()):
         await asyncio.sleep(0.01)
@@ -99,7 +99,7 @@ async def test_a_cancelled_connect_leaves_nothing_running(tmp_path: Path) -> Non
 
 
 async def test_two_servers_with_one_name_are_refused() -> None:
-    async with McpServers() as servers:
+    async with agent.McpServers() as servers:
         with pytest.raises(InvalidParams, match="Two MCP servers have the name 'a'"):
             await servers.connect([stdio("a"), stdio("a")])
         await servers.connect([stdio("a")])
@@ -115,7 +115,7 @@ async def test_two_servers_with_one_name_are_refused() -> None:
     ],
 )
 async def test_a_kind_of_server_that_was_not_advertised_is_refused(server: Any, kind: str) -> None:
-    servers = McpServers(http=kind == "sse", sse=kind == "http")
+    servers = agent.McpServers(http=kind == "sse", sse=kind == "http")
     assert servers.capabilities.http == (kind == "sse")
     assert servers.capabilities.sse == (kind == "http")
     with pytest.raises(InvalidParams, match=f"because it is reached by {kind}"):
@@ -160,7 +160,7 @@ def _response(message: dict[str, Any]) -> bytes:
 
 
 async def test_a_server_is_reached_by_http_with_its_headers() -> None:
-    async with http_server() as (url, received), McpServers(http=True) as servers:
+    async with http_server() as (url, received), agent.McpServers(http=True) as servers:
         headers: Any = [{"name": "Authorization", "value": "Bearer x"}]
         server = McpServerHttp.model_validate({"type": "http", "name": "a", "url": url, "headers": headers})
         await servers.connect([server])

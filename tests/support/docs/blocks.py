@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from markdown_it import MarkdownIt
@@ -69,10 +70,15 @@ def pages_before(page: Path) -> list[Path]:
 
 def blocks(page: Path) -> list[Block]:
     """Return the blocks of a page, without directives of MyST. The language of code without a fence is `indented`."""
+    return _blocks(page.read_text("utf-8"))
+
+
+@cache  # several modules of tests have a test for each block
+def _blocks(text: str) -> list[Block]:
     found: list[Block] = []
     remark: tuple[str, str] | None = None
     adjacent = False
-    for token in MarkdownIt("commonmark").parse(page.read_text("utf-8")):
+    for token in MarkdownIt("commonmark").parse(text):
         if token.type == "code_block":
             found.append(Block("indented", token.content, (token.map or [0])[0] + 1, None, None))
         elif token.type == "html_block" and (match := _RUN.match(token.content)):

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from openai import AsyncOpenAI
 
 from acp_bindings.v1 import (
     Client,
@@ -30,7 +29,6 @@ from acp_kit.client import (
     Workspace,
 )
 from acp_kit.history import SqlHistory
-from examples import model_agent
 from tests.support.kit.model_server import ModelServer
 from tests.support.paths import ROOT
 
@@ -54,7 +52,11 @@ class Editor(UpdateHandlers, FileHandlers, TerminalHandlers, Client):
 
 @asynccontextmanager
 async def running(model: ModelServer, folder: Path) -> AsyncIterator[tuple[RemoteAgent, Editor]]:
-    """The agent in this process, which imports the packages for it once."""
+    """The agent in this process, which imports the packages for it once, and only if it runs these tests."""
+    from openai import AsyncOpenAI
+
+    from examples import model_agent
+
     with pytest.MonkeyPatch.context() as patch:
         for name, value in environment(model, folder).items():
             patch.setenv(name, value)
