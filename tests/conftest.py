@@ -58,6 +58,14 @@ def _programs_print_without_colours() -> Iterator[None]:
         yield
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _pydantic_looks_for_no_plugins() -> Iterator[None]:
+    """In each of a thousand processes, it would read the metadata of all packages in the environment."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYDANTIC_DISABLE_PLUGINS", "1")
+        yield
+
+
 @pytest.fixture(scope="module")
 def pip_without_a_registry() -> Iterator[None]:
     """Let pip find the package's dependencies in a folder, and leave compiling to those that import them."""

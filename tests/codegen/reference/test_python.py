@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -18,14 +19,21 @@ from codegen.ir import Method, Model
 from tests.support.codegen.reference import Block, blocks, pages, schema
 from tests.support.paths import ROOT
 
-BLOCKS = blocks("python")
-MESSAGES = [each for each in blocks("json") if each.heading == "Messages"]
+
+@cache
+def python() -> list[Block]:
+    return blocks("python")
+
+
+@cache
+def messages() -> list[Block]:
+    return [each for each in blocks("json") if each.heading == "Messages"]
 
 
 @pytest.mark.slow
 @pytest.mark.xdist_group("mypy")
 def test_mypy_accepts_every_block(tmp_path: Path) -> None:
-    for number, block in enumerate(BLOCKS):
+    for number, block in enumerate(python()):
         (tmp_path / f"{Path(block.page).stem}_{number}.py").write_text(block.text, "utf-8")
     (tmp_path / "mypy.ini").write_text("[mypy]\nstrict = True\npython_version = 3.11\n", "utf-8")
     command = [
@@ -39,19 +47,19 @@ def test_mypy_accepts_every_block(tmp_path: Path) -> None:
         *(each.name for each in tmp_path.glob("*.py")),
     ]
     run = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=250)
-    assert run.stdout == f"Success: no issues found in {len(BLOCKS)} source files\n"
+    assert run.stdout == f"Success: no issues found in {len(python())} source files\n"
 
 
 def test_each_capability_block_advertises_the_capability_of_its_method() -> None:
     for method in schema().methods:
-        names = [_names(block) for block in _of(method, BLOCKS)]
+        names = [_names(block) for block in _of(method, python())]
         found = [each[key] for each in names for key in ("capabilities", "response") if key in each]
         assert [_has(method, each) for each in found] == [True] * (method.capability is not None)
 
 
 def test_the_python_of_each_member_of_a_union_makes_its_json() -> None:
     json_of = {(each.page, each.heading): each.text for each in blocks("json")}
-    made: dict[str, tuple[Block, Any]] = {each.heading: (each, _names(each).get("example")) for each in BLOCKS}
+    made: dict[str, tuple[Block, Any]] = {each.heading: (each, _names(each).get("example")) for each in python()}
     models = [each for each in schema().definitions.values() if isinstance(each, Model)]
     members = {each.name for each in models if any(field.tag is not None for field in each.fields)}
     found = {name: each for name, each in made.items() if each[1] is not None}
@@ -89,7 +97,7 @@ async def test_the_calls_and_the_handlers_exchange_the_messages(capsys: pytest.C
     async with connect_in_process(make_agent, lambda _: client(), options=options) as proxies["agent"]:
         for method, role, call in _calls():
             returned = await call(proxies[role])
-            request, *responses = [json.loads(block.text) for block in _of(method, MESSAGES)]
+            request, *responses = [json.loads(block.text) for block in _of(method, messages())]
             assert [json.loads(returned.model_dump_json()) for _ in responses] == [each["result"] for each in responses]
             assert _without_id(request) in map(_without_id, frames), method.wire
             if method.wire == "initialize":
@@ -112,7 +120,7 @@ def _check_capability(method: Method, proxies: dict[str, Any]) -> None:
 def _calls() -> Iterator[tuple[Method, str, Callable[[Any], Any]]]:
     """Yield the calls, in an order in which a connection allows them."""
     for method in sorted(schema().methods, key=_rank):
-        found = [_names(block) for block in _of(method, BLOCKS)]
+        found = [_names(block) for block in _of(method, python())]
         calls = [names["call"] for names in found if "call" in names]
         assert len(calls) == len(method.handled_by)
         for call, role in zip(calls, method.handled_by, strict=True):
@@ -126,7 +134,7 @@ def _rank(method: Method) -> int:
 
 def _handler(name: str) -> type[Any]:
     """Return a class with the handlers of all pages."""
-    classes = [found for block in BLOCKS if (found := _names(block).get(name))]
+    classes = [found for block in python() if (found := _names(block).get(name))]
     assert classes
     return type(name, tuple(classes), {})
 

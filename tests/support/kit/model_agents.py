@@ -28,7 +28,6 @@ from acp_kit.client import (
     UpdateHandlers,
     Workspace,
 )
-from acp_kit.history import SqlHistory
 from tests.support.kit.model_server import ModelServer
 from tests.support.paths import ROOT
 
@@ -55,6 +54,7 @@ async def running(model: ModelServer, folder: Path) -> AsyncIterator[tuple[Remot
     """The agent in this process, which imports the packages for it once, and only if it runs these tests."""
     from openai import AsyncOpenAI
 
+    from acp_kit.history import SqlHistory
     from examples import model_agent
 
     with pytest.MonkeyPatch.context() as patch:
