@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from importlib.metadata import version
 
 import pytest
+from xdist.remote import Producer
+from xdist.scheduler import LoadGroupScheduling
 
 from tests.support.paths import ROOT
 from tests.support.signals import stop_ignoring_sigint
@@ -20,6 +22,21 @@ def pytest_configure() -> None:
     stop_ignoring_sigint()
 
 
+class _Scheduler(LoadGroupScheduling):
+    """Forgets finished tests. xdist goes through all of them each time a test has finished."""
+
+    def _pending_of(self, workload: dict[str, dict[str, bool]]) -> int:
+        for scope in [scope for scope, finished in workload.items() if all(finished.values())]:
+            del workload[scope]
+        return super()._pending_of(workload)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadGroupScheduling | None:
+    return _Scheduler(config, log) if config.option.dist == "loadgroup" else None
+
+
+@pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
     """One process for each core, and one more for the slow tests: many of them wait for processes that they started."""
     return (os.cpu_count() or 1) + (config.option.markexpr != "not slow")
