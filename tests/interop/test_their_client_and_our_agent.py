@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,35 +17,26 @@ ALLOWED = RESPONSES["session/request_permission"]["result"]["outcome"]
 REJECTED = {"outcome": "selected", "optionId": "reject"}
 
 
-# The results of `initialized`, by SDK.
-_initialized: dict[str, tuple[Any, int | None]] = {}
+# What a client got before it initialized with another version, and the exit code of the agent when it left, by SDK.
+_uninitialized: dict[str, tuple[PeerError, Any, int | None]] = {}
 
 
-async def initialized(their_client: Command, sdk: str) -> tuple[Any, int | None]:
-    """Return the response to `initialize`, and the agent's exit code when the client leaves afterwards."""
-    if sdk not in _initialized:
-        async with connected(their_client) as client:
-            response = await client.initialize()
-        _initialized[sdk] = response, client.agent_exit_code
-    return _initialized[sdk]
-
-
-# The results of `uninitialized`, by SDK.
-_uninitialized: dict[str, tuple[PeerError, Any]] = {}
-
-
-async def uninitialized(their_client: Command, sdk: str) -> tuple[PeerError, Any]:
-    """Return the error of a request before `initialize`, and the response to `initialize` with another version."""
+async def uninitialized(their_client: Command, sdk: str) -> tuple[PeerError, Any, int | None]:
+    """Return the error of a request before `initialize`, the response to `initialize` with another version, and the
+    agent's exit code when the client leaves afterwards.
+    """
     if sdk not in _uninitialized:
         async with connected(their_client) as client:
             with pytest.raises(PeerError) as refused:
                 await client.call("session/new", {"cwd": "/tmp", "mcpServers": []})
-            _uninitialized[sdk] = refused.value, await client.initialize(version=7)
+            offered = await client.initialize(version=7)
+        _uninitialized[sdk] = refused.value, offered, client.agent_exit_code
     return _uninitialized[sdk]
 
 
-async def test_initialize_exchanges_version_capabilities_and_info(their_client: Command, sdk: str) -> None:
-    response, _ = await initialized(their_client, sdk)
+async def test_initialize_exchanges_version_capabilities_and_info(their_client: Command) -> None:
+    async with in_session(their_client) as client:
+        response = client.initialized
     assert response["protocolVersion"] == 1
     assert response["agentInfo"] == SCRIPT["agentInfo"]
     assert response["authMethods"] == SCRIPT["authMethods"]
@@ -55,12 +47,12 @@ async def test_initialize_exchanges_version_capabilities_and_info(their_client: 
 
 
 async def test_a_client_with_another_protocol_version_is_offered_ours(their_client: Command, sdk: str) -> None:
-    _, offered = await uninitialized(their_client, sdk)
+    _, offered, _ = await uninitialized(their_client, sdk)
     assert offered["protocolVersion"] == 1
 
 
 async def test_requests_before_initialize_are_refused(their_client: Command, sdk: str) -> None:
-    refused, offered = await uninitialized(their_client, sdk)
+    refused, offered, _ = await uninitialized(their_client, sdk)
     assert refused.code == -32600
     assert "agentInfo" in offered
 
@@ -241,8 +233,7 @@ async def test_resuming_a_session_does_not_replay_its_history(their_client: Comm
 
 
 async def test_closing_a_missing_session_is_an_error(their_client: Command, sdk: str) -> None:
-    async with connected(their_client) as client:
-        await client.initialize()
+    async with in_session(their_client) as client:
         await client.call("session/close", {"sessionId": "old"})
         closing = client.call("session/close", {"sessionId": "nowhere"})
         if sdk == "typescript":  # it treats a missing session as closed and hides the error
@@ -322,16 +313,15 @@ async def test_an_error_that_the_client_raises_is_received_unchanged(their_clien
     assert json.loads(client.texts()[0]) == SCRIPT["error"]
 
 
-async def test_an_exception_in_the_agent_is_not_disclosed(
-    their_client: Command, capfd: pytest.CaptureFixture[str]
-) -> None:
-    async with started(their_client) as client:
+async def test_an_exception_in_the_agent_is_not_disclosed(their_client: Command, tmp_path: Path) -> None:
+    log = tmp_path / "stderr"
+    async with started(their_client, stderr=log) as client:
         with pytest.raises(PeerError) as raised:
             await client.prompt("crash")
         assert (await client.prompt("stream 1"))["stopReason"] == "end_turn"
     assert raised.value.code == -32603
     assert SCRIPT["secret"] not in json.dumps(raised.value.error)
-    assert SCRIPT["secret"] in capfd.readouterr().err  # the agent's own log has the traceback
+    assert SCRIPT["secret"] in log.read_text("utf-8")  # the agent's own log has the traceback
 
 
 async def test_an_exception_in_the_client_is_received_as_an_internal_error(their_client: Command) -> None:
@@ -366,5 +356,5 @@ async def test_params_that_the_agent_rejects_are_invalid(their_client: Command, 
 
 
 async def test_the_agent_exits_with_0_when_its_client_leaves(their_client: Command, sdk: str) -> None:
-    _, exit_code = await initialized(their_client, sdk)
+    _, _, exit_code = await uninitialized(their_client, sdk)
     assert exit_code == 0

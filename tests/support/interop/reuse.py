@@ -1,4 +1,4 @@
-"""Reuses connections in several tests, because starting a peer takes longer than most tests."""
+"""Reuses connections and processes in several tests, because starting a peer takes longer than most tests."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontext
 from typing import Any
 
 _idle: dict[tuple[str, ...], tuple[Any, AsyncExitStack]] = {}
+_shared: dict[tuple[str, ...], tuple[Any, AsyncExitStack]] = {}
 
 
 @asynccontextmanager
@@ -26,8 +27,18 @@ async def reused(key: list[str], connect: Callable[[], AbstractAsyncContextManag
     _idle[tuple(key)] = found
 
 
+async def shared(key: list[str], start: Callable[[], AbstractAsyncContextManager[Any]]) -> Any:
+    """Return the process with a key, which several connections use at the same time, and start it if there is none."""
+    if tuple(key) not in _shared:
+        stack = AsyncExitStack()
+        _shared[tuple(key)] = (await stack.enter_async_context(start()), stack)
+    process, _ = _shared[tuple(key)]
+    return process
+
+
 async def close_all() -> None:
-    """Close all connections."""
-    while _idle:
-        _, (_, stack) = _idle.popitem()
-        await stack.aclose()
+    """Close all connections, and then the processes that they share."""
+    for open_ones in (_idle, _shared):
+        while open_ones:
+            _, (_, stack) = open_ones.popitem()
+            await stack.aclose()

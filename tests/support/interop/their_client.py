@@ -1,17 +1,20 @@
 """Drives a client that is written with another SDK and runs in a subprocess.
 
-Its last argument is the command that starts the agent, as JSON. A test writes commands to its stdin, one per line:
+One process serves all tests with an SDK, because importing an SDK takes longer than most tests. It connects to several
+agents at the same time. A test writes commands to its stdin, one per line, each with the number of its `connection`:
 
+* `{"connect"}`: start an agent with a command, and connect to it;
+* `{"close"}`: disconnect from the agent, and wait until it has exited;
 * `{"id", "call", "params"}` and `{"id", "notify", "params"}`: send a message to the agent;
 * `{"id", "cancel_call"}`: cancel the last call of a method;
 * `{"id", "responses"}`: how to answer the agent's requests from now on, by method: with `{"result"}`, `{"error"}`,
   `{"crash"}`, or with `{"cancelled"}`, a result that is returned when the session is cancelled.
 
-The client writes to its stdout:
+The client writes to its stdout, each with the number of the connection:
 
 * `{"id", "result"}` and `{"id", "error"}`: the outcome of a command;
 * `{"event", "params"}`: the method and params of a message from the agent;
-* `{"exit"}`: the exit code of the agent, at the end.
+* `{"exit"}`: the exit code of the agent, after `close`.
 """
 
 from __future__ import annotations
@@ -21,12 +24,12 @@ import itertools
 import json
 import sys
 from asyncio.subprocess import PIPE, Process
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from tests.support.interop.reuse import reused
+from tests.support.interop.reuse import reused, shared
 
 Command = list[str]
 
@@ -58,26 +61,72 @@ class PeerError(Exception):
         self.code = error["code"]
 
 
-class TheirClient:
-    """Sends commands to the client, and receives its output.
-
-    Attributes:
-        events: the messages from the agent, as method and params.
-        agent_exit_code: the exit code of the agent that the client has started; None while it runs.
-    """
+class Program:
+    """The process in which a client runs. It exits with 0 when its stdin is closed."""
 
     def __init__(self, process: Process) -> None:
         self._process = process
+        self._connections: dict[int, TheirClient] = {}
+        self._reading = asyncio.create_task(self._read())
+
+    def connect(self, agent: Command) -> TheirClient:
+        """Start an agent and connect to it."""
+        assert not self._reading.done(), "the client has exited"
+        number = len(self._connections)
+        self._connections[number] = client = TheirClient(lambda command: self._write({"connection": number, **command}))
+        self._write({"connection": number, "connect": agent})
+        return client
+
+    async def end(self) -> None:
+        assert self._process.stdin is not None
+        self._process.stdin.close()
+        async with asyncio.timeout(_END_SECONDS):
+            await self._reading
+            assert await self._process.wait() == 0
+
+    async def abort(self) -> None:
+        if self._process.returncode is None:
+            self._process.kill()
+        self._reading.cancel()
+        await asyncio.wait({self._reading})
+        await self._process.wait()
+
+    def _write(self, command: dict[str, Any]) -> None:
+        assert self._process.stdin is not None
+        self._process.stdin.write(json.dumps(command).encode() + b"\n")
+
+    async def _read(self) -> None:
+        assert self._process.stdout is not None
+        async for line in self._process.stdout:
+            message = json.loads(line)
+            self._connections[message.pop("connection")].receive(message)
+        for client in self._connections.values():
+            client.lose()
+
+
+class TheirClient:
+    """Sends commands about one connection to the client, and receives its output.
+
+    Attributes:
+        events: the messages from the agent, as method and params.
+        initialized: the response to `initialize`.
+        agent_exit_code: the exit code of the agent that the client has started; None while it runs.
+    """
+
+    def __init__(self, write: Callable[[dict[str, Any]], None]) -> None:
+        self._write = write
         self._ids = itertools.count()
         self._calls: dict[int, asyncio.Future[Any]] = {}
         self._changed = asyncio.Event()
+        self._ended = asyncio.Event()
         self.events: list[tuple[str, Any]] = []
+        self.initialized: Any = None
         self.agent_exit_code: int | None = None
-        self._reading = asyncio.create_task(self._read())
 
     async def initialize(self, version: int = 1) -> Any:
         about = {"clientCapabilities": SCRIPT["clientCapabilities"], "clientInfo": SCRIPT["clientInfo"]}
-        return await self.call("initialize", {"protocolVersion": version, **about})
+        self.initialized = await self.call("initialize", {"protocolVersion": version, **about})
+        return self.initialized
 
     async def prompt(self, text: str, **block: Any) -> Any:
         params = {"sessionId": "new", "prompt": [{"type": "text", "text": text, **block}]}
@@ -112,65 +161,71 @@ class TheirClient:
         return [each["content"]["text"] for each in self.updates() if each["sessionUpdate"] == "agent_message_chunk"]
 
     async def end(self) -> None:
-        """Close the client's stdin, and wait until it and the agent have exited."""
-        assert self._process.stdin is not None
-        self._process.stdin.close()
+        """Close the connection, and wait until the agent has exited."""
+        self._write({"close": True})
         async with asyncio.timeout(_END_SECONDS):
-            await self._reading
-            assert await self._process.wait() == 0
-
-    async def abort(self) -> None:
-        if self._process.returncode is None:
-            self._process.kill()
-        self._reading.cancel()
-        await asyncio.wait({self._reading})
-        await self._process.wait()
+            await self._ended.wait()
 
     async def set_responses(self, changes: dict[str, Any]) -> None:
         """Make the client answer requests with `RESPONSES`, except for these changes."""
         await self._send({"responses": {**RESPONSES, **changes}})
 
     async def _send(self, command: dict[str, Any]) -> Any:
-        assert self._process.stdin is not None
+        if self._ended.is_set():
+            raise EOFError("the client has exited")
         id = next(self._ids)
         self._calls[id] = asyncio.get_running_loop().create_future()
-        self._process.stdin.write(json.dumps({"id": id, **command}).encode() + b"\n")
+        self._write({"id": id, **command})
         return await self._calls[id]
 
-    async def _read(self) -> None:
-        assert self._process.stdout is not None
-        async for line in self._process.stdout:
-            message = json.loads(line)
-            if "event" in message:
-                self.events.append((message["event"], message["params"]))
-                self._changed.set()
-            elif "exit" in message:
-                self.agent_exit_code = message["exit"]
-            elif "error" in message:
-                self._calls.pop(message["id"]).set_exception(PeerError(message["error"]))
-            else:
-                self._calls.pop(message["id"]).set_result(message["result"])
+    def receive(self, message: dict[str, Any]) -> None:
+        if "event" in message:
+            self.events.append((message["event"], message["params"]))
+            self._changed.set()
+        elif "exit" in message:
+            self.agent_exit_code = message["exit"]
+            self._ended.set()
+        elif "error" in message:
+            self._calls.pop(message["id"]).set_exception(PeerError(message["error"]))
+        else:
+            self._calls.pop(message["id"]).set_result(message["result"])
+
+    def lose(self) -> None:
+        """Fail what waits for the client, because its process has exited."""
+        self._ended.set()
         for call in self._calls.values():
             call.set_exception(EOFError("the client has exited"))
 
 
 @asynccontextmanager
-async def connected(command: Command, *flags: str, script: Path = OUR_AGENT) -> AsyncIterator[TheirClient]:
-    """Start a client with our agent, and yield it before it calls `initialize`.
+async def connected(
+    command: Command, *flags: str, script: Path = OUR_AGENT, stderr: Path | None = None
+) -> AsyncIterator[TheirClient]:
+    """Connect a client to a new process of our agent, and yield it before it calls `initialize`.
 
     Args:
         command: the command that starts the client.
         flags: arguments of our agent.
         script: our agent.
+        stderr: a file for the agent's stderr.
     """
-    agent = json.dumps([sys.executable, str(script), *flags])
-    process = await asyncio.create_subprocess_exec(*command, agent, stdin=PIPE, stdout=PIPE, limit=2**24)
-    client = TheirClient(process)
+    program = await shared(command, lambda: _program(command))
+    redirected = ["/bin/sh", "-c", 'exec "$@" 2>"$0"', str(stderr)] if stderr else []
+    client = program.connect([*redirected, sys.executable, str(script), *flags])
     try:
         yield client
-        await client.end()
     finally:
-        await client.abort()
+        await client.end()
+
+
+@asynccontextmanager
+async def _program(command: Command) -> AsyncIterator[Program]:
+    program = Program(await asyncio.create_subprocess_exec(*command, stdin=PIPE, stdout=PIPE, limit=2**24))
+    try:
+        yield program
+        await program.end()
+    finally:
+        await program.abort()
 
 
 @asynccontextmanager
@@ -191,9 +246,9 @@ async def in_session(
 
 
 @asynccontextmanager
-async def started(command: Command, script: Path = OUR_AGENT) -> AsyncIterator[TheirClient]:
-    """Start a client with our agent, and yield it with the session `new`."""
-    async with connected(command, script=script) as client:
+async def started(command: Command, script: Path = OUR_AGENT, stderr: Path | None = None) -> AsyncIterator[TheirClient]:
+    """Connect a client to a new process of our agent, and yield it with the session `new`."""
+    async with connected(command, script=script, stderr=stderr) as client:
         await client.initialize()
         session = await client.call("session/new", {"cwd": "/tmp", "mcpServers": []})
         assert session["sessionId"] == "new"

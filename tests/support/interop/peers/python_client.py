@@ -11,8 +11,6 @@ import acp
 from acp import RequestError, schema
 from pydantic import BaseModel, TypeAdapter
 
-AGENT: list[str] = json.loads(sys.argv[-1])
-
 # By method: the model of its params, and its name in the SDK.
 CALLS: dict[str, tuple[type[BaseModel], str]] = {
     "initialize": (schema.InitializeRequest, "initialize"),
@@ -33,15 +31,20 @@ OPTION_REQUESTS = {
 
 
 class ScriptedClient(acp.Client):
-    def __init__(self) -> None:
+    def __init__(self, connection: int) -> None:
+        self.connection = connection
         self.responses: dict[str, Any] = {}
         self.cancelled = asyncio.Event()
+
+    def emit(self, message: dict[str, Any]) -> None:
+        sys.stdout.write(f"{json.dumps({'connection': self.connection, **message})}\n")
+        sys.stdout.flush()
 
     def on_connect(self, conn: acp.Agent) -> None:
         pass
 
     async def session_update(self, session_id: str, update: Any, **meta: Any) -> None:
-        emit({"event": "session/update", "params": {"sessionId": session_id, "update": plain(update)}})
+        self.emit({"event": "session/update", "params": {"sessionId": session_id, "update": plain(update)}})
 
     async def request_permission(self, **params: Any) -> Any:
         return await self._respond(
@@ -81,24 +84,24 @@ class ScriptedClient(acp.Client):
 
     async def create_elicitation(self, message: str, mode: Any, **meta: Any) -> Any:
         params = {"message": message, "mode": "form", **plain(mode)}
-        emit({"event": "elicitation/create", "params": params})
+        self.emit({"event": "elicitation/create", "params": params})
         response: TypeAdapter[Any] = TypeAdapter(schema.CreateElicitationResponse)
         return response.validate_python(self.responses["elicitation/create"]["result"])
 
     async def ext_method(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
         if method != "interop/ask":
             raise RequestError.method_not_found(f"_{method}")
-        emit({"event": f"_{method}", "params": params})
+        self.emit({"event": f"_{method}", "params": params})
         result: dict[str, Any] = self.responses[f"_{method}"]["result"]
         return result
 
     async def ext_notification(self, method: str, params: dict[str, Any]) -> None:
-        emit({"event": f"_{method}", "params": params})
+        self.emit({"event": f"_{method}", "params": params})
 
     async def _respond(
         self, method: str, request: type[BaseModel], params: dict[str, Any], response: type[BaseModel]
     ) -> BaseModel:
-        emit({"event": method, "params": plain(request(**params))})
+        self.emit({"event": method, "params": plain(request(**params))})
         scripted = self.responses[method]
         if "error" in scripted:
             raise RequestError(**scripted["error"])
@@ -113,7 +116,7 @@ class ScriptedClient(acp.Client):
 async def execute(agent: Any, client: ScriptedClient, command: dict[str, Any]) -> None:
     if "responses" in command:
         client.responses, client.cancelled = command["responses"], asyncio.Event()
-        emit({"id": command["id"], "result": None})
+        client.emit({"id": command["id"], "result": None})
         return
     method, params = command.get("call") or command["notify"], command["params"]
     try:
@@ -132,9 +135,9 @@ async def execute(agent: Any, client: ScriptedClient, command: dict[str, Any]) -
             result = await getattr(agent, name)(**given)
         if method == "session/cancel":
             client.cancelled.set()
-        emit({"id": command["id"], "result": plain(result)})
+        client.emit({"id": command["id"], "result": plain(result)})
     except RequestError as error:
-        emit({"id": command["id"], "error": {"code": error.code, "message": str(error), "data": error.data}})
+        client.emit({"id": command["id"], "error": {"code": error.code, "message": str(error), "data": error.data}})
 
 
 def plain(value: Any) -> Any:
@@ -143,28 +146,38 @@ def plain(value: Any) -> Any:
     return value
 
 
-def emit(message: Any) -> None:
-    sys.stdout.write(f"{json.dumps(message)}\n")
-    sys.stdout.flush()
-
-
 async def read_stdin() -> asyncio.StreamReader:
     reader = asyncio.StreamReader(limit=2**24)
     await asyncio.get_running_loop().connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin)
     return reader
 
 
+async def serve(connection: int, command: list[str], commands: asyncio.Queue[dict[str, Any] | None]) -> None:
+    """Start an agent, and execute the commands for the connection to it until one is None."""
+    client = ScriptedClient(connection)
+    async with (
+        acp.spawn_agent_process(client, *command, use_unstable_protocol=True, transport_kwargs={"stderr": None}) as (
+            agent,
+            process,
+        ),
+        asyncio.TaskGroup() as tasks,
+    ):
+        while (each := await commands.get()) is not None:
+            tasks.create_task(execute(agent, client, each))
+    client.emit({"exit": process.returncode})
+
+
 async def main() -> None:
-    client = ScriptedClient()
-    tasks: set[asyncio.Task[None]] = set()
-    async with acp.spawn_agent_process(
-        client, *AGENT, use_unstable_protocol=True, transport_kwargs={"stderr": None}
-    ) as (agent, process):
+    queues: dict[int, asyncio.Queue[dict[str, Any] | None]] = {}
+    async with asyncio.TaskGroup() as connections:
         async for line in await read_stdin():
-            task = asyncio.create_task(execute(agent, client, json.loads(line)))
-            tasks.add(task)
-            task.add_done_callback(tasks.discard)
-    emit({"exit": process.returncode})
+            command = json.loads(line)
+            connection = command.pop("connection")
+            if "connect" in command:
+                queues[connection] = asyncio.Queue()
+                connections.create_task(serve(connection, command["connect"], queues[connection]))
+            else:
+                queues[connection].put_nowait(None if "close" in command else command)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
 // The scripted client, written with the official TypeScript SDK. `their_client.py` describes its commands.
-// Arguments: the folder of the SDK, then the command that starts the agent.
+// Argument: the folder of the SDK.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
@@ -8,88 +8,103 @@ import { setImmediate } from "node:timers/promises";
 import { acp } from "./sdk.mjs";
 
 const { client: CLIENT } = acp.methods;
-const emit = (message) => process.stdout.write(`${JSON.stringify(message)}\n`);
 
-const calls = new Map();
-let responses = {};
-let cancel;
-let cancelled;
+/** Start an agent, and return what executes a command for the connection to it, and what closes it. */
+function connect(number, [command, ...args]) {
+  const emit = (message) => process.stdout.write(`${JSON.stringify({ connection: number, ...message })}\n`);
+  const calls = new Map();
+  let responses = {};
+  let cancel;
+  let cancelled;
 
-function setResponses(changed) {
-  responses = changed;
-  cancelled = new Promise((resolve) => {
-    cancel = resolve;
-  });
-}
-
-async function respond({ method, params }) {
-  emit({ event: method, params });
-  const scripted = responses[method];
-  if (scripted.error) {
-    throw new acp.RequestError(scripted.error.code, scripted.error.message, scripted.error.data);
+  function setResponses(changed) {
+    responses = changed;
+    cancelled = new Promise((resolve) => {
+      cancel = resolve;
+    });
   }
-  if (scripted.crash) {
-    throw new Error(scripted.crash);
-  }
-  if (scripted.cancelled) {
-    await cancelled;
-    return scripted.cancelled;
-  }
-  return scripted.result;
-}
 
-const record = ({ method, params }) => emit({ event: method, params });
-
-const app = acp
-  .client({ name: "scripted-client" })
-  .onRequest("_interop/ask", (params) => params, respond)
-  .onNotification("_interop/note", (params) => params, record)
-  .onNotification(CLIENT.session.update, record)
-  .onRequest(CLIENT.session.requestPermission, respond)
-  .onRequest(CLIENT.elicitation.create, respond);
-for (const method of [...Object.values(CLIENT.fs), ...Object.values(CLIENT.terminal)]) {
-  app.onRequest(method, respond);
-}
-
-const [command, ...args] = JSON.parse(process.argv[3]);
-const child = spawn(command, args, { stdio: ["pipe", "pipe", "inherit"] });
-const exited = once(child, "exit");
-const connection = app.connect(acp.ndJsonStream(Writable.toWeb(child.stdin), Readable.toWeb(child.stdout)));
-
-function request(method, params) {
-  const controller = new AbortController();
-  calls.set(method, controller);
-  return connection.agent.request(method, params, { cancellationSignal: controller.signal });
-}
-
-async function execute({ id, call, notify, params, responses: given, cancel_call: cancelledCall }) {
-  if (cancelledCall) {
-    calls.get(cancelledCall).abort();
-    emit({ id, result: null });
-    return;
-  }
-  if (given) {
-    setResponses(given);
-    emit({ id, result: null });
-    return;
-  }
-  try {
-    const result = call ? await request(call, params) : await connection.agent.notify(notify, params);
-    if (notify === "session/cancel") {
-      cancel();
+  async function respond({ method, params }) {
+    emit({ event: method, params });
+    const scripted = responses[method];
+    if (scripted.error) {
+      throw new acp.RequestError(scripted.error.code, scripted.error.message, scripted.error.data);
     }
-    // The SDK resolves a call before it has handled the notifications that were received before the response.
-    await setImmediate();
-    emit({ id, result: result ?? null });
-  } catch ({ code, message, data }) {
-    emit({ id, error: { code, message, data } });
+    if (scripted.crash) {
+      throw new Error(scripted.crash);
+    }
+    if (scripted.cancelled) {
+      await cancelled;
+      return scripted.cancelled;
+    }
+    return scripted.result;
   }
+
+  const record = ({ method, params }) => emit({ event: method, params });
+
+  const app = acp
+    .client({ name: "scripted-client" })
+    .onRequest("_interop/ask", (params) => params, respond)
+    .onNotification("_interop/note", (params) => params, record)
+    .onNotification(CLIENT.session.update, record)
+    .onRequest(CLIENT.session.requestPermission, respond)
+    .onRequest(CLIENT.elicitation.create, respond);
+  for (const method of [...Object.values(CLIENT.fs), ...Object.values(CLIENT.terminal)]) {
+    app.onRequest(method, respond);
+  }
+
+  const child = spawn(command, args, { stdio: ["pipe", "pipe", "inherit"] });
+  const exited = once(child, "exit");
+  const connection = app.connect(acp.ndJsonStream(Writable.toWeb(child.stdin), Readable.toWeb(child.stdout)));
+
+  function request(method, params) {
+    const controller = new AbortController();
+    calls.set(method, controller);
+    return connection.agent.request(method, params, { cancellationSignal: controller.signal });
+  }
+
+  async function execute({ id, call, notify, params, responses: given, cancel_call: cancelledCall }) {
+    if (cancelledCall) {
+      calls.get(cancelledCall).abort();
+      emit({ id, result: null });
+      return;
+    }
+    if (given) {
+      setResponses(given);
+      emit({ id, result: null });
+      return;
+    }
+    try {
+      const result = call ? await request(call, params) : await connection.agent.notify(notify, params);
+      if (notify === "session/cancel") {
+        cancel();
+      }
+      // The SDK resolves a call before it has handled the notifications that were received before the response.
+      await setImmediate();
+      emit({ id, result: result ?? null });
+    } catch ({ code, message, data }) {
+      emit({ id, error: { code, message, data } });
+    }
+  }
+
+  async function close() {
+    connection.close();
+    child.stdin.end();
+    const [code] = await exited;
+    emit({ exit: code });
+  }
+
+  return { execute, close };
 }
 
+const connections = new Map();
 for await (const line of createInterface({ input: process.stdin })) {
-  void execute(JSON.parse(line));
+  const { connection, connect: agent, close, ...command } = JSON.parse(line);
+  if (agent) {
+    connections.set(connection, connect(connection, agent));
+  } else if (close) {
+    void connections.get(connection).close();
+  } else {
+    void connections.get(connection).execute(command);
+  }
 }
-connection.close();
-child.stdin.end();
-const [code] = await exited;
-emit({ exit: code });
