@@ -47,6 +47,9 @@ def test_the_old_programs_print_what_the_new_ones_do(tmp_path: Path) -> None:
         skip_without("The Python SDK can't be installed", reason)
     for name, block in BEFORE.items():
         (tmp_path / str(name)).write_text(block.text, "utf-8")
-        subprocess.run([python, "-c", f"import {Path(str(name)).stem}"], cwd=tmp_path, timeout=60, check=True)
-    done = subprocess.run([python, "client.py"], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False)
+    modules = ", ".join(Path(str(name)).stem for name in BEFORE)
+    program = f"import runpy, {modules}; runpy.run_path('client.py', run_name='__main__')"
+    done = subprocess.run(
+        [python, "-c", program], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False
+    )
     assert (done.stdout, done.returncode) == ("HELLO\nend_turn\n", 0)

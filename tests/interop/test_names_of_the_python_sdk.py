@@ -16,6 +16,9 @@ from acp_kit.migrate.names import STABLE, UNSTABLE, Gone, Target, load
 from tests.support.migration.names_page import PAGE, inspected, page
 from tests.support.third_party import UnavailableError, python_in, python_sdk, skip_without
 
+# The group shares a process that inspects the SDK.
+pytestmark = pytest.mark.xdist_group("names of the python sdk")
+
 NAMES = load()
 
 # The fields of models that upstream has removed since the schema of the SDK.

@@ -29,8 +29,9 @@ NO_DELETE = "the Python SDK 0.12.1 has no handler for session/delete"
 
 
 async def test_initialize_exchanges_version_capabilities_and_info(their_agent: Command, sdk: str) -> None:
-    async with connected(their_agent) as client:
-        response = plain(await client.initialize())
+    async with in_session(their_agent) as client:
+        assert client.initialized
+        response = plain(client.initialized)
     assert response["protocolVersion"] == 1
     assert response["agentInfo"] == SCRIPT["agentInfo"]
     assert response["authMethods"] == SCRIPT["authMethods"]
@@ -215,8 +216,7 @@ async def test_resuming_a_session_does_not_replay_its_history(their_agent: Comma
 
 
 async def test_closing_a_missing_session_succeeds(their_agent: Command) -> None:
-    async with connected(their_agent) as client:
-        await client.initialize()
+    async with in_session(their_agent) as client:
         await client.agent.session_close(session_id="old")
         await client.agent.session_close(session_id="nowhere")
 

@@ -64,6 +64,7 @@ class ScriptedClient(Client):
 
     Attributes:
         agent: the proxy of the agent.
+        initialized: the response to `initialize`.
         updates: the received `session/update` notifications.
         requests: the received requests, as method and params.
         notifications: the received extension notifications, as method and params.
@@ -72,6 +73,7 @@ class ScriptedClient(Client):
 
     def __init__(self, agent: RemoteAgent) -> None:
         self.agent = agent
+        self.initialized: InitializeResponse | None = None
         self.updates: list[SessionNotification] = []
         self.requests: list[tuple[str, Model]] = []
         self.notifications: list[tuple[str, Any]] = []
@@ -151,11 +153,12 @@ class ScriptedClient(Client):
         self.notifications.append((ADDING.wire, params))
 
     async def initialize(self) -> InitializeResponse:
-        return await self.agent.initialize(
+        self.initialized = await self.agent.initialize(
             protocol_version=1,
             client_capabilities=ClientCapabilities.model_validate(SCRIPT["clientCapabilities"]),
             client_info=Implementation.model_validate(SCRIPT["clientInfo"]),
         )
+        return self.initialized
 
     async def prompt(self, text: str, *blocks: ContentBlock) -> PromptResponse:
         return await self.agent.session_prompt(session_id="new", prompt=[ContentBlockText(text=text), *blocks])
@@ -198,9 +201,23 @@ async def in_session(command: Command) -> AsyncIterator[ScriptedClient]:
 
 
 @asynccontextmanager
-async def _started(command: Command) -> AsyncIterator[ScriptedClient]:
+async def initialized(command: Command) -> AsyncIterator[ScriptedClient]:
+    """Yield our client without a session. The connection is reused by other tests, which open sessions themselves."""
+    async with reused([*command, "initialized"], lambda: _initialized(command)) as client:
+        client.reset()
+        yield client
+
+
+@asynccontextmanager
+async def _initialized(command: Command) -> AsyncIterator[ScriptedClient]:
     async with connected(command) as client:
         await client.initialize()
+        yield client
+
+
+@asynccontextmanager
+async def _started(command: Command) -> AsyncIterator[ScriptedClient]:
+    async with _initialized(command) as client:
         session = await client.agent.session_new(cwd="/tmp", mcp_servers=[])
         assert session.session_id == "new"
         yield client
