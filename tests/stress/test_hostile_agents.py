@@ -23,7 +23,10 @@ from tests.support.paths import ROOT
 from tests.support.runtime.peer import PlainClient, text_of
 from tests.support.stress.hostile_agent import GARBAGE, INVALID_RESPONSES, LAST_UPDATES
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals and process groups of POSIX")
+pytestmark = [
+    pytest.mark.skipif(sys.platform == "win32", reason="signals and process groups of POSIX"),
+    pytest.mark.usefixtures("no_fork_server"),
+]
 
 SCRIPT = ROOT / "tests/support/stress/hostile_agent.py"
 SHORT = {"exit_deadline": 0.2, "terminate_deadline": 0.2, "flush_deadline": 0.2, "eof_grace": 0.2}

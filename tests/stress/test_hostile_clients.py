@@ -18,13 +18,15 @@ import pytest
 
 from acp_runtime.options import DEFAULT_OPTIONS
 from tests.support.async_tests import no_leaks
-from tests.support.paths import ROOT
+from tests.support.forked import Forked
 from tests.support.runtime.peer import INITIALIZE, line
 from tests.support.stress.our_agent import PRINTED
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="descriptors and signals of POSIX")
+pytestmark = [
+    pytest.mark.skipif(sys.platform == "win32", reason="descriptors and signals of POSIX"),
+    pytest.mark.usefixtures("fork_server"),
+]
 
-COMMAND = [sys.executable, "-m", "tests.support.stress.our_agent"]
 OPENING = line({"id": 0, "method": "initialize", "params": INITIALIZE})
 FLOOD, ERRORS = 10_000, 3000
 MEBIBYTE = 1024 * 1024
@@ -37,12 +39,10 @@ def prompt(id: Any, text: str, session: str = "s1") -> bytes:
 
 
 @contextmanager
-def agent(**streams: Any) -> Iterator[subprocess.Popen[bytes]]:
+def agent(**streams: Any) -> Iterator[Forked]:
     """Run the agent, with pipes unless `streams` says otherwise. Kill it and close the pipes after the block."""
-    pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
     with no_leaks():
-        # Unbuffered, because `communicate` misses data that a buffered reader has read ahead.
-        process = subprocess.Popen(COMMAND, cwd=ROOT, bufsize=0, **{**pipes, **streams})
+        process = Forked("-m", "tests.support.stress.our_agent", **streams)
         try:
             yield process
         finally:
@@ -58,31 +58,31 @@ def _close(stream: Any) -> None:
         stream.close()
 
 
-def talk(process: subprocess.Popen[bytes], *lines: bytes) -> tuple[list[Any], bytes]:
+def talk(process: Forked, *lines: bytes) -> tuple[list[Any], bytes]:
     """Send lines and EOF. Return the received messages, and the output on stderr."""
     out, err = process.communicate(b"".join(lines), timeout=DEADLINE)
     return [json.loads(each) for each in out.splitlines()], err
 
 
-def open_connection(process: subprocess.Popen[bytes]) -> None:
+def open_connection(process: Forked) -> None:
     """Initialize, and wait for the response, because nothing else may be sent before it (rule 25)."""
     send(process, OPENING)
     assert "result" in receive(process)
 
 
-def send(process: subprocess.Popen[bytes], *lines: bytes) -> None:
+def send(process: Forked, *lines: bytes) -> None:
     assert process.stdin is not None
     process.stdin.write(b"".join(lines))
     process.stdin.flush()
 
 
-def receive(process: subprocess.Popen[bytes], count: int = 1) -> Any:
+def receive(process: Forked, count: int = 1) -> Any:
     """Receive `count` messages, and return the last one."""
     assert process.stdout is not None
     return [json.loads(process.stdout.readline()) for _ in range(count)][-1]
 
 
-def start_turn(process: subprocess.Popen[bytes], text: str) -> None:
+def start_turn(process: Forked, text: str) -> None:
     open_connection(process)
     send(process, prompt(1, text))
     assert receive(process)["method"] == "session/update"

@@ -16,12 +16,14 @@ from typing import Any
 import pytest
 
 from acp_runtime import ConnectionClosed, Options
+from tests.support.forked import Forked, ran
 from tests.support.paths import ROOT
 from tests.support.runtime.processes import opened, script, spawned
 
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(sys.platform == "win32", reason="descriptors of POSIX"),
+    pytest.mark.usefixtures("fork_server"),
 ]
 
 SAYS_HELLO = "import sys; sys.stderr.write('hello\\n'); sys.exit(1)"
@@ -42,17 +44,15 @@ print(json.dumps({"jsonrpc": "2.0", "id": id, "result": {"protocolVersion": 1, "
 sys.stdin.read()
 '''
 async def main():
-    async with spawn_agent(PlainClient, sys.executable, "-c", AGENT, *sys.argv[1:3]) as agent:
+    async with spawn_agent(PlainClient, sys.executable, "-S", "-c", AGENT, *sys.argv[1:3]) as agent:
         await agent.initialize(protocol_version=1)
         os.write(1, b"answered\\n")
 asyncio.run(main())
 """
 
 
-def client(text: str, size: int, before: str = "pass", **streams: Any) -> subprocess.Popen[bytes]:
-    code = before + CLIENT
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **streams}
-    return subprocess.Popen([sys.executable, "-c", code, text, str(size)], cwd=ROOT, **pipes)
+def client(text: str, size: int, before: str = "pass", **streams: Any) -> Forked:
+    return Forked("-c", before + CLIENT, text, str(size), **streams)
 
 
 async def test_rule_23_stderr_is_always_read() -> None:
@@ -114,7 +114,7 @@ def leave(chunk):
     sys.exit(5)
 async def main():
     code = "import os, sys; os.write(2, b'one'); sys.stdin.read(); os.write(2, b'two')"
-    async with spawn_agent(PlainClient, sys.executable, "-c", code, options=Options(stderr=leave)):
+    async with spawn_agent(PlainClient, sys.executable, "-S", "-c", code, options=Options(stderr=leave)):
         await asyncio.Event().wait()
 before = os.listdir("/proc/self/fd")
 try:
@@ -126,10 +126,7 @@ finally:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="counts descriptors in /proc")
 def test_rule_23_a_callable_for_stderr_that_exits_ends_the_client_once_and_cleanly() -> None:
-    ran = subprocess.run(
-        [sys.executable, "-c", EXITING], cwd=ROOT, capture_output=True, text=True, timeout=60, check=False
-    )
-    assert (ran.returncode, ran.stdout, ran.stderr) == (5, "[b'one'] True\n", "")
+    assert ran("-c", EXITING) == (5, b"[b'one'] True\n", b"")
 
 
 async def test_rule_23_an_unknown_destination_for_stderr_is_an_error() -> None:
@@ -160,8 +157,7 @@ async def main():
             print(repr(error.stderr))
 asyncio.run(main())
 """
-    ran = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, timeout=60, check=False)
-    assert (ran.stdout, ran.stderr) == (b"'hello\\n'\n", b"hello\n")
+    assert ran("-c", program) == (0, b"'hello\\n'\n", b"hello\n")
 
 
 def pipe() -> tuple[int, int]:
@@ -253,4 +249,4 @@ async def test_rule_23_a_slow_reader_of_stderr_receives_all_of_it() -> None:
         while data := await asyncio.to_thread(reader.read, 4096):
             size += len(data)
     assert size == 500_000
-    assert await asyncio.to_thread(process.communicate, timeout=60) == (b"answered\n", None)
+    assert await asyncio.to_thread(process.communicate, timeout=60) == (b"answered\n", b"")

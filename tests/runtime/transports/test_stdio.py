@@ -14,16 +14,17 @@ import pytest
 
 from tests.support.paths import ROOT
 from tests.support.runtime.peer import line, prompt
-from tests.support.runtime.stdio import BUFFERED, OPENING, close, hear, piped, say, start
+from tests.support.runtime.stdio import OPENING, close, hear, say, start
 
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(sys.platform == "win32", reason="descriptors and signals of POSIX"),
+    pytest.mark.usefixtures("fork_server"),
 ]
 
 
 def test_rule_6_stray_output_goes_to_stderr_and_children_cannot_read_stdin() -> None:
-    process = piped("printing")
+    process = start("printing")
     say(process, OPENING)
     assert hear(process.stdout)["id"] == 0
     say(process, prompt(1))
@@ -38,7 +39,7 @@ def test_rule_6_stray_output_goes_to_stderr_and_children_cannot_read_stdin() -> 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads the flags of descriptors in /proc")
 def test_rule_6_no_pipe_of_a_running_agent_is_non_blocking() -> None:
-    process = piped("echo")
+    process = start("echo")
     say(process, OPENING)
     hear(process.stdout)
     folder = Path(f"/proc/{process.pid}")
@@ -69,7 +70,7 @@ def test_rule_6_stdin_and_stdout_may_be_one_socket() -> None:
 def test_rule_6_stdin_and_stdout_may_be_regular_files(tmp_path: Path) -> None:
     (tmp_path / "in").write_bytes(OPENING + line({"id": 1, "method": "_pid"}).strip())
     with (tmp_path / "in").open("rb") as stdin, (tmp_path / "out").open("wb") as stdout:
-        process = start("echo", stdin=stdin, stdout=stdout, stderr=subprocess.PIPE)
+        process = start("echo", stdin=stdin, stdout=stdout)
         _, err = close(process)
     responses = [json.loads(each) for each in (tmp_path / "out").read_bytes().splitlines()]
     assert [response["id"] for response in responses] == [0, 1], err
@@ -77,7 +78,7 @@ def test_rule_6_stdin_and_stdout_may_be_regular_files(tmp_path: Path) -> None:
 
 
 def test_rule_6_stdin_and_stdout_may_be_dev_null() -> None:
-    process = start("echo", stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    process = start("echo", stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
     close(process)
     assert process.returncode == 0
 
@@ -88,7 +89,9 @@ def test_rule_6_closed_standard_descriptors_never_hang_the_agent(closed: str) ->
     command = "exec " + " ".join(f"{fd}>&-" for fd in closed.split(",")) + ' "$@"'
     arguments = ["/bin/sh", "-c", command, "sh", sys.executable, "-m", "tests.support.runtime.agents", "printing"]
     pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
-    process = subprocess.Popen(arguments, cwd=ROOT, env=BUFFERED, **pipes)
+    # Text printed before serving has to stay in Python's buffer, otherwise it is on the wire.
+    env = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+    process = subprocess.Popen(arguments, cwd=ROOT, env=env, **pipes)
     try:
         out, _ = process.communicate(OPENING + line(prompt(1)), timeout=100)
     except BrokenPipeError:
@@ -100,7 +103,7 @@ def test_rule_6_closed_standard_descriptors_never_hang_the_agent(closed: str) ->
 
 
 def test_rule_6_a_broken_stdout_never_hangs_the_agent() -> None:
-    process = piped("echo")
+    process = start("echo")
     assert process.stdin is not None
     assert process.stdout is not None
     say(process, OPENING)
@@ -114,14 +117,14 @@ def test_rule_6_a_broken_stdout_never_hangs_the_agent() -> None:
 
 
 def test_rule_2_and_6_a_whole_conversation_can_be_piped_in() -> None:
-    process = piped("echo")
+    process = start("echo")
     out, _ = process.communicate(OPENING + line({"id": 5, "method": "_pid"}).strip(), timeout=100)
     assert [json.loads(each)["id"] for each in out.splitlines()] == [0, 5]
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_rule_24_signals_end_the_agent_cleanly(number: signal.Signals) -> None:
-    process = piped("echo")
+    process = start("echo")
     say(process, OPENING)
     hear(process.stdout)
     process.send_signal(number)
@@ -131,7 +134,7 @@ def test_rule_24_signals_end_the_agent_cleanly(number: signal.Signals) -> None:
 
 
 def test_rule_24_the_agent_exits_with_0_at_eof() -> None:
-    process = piped("echo")
+    process = start("echo")
     say(process, OPENING)
     hear(process.stdout)
     out, err = close(process)
@@ -140,7 +143,7 @@ def test_rule_24_the_agent_exits_with_0_at_eof() -> None:
 
 
 def test_rule_24_a_handler_that_ignores_its_cancellation_does_not_keep_the_process_alive() -> None:
-    process = piped("stubborn")
+    process = start("stubborn")
     say(process, OPENING)
     hear(process.stdout)
     say(process, prompt(1))
@@ -152,6 +155,6 @@ def test_rule_24_a_handler_that_ignores_its_cancellation_does_not_keep_the_proce
 
 @pytest.mark.slow
 def test_a_message_of_20_megabytes_is_sent_through_a_pipe() -> None:
-    process = piped("echo")
+    process = start("echo")
     out, _ = process.communicate(OPENING + line({"id": 1, "method": "_large", "params": 20_000_000}), timeout=60)
     assert len(json.loads(out.splitlines()[1])["result"]) == 20_000_000

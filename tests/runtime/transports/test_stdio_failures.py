@@ -15,13 +15,14 @@ from typing import Any
 
 import pytest
 
-from tests.support.paths import ROOT
+from tests.support.forked import Forked
 from tests.support.runtime.peer import line, prompt
-from tests.support.runtime.stdio import BUFFERED, OPENING, close, hear, piped, say, start
+from tests.support.runtime.stdio import OPENING, close, hear, say, start
 
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(sys.platform == "win32", reason="descriptors and signals of POSIX"),
+    pytest.mark.usefixtures("fork_server"),
 ]
 
 IMPORTS = """
@@ -31,15 +32,13 @@ from tests.support.runtime.agents import Echo
 """
 
 
-def scripted(code: str, **streams: Any) -> subprocess.Popen[bytes]:
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **streams}
-    command = [sys.executable, "-c", IMPORTS + textwrap.dedent(code)]
-    return subprocess.Popen(command, cwd=ROOT, env=BUFFERED, **pipes)
+def scripted(code: str, *arguments: str, **streams: Any) -> Forked:
+    return Forked("-c", IMPORTS + textwrap.dedent(code), *arguments, **streams)
 
 
 @pytest.mark.parametrize("size", [300_000, 3_000_000])
 def test_rule_24_the_agent_exits_with_0_when_stdout_breaks_while_bytes_are_buffered(size: int) -> None:
-    process = piped("echo")
+    process = start("echo")
     assert process.stdin is not None
     assert process.stdout is not None
     say(process, OPENING)
@@ -54,7 +53,7 @@ def test_rule_24_the_agent_exits_with_0_when_stdout_breaks_while_bytes_are_buffe
     process.stdin.close()
 
 
-def assert_ended_by_its_output(process: subprocess.Popen[bytes], reason: bytes) -> None:
+def assert_ended_by_its_output(process: Forked, reason: bytes) -> None:
     """Assert that a process ended although its stdin is open, with a line on stderr that says why."""
     assert process.wait(100) == 1
     assert process.stdin is not None
@@ -70,7 +69,7 @@ def assert_ended_by_its_output(process: subprocess.Popen[bytes], reason: bytes) 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="/dev/full exists only on Linux")
 def test_rule_24_the_agent_exits_with_1_and_says_why_if_stdout_is_a_full_device() -> None:
     with Path("/dev/full").open("wb") as full:
-        process = start("echo", stdin=subprocess.PIPE, stdout=full, stderr=subprocess.PIPE)
+        process = start("echo", stdout=full)
     say(process, OPENING)
     assert_ended_by_its_output(process, b"No space left on device")
 
@@ -78,7 +77,7 @@ def test_rule_24_the_agent_exits_with_1_and_says_why_if_stdout_is_a_full_device(
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="/dev/full exists only on Linux")
 def test_rule_24_the_agent_exits_with_1_and_says_why_even_if_stdin_has_ended() -> None:
     with Path("/dev/full").open("wb") as full:
-        process = start("echo", stdin=subprocess.PIPE, stdout=full, stderr=subprocess.PIPE)
+        process = start("echo", stdout=full)
     _, err = process.communicate(OPENING, timeout=100)
     assert (process.returncode, b"No space left" in err) == (1, True)
 
@@ -125,9 +124,9 @@ BEFORE_AND_AFTER = """
     [("own", b"own handler 15"), ("loop", b"handler in the loop"), ("none", b"handler in the loop")],
 )
 def test_rule_24_signal_handlers_of_the_application_are_restored(handlers: str, said: bytes) -> None:
-    command = [sys.executable, "-c", IMPORTS + textwrap.dedent(BEFORE_AND_AFTER), handlers]
-    process = subprocess.run(command, cwd=ROOT, input=OPENING, capture_output=True, timeout=100, check=False)
-    assert process.stderr.splitlines() == [b"the same", said]
+    process = scripted(BEFORE_AND_AFTER, handlers)
+    _, err = process.communicate(OPENING, timeout=100)
+    assert err.splitlines() == [b"the same", said]
     assert process.returncode == 0
 
 
@@ -258,7 +257,7 @@ def test_rule_24_a_forked_child_that_exits_or_raises_does_not_disturb_the_agent(
 def test_stdin_and_stdout_may_be_a_terminal() -> None:
     ours, theirs = os.openpty()
     tty.setraw(theirs)
-    process = start("echo", stdin=theirs, stdout=theirs, stderr=subprocess.PIPE)
+    process = start("echo", stdin=theirs, stdout=theirs)
     os.close(theirs)
     try:
         os.write(ours, OPENING)

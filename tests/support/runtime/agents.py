@@ -64,8 +64,10 @@ class Printing(Echo):
     async def session_prompt(self, request: PromptRequest, /) -> PromptResponse:
         print("from print")
         os.write(1, b"from os.write\n")
-        subprocess.run([sys.executable, "-c", "print('from a child')"], check=True)
-        read = subprocess.run([sys.executable, "-c", "import sys; print(repr(sys.stdin.read()))"], check=True)
+        subprocess.run([sys.executable, "-I", "-S", "-c", "print('from a child')"], check=True)
+        read = subprocess.run(
+            [sys.executable, "-I", "-S", "-c", "import sys; print(repr(sys.stdin.read()))"], check=True
+        )
         assert read.returncode == 0
         return await super().session_prompt(request)
 
@@ -94,7 +96,7 @@ class Parent(Echo):
         if method != "_child":
             return await super().ext_request(method, params)
         ignore = "import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN); print(flush=True); signal.pause()"
-        child = subprocess.Popen([sys.executable, "-c", ignore], stdout=subprocess.PIPE)
+        child = subprocess.Popen([sys.executable, "-I", "-S", "-c", ignore], stdout=subprocess.PIPE)
         assert child.stdout is not None
         await asyncio.to_thread(child.stdout.readline)
         return child.pid

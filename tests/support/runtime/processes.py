@@ -19,7 +19,7 @@ def spawned(name: str, **options: Any) -> Any:
 
 def script(code: str, **options: Any) -> Any:
     """Spawn an agent that is a Python script."""
-    return spawn_agent(PlainClient, sys.executable, "-c", code, options=Options(**options))
+    return spawn_agent(PlainClient, sys.executable, "-S", "-c", code, options=Options(**options))
 
 
 async def opened(agent: RemoteAgent) -> RemoteAgent:
