@@ -180,7 +180,7 @@ def test_a_file_that_is_too_deeply_nested_is_reported_and_left(
     program: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     deep = program.with_name("deep.py")
-    deep.write_text(f"import acp\n\nx = {' + '.join(['1'] * 3000)}\n")
+    deep.write_text(f"import acp\n\nx = {' + '.join(['1'] * 1100)}\n")
     assert command.main([str(program.parent), "--write"]) == 2
     assert f"{deep} is left as it is: it can't be parsed" in capsys.readouterr().err
     assert program.read_text() == NEW
