@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from importlib import import_module
+from importlib.util import find_spec
 
 
 def require(part: str, extra: str, *modules: str) -> None:
@@ -11,16 +11,12 @@ def require(part: str, extra: str, *modules: str) -> None:
     Args:
         part: what needs them.
         extra: the name of the extra.
-        *modules: the modules to import.
+        *modules: the packages. They are not imported.
 
     Raises:
         ImportError: one is missing. The message says how to install the extra.
     """
     for module in modules:
-        try:
-            import_module(module)
-        except ImportError:
+        if find_spec(module) is None:
             install = f"pip install 'acp-bindings[{extra}]'"
-            raise ImportError(
-                f"{part} needs the package {module}, which you get with: {install}", name=module
-            ) from None
+            raise ImportError(f"{part} needs the package {module}, which you get with: {install}", name=module)

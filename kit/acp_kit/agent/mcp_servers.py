@@ -1,6 +1,7 @@
 """The MCP servers that a client passes with a session, as sessions of the `mcp` package.
 
-It needs the extra `mcp`: `pip install 'acp-bindings[mcp]'`.
+It needs the extra `mcp`: `pip install 'acp-bindings[mcp]'`. Importing that package takes about as long as starting the
+rest of an agent, so it is imported when a client first passes a server.
 """
 
 from __future__ import annotations
@@ -13,15 +14,13 @@ from importlib.metadata import version
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, cast
 
-import mcp
-from mcp.client.sse import sse_client
-from mcp.client.streamable_http import streamable_http_client
 from typing_extensions import TypeIs
 
 from acp_bindings.v1 import McpCapabilities, McpServer, McpServerStdio
 from acp_runtime import InternalError, InvalidParams
 
 if TYPE_CHECKING:
+    import mcp
     from mcp.types import Tool
 
 
@@ -173,6 +172,9 @@ class _Connection:
 
     async def _own(self) -> None:
         try:
+            await asyncio.to_thread(import_module, "mcp")  # other sessions go on meanwhile
+            import mcp
+
             async with AsyncExitStack() as stack:
                 read, write = await stack.enter_async_context(_transport(self._server))
                 session = await stack.enter_async_context(mcp.ClientSession(read, write))
@@ -203,6 +205,10 @@ async def _close_all(connections: Mapping[str, _Connection]) -> None:
 @asynccontextmanager
 async def _transport(server: McpServer) -> AsyncGenerator[tuple[Any, Any]]:
     """Open the streams to a server. Version 1 of `mcp` yields a third value for some."""
+    import mcp
+    from mcp.client.sse import sse_client
+    from mcp.client.streamable_http import streamable_http_client
+
     async with AsyncExitStack() as stack:
         if _is_stdio(server):
             parameters = mcp.StdioServerParameters(

@@ -174,3 +174,24 @@ def test_without_the_package_there_is_one_sentence_with_the_command() -> None:
     assert done.stderr.splitlines()[-1] == (
         "ImportError: McpServers needs the package mcp, which you get with: pip install 'acp-bindings[mcp]'"
     )
+
+
+def test_the_package_is_loaded_when_a_client_first_passes_a_server() -> None:
+    program = """
+import asyncio, sys
+from acp_bindings.v1 import McpServerStdio
+from acp_kit.agent import McpServers
+from acp_runtime import InternalError
+
+async def connect(*servers):
+    try:
+        await McpServers(http=True).connect(servers)
+    except InternalError:
+        pass
+    print("mcp" in sys.modules)
+
+asyncio.run(connect())
+asyncio.run(connect(McpServerStdio(name="a", command="/missing", args=[], env=[])))
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60)
+    assert done.stdout.split() == ["False", "True"]
