@@ -8,6 +8,7 @@ and writes the module of the models.
 from __future__ import annotations
 
 import ast
+import builtins
 import json
 from collections import defaultdict
 from collections.abc import Callable
@@ -153,11 +154,14 @@ def _bases(schema: Schema, model: Model) -> str:
 
 
 def _outline(definition: Any) -> dict[str, Any]:
-    """Return a definition as datamodel-code-generator needs it: its kind, base and property names."""
+    """Return a definition as datamodel-code-generator needs it: its kind, base, and properties that hide a built-in.
+
+    The texts of the definitions have all properties; each one here would only cost time.
+    """
     if not isinstance(definition, Model):
         return {"type": "string"}
-    properties = {field.wire: {"type": "string"} for field in definition.fields}
-    own = {"type": "object", "properties": properties}
+    hiding = [field.wire for field in definition.fields if hasattr(builtins, field.name)]
+    own = {"type": "object", "properties": {wire: {"type": "string"} for wire in hiding}}
     return {"allOf": [{"$ref": f"#/$defs/{definition.base}"}], **own} if definition.base else own
 
 
