@@ -106,9 +106,9 @@ def test_wrong_arguments_exit_with_2_and_an_error(
 @pytest.mark.skipif(sys.platform == "win32", reason="the programs need POSIX")
 def test_results_are_written_as_json(tmp_path: Path) -> None:
     path = tmp_path / "build" / "results.json"
-    assert main(["--no-peers", "--rounds", "1", "--scale", "0.001", "--json", str(path), "import"]) == 0
+    assert main(["--no-peers", "--rounds", "1", "--scale", "0.001", "--json", str(path), "state"]) == 0
     results = json.loads(path.read_text("utf-8"))
-    assert [row["name"] for row in results["rows"]] == ["import"]
+    assert [row["name"] for row in results["rows"]] == ["state"]
     assert set(results) == {"machine", "versions", "rounds", "scale", "rows"}
 
 

@@ -5,16 +5,18 @@ from __future__ import annotations
 import sys
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from benchmarks.implementations import FLOOR, OURS, PEERS, Implementations
+from benchmarks.implementations import FLOOR, OURS, PEERS, Implementations, Sample, run
 from benchmarks.measuring import Row, measure
 from benchmarks.results import result_of
-from benchmarks.rows import all_rows
+from benchmarks.rows import all_rows, connections, generator, large_lines
 from benchmarks.setup import Setup
 from benchmarks.table import text_lines
 from tests.support.codegen.build import acp_schema, model, write_schema
+from tests.support.scale import STRESS
 from tests.support.third_party import UnavailableError, python_sdk, skip_without, typescript_sdk
 
 pytestmark = [
@@ -25,13 +27,38 @@ pytestmark = [
 TINY = 0.001
 INSTALL = {"python-sdk": python_sdk, "typescript-sdk": typescript_sdk}
 NAMES = [row.name for row in all_rows(Setup(Implementations(with_peers=False), TINY, Path()))]
+# Rows that run the same programs as another one, with other numbers or messages: `make test` measures only the other.
+ALIKE = {"cold-start": "first-prompt", "concurrent": "round-trip", "idle": "agents", "mixed": "receive"}
 
 
 @pytest.fixture(autouse=True)
 def _small_schema(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the row about the generator measure a small schema, because its time doesn't depend on the scale."""
     small = write_schema(tmp_path / "schema", acp_schema({"Text": model(), "Other": model()}))
-    monkeypatch.setattr("benchmarks.rows.generator.SCHEMA", small)
+    monkeypatch.setattr(generator, "SCHEMA", small)
+
+
+@pytest.fixture
+def _one_size(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let rows that measure several sizes run their programs with one of them, except in `make stress`."""
+    if STRESS:
+        return
+    samples: dict[tuple[object, ...], Sample] = {}
+
+    def run_once(command: list[str], *arguments: Any) -> Sample:
+        programs = tuple(each for each in (*command, *arguments) if str(each).endswith(".py"))
+        if programs not in samples:
+            samples[programs] = run(command, *arguments)
+        return samples[programs]
+
+    regenerated = generator._regenerated
+
+    def largest(schemas: Path) -> Sample:
+        return regenerated(schemas) if schemas.name == "3x" else {"seconds": 1.0, "cpu": float(schemas.name == "2x")}
+
+    monkeypatch.setattr(connections, "run", run_once)
+    monkeypatch.setattr(large_lines, "run", run_once)
+    monkeypatch.setattr(generator, "_regenerated", largest)
 
 
 def _quiet(_: str) -> None:
@@ -43,7 +70,9 @@ def row_named(name: str, folder: Path, *, with_peers: bool) -> Row:
     return next(row for row in all_rows(setup) if row.name == name)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.stress
+@pytest.mark.usefixtures("_one_size")
+@pytest.mark.parametrize("name", [name for name in NAMES if STRESS or name not in ALIKE])
 def test_each_row_is_measured_and_every_target_without_a_peer_gets_a_verdict(name: str, tmp_path: Path) -> None:
     # Without the run before the first round, because this test looks at no times.
     row = replace(row_named(name, tmp_path, with_peers=False), warm=False)

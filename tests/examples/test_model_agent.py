@@ -138,7 +138,8 @@ async def test_a_session_survives_a_restart(folder: Path) -> None:
         await session.set_mode("auto")
         await prompt(session, "how many?")
         shown = [getattr(entry, "text", None) or getattr(entry, "title", None) for entry in session.state.timeline]
-    async with model_server("Still two.") as model, in_its_own_process(model, folder) as agent:
+    # After the restart it runs in this process, which has imported openai.
+    async with model_server("Still two.") as model, running(model, folder) as (agent, _):
         listed = await agent.session_list(cwd=str(folder))
         assert [each.session_id for each in listed.sessions] == [session.id]
         async with open_session(agent, cwd=folder, load=session.id) as loaded:
