@@ -14,7 +14,7 @@ from codegen.files.folders import write_files
 
 _STYLE = Path(__file__).with_name("generated_style.toml")
 _ROOT = Path(__file__).parents[2]
-_FIX, _FORMAT, _CHECK = ["check", "--fix", "--exit-zero"], ["format"], ["check", "--output-format", "concise"]
+_FIX, _FORMAT = ["check", "--fix", "--output-format", "concise"], ["format"]
 
 
 def formatted(files: dict[str, str], style: Path = _STYLE) -> dict[str, str]:
@@ -26,7 +26,7 @@ def formatted(files: dict[str, str], style: Path = _STYLE) -> dict[str, str]:
     with tempfile.TemporaryDirectory(prefix="acp-codegen-") as folder:
         root = Path(folder)
         write_files(root, {name: text.encode("utf-8") for name, text in files.items()})
-        for arguments in (_FIX, _FORMAT, _CHECK):
+        for arguments in (_FIX, _FORMAT):
             _ruff(arguments, folder, style)
         return {name: (root / name).read_bytes().decode("utf-8") for name in files}
 
