@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 PYTEST := -m pytest -q --numprocesses auto --dist loadgroup
-LINTERS := lint-public-types lint-pages lint-ruff lint-format lint-mypy lint-pyright lint-zizmor lint-workflows lint-dependabot lint-issue-forms lint-spelling
+LINTERS := lint-types lint-pages lint-ruff lint-format lint-mypy lint-pyright lint-zizmor lint-workflows lint-dependabot lint-issue-forms lint-spelling
 # `make test-pydantic` uses this version of pydantic: by default the lowest that pyproject.toml allows.
 PYDANTIC ?= 2.12.0
 OTHER := build/pydantic-$(PYDANTIC)
@@ -99,8 +99,8 @@ lint-mypy: $(READY)
 lint-pyright: $(READY)
 	$(BIN)/python -m pyright
 
-lint-public-types: $(READY)
-	$(BIN)/python -m pytest -q tests/typing/public_types.py
+lint-types: $(READY)
+	$(BIN)/python -m pytest -q tests/typing/public_types.py tests/typing/old_names.py
 
 lint-pages: $(READY)
 	$(BIN)/python -m pytest -q tests/docs/page_types.py

@@ -14,7 +14,6 @@ from tests.support.paths import ROOT
 pytestmark = pytest.mark.slow
 
 
-@pytest.mark.xdist_group("mypy")  # shares the cache of the tests in tests/typing
 def test_mypy_strict_accepts_the_programs(programs: Path) -> None:
     command = [sys.executable, "-m", "mypy", "--strict", "--cache-dir", str(ROOT / ".mypy_cache"), "."]
     run(command, programs)

@@ -1,11 +1,11 @@
 """Code that uses old names: it works, and every line with an old name warns.
 
-A line that ends in `# W` warns once when it runs, and both type checkers report one that ends in `# E`. For a line that
-ends in `# W E` both are the case.
+A line that ends in `# W` warns once when it runs. Both type checkers report each line with `# type: ignore`.
 """
 
 # ruff: noqa: I001
 # mypy: enable-error-code="deprecated"
+# pyright: reportUnnecessaryTypeIgnoreComment=true
 
 from __future__ import annotations
 
@@ -93,8 +93,8 @@ class MyAgent(Shared):
         return LoadResponse(note="for an old peer")
 
     async def session_stop(self, notification: v1.CancelNotification) -> None:  # W
-        await super().session_stop(notification)  # W E
-        await self.client.session_changed(block=Words(words="stopped"), size=size)  # W E
+        await super().session_stop(notification)  # type: ignore # W
+        await self.client.session_changed(block=Words(words="stopped"), size=size)  # type: ignore # W
         self.stopped.set()
 
 
@@ -118,17 +118,17 @@ async def converse() -> None:
 
     async with connect_in_process(make_agent, make_client) as agent:
         await agent.initialize(protocol_version=1)
-        created = await agent.session_create(cwd="/a")  # W E
+        created = await agent.session_create(cwd="/a")  # type: ignore # W
         assert_type(created, NewResponse)
         assert created == await agent.session_new(cwd="/a") == await agent.request(CreateRequest(cwd="/a"))
-        opened = await agent.session_open(session_id="/a")  # W E
+        opened = await agent.session_open(session_id="/a")  # type: ignore # W
         assert opened.note == "opened /a"
         assert (await agent.call(OPEN_OF_OLD_PEERS, LoadRequest(session_id="s"))).note == "for an old peer"
-        option = await agent.session_set_option(session_id="s", type="boolean", value=True)  # W E
+        option = await agent.session_set_option(session_id="s", type="boolean", value=True)  # type: ignore # W
         assert option.note == "boolean"
         assert agent.supports("session/open")  # W
         assert agent.supports("session/load")
-        await agent.session_stop(session_id="s")  # W E
+        await agent.session_stop(session_id="s")  # type: ignore # W
         await agents[0].stopped.wait()
         for _ in range(3):
             await agents[0].session_open(LoadRequest(session_id="s"))
@@ -157,7 +157,7 @@ assert messages.messages == []  # session/load is advertised, and implemented un
 
 class Mixin:
     async def session_open(self: Any, request: LoadRequest) -> LoadResponse:  # W
-        return LoadResponse(note=f"mixin, {(await super().session_open(request)).note}")  # type: ignore[misc] # pyright: ignore
+        return LoadResponse(note=f"mixin, {(await super().session_open(request)).note}")  # type: ignore[misc]
 
 
 class Mixed(Mixin, Shared):
@@ -217,11 +217,11 @@ assert Incomplete.__abstractmethods__ == {"session_new"}
 if TYPE_CHECKING:  # mistakes
 
     class WrongResult(Agent):
-        async def session_open(self, request: LoadRequest) -> NewResponse:  # E
+        async def session_open(self, request: LoadRequest) -> NewResponse:  # type: ignore
             raise NotImplementedError
 
     async def wrong_type(agent: RemoteAgent) -> None:
-        await agent.session_create(cwd=1)  # E
+        await agent.session_create(cwd=1)  # type: ignore
 
-    OldBlockText(text="hi")  # E
-    print(v1.OldNothing)  # E
+    OldBlockText(text="hi")  # type: ignore
+    print(v1.OldNothing)  # type: ignore

@@ -1,5 +1,7 @@
 """Mistakes with a proxy's attributes for its peer and connection, with `ABSENT`, and with errors."""
 
+# pyright: reportUnnecessaryTypeIgnoreComment=true
+
 from __future__ import annotations
 
 from pathlib import Path
@@ -30,98 +32,98 @@ class Window(Client):
 
 
 def advertised(agent: RemoteAgent, client: RemoteClient) -> None:
-    print(agent.capabilities.load_session)  # E
-    print(agent.peer_info.name)  # E
+    print(agent.capabilities.load_session)  # type: ignore
+    print(agent.peer_info.name)  # type: ignore
     if agent.capabilities is not None and agent.peer_info is not None:
-        print(agent.capabilities.loadSession)  # E
-        print(agent.capabilities.fs)  # E
-        print(agent.capabilities["load_session"])  # E
-        name: int = agent.peer_info.name  # E
+        print(agent.capabilities.loadSession)  # type: ignore
+        print(agent.capabilities.fs)  # type: ignore
+        print(agent.capabilities["load_session"])  # type: ignore
+        name: int = agent.peer_info.name  # type: ignore
         print(name)
-    mine: ClientCapabilities | None = agent.capabilities  # E
-    theirs: AgentCapabilities | None = client.capabilities  # E
+    mine: ClientCapabilities | None = agent.capabilities  # type: ignore
+    theirs: AgentCapabilities | None = client.capabilities  # type: ignore
     print(mine, theirs)
-    agent.capabilities = None  # E
-    agent.peer_info = None  # E
-    print(agent.capabilities())  # E
+    agent.capabilities = None  # type: ignore
+    agent.peer_info = None  # type: ignore
+    print(agent.capabilities())  # type: ignore
 
 
 def handled(agent: RemoteAgent) -> None:
-    print(agent.handler.title)  # E
-    window: Window = agent.handler  # E
-    print(window, agent.handler())  # E
-    agent.handler = window  # E
+    print(agent.handler.title)  # type: ignore
+    window: Window = agent.handler  # type: ignore
+    print(window, agent.handler())  # type: ignore
+    agent.handler = window  # type: ignore
 
 
 async def supported(agent: RemoteAgent) -> None:
-    agent.supports()  # E
-    agent.supports(InitializeRequest)  # E
-    agent.supports("session/load", "session/list")  # E
-    count: str = agent.supports("session/load")  # E
-    await agent.supports("session/load")  # E
+    agent.supports()  # type: ignore
+    agent.supports(InitializeRequest)  # type: ignore
+    agent.supports("session/load", "session/list")  # type: ignore
+    count: str = agent.supports("session/load")  # type: ignore
+    await agent.supports("session/load")  # type: ignore
     print(count)
 
 
 async def ended(agent: RemoteAgent) -> None:
-    agent.wait_closed()  # E
+    agent.wait_closed()  # type: ignore
     end = await agent.wait_closed()
-    print(end.exitcode)  # E
-    code: int = end.exit_code  # E
-    last: bytes = end.stderr  # E
-    print(code, last, (await agent.wait_closed).reason)  # E
+    print(end.exitcode)  # type: ignore
+    code: int = end.exit_code  # type: ignore
+    last: bytes = end.stderr  # type: ignore
+    print(code, last, (await agent.wait_closed).reason)  # type: ignore
 
 
 def process(agent: RemoteAgent) -> None:
-    print(agent.process.pid)  # E
+    print(agent.process.pid)  # type: ignore
     if agent.process is not None:
-        print(agent.process.stdin)  # E
-        code: int = agent.process.returncode  # E
+        print(agent.process.stdin)  # type: ignore
+        code: int = agent.process.returncode  # type: ignore
         print(code)
-        agent.process.returncode = 0  # E
-    agent.process = None  # E
+        agent.process.returncode = 0  # type: ignore
+    agent.process = None  # type: ignore
 
 
 async def spawned() -> None:
-    spawn_agent(Client, "agent")  # E
-    spawn_agent(RemoteAgent, "agent")  # E
-    spawn_agent(lambda agent: None, "agent")  # E
-    spawn_agent(Window, ["agent", "--acp"])  # E
-    spawn_agent(Window, "agent", Path("folder"))  # E
-    spawn_agent(Window, "agent", cwd=1)  # E
-    spawn_agent(Window, "agent", env={"NUMBER": 1})  # E
-    spawn_agent(Window, "agent", shell=True)  # E
-    await spawn_agent(Window, "agent")  # E
-    with spawn_agent(Window, "agent"):  # E
+    spawn_agent(Client, "agent")  # type: ignore
+    spawn_agent(RemoteAgent, "agent")  # type: ignore
+    spawn_agent(lambda agent: None, "agent")  # type: ignore
+    spawn_agent(Window, ["agent", "--acp"])  # type: ignore
+    spawn_agent(Window, "agent", Path("folder"))  # type: ignore
+    spawn_agent(Window, "agent", cwd=1)  # type: ignore
+    spawn_agent(Window, "agent", env={"NUMBER": 1})  # type: ignore
+    spawn_agent(Window, "agent", shell=True)  # type: ignore
+    await spawn_agent(Window, "agent")  # type: ignore
+    with spawn_agent(Window, "agent"):  # type: ignore
         pass
-    Options(stderr="devnull")  # E
-    Options(exit_deadline="5")  # E
-    Options(1.0)  # E
+    Options(stderr="devnull")  # type: ignore
+    Options(exit_deadline="5")  # type: ignore
+    Options(1.0)  # type: ignore
 
 
 async def absent(agent: RemoteAgent) -> None:
-    await agent.session_new(cwd="/work", mcp_servers=[], colour=ABSENT)  # E
-    await agent.session_new(mcp_servers=[], additional_directories=ABSENT)  # E
-    await agent.session_new(ABSENT, cwd="/work", mcp_servers=[])  # E
-    PlanEntry(content="a", priority="high", status="pending", colour=ABSENT)  # E
-    PlanEntry(content="a", priority="high", meta=ABSENT)  # E
+    await agent.session_new(cwd="/work", mcp_servers=[], colour=ABSENT)  # type: ignore
+    await agent.session_new(mcp_servers=[], additional_directories=ABSENT)  # type: ignore
+    await agent.session_new(ABSENT, cwd="/work", mcp_servers=[])  # type: ignore
+    PlanEntry(content="a", priority="high", status="pending", colour=ABSENT)  # type: ignore
+    PlanEntry(content="a", priority="high", meta=ABSENT)  # type: ignore
 
 
 async def failed(agent: RemoteAgent) -> None:
     try:
         await agent.authenticate(method_id="a")
     except AuthenticationRequired as error:
-        print(error.hint)  # E
+        print(error.hint)  # type: ignore
     except RemoteError as error:
-        print(error.text)  # E
-        code: str = error.code  # E
+        print(error.text)  # type: ignore
+        code: str = error.code  # type: ignore
         print(code)
     except ConnectionClosed as error:
-        print(error.code)  # E
-    raise AuthenticationRequired(-32000, 1, 2)  # E
+        print(error.code)  # type: ignore
+    raise AuthenticationRequired(-32000, 1, 2)  # type: ignore
 
 
 def raised() -> None:
-    RequestError("not found")  # E
-    RequestError("-32002", "not found")  # E
-    MethodNotFound()  # E
-    ConnectionClosed("over", "1")  # E
+    RequestError("not found")  # type: ignore
+    RequestError("-32002", "not found")  # type: ignore
+    MethodNotFound()  # type: ignore
+    ConnectionClosed("over", "1")  # type: ignore

@@ -1,5 +1,7 @@
 """Mistakes in the use of acp_kit."""
 
+# pyright: reportUnnecessaryTypeIgnoreComment=true
+
 from __future__ import annotations
 
 from acp_bindings.v1 import RemoteAgent, RemoteClient, SessionUpdatePlan
@@ -12,46 +14,46 @@ from acp_kit.threads import from_thread
 commands = Commands()
 
 
-@commands.add("compact", "Shortens the conversation")  # E
+@commands.add("compact", "Shortens the conversation")  # type: ignore
 async def takes_no_text(turn: Turn) -> None: ...
 
 
-@commands.add("help", "Lists the commands")  # E
+@commands.add("help", "Lists the commands")  # type: ignore
 def not_a_coroutine(turn: Turn, text: str) -> None: ...
 
 
 async def agent_side(client: RemoteClient, turn: Turn, session: Session) -> None:
-    Sessions(record=lambda update: None)  # E
-    Sessions().create(client)  # E
-    await turn.say(1)  # E
-    await turn.plan("look")  # E
-    turn.tool_call("Read", kind="reading")  # E
-    turn.tool_call("Read", locations=[1])  # E
-    turn.stop_reason = "done"  # E
+    Sessions(record=lambda update: None)  # type: ignore
+    Sessions().create(client)  # type: ignore
+    await turn.say(1)  # type: ignore
+    await turn.plan("look")  # type: ignore
+    turn.tool_call("Read", kind="reading")  # type: ignore
+    turn.tool_call("Read", locations=[1])  # type: ignore
+    turn.stop_reason = "done"  # type: ignore
     async with turn.tool_call("Read") as call:
-        await call.ask(["yes"])  # E
-        call.output(SessionUpdatePlan(entries=[]))  # E
-        call.diff("/a", new="x")  # E
-    async with turn.terminal("ls", env=[("A", "1")]) as terminal:  # E
-        await terminal.wait(timeout="60")  # E
-    Settings(session, [select("a", "A", ["x"])])  # E
-    Settings(session, {"a": "x"})  # E
+        await call.ask(["yes"])  # type: ignore
+        call.output(SessionUpdatePlan(entries=[]))  # type: ignore
+        call.diff("/a", new="x")  # type: ignore
+    async with turn.terminal("ls", env=[("A", "1")]) as terminal:  # type: ignore
+        await terminal.wait(timeout="60")  # type: ignore
+    Settings(session, [select("a", "A", ["x"])])  # type: ignore
+    Settings(session, {"a": "x"})  # type: ignore
     call_client = from_thread(client)
-    call_client(turn.say, 1)  # E
-    call_client(turn.say)  # E
+    call_client(turn.say, 1)  # type: ignore
+    call_client(turn.say)  # type: ignore
 
 
 async def client_side(agent: RemoteAgent) -> None:
-    async with open_session(agent) as session:  # E
-        session.prompt(1)  # E
-    async with open_session(agent, cwd="/", load=1) as session, session.prompt("x") as turn:  # E
-        turn.stop_reason = "end_turn"  # E
-        for _ in turn:  # E
+    async with open_session(agent) as session:  # type: ignore
+        session.prompt(1)  # type: ignore
+    async with open_session(agent, cwd="/", load=1) as session, session.prompt("x") as turn:  # type: ignore
+        turn.stop_reason = "end_turn"  # type: ignore
+        for _ in turn:  # type: ignore
             pass
-    Workspace(encoding=1)  # E
-    Terminals(grace="1")  # E
-    PermissionPolicy(allow(kinds=["reading"]))  # E
-    PermissionPolicy(ask=lambda request: True)  # E
-    image("a.png", mime_type=1)  # E
-    to_text("hello")  # E
-    await MemoryHistory().append("s", "hello")  # E
+    Workspace(encoding=1)  # type: ignore
+    Terminals(grace="1")  # type: ignore
+    PermissionPolicy(allow(kinds=["reading"]))  # type: ignore
+    PermissionPolicy(ask=lambda request: True)  # type: ignore
+    image("a.png", mime_type=1)  # type: ignore
+    to_text("hello")  # type: ignore
+    await MemoryHistory().append("s", "hello")  # type: ignore
