@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -29,56 +30,84 @@ from examples.full_agent import FullAgent
 from examples.terminal_client import TerminalClient
 from tests.support.paths import ROOT
 
+# The group shares two chats with the full agent.
+pytestmark = pytest.mark.xdist_group("examples")
+
 EXAMPLES = ROOT / "examples"
+POEM = "one\ntwo\nthree\n"
 
 
-def _chat(*said: str, agent: str, yes: bool = True, cwd: Path, typed: str = "") -> str:
-    """Return what the terminal client prints for some prompts."""
-    command = [sys.executable, str(EXAMPLES / "terminal_client.py"), *(["--yes"] if yes else [])]
-    for text in said:
-        command += ["--say", text]
-    command += [sys.executable, str(EXAMPLES / agent)]
-    done = subprocess.run(command, cwd=cwd, input=typed, capture_output=True, text=True, timeout=60, check=False)
+@dataclass
+class Chat:
+    """What the terminal client did in a folder.
+
+    Attributes:
+        turns: what it printed for each prompt.
+    """
+
+    folder: Path
+    turns: list[str]
+
+
+def _chat(folder: Path, agent: str, *arguments: str, typed: str = "") -> Chat:
+    command = [sys.executable, str(EXAMPLES / "terminal_client.py"), *arguments, sys.executable, str(EXAMPLES / agent)]
+    done = subprocess.run(command, cwd=folder, input=typed, capture_output=True, text=True, timeout=60, check=False)
     assert done.stderr == ""
     assert done.returncode == 0
-    return done.stdout
+    *turns, rest = done.stdout.split("[end_turn]\n")
+    assert rest.strip() in ("", ">")
+    return Chat(folder, turns)
 
 
-@pytest.mark.parametrize("agent", ["echo_agent.py", "full_agent.py"])
-def test_an_agent_repeats_the_prompt(agent: str, tmp_path: Path) -> None:
-    shown = _chat("hello there", agent=agent, cwd=tmp_path)
-    assert "hello there" in shown
-    assert "[end_turn]" in shown
+@pytest.fixture(scope="module")
+def granted(tmp_path_factory: pytest.TempPathFactory) -> Chat:
+    """A chat with the full agent, whose prompts are arguments and whose user grants every permission."""
+    folder = tmp_path_factory.mktemp("granted")
+    (folder / "poem.txt").write_text(POEM, "utf-8")
+    prompts = ("hello there", f"read {folder / 'poem.txt'}", f"write {folder / 'new' / 'poem.txt'} roses are red")
+    return _chat(folder, "full_agent.py", "--yes", *(word for each in prompts for word in ("--say", each)))
 
 
-def test_the_full_agent_reads_a_file_through_the_client_after_asking(tmp_path: Path) -> None:
-    (tmp_path / "poem.txt").write_text("one\ntwo\nthree\n", "utf-8")
-    shown = _chat(f"read {tmp_path / 'poem.txt'}", agent="full_agent.py", cwd=tmp_path)
+@pytest.fixture(scope="module")
+def asked(tmp_path_factory: pytest.TempPathFactory) -> Chat:
+    """A chat with the full agent, whose user types prompts, allows to read, and refuses to write."""
+    folder = tmp_path_factory.mktemp("asked")
+    (folder / "poem.txt").write_text(POEM, "utf-8")
+    read, write = f"read {folder / 'poem.txt'}", f"write {folder / 'new' / 'poem.txt'} roses are red"
+    return _chat(folder, "full_agent.py", typed="\n".join(["first", read, "1", write, "3", "second", ""]))
+
+
+def test_the_echo_agent_repeats_the_prompt(tmp_path: Path) -> None:
+    [turn] = _chat(tmp_path, "echo_agent.py", "--say", "hello there").turns
+    assert turn.count("hello there") == 2  # as the prompt, and repeated
+
+
+def test_the_full_agent_repeats_the_prompt(granted: Chat) -> None:
+    assert granted.turns[0].count("hello there") == 2
+
+
+def test_the_full_agent_reads_a_file_through_the_client_after_asking(granted: Chat) -> None:
+    shown = granted.turns[1]
     assert "> completed" in shown
     assert "[completed] Read" in shown
     assert "3 lines" in shown
 
 
-def test_the_full_agent_writes_a_file_through_the_client_only_with_permission(tmp_path: Path) -> None:
-    path = tmp_path / "new" / "poem.txt"
-    said = f"write {path} roses are red"
-    refused = _chat(said, agent="full_agent.py", yes=False, cwd=tmp_path, typed="3\n")
-    assert "> failed" in refused
-    assert not path.exists()
-    assert "> completed" in _chat(said, agent="full_agent.py", cwd=tmp_path)
-    assert path.read_text("utf-8") == "roses are red"
+def test_the_full_agent_writes_a_file_through_the_client_only_with_permission(granted: Chat, asked: Chat) -> None:
+    assert "> failed" in asked.turns[2]
+    assert not (asked.folder / "new").exists()
+    assert "> completed" in granted.turns[2]
+    assert (granted.folder / "new" / "poem.txt").read_text("utf-8") == "roses are red"
 
 
-def test_the_terminal_client_reads_prompts_until_the_input_ends(tmp_path: Path) -> None:
-    shown = _chat(agent="full_agent.py", cwd=tmp_path, typed="first\nsecond\n")
-    assert "first" in shown
-    assert "second" in shown
-    assert shown.count("[end_turn]") == 2
+def test_the_terminal_client_reads_prompts_until_the_input_ends(asked: Chat) -> None:
+    assert len(asked.turns) == 4
+    assert "first" in asked.turns[0]
+    assert "second" in asked.turns[3]
 
 
-def test_the_terminal_client_shows_a_tool_call_before_it_asks_for_permission(tmp_path: Path) -> None:
-    (tmp_path / "poem.txt").write_text("one\n", "utf-8")
-    shown = _chat(f"read {tmp_path / 'poem.txt'}", agent="full_agent.py", yes=False, cwd=tmp_path, typed="1\n")
+def test_the_terminal_client_shows_a_tool_call_before_it_asks_for_permission(asked: Chat) -> None:
+    shown = asked.turns[1]
     assert shown.index("> Read") < shown.index("? Read") < shown.index("> completed")
 
 
