@@ -42,9 +42,14 @@ def _schema_allows_null(raw: dict[str, Any], schema: Any, seen: frozenset[str]) 
 
 def references(schema: Any) -> list[str]:
     """Return the names of the definitions that a schema refers to, once for each reference."""
-    if is_object(schema):
-        own = [schema["$ref"].removeprefix(REF_PREFIX)] if isinstance(schema.get("$ref"), str) else []
-        return own + [name for value in schema.values() for name in references(value)]
-    if is_array(schema):
-        return [name for value in schema for name in references(value)]
-    return []
+    found: list[str] = []
+    unread = [schema]
+    while unread:
+        each = unread.pop()
+        if is_object(each):
+            if isinstance(each.get("$ref"), str):
+                found.append(each["$ref"].removeprefix(REF_PREFIX))
+            unread += each.values()
+        elif is_array(each):
+            unread += each
+    return found

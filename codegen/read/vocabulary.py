@@ -35,7 +35,7 @@ def check_vocabulary(schema: Json, pointer: str = "") -> None:
 
 def _inner(keyword: str, value: Json) -> list[tuple[str, Json]]:
     """Return the schemas that a keyword holds, each with the rest of its pointer."""
-    if keyword in (*_SCHEMA, *_FLAG_OR_SCHEMA) and is_object(value):
+    if keyword in _ONE_SCHEMA and is_object(value):
         return [("", value)]
     if keyword in _SCHEMAS and is_array(value):
         return [(f"/{index}", each) for index, each in enumerate(value)]
@@ -81,6 +81,7 @@ _SCHEMA = ("items", "not")
 _FLAG_OR_SCHEMA = ("additionalProperties",)
 _SCHEMAS = ("anyOf", "oneOf", "allOf")
 _MAP = ("properties", "$defs")
+_ONE_SCHEMA = (*_SCHEMA, *_FLAG_OR_SCHEMA)
 
 _RULES: tuple[tuple[tuple[str, ...], str, Check], ...] = (
     (("$schema", "$ref", "title", "description", "format", "contentEncoding", "pattern"), "a string", _is_text),

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from codegen.diff.compare.compatibility import Compatibility
 from codegen.diff.compare.nesting import Nesting
+from codegen.diff.compare.pointers import references
 from codegen.diff.compare.reach import Reach, one_flow, reach
 from codegen.diff.match.renames import match
 from codegen.diff.sources import Snapshot
@@ -45,6 +47,16 @@ class Comparison:
         self.old_nesting, self.new_nesting = Nesting(self.old.schema), Nesting(self.new.schema)
         self.old_to_new = Compatibility(self.old.schema, self.new.schema, self.names)
         self.new_to_old = Compatibility(self.new.schema, self.old.schema, self.old_names)
+
+    @cached_property
+    def old_references(self) -> dict[str, list[str]]:
+        """The pointers of the references to each definition of the base."""
+        return references(self.old.raw)
+
+    @cached_property
+    def new_references(self) -> dict[str, list[str]]:
+        """The pointers of the references to each definition of the head."""
+        return references(self.new.raw)
 
     def pairs(self) -> list[tuple[Definition, Definition]]:
         """Return the definitions that exist on both sides, in pairs."""

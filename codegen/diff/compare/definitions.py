@@ -7,7 +7,7 @@ from dataclasses import replace
 from codegen.diff.compare.comparison import Comparison
 from codegen.diff.compare.compatibility import Compatibility
 from codegen.diff.compare.models import compare_models
-from codegen.diff.compare.pointers import references, resolve
+from codegen.diff.compare.pointers import resolve
 from codegen.diff.compare.types import compare_types
 from codegen.diff.compare.unions import compare_unions
 from codegen.diff.verdict.rules import RULES
@@ -88,7 +88,7 @@ def _renamed(comparison: Comparison, old: Definition, new: Definition) -> None:
     renamed = comparison.renamed(old.name, new.name)
     if renamed.until:
         verdicts = verdicts.kept()
-    covers = [*references(comparison.old.raw, old.name), *references(comparison.new.raw, new.name)]
+    covers = [*comparison.old_references.get(old.name, ()), *comparison.new_references.get(new.name, ())]
     comparison.add(
         "definition-renamed",
         old,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from codegen.diff.compare.comparison import Comparison
 from codegen.diff.compare.compatibility import Compatibility
@@ -26,6 +27,14 @@ class MethodComparison:
     comparison: Comparison
     old_unstable: Schema | None
     new_unstable: Schema | None
+
+    @cached_property
+    def old_references(self) -> dict[str, list[str]]:
+        return _references_in_messages(self.comparison.old)
+
+    @cached_property
+    def new_references(self) -> dict[str, list[str]]:
+        return _references_in_messages(self.comparison.new)
 
     def add(
         self,
@@ -54,7 +63,7 @@ class MethodComparison:
                 flow=one_flow({_flow(rule, each) for each in (before, after) if each}),
                 methods=(method.wire,),
                 renamed=renamed,
-                covers=(*_places(comparison.old, before), *_places(comparison.new, after)),
+                covers=(*_places(self.old_references, before), *_places(self.new_references, after)),
             )
         )
 
@@ -218,25 +227,20 @@ def _by_structure(comparison: Comparison, old: str, new: str) -> Verdicts:
     return Verdicts(breaks(gained), breaks(lost), BREAKING, BREAKING, BREAKING)
 
 
-def _places(snapshot: Snapshot, method: Method | None) -> list[str]:
+def _references_in_messages(snapshot: Snapshot) -> dict[str, list[str]]:
+    """Return the pointers of the references in whole messages, by definition."""
+    definitions = snapshot.raw["$defs"]
+    whole = {name: definitions[name] for name in sorted(snapshot.schema.envelopes) if name in definitions}
+    return references({"$defs": whole, "anyOf": snapshot.raw["anyOf"]})
+
+
+def _places(in_messages: dict[str, list[str]], method: Method | None) -> list[str]:
     """Return the pointers at which the schema defines a method: its params, its result, and references to them."""
     if method is None:
         return []
     names = [method.params, *([method.result] if method.result else [])]
-    inside = [
-        (name, snapshot.raw["$defs"][name])
-        for name in sorted(snapshot.schema.envelopes)
-        if _is_definition(snapshot, name)
-    ]
-    spots = [(f"/$defs/{name}", schema) for name, schema in inside] + [("/anyOf", snapshot.raw["anyOf"])]
     found = [f"/$defs/{name}" for name in names]
-    return found + [
-        _node(place) for name in names for start, schema in spots for place in references(schema, name, start)
-    ]
-
-
-def _is_definition(snapshot: Snapshot, name: str) -> bool:
-    return name in snapshot.raw["$defs"]
+    return found + [_node(place) for name in names for place in in_messages.get(name, ())]
 
 
 def _node(place: str) -> str:

@@ -47,13 +47,21 @@ def member_pointer(raw: Any, union: Union, index: int) -> str:
     return union.pointer
 
 
-def references(raw: Any, name: str, pointer: str = "") -> Iterator[str]:
-    """Yield the pointers of all references to a definition in a schema. `pointer`: that of the schema itself."""
+def references(raw: Any, pointer: str = "") -> dict[str, list[str]]:
+    """Return the pointers of all references in a schema, by definition. `pointer`: that of the schema itself."""
+    found: dict[str, list[str]] = {}
+    for target, place in _references(raw, pointer):
+        found.setdefault(target.removeprefix(REF_PREFIX), []).append(place)
+    return found
+
+
+def _references(raw: Any, pointer: str) -> Iterator[tuple[str, str]]:
     if is_object(raw):
-        if raw.get("$ref") == REF_PREFIX + name:
-            yield pointer
+        if isinstance(raw.get("$ref"), str):
+            yield raw["$ref"], pointer
         for key, value in raw.items():
-            yield from references(value, name, f"{pointer}/{escape(key)}")
+            if isinstance(value, dict | list):
+                yield from _references(value, f"{pointer}/{escape(key)}")
     elif is_array(raw):
         for index, value in enumerate(raw):
-            yield from references(value, name, f"{pointer}/{index}")
+            yield from _references(value, f"{pointer}/{index}")

@@ -34,6 +34,8 @@ from codegen.read.renames_file import FILE
 
 # A comment on GitHub has at most 65,536 characters. The rest is for text that a workflow adds.
 LIMIT = 64_000
+# Every part has more characters than this.
+_SHORTEST = 20
 # Longer entries of `renames.toml` are left out.
 _ENTRIES = LIMIT // 4
 # This many unpredicted failures have priority over the findings. The others are the first to be left out.
@@ -46,7 +48,7 @@ _Part = tuple[Finding | None, Failure | None]
 
 def markdown(report: Report) -> str:
     """Render the report as GitHub's Markdown, cut to `LIMIT`. The least important parts are only counted."""
-    order = _order(report)
+    order = _order(report)[: LIMIT // _SHORTEST]
     fitting = bisect_right(
         range(len(order) + 1), LIMIT, key=lambda count: len(_text(report, _cut(report, order[:count])))
     )
@@ -67,13 +69,13 @@ def _rank(part: tuple[Finding, Failure | None]) -> tuple[bool, bool, bool, int]:
 
 def _cut(report: Report, order: list[_Part]) -> Report:
     """Return the report with only these parts."""
-    kept = set(order)
+    kept = {(id(finding), id(failure)) for finding, failure in order}  # hashing the parts themselves is slow
     findings = tuple(
-        replace(each, failures=tuple(failure for failure in each.failures if (each, failure) in kept))
+        replace(each, failures=tuple(failure for failure in each.failures if (id(each), id(failure)) in kept))
         for each in report.findings
-        if (each, None) in kept
+        if (id(each), id(None)) in kept
     )
-    unpredicted = tuple(each for each in report.unpredicted if (None, each) in kept)
+    unpredicted = tuple(each for each in report.unpredicted if (id(None), id(each)) in kept)
     user_code = report.user_code and replace(report.user_code, unpredicted=unpredicted)
     return replace(report, findings=findings, user_code=user_code)
 
