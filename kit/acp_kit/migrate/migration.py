@@ -63,7 +63,7 @@ def migrate(files: Sequence[File], names: Names) -> Iterator[Result]:
     parse([each for each in files if each.mentions(["acp"])])
     project = read_project(modules(), roots)
     parse([each for each in files if not {each} & {*wrappers, *problems} and each.mentions(project.classes)])
-    project = read_project(modules(), roots)
+    project = read_project(modules(), roots, project.files)
     for wrapper in wrappers.values():
         read_attributes(wrapper, project.seen_from(wrapper.module))
     for file in files:

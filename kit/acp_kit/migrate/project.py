@@ -65,6 +65,7 @@ class Project:
         attributes: what the attributes of classes are, by the names of class and attribute.
         roots: the names of the folders and files of the project. What is imported from elsewhere is no class of it.
         foreign: for one file, the local names of what it imports from elsewhere.
+        files: what was read in each file.
     """
 
     classes: dict[str, HandlerClass] = field(default_factory=dict[str, HandlerClass])
@@ -73,10 +74,11 @@ class Project:
     attributes: dict[str, dict[str, Kind]] = field(default_factory=dict[str, dict[str, Kind]])
     roots: Collection[str] = ()
     foreign: Collection[str] = ()
+    files: dict[cst.Module, _File] = field(default_factory=dict[cst.Module, "_File"])
 
     def seen_from(self, module: cst.Module) -> Project:
         """Return the project as a file sees it: of several classes with a name, the file uses its own."""
-        one = _read(module, self.roots)
+        one = self.files.get(module) or _read(module, self.roots)
         own = {each.name for each in one.classes if each.name in self.classes} & self.repeated
         classes = dict(self.classes)
         created = dict(self.created)
@@ -90,7 +92,7 @@ class Project:
                     served=one.served.count(each.name),
                 )
                 created[each.name] = one.calls.count(each.name)
-        return Project(classes, created, self.repeated, self.attributes, self.roots, one.foreign)
+        return Project(classes, created, self.repeated, self.attributes, self.roots, one.foreign, self.files)
 
     def method(self, name: str, method: str) -> tuple[str, ...] | None:
         """Return the parameters of a method of a class or of its bases; None if it has no such method."""
@@ -102,16 +104,21 @@ class Project:
         return next((params for base in found.bases if (params := self.method(base, method)) is not None), None)
 
 
-def read_project(modules: Iterable[cst.Module], roots: Collection[str] = ()) -> Project:
+def read_project(
+    modules: Iterable[cst.Module], roots: Collection[str] = (), known: Mapping[cst.Module, _File] | None = None
+) -> Project:
     """Find the handler classes in files, also those that derive from another file's.
 
     Args:
         modules: the files.
         roots: the names of the folders and files of the project.
+        known: what was read in files before.
     """
-    found = [_read(module, roots) for module in modules]
+    known = known or {}
+    files = {module: known.get(module) or _read(module, roots) for module in modules}
+    found = [*files.values()]
     classes = [each for one in found for each in one.classes]
-    project = Project(roots=roots)
+    project = Project(roots=roots, files=files)
     for one in found:
         for name in one.calls:
             project.created[name] = project.created.get(name, 0) + 1
