@@ -40,7 +40,7 @@ def test_processes_create_a_file_and_append_to_it_at_the_same_time(tmp_path: Pat
 
 @pytest.mark.stress
 def test_a_long_session_is_replayed_in_constant_memory(tmp_path: Path) -> None:
-    updates = count(10_000, 40_000)
+    updates = count(5_000, 40_000)
     measured = run("replay", tmp_path, updates)
     assert measured["sent"] == updates
     assert measured["file"] > updates / 20_000 * 35 * MEBIBYTE
