@@ -38,11 +38,12 @@ def main(tag: str) -> None:
         need(ROOT / "build" in home.parents, f"{package} was imported from {home} instead of the installed wheel.")
         need((home / "py.typed").is_file(), f"{package} has no py.typed.")
     profiles = [module.name for module in iter_modules(import_module("acp_bindings").__path__) if module.ispkg]
+    need("v1" in profiles, "The wheel has no acp_bindings.v1.")
     for profile in profiles:
         use(profile)
-    need("v1" in profiles, "The wheel has no acp_bindings.v1.")
     run_readme()
-    sys.stdout.write(f"acp-bindings {found} works on Python {sys.version.split()[0]}: {', '.join(profiles)}\n")
+    python = sys.version.split()[0]
+    sys.stdout.write(f"acp-bindings {found} ({tag or 'no tag'}) works on Python {python}: {', '.join(profiles)}\n")
 
 
 def use(profile: str) -> None:

@@ -14,6 +14,7 @@ from tests.support.paths import ROOT
 pytestmark = pytest.mark.slow
 
 
+@pytest.mark.xdist_group("mypy")  # shares a cache with another test
 def test_mypy_strict_accepts_the_programs(programs: Path) -> None:
     command = [sys.executable, "-m", "mypy", "--strict", "--cache-dir", str(ROOT / ".mypy_cache"), "."]
     run(command, programs)

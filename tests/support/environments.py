@@ -21,11 +21,16 @@ def build_wheel(folder: Path) -> Path:
 
 def install(wheel: Path, folder: Path) -> Path:
     """Create an environment with only a wheel and its dependencies, and return its Python executable."""
-    environment = folder / "venv"
-    run(sys.executable, "-m", "venv", "--without-pip", str(environment))
-    python = environment / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+    python = create_environment(folder)
     run(sys.executable, "-m", "pip", "--python", str(python), "install", "--quiet", str(wheel))
     return python
+
+
+def create_environment(folder: Path) -> Path:
+    """Create an environment with nothing installed, and return its Python executable."""
+    environment = folder / "venv"
+    run(sys.executable, "-m", "venv", "--without-pip", str(environment))
+    return environment / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
 
 
 def run(*command: str, cwd: Path | None = None) -> str:

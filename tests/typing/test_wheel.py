@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import sysconfig
 import zipfile
 from pathlib import Path
 
 import pytest
 
-from tests.support.environments import DEADLINE, PACKAGES, build_wheel, install, run
+from tests.support.environments import DEADLINE, PACKAGES, build_wheel, create_environment, run
 from tests.support.paths import ROOT
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("wheel")]
@@ -38,11 +39,19 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def editable(pip_without_a_registry: None, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The Python executable of an environment with an editable install and its dependencies."""
+def editable(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The Python executable of an environment with an editable install, made as by pip, and the tests' dependencies.
+
+    It finds them in the environment of the tests, but not what is installed there as editable.
+    """
     folder = tmp_path_factory.mktemp("editable")
+    python = create_environment(folder)
+    packages = Path(run(str(python), "-c", "import sysconfig; print(sysconfig.get_path('purelib'))").strip())
     run(sys.executable, "-c", BUILD_EDITABLE, str(folder), cwd=ROOT)
-    return install(next(folder.glob("*.whl")), folder)
+    with zipfile.ZipFile(next(folder.glob("*.whl"))) as archive:
+        archive.extractall(packages)
+    (packages / "borrowed.pth").write_text(sysconfig.get_path("purelib"), "utf-8")
+    return python
 
 
 def _sources() -> dict[str, bytes]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import shutil
 import subprocess
 import tomllib
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -18,6 +17,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("release")]
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 VERSION, ADDRESS = PROJECT["version"], PROJECT["urls"]["Repository"]
+TAG = f"v{VERSION}"
 # A copy of the address in tests/published.py, which runs where nothing else is installed.
 WITH_ADDRESS = "https://example.com/acp"
 PLACEHOLDER = "https://repository.invalid/acp-bindings"
@@ -45,22 +45,22 @@ def project(pip_without_a_registry: None, tmp_path_factory: pytest.TempPathFacto
 @pytest.fixture(scope="module")
 def checked(project: Path) -> Job:
     """The job that checks the wheel of this version in `build/bare`."""
-    return check(project, f"v{VERSION}")
+    return run_job("release.yml", "check", project, project / "home", github__ref_name=TAG)
 
 
-def check(project: Path, tag: str) -> Job:
-    return run_job("release.yml", "check", project, project / "home", github__ref_name=tag)
-
-
-def refusal(project: Path, copy: Path, change: Callable[[Path], object]) -> str:
-    """Change a copy of the installed packages, and return why the wheel's check stops."""
-    shutil.copytree(project / "build/bare", copy / "build/bare", symlinks=True)
+def copied(project: Path, folder: Path) -> tuple[Path, Path]:
+    """Copy what the wheel's check needs, and return the copies of the Python executable and of the packages."""
+    shutil.copytree(project / "build/bare", folder / "build/bare", symlinks=True)
     for name in ("README.md", "tests/published.py"):
-        (copy / name).parent.mkdir(exist_ok=True)
-        shutil.copy(ROOT / name, copy / name)
-    (packages,) = copy.glob("build/bare/lib/python3*/site-packages")
-    change(packages)
-    command = [str(copy / "build/bare/bin/python"), "-I", str(copy / "tests/published.py"), f"v{VERSION}"]
+        (folder / name).parent.mkdir(exist_ok=True)
+        shutil.copy(ROOT / name, folder / name)
+    (packages,) = folder.glob("build/bare/lib/python3*/site-packages")
+    return folder / "build/bare/bin/python", packages
+
+
+def refusal(python: Path, tag: str = TAG) -> str:
+    """Return why the wheel's check stops."""
+    command = [str(python), "-I", str(python.parents[3] / "tests/published.py"), tag]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode != 0
     return done.stderr
@@ -72,30 +72,28 @@ def test_the_wheel_works_alone_and_has_the_version_of_the_tag(project: Path, che
         ".tar.gz",
     }
     assert not checked.failed, checked.log
-    assert f"acp-bindings {VERSION} works on Python" in checked.log
+    assert f"acp-bindings {VERSION} ({TAG}) works on Python" in checked.log
 
 
+@pytest.mark.usefixtures("checked")
 def test_a_tag_of_another_version_stops_the_release(project: Path) -> None:
-    checked = check(project, "v0.0.1")
-    assert checked.failed
-    assert f"The tag is v0.0.1, and the wheel's version is {VERSION}." in checked.log
+    python = project / "build/bare/bin/python"
+    assert f"The tag is v0.0.1, and the wheel's version is {VERSION}." in refusal(python, "v0.0.1")
 
 
 @pytest.mark.usefixtures("checked")
 def test_the_check_of_the_wheel_stops_if_the_repository_has_no_address(project: Path, tmp_path: Path) -> None:
-    def without_address(packages: Path) -> None:
-        (metadata,) = packages.glob("acp_bindings-*/METADATA")
-        metadata.write_text(metadata.read_text("utf-8").replace(WITH_ADDRESS, PLACEHOLDER), "utf-8")
-
-    assert f"Replace {PLACEHOLDER} with it everywhere in pyproject.toml." in refusal(project, tmp_path, without_address)
+    python, packages = copied(project, tmp_path)
+    (metadata,) = packages.glob("acp_bindings-*/METADATA")
+    metadata.write_text(metadata.read_text("utf-8").replace(WITH_ADDRESS, PLACEHOLDER), "utf-8")
+    assert f"Replace {PLACEHOLDER} with it everywhere in pyproject.toml." in refusal(python)
 
 
 @pytest.mark.usefixtures("checked")
 def test_the_check_of_the_wheel_stops_if_the_generated_code_is_missing(project: Path, tmp_path: Path) -> None:
-    def without_v1(packages: Path) -> None:
-        shutil.rmtree(packages / "acp_bindings/v1")
-
-    assert "The wheel has no acp_bindings.v1." in refusal(project, tmp_path, without_v1)
+    python, packages = copied(project, tmp_path)
+    shutil.rmtree(packages / "acp_bindings/v1")
+    assert "The wheel has no acp_bindings.v1." in refusal(python)
 
 
 def test_the_changelog_begins_with_this_version() -> None:
