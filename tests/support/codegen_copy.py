@@ -19,13 +19,14 @@ from tests.support.codegen.pinning import FILE, pin
 # capabilities of root, so that file permissions apply. The first commands run without forking, because they import
 # dependencies and compile templates; Jinja compiles a template again if its file has changed.
 _SERVER = """
-import contextlib, ctypes, json, os, resource, sys
+import contextlib, ctypes, gc, json, os, resource, sys
 import codegen.pinned.fetch, codegen.upgrade.command
 from codegen.__main__ import main
 
 with open(os.devnull, "w") as nowhere, contextlib.redirect_stdout(nowhere):
     assert main(["regen"]) == 0
     assert main(["diff", "--base", "schema", "--format", "html"]) == 0
+gc.disable()  # as in a process of its own
 
 def run(arguments, max_file_size):
     ctypes.CDLL(None).capset((ctypes.c_uint32 * 2)(0x20080522, 0), (ctypes.c_uint32 * 6)())

@@ -1,14 +1,15 @@
 """Replaces a folder repeatedly, interrupted by a signal one step later each time, until it succeeds.
 
 A program of its own, because it forks. A step is an audit event: a file is opened, a folder is renamed, and so on. The
-arguments are a working folder, what to replace, and the names of the signals: the first is sent at the step, the others
-at the steps after it. What to replace is "all", for two folders and a file, or one folder: 1 or 2 is the number of
-calls that exchanging it takes. For each run, the program prints a JSON object with the files afterwards, and those
-after another run without interruption.
+arguments are a working folder and cases, such as `1:SIGTERM`: what to replace, and the names of the signals. The first
+signal is sent at the step, the others at the steps after it. What to replace is "all", for two folders and a file, or
+one folder: 1 or 2 is the number of calls that exchanging it takes. For each run, the program prints a JSON object with
+the files afterwards, and those after another run without interruption.
 """
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import signal
@@ -48,15 +49,14 @@ def _files(folder: Path) -> dict[str, str]:
     }
 
 
-def _replace(replace: Callable[[dict[str, bytes]], None], files: dict[str, bytes], step: int = 0, *signals: str) -> int:
-    """Replace the files in a child process, and return its exit code."""
+def _interrupted(replace: Callable[[], None], step: int, signals: list[str]) -> int:
+    """Replace the files in a child process, which gets the signals, and return its exit code."""
     child = os.fork()
     if not child:
         catch_signals()
         try:
-            if step:
-                _interrupt_at(step, list(signals))
-            replace(files)
+            _interrupt_at(step, list(signals))
+            replace()
             os._exit(0)
         except BaseException as error:  # as the interpreter does at the end of a program
             sys.excepthook(type(error), error, error.__traceback__)
@@ -79,16 +79,20 @@ def _replace_all(root: Path, files: dict[str, bytes]) -> None:
     )
 
 
-def main(root: Path, replace: Callable[[dict[str, bytes]], None], every: int, signals: list[str]) -> None:
+def run(root: Path, case: str) -> None:
+    what, _, names = case.partition(":")
+    replace = partial(_replace_all if what == "all" else _replace_one, root)
+    every = scale.count(5, 1) if what == "all" else 1  # there are so many steps
     outside = root / "generated"
-    outside.mkdir(exist_ok=True)
+    outside.mkdir(parents=True)
     for step in count(1, every):
-        assert _replace(replace, OLD) == 0
-        code = _replace(replace, NEW, step, *signals)
+        replace(OLD)
+        code = _interrupted(partial(replace, NEW), step, names.split("-"))
         found, around = _files(outside), sorted(path.name for path in root.iterdir())
-        assert _replace(replace, NEW) == 0
+        replace(NEW)
         after = sorted(path.name for path in root.iterdir())
-        sys.stdout.write(json.dumps({"code": code, "found": found, "around": around, "after": after}) + "\n")
+        line = {"case": case, "code": code, "found": found, "around": around, "after": after}
+        sys.stdout.write(json.dumps(line) + "\n")
         sys.stdout.flush()
         if code == 0:
             return
@@ -96,8 +100,8 @@ def main(root: Path, replace: Callable[[dict[str, bytes]], None], every: int, si
 
 if __name__ == "__main__":
     signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell makes background commands ignore SIGINT
-    if sys.argv[2] == "2":
-        sys.platform = "a platform that can't exchange folders in one call"
-    folder, is_all = Path(sys.argv[1]), sys.argv[2] == "all"
-    every = scale.count(5, 1) if is_all else 1  # there are so many steps
-    main(folder, partial(_replace_all if is_all else _replace_one, folder), every, sys.argv[3:])
+    gc.disable()  # the forked processes are short
+    actual = sys.platform
+    for number, case in enumerate(sys.argv[2:]):
+        sys.platform = "a platform that can't exchange folders in one call" if case.startswith("2:") else actual
+        run(Path(sys.argv[1]) / str(number), case)

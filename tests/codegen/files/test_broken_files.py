@@ -9,10 +9,9 @@ from pathlib import Path
 import pytest
 
 from codegen.__main__ import ROOT
-from tests.support.codegen.refusal_base import BASE
-from tests.support.codegen_copy import Copy, codegen_copy
+from tests.support.codegen_copy import Copy
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("broken files")]
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("codegen copy")]
 
 Break = Callable[[Path], object]
 TEMPLATES = sorted(
@@ -31,10 +30,9 @@ METHODS, RENAMES, STYLE, SCHEMA, PINS = (
 )
 
 
-@pytest.fixture(scope="module")
-def copy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Copy]:
-    with codegen_copy(tmp_path_factory.mktemp("copy"), BASE) as found:
-        yield found
+@pytest.fixture
+def copy(shared_copy: Copy) -> Copy:
+    return shared_copy
 
 
 def append(text: str) -> Break:

@@ -7,8 +7,6 @@ import random
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,11 +14,10 @@ import pytest
 from codegen.__main__ import ROOT
 from tests.support import interrupt_everywhere
 from tests.support.codegen.build import tree
-from tests.support.codegen.refusal_base import BASE
-from tests.support.codegen_copy import Copy, codegen_copy
+from tests.support.codegen_copy import Copy
 from tests.support.scale import count
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("codegen copy")]
 
 OLD, NEW = (
     {f"package/{name}": content.decode() for name, content in files.items()}
@@ -30,17 +27,26 @@ SIGNALS = [["SIGKILL"], ["SIGTERM"], ["SIGINT"], ["SIGINT", "SIGINT"], ["SIGTERM
 KILLS = count(4, 100)
 
 
-def stopped(folder: Path, steps: object, signals: list[str]) -> list[dict[str, Any]]:
-    command = [sys.executable, "-m", "tests.support.interrupt_everywhere", str(folder), str(steps), *signals]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=120)
+SEVERAL = ["SIGKILL", "SIGTERM"]
+CASES = [*(f"{calls}:{'-'.join(each)}" for calls in (1, 2) for each in SIGNALS), *(f"all:{each}" for each in SEVERAL)]
+Outcomes = dict[str, list[dict[str, Any]]]
+
+
+@pytest.fixture(scope="module")
+def stopped(tmp_path_factory: pytest.TempPathFactory) -> Outcomes:
+    """The outcomes of each case, from one process."""
+    folder = tmp_path_factory.mktemp("cases")
+    command = [sys.executable, "-m", "tests.support.interrupt_everywhere", str(folder), *CASES]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=count(120, 3600))
     assert done.returncode == 0, done.stderr
     assert "Traceback" not in done.stderr
-    return [json.loads(line) for line in done.stdout.splitlines()]
+    outcomes = [json.loads(line) for line in done.stdout.splitlines()]
+    return {case: [each for each in outcomes if each["case"] == case] for case in CASES}
 
 
 @pytest.mark.parametrize("signals", SIGNALS, ids="-".join)
-def test_a_signal_at_any_point_leaves_the_old_folder_or_the_new_one(tmp_path: Path, signals: list[str]) -> None:
-    outcomes = stopped(tmp_path, 1, signals)
+def test_a_signal_at_any_point_leaves_the_old_folder_or_the_new_one(stopped: Outcomes, signals: list[str]) -> None:
+    outcomes = stopped[f"1:{'-'.join(signals)}"]
     assert len(outcomes) > 20
     assert {json.dumps(each["found"]) for each in outcomes} == {json.dumps(each) for each in (OLD, NEW)}
     assert {each["code"] for each in outcomes[:-1]} <= {-getattr(signal, name) for name in signals}
@@ -49,9 +55,9 @@ def test_a_signal_at_any_point_leaves_the_old_folder_or_the_new_one(tmp_path: Pa
 
 @pytest.mark.parametrize("signals", SIGNALS, ids="-".join)
 def test_without_an_atomic_exchange_only_a_kill_can_leave_the_folder_missing(
-    tmp_path: Path, signals: list[str]
+    stopped: Outcomes, signals: list[str]
 ) -> None:
-    outcomes = stopped(tmp_path, 2, signals)
+    outcomes = stopped[f"2:{'-'.join(signals)}"]
     found = {json.dumps(each["found"]) for each in outcomes}
     assert found - {"{}"} == {json.dumps(each) for each in (OLD, NEW)}
     assert ("{}" in found) <= ("SIGKILL" in signals)
@@ -59,11 +65,11 @@ def test_without_an_atomic_exchange_only_a_kill_can_leave_the_folder_missing(
 
 
 @pytest.mark.stress
-@pytest.mark.parametrize("signal_name", ["SIGKILL", "SIGTERM"])
+@pytest.mark.parametrize("signal_name", SEVERAL)
 def test_several_folders_and_files_are_replaced_all_or_none_unless_killed_in_between(
-    tmp_path: Path, signal_name: str
+    stopped: Outcomes, signal_name: str
 ) -> None:
-    outcomes = stopped(tmp_path, "all", [signal_name])
+    outcomes = stopped[f"all:{signal_name}"]
     seen = {tuple(each["found"].get(name) for name in ("schema/a", "package/a", "notes")) for each in outcomes}
     partly = {("new", "old", "old"), ("new", "new", "old")} if signal_name == "SIGKILL" else set()
     whole = {("old", "old", "old"), ("new", "new", "new")}
@@ -71,19 +77,17 @@ def test_several_folders_and_files_are_replaced_all_or_none_unless_killed_in_bet
     assert {tuple(each["after"]) for each in outcomes} == {("generated",)}
 
 
-def test_a_signal_that_can_be_caught_leaves_no_temporary_folder(tmp_path: Path) -> None:
-    outcomes = stopped(tmp_path, 1, ["SIGTERM"])
-    assert all(each["around"] == ["generated"] for each in outcomes)
+def test_a_signal_that_can_be_caught_leaves_no_temporary_folder(stopped: Outcomes) -> None:
+    assert all(each["around"] == ["generated"] for each in stopped["1:SIGTERM"])
 
 
-@pytest.fixture(scope="module")
-def copy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Copy]:
-    with codegen_copy(tmp_path_factory.mktemp("killed") / "copy", BASE) as found:
-        yield found
+@pytest.fixture
+def copy(shared_copy: Copy) -> Copy:
+    assert shared_copy.run("regen").code == 0
+    return shared_copy
 
 
 @pytest.mark.stress
-@pytest.mark.xdist_group("killed")
 @pytest.mark.parametrize("seed", range(KILLS))
 def test_a_regeneration_stopped_at_a_random_moment_leaves_the_old_files_or_the_new_ones(copy: Copy, seed: int) -> None:
     package = copy.root / "generated"

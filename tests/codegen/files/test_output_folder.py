@@ -10,25 +10,18 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.codegen.refusal_base import BASE
-from tests.support.codegen_copy import Copy, Ran, codegen_copy
+from tests.support.codegen_copy import Copy, Ran
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("output folder")]
-
-
-@pytest.fixture(scope="module")
-def everything(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Copy]:
-    with codegen_copy(tmp_path_factory.mktemp("everything") / "copy", BASE) as found:
-        yield found
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("codegen copy")]
 
 
 @pytest.fixture
-def copy(everything: Copy) -> Iterator[Copy]:
+def copy(shared_copy: Copy) -> Iterator[Copy]:
     """A copy whose package is out of date, and whose permissions are restored afterwards."""
-    (everything.root / "generated/acp_bindings/v1/agent.py").write_text("old = 1\n", "utf-8")
-    yield everything
+    (shared_copy.root / "generated/acp_bindings/v1/agent.py").write_text("old = 1\n", "utf-8")
+    yield shared_copy
     for name in ("generated/acp_bindings", "generated", "."):
-        (everything.root / name).chmod(0o755)
+        (shared_copy.root / name).chmod(0o755)
 
 
 def refused(copy: Copy, ran: Ran, before: dict[str, bytes]) -> str:
