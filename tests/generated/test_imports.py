@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 
 import pytest
 
+from tests.support.models.fresh_process import run_code
 from tests.support.models.modules import PROFILES
 
 pytestmark = pytest.mark.slow
@@ -18,9 +17,7 @@ every_profile = pytest.mark.parametrize("profile", PROFILES)
 
 
 def _loaded_by(statement: str) -> set[str]:
-    command = [sys.executable, "-c", f"{statement}\n{REPORT}"]
-    run = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
-    return set(json.loads(run.stdout))
+    return set(json.loads(run_code(f"{statement}\n{REPORT}")))
 
 
 def _profiles(modules: set[str]) -> set[str]:
