@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
@@ -60,12 +61,20 @@ def _name(package: str, folder: Path, file: Path) -> str:
 def _statements(file: Path) -> list[tuple[str | None, list[str]]]:
     """The imports in a file, on any line: the module after `from`, if there is one, and the imported names."""
     found: list[tuple[str | None, list[str]]] = []
-    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+    for node in _nested(ast.parse(file.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
             found.append((None, [alias.name for alias in node.names]))
         elif isinstance(node, ast.ImportFrom) and node.module is not None:
             found.append((node.module, [alias.name for alias in node.names]))
     return found
+
+
+def _nested(node: ast.AST) -> Iterator[ast.AST]:
+    """The statements in a node, at any depth, without their expressions."""
+    for field in ("body", "orelse", "handlers", "finalbody", "cases"):
+        for child in getattr(node, field, ()):
+            yield child
+            yield from _nested(child)
 
 
 def _imports(file: Path, known: dict[str, Path]) -> set[str]:

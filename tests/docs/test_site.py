@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from textwrap import dedent
 
 import pytest
 
 from tests.support.paths import ROOT
+
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("site")]
 
 CONF = """
 import sys
@@ -47,37 +51,8 @@ def answer(limit: int) -> int:
 '''
 
 
-@pytest.fixture
-def docs(tmp_path: Path) -> Path:
-    folder = tmp_path / "docs"
-    folder.mkdir()
-    (folder / "conf.py").write_text(CONF.format(extensions=str(ROOT / "docs" / "_ext")), "utf-8")
-    (tmp_path / "NOTES.md").write_text("# Notes\n", "utf-8")
-    (folder / "small.py").write_text(MODULE, "utf-8")
-    return folder
-
-
-def build(docs: Path, page: str, builder: str = "html") -> subprocess.CompletedProcess[str]:
-    """Build a site of one page, as `make docs` does."""
-    (docs / "index.md").write_text(dedent(page), "utf-8")
-    command = [
-        sys.executable,
-        "-m",
-        "sphinx",
-        "--quiet",
-        "--fail-on-warning",
-        "--keep-going",
-        "-b",
-        builder,
-        ".",
-        "../site",
-    ]
-    return subprocess.run(command, cwd=docs, capture_output=True, text=True, timeout=120, check=False)
-
-
-@pytest.mark.slow
-def test_a_page_that_is_right_is_built_without_warnings(docs: Path) -> None:
-    page = """\
+PAGES = {
+    "right": """\
         # Home
 
         [Notes](../NOTES.md), [here](#home).
@@ -85,10 +60,66 @@ def test_a_page_that_is_right_is_built_without_warnings(docs: Path) -> None:
         ```{eval-rst}
         .. autofunction:: small.answer
         ```
-        """
-    done = build(docs, page)
+        """,
+    "wrong": """\
+        # Home
+
+        <a href="missing.html">1</a> <a href="#nowhere">2</a> <a href="search.html#nowhere">3</a>
+        <script src="https://example.org/script.js"></script>
+        """,
+    "markdown": """\
+        # Home
+
+        ```{eval-rst}
+        .. autofunction:: small.say
+        ```
+        """,
+}
+# Builds each site as `make docs` does, all in one process, because importing Sphinx takes most of the time.
+BUILD = """
+import contextlib, io, json, os, sys
+from sphinx.cmd.build import build_main
+done = {}
+for name in sys.argv[1:]:
+    builder = "markdown" if name == "markdown" else "html"
+    os.chdir(f"{name}/docs")
+    with contextlib.redirect_stderr(io.StringIO()) as printed:
+        code = build_main(["--quiet", "--fail-on-warning", "--keep-going", "-b", builder, ".", "../site"])
+    done[name] = [code, printed.getvalue()]
+    os.chdir("../..")
+print(json.dumps(done))
+"""
+
+
+@dataclass(frozen=True)
+class Site:
+    """What a build of a site of one page printed, and the site."""
+
+    exit_code: int
+    stderr: str
+    folder: Path
+
+
+@pytest.fixture(scope="module")
+def sites(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Site]:
+    folder = tmp_path_factory.mktemp("sites")
+    for name, page in PAGES.items():
+        docs = folder / name / "docs"
+        docs.mkdir(parents=True)
+        (docs / "conf.py").write_text(CONF.format(extensions=str(ROOT / "docs" / "_ext")), "utf-8")
+        (docs.parent / "NOTES.md").write_text("# Notes\n", "utf-8")
+        (docs / "small.py").write_text(MODULE, "utf-8")
+        (docs / "index.md").write_text(dedent(page), "utf-8")
+    command = [sys.executable, "-c", BUILD, *PAGES]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120, check=False)
     assert (done.returncode, done.stderr) == (0, "")
-    html = (docs.parent / "site" / "index.html").read_text("utf-8")
+    return {name: Site(*found, folder / name / "site") for name, found in json.loads(done.stdout).items()}
+
+
+def test_a_page_that_is_right_is_built_without_warnings(sites: dict[str, Site]) -> None:
+    site = sites["right"]
+    assert (site.exit_code, site.stderr) == (0, "")
+    html = (site.folder / "index.html").read_text("utf-8")
     assert 'href="https://example.org/project/blob/main/NOTES.md"' in html
     assert 'href="https://example.org/rules"' in html
     assert '<span class="pre">limit</span></code> or less' in html
@@ -97,17 +128,10 @@ def test_a_page_that_is_right_is_built_without_warnings(docs: Path) -> None:
     assert "answer" in html.partition("For example:")[2].partition("</pre>")[0]
 
 
-@pytest.mark.slow
-def test_faults_of_built_pages_fail(docs: Path) -> None:
-    page = """\
-        # Home
-
-        <a href="missing.html">1</a> <a href="#nowhere">2</a> <a href="search.html#nowhere">3</a>
-        <script src="https://example.org/script.js"></script>
-        """
-    done = build(docs, page)
-    assert done.returncode == 1
-    assert done.stderr.splitlines() == [
+def test_faults_of_built_pages_fail(sites: dict[str, Site]) -> None:
+    site = sites["wrong"]
+    assert site.exit_code == 1
+    assert site.stderr.splitlines() == [
         "WARNING: index.html loads https://example.org/script.js from another host",
         "WARNING: index.html links to #nowhere, which doesn't exist",
         "WARNING: index.html links to missing.html, which doesn't exist",
@@ -115,16 +139,8 @@ def test_faults_of_built_pages_fail(docs: Path) -> None:
     ]
 
 
-@pytest.mark.slow
-def test_signatures_name_the_unions_and_mark_keyword_only_arguments_in_markdown(docs: Path) -> None:
-    page = """\
-        # Home
-
-        ```{eval-rst}
-        .. autofunction:: small.say
-        ```
-        """
-    done = build(docs, page, "markdown")
-    assert (done.returncode, done.stderr) == (0, "")
-    text = (docs.parent / "site" / "index.md").read_text("utf-8")
+def test_signatures_name_the_unions_and_mark_keyword_only_arguments_in_markdown(sites: dict[str, Site]) -> None:
+    site = sites["markdown"]
+    assert (site.exit_code, site.stderr) == (0, "")
+    text = (site.folder / "index.md").read_text("utf-8")
     assert r"say(\*, content: str | ContentBlock) → None" in text
