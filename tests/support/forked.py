@@ -94,7 +94,8 @@ class Forked:
             self.stdin, their_in = _ends(stack, streams.get("stdin", PIPE), "wb")
             self.stdout, their_out = _ends(stack, streams.get("stdout", PIPE), "rb")
             self.stderr, their_err = _ends(stack, streams.get("stderr", PIPE), "rb")
-            self._status, status = _ends(stack, PIPE, "rb")
+            # Unbuffered, because `select` doesn't know what a buffered reader has read ahead.
+            self._status, status = _ends(stack, PIPE, "rb", buffering=0)
             SERVER.fork(
                 {"arguments": arguments, "env": {**os.environ, **(env or {})}},
                 [their_in, their_out, their_err, status],
@@ -150,13 +151,13 @@ def ran(*arguments: str, input: bytes = b"", timeout: float = 100, **streams: An
     return process.returncode, out, err
 
 
-def _ends(stack: ExitStack, stream: Any, mode: str) -> tuple[Any, int]:
+def _ends(stack: ExitStack, stream: Any, mode: str, buffering: int = -1) -> tuple[Any, int]:
     """Return our end of a stream, if there is one, and the program's, which the stack closes."""
     if stream == PIPE:
         read, write = os.pipe()
         ours, theirs = (write, read) if mode == "wb" else (read, write)
         stack.callback(os.close, theirs)
-        return open(ours, mode), theirs
+        return open(ours, mode, buffering), theirs
     if stream == DEVNULL:
         stream = os.open(os.devnull, os.O_RDWR)
         stack.callback(os.close, stream)

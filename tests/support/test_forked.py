@@ -52,3 +52,12 @@ def test_a_program_has_no_other_descriptors() -> None:
     code = "import os; print(sorted(map(int, os.listdir('/dev/fd'))))"
     # The last one reads the folder.
     assert ran("-c", code)[1] == b"[0, 1, 2, 3]\n"
+
+
+def test_the_exit_code_is_found_even_if_the_program_ended_at_once() -> None:
+    """Its pid and its exit code may arrive together."""
+    for _ in range(5):
+        program = Forked("-c", "raise SystemExit(3)")
+        assert program.stdout.read() == program.stderr.read() == b""
+        assert program.wait(20) == 3
+        program.communicate()
