@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -14,22 +13,22 @@ import pytest
 
 from acp_bindings.v1 import spawn_agent
 from acp_runtime import ConnectionClosed, InternalError, Options, RequestError
+from tests.support.forked import ran
 from tests.support.marked_processes import alive, marked
-from tests.support.paths import ROOT
 from tests.support.runtime.peer import PlainClient
-from tests.support.runtime.processes import opened, script, spawned
+from tests.support.runtime.processes import command_of, opened, script, spawned
 
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(sys.platform == "win32", reason="process groups of POSIX"),
+    pytest.mark.usefixtures("fork_server"),
 ]
 
-SHORT = {"exit_deadline": 0.2, "terminate_deadline": 0.2}
+SHORT = {"exit_deadline": 0.1, "terminate_deadline": 0.1}
 
 
 def echo(**keywords: Any) -> Any:
-    command = (sys.executable, "-m", "tests.support.runtime.agents", "echo")
-    return spawn_agent(PlainClient, *command, **{"cwd": ROOT, **keywords})
+    return spawn_agent(PlainClient, *command_of("echo"), **keywords)
 
 
 def is_alive(pid: int) -> bool:
@@ -93,7 +92,7 @@ async def test_rule_23_a_selection_of_the_environment_can_be_inherited(
     monkeypatch.setenv("SOME_API_KEY", "hunter2")
     monkeypatch.setenv("LC_SOMETHING", "C")
     keywords = {"options": Options(inherit_env=inherit)} if by_option else {"inherit_env": inherit}
-    async with echo(env={"GIVEN": "1", "PYTHONPATH": os.pathsep.join(sys.path)}, **keywords) as agent:
+    async with echo(env={"GIVEN": "1"}, **keywords) as agent:
         found = await agent.ext_request("_env")
     assert found["GIVEN"] == "1"
     assert {"PATH", "LC_SOMETHING", "SOME_API_KEY"} & set(found) == names
@@ -275,26 +274,23 @@ from acp_runtime import ConnectionClosed
 from tests.support.runtime.peer import PlainClient
 AGENT = "import os, signal; os._exit(3) if os.fork() else signal.pause()"
 async def main():
-    async with spawn_agent(PlainClient, sys.executable, "-c", AGENT) as agent:
+    async with spawn_agent(PlainClient, sys.executable, "-S", "-c", AGENT) as agent:
         try:
             await agent.initialize(protocol_version=1)
         except ConnectionClosed as error:
             print(error.exit_code)
 asyncio.run(main())
 """
-    ran = subprocess.run(
-        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=60, check=False
-    )
-    assert (ran.stdout, ran.returncode) == ("3\n", 0), ran.stderr
+    exit_code, out, err = ran("-c", code)
+    assert (exit_code, out) == (0, b"3\n"), err
 
 
-async def test_a_forked_child_of_the_client_does_not_end_the_agent() -> None:
+def test_a_forked_child_of_the_client_does_not_end_the_agent() -> None:
     code = """
 import asyncio, os, sys
-from acp_bindings.v1 import spawn_agent
-from tests.support.runtime.peer import PlainClient
+from tests.support.runtime.processes import spawned
 async def main():
-    async with spawn_agent(PlainClient, sys.executable, "-m", "tests.support.runtime.agents", "echo") as agent:
+    async with spawned("echo") as agent:
         await agent.initialize(protocol_version=1)
         pid = os.fork()
         if pid == 0:
@@ -303,9 +299,8 @@ async def main():
         print(code, (await agent.session_new(cwd="/", mcp_servers=[])).session_id)
 asyncio.run(main())
 """
-    command = [sys.executable, "-W", "ignore", "-c", code]
-    ran = await asyncio.to_thread(subprocess.run, command, cwd=ROOT, capture_output=True, text=True, timeout=60)
-    assert (ran.stdout, ran.returncode) == ("7 s1\n", 0), ran.stderr
+    exit_code, out, err = ran("-c", code)
+    assert (exit_code, out) == (0, b"7 s1\n"), err
 
 
 @pytest.mark.slow

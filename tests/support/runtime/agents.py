@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import json
 import os
-import signal
 import subprocess
 import sys
 from typing import Any
@@ -46,12 +44,8 @@ class Echo(Agent):
 
     async def ext_request(self, method: str, params: Any) -> Any:
         match method:
-            case "_env":
-                return dict(os.environ)
             case "_pid":
                 return os.getpid()
-            case "_blocking":
-                return [os.get_blocking(fd) for fd in (0, 1, 2)]
             case "_large":
                 return "x" * int(params)
             case _:
@@ -72,36 +66,6 @@ class Printing(Echo):
         return await super().session_prompt(request)
 
 
-class Dying(Echo):
-    """Exits during a prompt."""
-
-    async def session_prompt(self, request: PromptRequest, /) -> PromptResponse:
-        os.write(2, b"\x1b[31mlast words\n")
-        os._exit(3)
-
-
-class Noisy(Echo):
-    """Writes 50 MB to stderr."""
-
-    async def session_prompt(self, request: PromptRequest, /) -> PromptResponse:
-        for _ in range(50):
-            os.write(2, b"x" * 1_000_000)
-        return await super().session_prompt(request)
-
-
-class Parent(Echo):
-    """Starts a process that ignores SIGTERM, keeps the pipes open and outlives the agent."""
-
-    async def ext_request(self, method: str, params: Any) -> Any:
-        if method != "_child":
-            return await super().ext_request(method, params)
-        ignore = "import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN); print(flush=True); signal.pause()"
-        child = subprocess.Popen([sys.executable, "-I", "-S", "-c", ignore], stdout=subprocess.PIPE)
-        assert child.stdout is not None
-        await asyncio.to_thread(child.stdout.readline)
-        return child.pid
-
-
 class Stubborn(Echo):
     """Never ends a prompt, even if it is cancelled."""
 
@@ -112,19 +76,8 @@ class Stubborn(Echo):
                 await asyncio.Event().wait()
 
 
-def deaf() -> None:
-    """Ignore EOF and SIGTERM, after answering the first request with an error."""
-    signal.signal(signal.SIGTERM, signal.SIG_IGN)
-    id = json.loads(sys.stdin.readline())["id"]
-    print(json.dumps({"jsonrpc": "2.0", "id": id, "error": {"code": -32601, "message": "no"}}), flush=True)
-    while True:
-        signal.pause()
-
-
-AGENTS = {"echo": Echo, "printing": Printing, "dying": Dying, "noisy": Noisy, "parent": Parent, "stubborn": Stubborn}
+AGENTS = {"echo": Echo, "printing": Printing, "stubborn": Stubborn}
 
 if __name__ == "__main__":
     print("before it serves")
-    if sys.argv[1] == "deaf":
-        deaf()
     asyncio.run(serve_stdio(AGENTS[sys.argv[1]], options=Options(handler_deadline=0.2)))

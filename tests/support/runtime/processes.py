@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from typing import Any
 
 from acp_bindings.v1 import RemoteAgent, spawn_agent
 from acp_runtime import Options
-from tests.support.paths import ROOT
 from tests.support.runtime.peer import PlainClient
 
 
 def spawned(name: str, **options: Any) -> Any:
-    """Spawn one of the agents of `tests.support.runtime.agents`."""
-    command = (sys.executable, "-m", "tests.support.runtime.agents", name)
-    return spawn_agent(PlainClient, *command, cwd=ROOT, options=Options(**options))
+    """Spawn one of the agents of `raw_agents`."""
+    return spawn_agent(PlainClient, *command_of(name), options=Options(**options))
+
+
+def command_of(name: str) -> tuple[str, ...]:
+    """Return the command of one of the agents of `raw_agents`."""
+    return sys.executable, "-S", str(Path(__file__).with_name("raw_agents.py")), name
 
 
 def script(code: str, **options: Any) -> Any:
