@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 import signal
 import subprocess
@@ -10,11 +9,14 @@ import sys
 
 import pytest
 
+from tests.support.forked import Forked, ran
 from tests.support.marked_processes import alive, marked, wait_until_left
-from tests.support.paths import ROOT
 from tests.support.scale import SEED, count
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="finds processes in /proc")
+pytestmark = [
+    pytest.mark.skipif(sys.platform != "linux", reason="finds processes in /proc"),
+    pytest.mark.usefixtures("fork_server"),
+]
 
 PHASES = ("calling", "waiting", "leaving")
 
@@ -23,20 +25,18 @@ PHASES = ("calling", "waiting", "leaving")
 @pytest.mark.parametrize("number", range(count(20, 200)))
 def test_rule_23_pressing_ctrl_c_two_to_four_times_leaves_no_process(number: int) -> None:
     chance = random.Random(SEED + number)
-    command = [sys.executable, "-m", "tests.support.stress.interrupted_client", chance.choice(PHASES)]
+    phase = chance.choice(PHASES)
     with marked() as marker:
-        environment = {**os.environ, marker: "1"}
-        client = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        assert client.stdout is not None
+        client = Forked("-m", "tests.support.stress.interrupted_client", phase, env={marker: "1"})
         for _ in range(chance.choice((1, 2, 2))):
             client.stdout.readline()
         for _ in range(chance.choice((2, 2, 3, 4))):
-            interrupt_after(client, chance.choice((0.005, 0.05, 0.5)) * (0.5 + chance.random()))
+            interrupt_after(client, chance.choice((0.002, 0.02, 0.2)) * (0.5 + chance.random()))
         _, err = client.communicate(timeout=60)
         assert not alive(marker), err.decode()
 
 
-def interrupt_after(client: subprocess.Popen[bytes], seconds: float) -> None:
+def interrupt_after(client: Forked, seconds: float) -> None:
     """Send SIGINT after some time, unless the client ends before."""
     try:
         client.wait(seconds)
@@ -67,19 +67,12 @@ COLLECTED = "del task, loop; gc.collect(); os.write(1, b'over\\n'); sys.stdin.re
 )
 def test_rule_23_abandoning_the_event_loop_leaves_no_process(rest: str) -> None:
     with marked() as marker:
-        client = subprocess.Popen(
-            [sys.executable, "-c", LEAVING + rest],
-            cwd=ROOT,
-            env={**os.environ, marker: "1"},
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-        )
-        assert client.stdout is not None
+        client = Forked("-c", LEAVING + rest, env={marker: "1"})
         assert client.stdout.readline() == b"entered\n"
         if COLLECTED in rest:
             assert client.stdout.readline() == b"over\n"
-            assert wait_until_left(marker, {client.pid}) == {client.pid}
+            assert not wait_until_left(marker)
+            assert client.poll() is None
         client.communicate(timeout=60)
         assert not alive(marker)
 
@@ -92,7 +85,7 @@ def interrupted(number):
     signal.getsignal = found
     raise KeyboardInterrupt
 
-child = subprocess.Popen([sys.executable, "-c", "import signal; signal.pause()"], start_new_session=True)
+child = subprocess.Popen([sys.executable, "-S", "-c", "import signal; signal.pause()"], start_new_session=True)
 ProcessGroup(child)
 found, signal.getsignal = signal.getsignal, interrupted
 """
@@ -100,14 +93,6 @@ found, signal.getsignal = signal.getsignal, interrupted
 
 def test_rule_23_ctrl_c_during_exit_leaves_no_process() -> None:
     with marked() as marker:
-        environment = {**os.environ, marker: "1"}
-        done = subprocess.run(
-            [sys.executable, "-c", INTERRUPTED_AT_EXIT],
-            cwd=ROOT,
-            env=environment,
-            capture_output=True,
-            timeout=60,
-            check=False,
-        )
-        assert not alive(marker), done.stderr.decode()
-        assert done.stderr == b""
+        _, _, err = ran("-c", INTERRUPTED_AT_EXIT, env={marker: "1"})
+        assert not alive(marker), err.decode()
+        assert err == b""
