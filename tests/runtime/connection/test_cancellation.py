@@ -229,7 +229,7 @@ async def test_rule_21_a_handler_of_another_message_may_cancel_the_turns_of_a_se
             await self.session_cancel(CancelNotification(session_id=request.session_id))
             return CloseSessionResponse()
 
-    async with serving(link, Closing, high_water_messages=3) as peer:
+    async with serving(link, Closing, high_water_messages=3, eof_grace=0.05) as peer:
         waiting = prompt(4)
         await peer.send(prompt(1, "other"), prompt(2), {**CLOSE, "id": 3}, waiting)
         answers = [await peer.receive() for _ in range(3)]

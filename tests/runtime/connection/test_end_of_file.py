@@ -126,7 +126,7 @@ async def test_rule_22_handlers_that_finish_within_the_deadline_are_not_abandone
     handled: list[str] = []
 
     async def slow() -> None:
-        await asyncio.sleep(0.02)
+        await asyncio.sleep(0.01)
 
     client = recording(handled, slow)
     async with calling(link, client, handler_deadline=0.2, eof_grace=0.01) as (agent, peer):
@@ -188,25 +188,28 @@ async def test_rule_22_an_agent_that_answers_and_exits_loses_no_update() -> None
     total = count(5_000, 100_000)
     handled: list[str] = []
     client = recording(handled, lambda: asyncio.sleep(0))
-    async with spawn_agent(client, sys.executable, "-c", ANSWERS_AND_EXITS, str(total)) as agent:
+    async with spawn_agent(client, sys.executable, "-S", "-c", ANSWERS_AND_EXITS, str(total)) as agent:
         await agent.initialize(protocol_version=1)
         assert (await agent.session_prompt(session_id="s", prompt=[])).stop_reason == "end_turn"
         assert handled == numbers(total)
 
 
+@pytest.mark.stress
 async def test_rule_22_a_slow_handler_gets_all_updates_of_an_agent_that_has_exited() -> None:
     handled: list[str] = []
+    # Longer than `eof_grace` in total.
+    total = count(40, 100)
     client = recording(handled, lambda: asyncio.sleep(0.02))
-    async with spawn_agent(client, sys.executable, "-c", ANSWERS_AND_EXITS, str(100)) as agent:
+    async with spawn_agent(client, sys.executable, "-S", "-c", ANSWERS_AND_EXITS, str(total)) as agent:
         await agent.initialize(protocol_version=1)
         await agent.session_prompt(session_id="s", prompt=[])
-        assert handled == numbers(100)
+        assert handled == numbers(total)
 
 
 async def test_rule_22_a_crash_is_reported_with_its_exit_code_after_the_updates_before_it() -> None:
     handled: list[str] = []
     client = recording(handled, lambda: asyncio.sleep(0.005))
-    async with spawn_agent(client, sys.executable, "-c", CRASHES, str(100)) as agent:
+    async with spawn_agent(client, sys.executable, "-S", "-c", CRASHES, str(100)) as agent:
         await agent.initialize(protocol_version=1)
         with pytest.raises(ConnectionClosed) as caught:
             await agent.session_prompt(session_id="s", prompt=[])
@@ -228,7 +231,7 @@ async def test_rule_22_in_v2_updates_after_the_response_are_handled_before_wait_
     script += "say(id=asked(), result={'messageId': 'm'}); updates(100); sys.stdout.flush(); os._exit(3)"
     handled: list[str] = []
     async with v2_draft.spawn_agent(
-        lambda agent: Recording(), sys.executable, "-c", script, options=Options(guards="off")
+        lambda agent: Recording(), sys.executable, "-S", "-c", script, options=Options(guards="off")
     ) as agent:
         await agent.initialize(protocol_version=2, info=v2_draft.Implementation(name="x", version="1"))
         await agent.session_prompt(session_id="s", prompt=[v2_draft.ContentBlockText(text="hi")])

@@ -176,7 +176,7 @@ async def test_rule_19_permission_requests_of_a_cancelled_turn_are_answered_canc
     link: Link,
 ) -> None:
     Thinking.asked = 0
-    async with calling(link, Thinking) as (agent, peer):
+    async with calling(link, Thinking, eof_grace=0.05) as (agent, peer):
         task = turn(agent)
         await peer.receive()
         await peer.send(ask("before"), ask("other", "s2"))
@@ -195,7 +195,7 @@ async def test_rule_19_permission_requests_of_a_cancelled_turn_are_answered_canc
 
 async def test_rule_21_permission_requests_after_session_cancel_are_answered_cancelled(link: Link) -> None:
     Thinking.asked = 0
-    async with calling(link, Thinking) as (agent, peer):
+    async with calling(link, Thinking, eof_grace=0.05) as (agent, peer):
         task = turn(agent)
         id = (await peer.receive())["id"]
         await agent.session_cancel(session_id="s1")
@@ -217,7 +217,7 @@ async def test_rule_21_waiting_permission_requests_are_answered_cancelled(link: 
             received.set()
 
     received = asyncio.Event()
-    async with calling(link, Thinking, high_water_messages=1, on_frame=note) as (agent, peer):
+    async with calling(link, Thinking, high_water_messages=1, on_frame=note, eof_grace=0.05) as (agent, peer):
         await peer.send(ask("running", "s2"), ask("waiting"))
         await received.wait()
         await agent.session_cancel(session_id="s1")

@@ -282,7 +282,7 @@ _invalid_responses = iter(INVALID_RESPONSES.values())
 def floods(method: str, id: Any) -> bool:
     """Sends many notifications: unknown, invalid and valid ones."""
     if method == "session/prompt":
-        for number in range(200):
+        for number in range(60):
             put(b'{"jsonrpc":"2.0","method":"craft/unknown","params":{"secret":"hunter2"}}\n' * 50)
             put(b'{"jsonrpc":"2.0","method":"session/update","params":{"secret":"hunter2"}}\n' * 50)
             put(b'{"jsonrpc":"2.0","method":"_ext\\u001b[31m","params":{}}\n' * 50)
