@@ -13,8 +13,8 @@ from tests.support.kit import mcp_server
 from tests.support.kit.model_agents import in_its_own_process, prompt, results, running
 from tests.support.kit.model_server import model_server
 
-# The group shares the import of openai.
-pytestmark = pytest.mark.xdist_group("openai")
+# The group shares the imports of openai, mcp and sqlalchemy.
+pytestmark = pytest.mark.xdist_group("packages")
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ from tests.support.kit import mcp_server
 from tests.support.kit.model_agents import prompt, results, running
 from tests.support.kit.model_server import model_server
 
-pytestmark = pytest.mark.xdist_group("openai")
+pytestmark = pytest.mark.xdist_group("packages")
 
 
 @pytest.fixture

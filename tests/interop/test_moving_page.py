@@ -6,11 +6,16 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from acp_kit.migrate.files import File
 from acp_kit.migrate.migration import migrate
 from acp_kit.migrate.names import load
 from tests.support.docs.blocks import DOCS, Block, blocks
 from tests.support.third_party import UnavailableError, python_in, python_sdk, skip_without
+
+# The group shares the import of libcst.
+pytestmark = pytest.mark.xdist_group("libcst")
 
 PYTHON = [block for block in blocks(DOCS / "moving.md") if block.language == "python"]
 BEFORE = {block.file_name: block for block in PYTHON if block.not_run and "agent-client-protocol" in block.not_run}

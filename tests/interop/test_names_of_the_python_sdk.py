@@ -16,8 +16,8 @@ from acp_kit.migrate.names import STABLE, UNSTABLE, Gone, Target, load
 from tests.support.migration.names_page import PAGE, inspected, page
 from tests.support.third_party import UnavailableError, python_in, python_sdk, skip_without
 
-# The group shares a process that inspects the SDK.
-pytestmark = pytest.mark.xdist_group("names of the python sdk")
+# The group shares the import of libcst, and a process that inspects the SDK.
+pytestmark = pytest.mark.xdist_group("libcst")
 
 NAMES = load()
 

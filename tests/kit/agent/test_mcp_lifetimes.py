@@ -16,6 +16,9 @@ from acp_kit import agent
 from acp_runtime import InternalError, InvalidParams
 from tests.support.kit import mcp_server
 
+# The group shares the import of mcp.
+pytestmark = pytest.mark.xdist_group("packages")
+
 
 def stdio(name: str, *args: str) -> McpServerStdio:
     return McpServerStdio(name=name, command=sys.executable, args=[mcp_server.__file__, *args], env=[])

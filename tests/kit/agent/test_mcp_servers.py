@@ -19,6 +19,9 @@ from acp_kit import agent
 from acp_runtime import InternalError, InvalidParams
 from tests.support.kit import mcp_server
 
+# The group shares the import of mcp.
+pytestmark = pytest.mark.xdist_group("packages")
+
 SCRIPT = mcp_server.__file__
 
 

@@ -19,6 +19,9 @@ from acp_runtime import InvalidParams
 from tests.support.kit.histories import KINDS, opened, read
 from tests.support.kit.session_updates import text_chunk
 
+# The group shares the import of sqlalchemy.
+pytestmark = pytest.mark.xdist_group("packages")
+
 CHANGES = (
     "DELETE FROM acp_history_schema",
     "INSERT INTO acp_history_schema VALUES (1)",

@@ -15,6 +15,9 @@ from acp_kit.client import SessionState
 from acp_kit.history import HistoryStore, MemoryHistory, SqlHistory, UnknownSession, replay
 from tests.support.kit.shown import shown
 
+# The group shares the import of sqlalchemy.
+pytestmark = pytest.mark.xdist_group("packages")
+
 
 class SlowClient:
     """Takes an update when `take` is called."""

@@ -25,6 +25,9 @@ from tests.support.kit.histories import kept, read
 from tests.support.kit.session_updates import text_chunk
 from tests.support.models.fresh_process import run_code
 
+# The group shares the import of sqlalchemy.
+pytestmark = pytest.mark.xdist_group("packages")
+
 
 async def written(path: Path, count: int = 300) -> None:
     """Write a history of some pages."""

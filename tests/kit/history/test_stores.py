@@ -19,6 +19,9 @@ from tests.support.kit.histories import KINDS, kept, opened, read
 from tests.support.kit.session_updates import UPDATES, parse, recorded_sessions, text_chunk
 from tests.support.scale import count
 
+# The group shares the import of sqlalchemy.
+pytestmark = pytest.mark.xdist_group("packages")
+
 Open: TypeAlias = Callable[[], AbstractAsyncContextManager[HistoryStore]]
 
 

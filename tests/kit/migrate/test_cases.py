@@ -12,6 +12,9 @@ from acp_kit.migrate.files import File
 from acp_kit.migrate.migration import migrate
 from acp_kit.migrate.names import load
 
+# The group shares the import of libcst.
+pytestmark = pytest.mark.xdist_group("libcst")
+
 CASES = Path(__file__).parent / "cases"
 
 

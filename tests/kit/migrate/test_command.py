@@ -16,6 +16,9 @@ from acp_kit import extras
 from acp_kit.migrate import __main__ as command
 from acp_kit.migrate import files, migration, rewriting
 
+# The group shares the import of libcst.
+pytestmark = pytest.mark.xdist_group("libcst")
+
 OLD = "from acp import text_block\n\nprint(text_block('hi'))\n"
 NEW = "from acp_bindings.v1 import ContentBlockText\n\nprint(ContentBlockText(text='hi'))\n"
 

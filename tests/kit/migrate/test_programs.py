@@ -15,6 +15,9 @@ from acp_kit.client import PermissionHandlers, PermissionPolicy, UpdateHandlers,
 from acp_kit.migrate import __main__ as command
 from tests.support.paths import ROOT
 
+# The group shares the import of libcst.
+pytestmark = pytest.mark.xdist_group("libcst")
+
 AGENT = ROOT / "benchmarks" / "programs" / "python_sdk" / "agent.py"
 
 
