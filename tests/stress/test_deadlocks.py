@@ -26,7 +26,7 @@ from tests.support.scale import count
 pytestmark = pytest.mark.stress
 
 DEADLINE = count(60, 600)
-ROUNDS = count(50, 1000)
+ROUNDS = count(25, 1000)
 DEPTH = 20
 LARGE = "x" * 20_000
 TINY = {"high_water_messages": 2, "high_water_bytes": 1000, "write_high_water_bytes": 100, "unread_answer_bytes": 1000}

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 
 import pytest
 
-from tests.support.paths import ROOT
+from tests.support.forked import ran
 from tests.support.scale import count
 from tests.support.stress.streaming import Load
 
@@ -30,12 +29,13 @@ LOADS = {
 
 
 @pytest.mark.stress
+@pytest.mark.usefixtures("fork_server")
 @pytest.mark.parametrize("kind", LOADS)
 def test_updates_in_20_sessions_are_handled_in_order_and_with_constant_memory(kind: str) -> None:
-    command = [sys.executable, "-m", "tests.support.stress.streaming", "client", *LOADS[kind].arguments()]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, timeout=DEADLINE, check=False)
-    assert done.returncode == 0, done.stderr.decode()[-3000:]
-    measured = json.loads(done.stdout)
+    arguments = LOADS[kind].arguments()
+    exit_code, out, err = ran("-m", "tests.support.stress.streaming", "client", *arguments, timeout=DEADLINE)
+    assert exit_code == 0, err.decode()[-3000:]
+    measured = json.loads(out)
     assert measured["handled"] == SESSIONS * UPDATES
     assert measured["tasks"] == 0
     assert measured["client"] < (MAX_REENTRANT_GROWTH if LOADS[kind].reentrant_every else MAX_GROWTH), measured

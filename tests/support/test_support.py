@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.fill_once import fill_once
-from tests.support.paths import ROOT
+from tests.support.forked import Forked
 from tests.support.signals import stop_ignoring_sigint
 from tests.support.skipping import skip_or_fail
 
@@ -30,10 +30,11 @@ print((fill_once(Path(sys.argv[1]), fill) / "content").read_text())
 """
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="forks")
+@pytest.mark.usefixtures("fork_server")
 def test_concurrent_processes_fill_a_folder_only_once(tmp_path: Path) -> None:
-    command = [sys.executable, "-c", FILL, str(tmp_path / "folder"), str(tmp_path / "log")]
-    processes = [subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) for _ in range(4)]
-    assert [each.communicate(timeout=100)[0] for each in processes] == ["whole\n"] * 4
+    processes = [Forked("-c", FILL, str(tmp_path / "folder"), str(tmp_path / "log")) for _ in range(4)]
+    assert [each.communicate(timeout=100)[0] for each in processes] == [b"whole\n"] * 4
     assert (tmp_path / "log").read_text("utf-8") == "filled\n"
 
 

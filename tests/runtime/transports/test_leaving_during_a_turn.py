@@ -127,7 +127,7 @@ async def test_rule_19_leaving_during_a_turn_stops_the_turn_before_stdin_closes(
 ) -> None:
     async def run() -> None:
         options = Options(exit_deadline=60.0)
-        command = (sys.executable, "-c", AGENT, str(tmp_path / "notes"))
+        command = (sys.executable, "-S", "-c", AGENT, str(tmp_path / "notes"))
         async with spawn_agent(Waiting, *command, options=options) as agent:
             await agent.initialize(protocol_version=1)
             await agent.session_new(cwd="/", mcp_servers=[])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -11,7 +10,7 @@ from typing import Any
 import pytest
 
 from acp_bindings.v1 import spawn_agent
-from tests.support.paths import ROOT
+from tests.support.forked import ran
 from tests.support.runtime.peer import PlainClient
 
 pytestmark = [
@@ -193,9 +192,8 @@ asyncio.run(main())
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="counts descriptors in /proc")
+@pytest.mark.usefixtures("fork_server")
 def test_rule_23_running_out_of_descriptors_at_any_point_is_an_error_and_leaves_nothing() -> None:
-    ran = subprocess.run(
-        [sys.executable, "-c", FEW_DESCRIPTORS], cwd=ROOT, capture_output=True, text=True, timeout=120, check=False
-    )
-    assert set(ran.stdout.split()) == {"error", "0"}, ran.stderr
-    assert "Traceback" not in ran.stderr
+    _, out, err = ran("-c", FEW_DESCRIPTORS)
+    assert set(out.split()) == {b"error", b"0"}, err
+    assert b"Traceback" not in err
