@@ -5,18 +5,21 @@ The file has `pulls`, `issues`, `labels` and `runs`, and `writes`: the commands 
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
-import subprocess
 import sys
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
 
-STATE = Path(os.environ["FAKE_GITHUB"])
-Hub = dict[str, Any]
-Options = argparse.Namespace
+# The workflows start this program many times, so it imports little.
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any, NoReturn
+
+    Hub = dict[str, Any]
+    Options = SimpleNamespace
+
+STATE = os.environ["FAKE_GITHUB"]
 
 
 def main() -> None:
@@ -26,22 +29,47 @@ def main() -> None:
         sys.exit(f"The fake gh has no command {command!r}.")
     assert os.environ["GH_TOKEN"]
     flags, run = COMMANDS[command]
-    parser = argparse.ArgumentParser(prog=f"gh {command}", allow_abbrev=False)
-    for flag in flags.split():
-        switch = {"action": "store_true"} if flag.endswith("!") else {}
-        parser.add_argument(flag.rstrip("!"), **switch)
-    hub = json.loads(STATE.read_text("utf-8"))
-    run(hub, parser.parse_args(words[2:]))
+    given = parse(words[2:], flags.split())
+    hub = json.loads(read(STATE))
+    run(hub, given)
     if command.split()[1] in ("create", "edit", "run", "comment"):
         hub["writes"].append(command)
-    STATE.write_text(json.dumps(hub, indent=1), "utf-8")
+    write(STATE, json.dumps(hub, indent=1))
 
 
-def print_jq(found: object, jq: str) -> None:
-    done = subprocess.run(
-        ["jq", "--raw-output", jq], input=json.dumps(found), text=True, check=True, stdout=subprocess.PIPE
-    )
-    sys.stdout.write(done.stdout)
+def parse(words: list[str], flags: list[str]) -> Options:
+    """Return the values of flags by name: None for a flag that is missing, False for a missing one with `!`."""
+    values: dict[str, Any] = {each.strip("-!").replace("-", "_"): False if "!" in each else None for each in flags}
+    left = iter(words)
+    for word in left:
+        name = word.removeprefix("--").replace("-", "_")
+        if f"{word}!" in flags:
+            values[name] = True
+        elif word.startswith("--") and word in flags:
+            values[name] = next(left)
+        elif "which" in flags and values["which"] is None and not word.startswith("--"):
+            values["which"] = word
+        else:
+            sys.exit(f"The fake gh doesn't know {word!r} here.")
+    assert "which" not in flags or values["which"] is not None, words
+    return SimpleNamespace(**values)
+
+
+def read(path: str) -> str:
+    with open(path, encoding="utf-8") as file:
+        return file.read()
+
+
+def write(path: str, text: str) -> None:
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
+
+
+def print_jq(found: object, jq: str) -> NoReturn:
+    """Become jq, which prints a part of what was found."""
+    write(f"{STATE}.found", json.dumps(found))
+    os.dup2(os.open(f"{STATE}.found", os.O_RDONLY), 0)
+    os.execvp("jq", ["jq", "--raw-output", jq])
 
 
 def find(kind: str, hub: Hub, given: Options) -> dict[str, Any]:
@@ -62,7 +90,7 @@ def list_of(kind: str) -> Callable[[Hub, Options], None]:
 def create(kind: str) -> Callable[[Hub, Options], None]:
     def run(hub: Hub, given: Options) -> None:
         number = len(hub[kind]) + 1
-        texts = {"title": given.title, "body": Path(given.body_file).read_text("utf-8")}
+        texts = {"title": given.title, "body": read(given.body_file)}
         label = getattr(given, "label", None)
         assert label is None or label in hub["labels"]
         branches = {key: getattr(given, key, None) for key in ("head", "base")}
@@ -78,7 +106,7 @@ def edit(kind: str) -> Callable[[Hub, Options], None]:
     def run(hub: Hub, given: Options) -> None:
         found = find(kind, hub, given)
         if given.body_file:
-            found["body"] = Path(given.body_file).read_text("utf-8")
+            found["body"] = read(given.body_file)
         if given.title:
             found["title"] = given.title
         if given.add_label:
@@ -98,7 +126,7 @@ def comment(hub: Hub, given: Options) -> None:
     comments = find("pulls", hub, given)["comments"]
     if given.edit_last and (comments or not given.create_if_none):
         comments.pop()
-    comments.append(Path(given.body_file).read_text("utf-8"))
+    comments.append(read(given.body_file))
 
 
 def create_label(hub: Hub, given: Options) -> None:

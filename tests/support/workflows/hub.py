@@ -6,7 +6,9 @@ import json
 import shutil
 import subprocess
 import sys
+from compileall import compile_dir
 from pathlib import Path
+from py_compile import PycInvalidationMode
 from typing import Any
 
 from codegen.__main__ import ROOT, main
@@ -30,12 +32,14 @@ class Hub:
         home: the folder of everything.
         origin: the repository.
         clones: the number of clones made so far.
+        compiled: a folder with the compiled modules of codegen, so that no clone has to compile them.
     """
 
     def __init__(self, home: Path) -> None:
         self.home = home
         self.origin = home / "origin.git"
         self.clones = 0
+        self.compiled: Path | None = None
         (home / "bin").mkdir()
         (home / "bin/gh").write_text(
             f'#!/bin/sh\nFAKE_GITHUB="{home}/github.json" exec "{sys.executable}" -I -S "{GH}" "$@"\n', "utf-8"
@@ -47,6 +51,7 @@ class Hub:
         """Return a copy in another folder, which a test can change."""
         home.mkdir()
         made = Hub(home)
+        made.compiled = self.compiled
         shutil.copytree(self.origin, made.origin)
         shutil.copy(self.home / "github.json", home)
         return made
@@ -70,6 +75,8 @@ class Hub:
         clone = self.home / f"clone-{self.clones}"
         self.git("clone", "--quiet", "--branch", branch, f"file://{self.origin}", str(clone), cwd=self.home)
         link_environment(clone)
+        if self.compiled:
+            shutil.copytree(self.compiled, clone / "codegen", dirs_exist_ok=True)
         return clone
 
     def push(self, clone: Path, message: str, branch: str) -> None:
@@ -131,6 +138,16 @@ def new_hub(tmp_path: Path) -> Hub:
     return Hub(tmp_path / "hub")
 
 
+def compiled_codegen(folder: Path) -> Path:
+    """Return a folder with the compiled modules of codegen. Python uses each one whose source has not changed."""
+    shutil.copytree(ROOT / "codegen", folder, ignore=shutil.ignore_patterns("__pycache__"))
+    compile_dir(folder, quiet=1, invalidation_mode=PycInvalidationMode.CHECKED_HASH)
+    for path in folder.rglob("*"):
+        if path.is_file() and path.suffix != ".pyc":
+            path.unlink()
+    return folder
+
+
 def start(hub: Hub, source: Path) -> Hub:
     """Create the repository with a pinned schema and the code generated from it."""
     work = hub.home / "work"
@@ -138,6 +155,7 @@ def start(hub: Hub, source: Path) -> Hub:
     for name in SHARED:
         copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
         copy(ROOT / name, work / name)
+    hub.compiled = compiled_codegen(hub.home / "compiled")
     shorten(work / "codegen/methods.toml")
     assert main(["fetch", str(source), "--schema", str(work / "schema")]) == 0
     assert main(["regen", "--schema", str(work / "schema"), "--output", str(work / "generated")]) == 0
