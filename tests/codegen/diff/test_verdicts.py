@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -29,8 +30,14 @@ Answers = dict[tuple[str, str, str], bool]
 every_case = pytest.mark.parametrize("case", CASES, ids=_IDS)
 
 
-def findings(case: Case) -> list[Finding]:
-    return list(compare(side(case.definitions("old")), side(case.definitions("new")), []).findings)
+def findings(case: Case) -> tuple[Finding, ...]:
+    return _findings(CASES.index(case))
+
+
+@cache
+def _findings(index: int) -> tuple[Finding, ...]:
+    case = CASES[index]
+    return compare(side(case.definitions("old")), side(case.definitions("new")), []).findings
 
 
 def prefix(case: Case) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import re
+from functools import cached_property
 from random import Random
 from typing import Any, TypeAlias
 
@@ -45,7 +46,11 @@ class Instances:
     def __init__(self, schema: dict[str, Json], seed: int) -> None:
         self.schema = schema
         self.random = Random(seed)
-        self.constants = sorted(_constants(schema))
+
+    @cached_property
+    def constants(self) -> list[str]:
+        """Every string constant in the schema."""
+        return sorted(_constants(self.schema))
 
     def candidate(self, schema: dict[str, Json], depth: int = 0) -> Json:
         """Return a value that is probably valid."""

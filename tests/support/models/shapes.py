@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import product
 from typing import Any, TypeAlias
 
@@ -44,14 +44,15 @@ class Shape:
         return {key: instances.candidate(self.properties[key], depth=2) for key in self.properties if key in wanted}
 
 
-def shapes(profile: Profile) -> list[Shape]:
+@cache
+def shapes(profile: Profile) -> tuple[Shape, ...]:
     """Return every object of a profile's definitions, in their order."""
-    return [
+    return tuple(
         Shape(name, each.properties, each.required, each.known_tags)
         for name, schema in profile.described.items()
         for each in _shapes(profile.definitions, schema)
         if each.properties or schema.get("type") == "object"
-    ]
+    )
 
 
 def valid_instance(

@@ -45,12 +45,13 @@ class Validity:
 
     def holds(self, schema: dict[str, Json], value: Json) -> bool:
         """Return whether a value satisfies a schema, which must be an object in the document."""
-        if _has_empty_fallback(value):
-            return self.holds_exactly(schema, value)
         try:
-            return self._fast[self._pointers[id(schema)]].is_valid(value)
+            holds = self._fast[self._pointers[id(schema)]].is_valid(value)
         except UnicodeEncodeError:  # a lone surrogate
             return self.holds_exactly(schema, value)
+        if not holds and _has_empty_fallback(value):
+            return self.holds_exactly(schema, value)
+        return holds
 
     def holds_exactly(self, schema: dict[str, Json], value: Json) -> bool:
         """Return whether a value satisfies a schema, decided by `jsonschema`."""
