@@ -41,7 +41,8 @@ for profile in sys.argv[1:]:
 """
 
 
-@pytest.mark.parametrize("release", RELEASES if STRESS else sample(DIFFERENT, 1))
+# The newest schemas are usually the pinned ones, and other tests import the packages of those.
+@pytest.mark.parametrize("release", RELEASES if STRESS else sample(DIFFERENT[:-1], 1))
 def test_a_release_generates_and_imports(release: str, tmp_path: Path) -> None:
     assert _fails(unpacked(release), tmp_path) == ""
 
