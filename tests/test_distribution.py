@@ -15,7 +15,6 @@ from pathlib import Path
 import pytest
 
 import acp_runtime
-from codegen.files.folders import write_files
 from tests.support.paths import ROOT
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
@@ -65,7 +64,9 @@ def test_the_sdist_has_every_file_of_the_repository(sdist: dict[str, bytes]) -> 
 
 @pytest.mark.slow
 def test_tests_run_from_an_unpacked_sdist_without_git(sdist: dict[str, bytes], tmp_path: Path) -> None:
-    write_files(tmp_path, sdist)
+    for name, content in sdist.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_bytes(content)
     kept = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
     packages = os.pathsep.join(str(tmp_path / name) for name in ("generated", "kit", "runtime"))
     environment = {**kept, "PYTHONPATH": packages, "PATH": str(Path(sys.executable).parent)}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import tomllib
@@ -29,8 +30,10 @@ def project(pip_without_a_registry: None, tmp_path_factory: pytest.TempPathFacto
     """A built copy of the project with a repository address."""
     folder = tmp_path_factory.mktemp("project")
     for name in NEEDED:
-        copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
-        copy(ROOT / name, folder / name)
+        if (ROOT / name).is_dir():
+            shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+        else:
+            shutil.copy(ROOT / name, folder / name)
     configuration = folder / "pyproject.toml"
     configuration.write_text(configuration.read_text("utf-8").replace(ADDRESS, WITH_ADDRESS), "utf-8")
     (folder / "tests").mkdir()
@@ -48,9 +51,9 @@ def checked(project: Path) -> Job:
     return run_job("release.yml", "check", project, project / "home", github__ref_name=TAG)
 
 
-def copied(project: Path, folder: Path) -> tuple[Path, Path]:
-    """Copy what the wheel's check needs, and return the copies of the Python executable and of the packages."""
-    shutil.copytree(project / "build/bare", folder / "build/bare", symlinks=True)
+def linked(project: Path, folder: Path) -> tuple[Path, Path]:
+    """Link what the wheel's check needs in a folder. Return its Python executable and the folder of the packages."""
+    shutil.copytree(project / "build/bare", folder / "build/bare", symlinks=True, copy_function=os.link)
     for name in ("README.md", "tests/published.py"):
         (folder / name).parent.mkdir(exist_ok=True)
         shutil.copy(ROOT / name, folder / name)
@@ -83,15 +86,17 @@ def test_a_tag_of_another_version_stops_the_release(project: Path) -> None:
 
 @pytest.mark.usefixtures("checked")
 def test_the_check_of_the_wheel_stops_if_the_repository_has_no_address(project: Path, tmp_path: Path) -> None:
-    python, packages = copied(project, tmp_path)
+    python, packages = linked(project, tmp_path)
     (metadata,) = packages.glob("acp_bindings-*/METADATA")
-    metadata.write_text(metadata.read_text("utf-8").replace(WITH_ADDRESS, PLACEHOLDER), "utf-8")
+    text = metadata.read_text("utf-8")
+    metadata.unlink()  # the other tests have the same file
+    metadata.write_text(text.replace(WITH_ADDRESS, PLACEHOLDER), "utf-8")
     assert f"Replace {PLACEHOLDER} with it everywhere in pyproject.toml." in refusal(python)
 
 
 @pytest.mark.usefixtures("checked")
 def test_the_check_of_the_wheel_stops_if_the_generated_code_is_missing(project: Path, tmp_path: Path) -> None:
-    python, packages = copied(project, tmp_path)
+    python, packages = linked(project, tmp_path)
     shutil.rmtree(packages / "acp_bindings/v1")
     assert "The wheel has no acp_bindings.v1." in refusal(python)
 
