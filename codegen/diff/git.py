@@ -12,17 +12,18 @@ from codegen.errors import SourceError
 _ALTERNATIVE = "Compare two folders of schemas instead."
 
 
-def extract(ref: str, repository: Path, target: Path, *paths: str) -> None:
+def extract(ref: str, repository: Path, target: Path, *paths: str, optional: tuple[str, ...] = ()) -> None:
     """Write the files that a git ref has at these paths into a folder.
 
     Raises:
-        SourceError: there is no such ref, or it lacks one of the paths.
+        SourceError: there is no such ref, or it lacks one of the paths that aren't optional.
     """
     _check(ref, repository)
     for path in paths:
         if not has(ref, repository, path):
             raise SourceError(_missing(ref, repository, path))
-    archive = _git(["archive", "--format=tar", ref, "--", *paths], repository)
+    present = (path for path in optional if has(ref, repository, path))
+    archive = _git(["archive", "--format=tar", ref, "--", *paths, *present], repository)
     with tarfile.open(fileobj=io.BytesIO(archive)) as tar:
         tar.extractall(target, filter="data")
 
@@ -73,9 +74,9 @@ def _check(ref: str, repository: Path) -> None:
             "The base or the head is empty, so it is neither a folder nor a git ref. Name one, for example `make diff "
             "BASE=main`."
         )
-    _git(["rev-parse", "--git-dir"], repository)
     verify = ["rev-parse", "--verify", "--quiet", "--end-of-options", f"{ref}^{{commit}}"]
     if _run(verify, repository).returncode:
+        _git(["rev-parse", "--git-dir"], repository)  # fails outside of a repository, and says why
         raise SourceError(
             f"{ref!r} is neither a folder nor a git ref of this repository. If it exists upstream, run `git fetch "
             "--tags` first."

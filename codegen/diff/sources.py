@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from codegen.diff.git import extract, has
+from codegen.diff.git import extract
 from codegen.diff.method_facts import METHODS, MethodFacts, parse_facts
 from codegen.errors import SchemaError, SourceError
 from codegen.ir import Schema
@@ -67,10 +67,7 @@ def read_side(where: str, repository: Path) -> Side:
         raise SourceError(f"{where} is a file. Give the folder of schemas that contains it, or a git ref.")
     with tempfile.TemporaryDirectory(prefix="acp-diff-") as extracted:
         root = Path(extracted)
-        extract(where, repository, root, _SCHEMA)
-        for file in (METHODS, RENAMES):
-            if has(where, repository, file):
-                extract(where, repository, root, file)
+        extract(where, repository, root, _SCHEMA, optional=(METHODS, RENAMES))
         return _read_checkout(root, where)
 
 
