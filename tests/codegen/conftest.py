@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import importlib
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
 
@@ -20,21 +21,35 @@ from tests.support.skipping import skip_or_fail
 
 
 @pytest.fixture
-def generate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Generate]:
+def generate(tmp_path: Path) -> Iterator[Generate]:
     """Generates a profile from definitions or a whole schema, and imports it in place of the real one."""
+    with generating(tmp_path) as build:
+        yield build
+
+
+@pytest.fixture(scope="module")
+def generate_once(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Generate]:
+    """Generates a profile for all tests of a module."""
+    with generating(tmp_path_factory.mktemp("generated")) as build:
+        yield build
+
+
+@contextmanager
+def generating(folder: Path) -> Generator[Generate]:
     kept = {name: module for name, module in sys.modules.items() if name.partition(".")[0] == "acp_bindings"}
 
     def build(definitions: Schema, profile: str = "v1", file: str = "v1/schema.json") -> ModuleType:
         schema = definitions if "$defs" in definitions else acp_schema(definitions)
-        output = tmp_path / "generated"
-        regenerate(write_schema(tmp_path / "schema", schema, file), output, pinned=False)
+        output = folder / "generated"
+        regenerate(write_schema(folder / "schema", schema, file), output, pinned=False)
         unload_bindings()
-        monkeypatch.syspath_prepend(output)
+        patch.syspath_prepend(output)
         return importlib.import_module(f"acp_bindings.{profile}")
 
-    yield build
-    unload_bindings()
-    sys.modules.update(kept)
+    with pytest.MonkeyPatch.context() as patch:
+        yield build
+        unload_bindings()
+        sys.modules.update(kept)
 
 
 @pytest.fixture

@@ -36,9 +36,12 @@ DEFINITIONS: Schema = {
 }
 
 
-@pytest.fixture
-def package(generate: Generate) -> Any:
-    return generate(DEFINITIONS)
+pytestmark = pytest.mark.xdist_group("optional_fields")
+
+
+@pytest.fixture(scope="module")
+def package(generate_once: Generate) -> Any:
+    return generate_once(DEFINITIONS)
 
 
 def test_an_absent_field_has_its_default(package: Any) -> None:
