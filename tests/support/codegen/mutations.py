@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 Schema = dict[str, Any]
@@ -29,12 +30,16 @@ MEANS_NOTHING = {("reverse anyOf", "root"), ("reverse anyOf", "not")}
 
 @dataclass(frozen=True)
 class Mutation:
-    """One change: its kind, the kind of place and the pointer, and the changed schema."""
+    """One change: its kind, the kind of place and the pointer, and a function that makes the changed schema."""
 
     kind: str
     place: str
     pointer: str
-    schema: Schema
+    make: Callable[[], Schema]
+
+    @property
+    def schema(self) -> Schema:
+        return self.make()
 
     @property
     def id(self) -> str:
@@ -44,14 +49,14 @@ class Mutation:
 def mutations(schema: Schema) -> Iterator[Mutation]:
     """Yield every mutation of a schema."""
     for path, place in _places(schema, (), "root"):
-        node = _at(schema, path)
+        node, pointer = _at(schema, path), _pointer(path)
         for operator in OPERATORS:
             for kind, changed in operator(node):
                 if changed == node or (kind, place) in MEANS_NOTHING:
                     continue
                 if _is_in_description(kind, node) or _is_inherited(kind, node, schema):
                     continue
-                yield Mutation(kind, place, _pointer(path), _replaced(schema, path, changed))
+                yield Mutation(kind, place, pointer, partial(_replaced, schema, path, changed))
     yield from _of_definitions(schema)
 
 
@@ -195,7 +200,7 @@ def _of_definitions(schema: Schema) -> Iterator[Mutation]:
             ("duplicate definition", {**definitions, f"{name}Copy": definitions[name]}),
             ("rename definition", {(f"{key}New" if key == name else key): value for key, value in definitions.items()}),
         ):
-            yield Mutation(kind, "definition", pointer, {**schema, "$defs": changed})
+            yield Mutation(kind, "definition", pointer, partial(_replaced, schema, ("$defs",), changed))
 
 
 def _places(node: Any, path: Path, place: str) -> Iterator[tuple[Path, str]]:
