@@ -20,6 +20,8 @@ from tests.support.codegen.build import STRING, Schema, model, part_of, ref, tag
 from tests.support.codegen.generating import Generate
 from tests.support.codegen.stub_definitions import DEFINITIONS
 
+pytestmark = pytest.mark.xdist_group("method_stubs")
+
 NUMBER: Schema = {"type": "integer", "format": "int32"}
 
 
@@ -37,9 +39,9 @@ class Recorder:
         self.sent.append((method.wire, json.loads(params.model_dump_json())))
 
 
-@pytest.fixture
-def package(generate: Generate) -> ModuleType:
-    return generate(DEFINITIONS)
+@pytest.fixture(scope="module")
+def package(generate_once: Generate) -> ModuleType:
+    return generate_once(DEFINITIONS)
 
 
 def test_every_method_is_on_the_role_that_handles_it(package: ModuleType) -> None:
@@ -113,7 +115,8 @@ def test_the_overload_of_a_class_comes_before_that_of_its_base(generate: Generat
     assert annotated[:3] == ["InitializeProxyRequest", "InitializeRequest", "NewRequest"]
 
 
-def test_a_request_that_is_a_union_has_an_overload_for_each_member(package: ModuleType) -> None:
+def test_a_request_that_is_a_union_has_an_overload_for_each_member(generate: Generate) -> None:
+    package = generate(DEFINITIONS)  # other tests clear the overloads of the shared one
     overloads = typing.get_overloads(package.RemoteAgent.session_set_config_option)
     assert [{*inspect.signature(each).parameters} for each in overloads] == [
         {"self", "session_id", "type", "value"},
