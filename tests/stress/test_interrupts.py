@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 import signal
 import subprocess
@@ -11,6 +12,7 @@ import pytest
 
 from tests.support.forked import Forked, ran
 from tests.support.marked_processes import alive, marked, wait_until_left
+from tests.support.paths import ROOT
 from tests.support.scale import SEED, count
 
 pytestmark = [
@@ -27,16 +29,19 @@ def test_rule_23_pressing_ctrl_c_two_to_four_times_leaves_no_process(number: int
     chance = random.Random(SEED + number)
     phase = chance.choice(PHASES)
     with marked() as marker:
-        client = Forked("-m", "tests.support.stress.interrupted_client", phase, env={marker: "1"})
+        command = [sys.executable, "-m", "tests.support.stress.interrupted_client", phase]
+        environment = {**os.environ, marker: "1"}
+        client = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        assert client.stdout is not None
         for _ in range(chance.choice((1, 2, 2))):
             client.stdout.readline()
         for _ in range(chance.choice((2, 2, 3, 4))):
-            interrupt_after(client, chance.choice((0.002, 0.02, 0.2)) * (0.5 + chance.random()))
+            interrupt_after(client, chance.choice((0.005, 0.05, 0.5)) * (0.5 + chance.random()))
         _, err = client.communicate(timeout=60)
         assert not alive(marker), err.decode()
 
 
-def interrupt_after(client: Forked, seconds: float) -> None:
+def interrupt_after(client: subprocess.Popen[bytes], seconds: float) -> None:
     """Send SIGINT after some time, unless the client ends before."""
     try:
         client.wait(seconds)

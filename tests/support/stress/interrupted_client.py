@@ -24,7 +24,7 @@ while True:
 
 
 async def main(phase: str) -> None:
-    options = Options(exit_deadline=0.1, terminate_deadline=0.1)
+    options = Options(exit_deadline=0.3, terminate_deadline=0.3)
     async with spawn_agent(PlainClient, sys.executable, "-S", "-c", IMMORTAL, options=options) as agent:
         os.write(1, b"entered\n")
         if phase == "calling":
