@@ -38,7 +38,7 @@ class Proposal:
     def copy(self, home: Path) -> Proposal:
         """Return a copy in another folder, which a test can change."""
         hub = self.hub.copy(home)
-        return Proposal(hub, hub.checkout("topic"))
+        return Proposal(hub, hub.checkout("topic", compiled=True))
 
     def report(self) -> Job:
         return run_job("ci.yml", "report", self.clone, self.hub.home, github__base_ref="main")

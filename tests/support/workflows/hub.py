@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -69,14 +70,14 @@ class Hub:
         done = subprocess.run(command, cwd=cwd or self.origin, capture_output=True, text=True, check=True, timeout=60)
         return done.stdout.strip()
 
-    def checkout(self, branch: str = "main") -> Path:
-        """Return a new clone with a branch checked out and a `.venv`."""
+    def checkout(self, branch: str = "main", *, compiled: bool = False) -> Path:
+        """Return a new clone with a branch checked out and a `.venv`; with compiled modules if it is to run codegen."""
         self.clones += 1
         clone = self.home / f"clone-{self.clones}"
         self.git("clone", "--quiet", "--branch", branch, f"file://{self.origin}", str(clone), cwd=self.home)
         link_environment(clone)
-        if self.compiled:
-            shutil.copytree(self.compiled, clone / "codegen", dirs_exist_ok=True)
+        if compiled and self.compiled:
+            shutil.copytree(self.compiled, clone / "codegen", dirs_exist_ok=True, copy_function=os.link)
         return clone
 
     def push(self, clone: Path, message: str, branch: str) -> None:
@@ -94,7 +95,9 @@ class Hub:
         shutil.rmtree(self.home / "temp", ignore_errors=True)
         key = self.git("rev-parse", "main"), str(source), *_contents(Path(str(source))).items()
         if fresh or key not in _generated:
-            job = run_job("schema-upgrade.yml", "generate", self.checkout(), self.home, inputs__source=str(source))
+            job = run_job(
+                "schema-upgrade.yml", "generate", self.checkout(compiled=True), self.home, inputs__source=str(source)
+            )
             _generated[key] = job, _contents(self.home / "temp")
         generated, artifacts = _generated[key]
         write_files(self.home / "temp", artifacts)
