@@ -1,4 +1,4 @@
-"""mypy and ruff accept the programs of all pages. `make lint` also runs pyright on them, in page_types.py."""
+"""ruff accepts the programs of all pages. `make lint` also runs mypy and pyright on them, in page_types.py."""
 
 from __future__ import annotations
 
@@ -9,15 +9,8 @@ import pytest
 
 from tests.support.docs.framework_pages import programs as framework_programs
 from tests.support.docs.run import RULES, run
-from tests.support.paths import ROOT
 
 pytestmark = pytest.mark.slow
-
-
-@pytest.mark.xdist_group("mypy")  # shares a cache with another test
-def test_mypy_strict_accepts_the_programs(programs: Path) -> None:
-    command = [sys.executable, "-m", "mypy", "--strict", "--cache-dir", str(ROOT / ".mypy_cache"), "."]
-    run(command, programs)
 
 
 def test_ruff_accepts_the_programs(programs: Path) -> None:
