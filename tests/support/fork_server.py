@@ -1,13 +1,14 @@
-"""Starts Python programs as forks of itself: `python -m tests.support.fork_server <descriptor of a socket>`.
+"""Starts Python programs as forks of itself: `python -m tests.support.fork_server <descriptor of a socket> <module>`.
 
-A program on our package spends most of its CPU time on imports. A fork has them already. Apart from that it is like a
-program that `python -m` or `python -c` runs: a process with its own descriptors, signals, environment and exit code.
+A program on our package spends most of its CPU time on imports. A fork has those of the module already. Apart from that
+it is like a program that `python -m` or `python -c` runs: a process with its own descriptors, signals, environment and
+exit code.
 """
 
 from __future__ import annotations
 
-import asyncio
 import gc
+import importlib
 import json
 import os
 import runpy
@@ -16,9 +17,6 @@ import sys
 from contextlib import suppress
 from types import ModuleType
 from typing import Any
-
-from acp_bindings.v1 import ContentBlockText, PromptRequest, PromptResponse, connect_in_process
-from tests.support.runtime.peer import PlainAgent, PlainClient, chunk
 
 DESCRIPTORS = ("stdin", "stdout", "stderr", "status")
 
@@ -89,24 +87,8 @@ def run(kind: str, program: str, *arguments: str) -> None:
         exec(compile(program, "<string>", "exec"), vars(main))
 
 
-class Updating(PlainAgent):
-    """Answers a prompt with one update."""
-
-    async def session_prompt(self, request: PromptRequest, /) -> PromptResponse:
-        await self.client.session_update(session_id=request.session_id, update=chunk("hello"))
-        return await super().session_prompt(request)
-
-
-async def warm_up() -> None:
-    """Take a turn, because our package and asyncio load and build much when it is first used."""
-    async with connect_in_process(Updating, PlainClient) as agent:
-        await agent.initialize(protocol_version=1)
-        await agent.session_new(cwd="/", mcp_servers=[])
-        await agent.session_prompt(session_id="s1", prompt=[ContentBlockText(text="hi")])
-
-
 if __name__ == "__main__":
-    asyncio.run(warm_up())
+    importlib.import_module(sys.argv[2])
     gc.collect()
     gc.freeze()
     with socket.socket(fileno=int(sys.argv[1])) as requests:

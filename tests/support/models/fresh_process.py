@@ -1,16 +1,14 @@
 """Runs code in a new process, where no class has been used yet and nothing of ours is imported. Warnings are errors.
 
-The process is a fork of one that has imported pydantic.
+The process is a fork of one that has imported pydantic, except on Windows.
 """
 
 from __future__ import annotations
 
-import atexit
-import json
 import subprocess
 import sys
-from functools import cache
 
+from tests.support.forked import PYDANTIC, ran
 from tests.support.paths import ROOT
 
 
@@ -25,20 +23,12 @@ def run_module(module: str, *arguments: str) -> str:
 
 
 def _run(*arguments: str) -> str:
-    template = _template()
-    assert template.stdin
-    assert template.stdout
-    template.stdin.write(json.dumps(arguments) + "\n")
-    template.stdin.flush()
-    code, stdout, stderr = json.loads(template.stdout.readline())
-    assert not code, stderr or f"The process ended with {code}."
-    return str(stdout).strip()
-
-
-@cache
-def _template() -> subprocess.Popen[str]:
-    """Start the process that is forked. It ends with this one."""
-    command = [sys.executable, "-W", "error", "-m", "tests.support.models.template_process"]
-    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT)
-    atexit.register(process.communicate)
-    return process
+    if sys.platform == "win32":
+        command = [sys.executable, "-W", "error", *arguments]
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, timeout=100, check=False)
+        code, out, err = done.returncode, done.stdout, done.stderr
+    else:
+        PYDANTIC.start()
+        code, out, err = ran(*arguments, server=PYDANTIC)
+    assert not code, err.decode() or f"The process ended with {code}."
+    return out.decode().strip()
