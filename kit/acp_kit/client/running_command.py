@@ -73,7 +73,7 @@ class RunningCommand:
             finally:
                 os.close(write)
             on_failure.callback(self._group.end_now)
-            self._reader = open_reader(read)
+            self._reader = open_reader(read, shared=False)
             on_failure.callback(self._reader.close)
             self._exit = ExitWatch(self._group)
             self._reader.start(self)

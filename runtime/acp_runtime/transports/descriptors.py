@@ -53,9 +53,17 @@ def reopen_terminal(fd: int) -> tuple[int, bool]:
 
 
 class FdReader:
-    """Reads from a descriptor, which it owns."""
+    """Reads from a descriptor, which it owns.
 
-    def __init__(self, fd: int) -> None:
+    Args:
+        fd: the descriptor.
+        shared: whether other processes may share its description. If not, it is made non-blocking, because an event
+            loop that a Ctrl-C interrupted and that runs again may call `_read` twice for the same bytes.
+    """
+
+    def __init__(self, fd: int, *, shared: bool) -> None:
+        if not shared:
+            os.set_blocking(fd, False)
         self._loop = asyncio.get_running_loop()
         self._fd = fd
         self._open = True

@@ -87,9 +87,9 @@ class Process:
         self._options = options
         self._group = launched.group
         self._stderr = stderr
-        reader = self._reader = open_reader(launched.stdout)
+        reader = self._reader = open_reader(launched.stdout, shared=False)
         release.callback(reader.close)
-        stderr_reader = self._stderr_reader = open_reader(launched.stderr)
+        stderr_reader = self._stderr_reader = open_reader(launched.stderr, shared=False)
         release.callback(stderr_reader.close)
         writer = open_writer(launched.stdin, shared=False)
         release.callback(writer.abort)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 def take_over_stdio() -> Generator[tuple[Reader, Writer]]:
     """Yield a reader of stdin and a writer to stdout, which nothing else can use during the `with` block."""
     with _Redirection() as (fd_in, fd_out):
-        reader, writer = open_reader(fd_in), open_writer(fd_out, shared=True)
+        reader, writer = open_reader(fd_in, shared=True), open_writer(fd_out, shared=True)
         try:
             yield reader, writer
         finally:
@@ -35,13 +35,13 @@ def take_over_stdio() -> Generator[tuple[Reader, Writer]]:
             writer.abort()
 
 
-def open_reader(fd: int) -> Reader:
+def open_reader(fd: int, *, shared: bool) -> Reader:
     """Return a reader of a descriptor: on the event loop if it can wait for the descriptor, else in a thread."""
     if sys.platform != "win32":
         from acp_runtime.transports.descriptors import FdReader, can_wait
 
         if can_wait(fd):
-            return FdReader(fd)
+            return FdReader(fd, shared=shared)
     return ThreadReader(fd)
 
 

@@ -48,7 +48,7 @@ async def _memory() -> Ends:
 async def _pipes() -> Ends:
     theirs_in, ours_out = os.pipe()
     ours_in, theirs_out = os.pipe()
-    reader, peer_reader = FdReader(ours_in), FdReader(theirs_in)
+    reader, peer_reader = FdReader(ours_in, shared=False), FdReader(theirs_in, shared=False)
 
     def close() -> None:
         reader.close()
