@@ -17,6 +17,7 @@ from acp_runtime.logs import log
 from acp_runtime.options import Options
 from acp_runtime.transports.environment import environment
 from acp_runtime.transports.exit_watch import ExitWatch
+from acp_runtime.transports.interrupts import SafeInterrupts
 from acp_runtime.transports.launching import Launched, launch
 from acp_runtime.transports.signals import deferred_interrupts
 from acp_runtime.transports.stderr import StderrReceiver
@@ -49,7 +50,7 @@ async def running_process(
     Raises:
         OSError: if the command can't be started, or the file for its stderr can't be opened; the message names it.
     """
-    with ExitStack() as release:
+    with SafeInterrupts(), ExitStack() as release:
         with deferred_interrupts():
             stderr = StderrReceiver(options)
             release.callback(stderr.close)
