@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-import os
 import signal
 import sys
 from collections.abc import AsyncIterator
@@ -18,15 +17,12 @@ import pytest
 
 from acp_bindings.v1 import ContentBlockText, RemoteAgent, SessionNotification, spawn_agent
 from acp_runtime import ConnectionClosed, InvalidResponse, MessageTooLarge, Options
-from tests.support.marked_processes import alive, marked
+from tests.support.marked_processes import alive, marked, no_new_children
 from tests.support.paths import ROOT
 from tests.support.runtime.peer import PlainClient, text_of
 from tests.support.stress.hostile_agent import GARBAGE, INVALID_RESPONSES, LAST_UPDATES
 
-pytestmark = [
-    pytest.mark.skipif(sys.platform == "win32", reason="signals and process groups of POSIX"),
-    pytest.mark.usefixtures("no_fork_server"),
-]
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals and process groups of POSIX")
 
 SCRIPT = ROOT / "tests/support/stress/hostile_agent.py"
 SHORT = {"exit_deadline": 0.1, "terminate_deadline": 0.1, "flush_deadline": 0.1, "eof_grace": 0.1}
@@ -50,15 +46,6 @@ class Record:
         return [(each["id"], each["error"]["code"]) for each in self.outgoing if "error" in each]
 
 
-def assert_no_children() -> None:
-    """Assert that every child process has exited and was reaped."""
-    try:
-        assert os.waitpid(-1, os.WNOHANG) == (0, 0), "a child was not reaped"
-    except ChildProcessError:
-        return
-    raise AssertionError("a child is still running")
-
-
 @asynccontextmanager
 async def hostile(
     behaviour: str, record: Record, *, leaves_process: bool = False, **options: Any
@@ -73,12 +60,12 @@ async def hostile(
     settings = Options(**{**SHORT, "on_frame": record.frame, **options})
     with marked() as marker:
         try:
-            async with spawn_agent(Recording, *command, env={marker: "1"}, options=settings) as agent:
-                await agent.initialize(protocol_version=1)
-                await agent.session_new(cwd="/", mcp_servers=[])
-                yield agent
+            with no_new_children():
+                async with spawn_agent(Recording, *command, env={marker: "1"}, options=settings) as agent:
+                    await agent.initialize(protocol_version=1)
+                    await agent.session_new(cwd="/", mcp_servers=[])
+                    yield agent
         finally:
-            assert_no_children()
             if leaves_process:
                 assert alive(marker)
             else:
@@ -300,14 +287,14 @@ async def test_the_error_of_a_command_that_cannot_start_names_it_and_nothing_is_
     commands = {"missing": "no-such-agent", "folder": str(tmp_path), "empty": ""}
     command = sys.executable if kind == "cwd" else commands.get(kind, str(script))
     cwd = tmp_path / "gone" if kind == "cwd" else None
-    for _ in range(20):
-        with pytest.raises(OSError, match="Can't start the agent") as caught:
-            async with spawn_agent(PlainClient, command, cwd=cwd):
-                raise AssertionError
-        assert repr(command) in str(caught.value)
+    with no_new_children():
+        for _ in range(20):
+            with pytest.raises(OSError, match="Can't start the agent") as caught:
+                async with spawn_agent(PlainClient, command, cwd=cwd):
+                    raise AssertionError
+            assert repr(command) in str(caught.value)
     if cwd is not None:
         assert str(cwd) in str(caught.value)
-    assert_no_children()
 
 
 async def test_many_agents_at_the_same_time_leave_nothing() -> None:
@@ -325,5 +312,5 @@ async def test_many_agents_at_the_same_time_leave_nothing() -> None:
                     assert behaviour != "polite"
             await until_none_left(marker)
 
-    await asyncio.gather(*map(run, ("polite", "dies", "leaves_children", "immortal", "stopped") * 3))
-    assert_no_children()
+    with no_new_children():
+        await asyncio.gather(*map(run, ("polite", "dies", "leaves_children", "immortal", "stopped") * 3))

@@ -77,19 +77,9 @@ def fork_server() -> None:
     SERVER.start()
 
 
-@pytest.fixture
-def no_fork_server() -> None:
-    """Let a test examine all child processes of its own."""
-    _stop()
-
-
 @pytest.fixture(scope="session", autouse=True)
 def _fork_server_ends() -> Iterator[None]:
     yield
-    _stop()
-
-
-def _stop() -> None:
     for server in (SERVER, PYDANTIC):
         server.stop()
 

@@ -1,4 +1,4 @@
-"""Finds processes by a variable in their environment, even after their parent has exited."""
+"""Finds processes by a variable in their environment, even after their parent has exited, and children of this one."""
 
 from __future__ import annotations
 
@@ -27,6 +27,24 @@ def alive(marker: str) -> set[int]:
     return {int(folder.name) for folder in Path("/proc").glob("[0-9]*") if _is_marked(folder, marker)}
 
 
+@contextmanager
+def no_new_children() -> Iterator[None]:
+    """Fail if the block leaves a child process running, or one that has ended and was not waited for.
+
+    What other tests share, such as a server, may run all the time.
+    """
+    before = _children()
+    try:
+        yield
+    finally:
+        left = _children() - before
+        assert not left, f"Child processes are left: {left}"
+
+
+def _children() -> set[int]:
+    return {int(folder.name) for folder in Path("/proc").glob("[0-9]*") if _parent(folder) == os.getpid()}
+
+
 def wait_until_left(marker: str, expected: Set[int] = frozenset(), seconds: float = 20) -> set[int]:
     """Wait until only the expected processes are left, and return those that are left at the end."""
     end = time.monotonic() + seconds
@@ -35,9 +53,20 @@ def wait_until_left(marker: str, expected: Set[int] = frozenset(), seconds: floa
     return left
 
 
+def _parent(folder: Path) -> int | None:
+    try:
+        return int(_stat(folder)[1])
+    except OSError:
+        return None
+
+
+def _stat(folder: Path) -> list[bytes]:
+    """Return what is known of a process after its name: its state, its parent, and more."""
+    return (folder / "stat").read_bytes().rpartition(b")")[2].split()
+
+
 def _is_marked(folder: Path, marker: str) -> bool:
     try:
-        state = (folder / "stat").read_bytes().rpartition(b")")[2].split()[0]
-        return state != b"Z" and marker.encode() in (folder / "environ").read_bytes()
+        return _stat(folder)[0] != b"Z" and marker.encode() in (folder / "environ").read_bytes()
     except OSError:
         return False
