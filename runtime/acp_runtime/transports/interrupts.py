@@ -62,13 +62,14 @@ class _Handler:
         self.blocks = 0
         self._loop = loop
         self._previous = previous
+        self._main: asyncio.Task[Any] | None = getattr(previous, "keywords", {}).get("main_task")
         self._waiting = 0
         abandoned_in_children(self)
 
     def __call__(self, _: int, frame: FrameType | None) -> None:
         self._waiting += 1
         if self._loop.is_running() and not _is_in_application(frame):
-            self._loop.call_soon_threadsafe(self._call)
+            self._loop.call_soon_threadsafe(self._call_in_loop)
         else:
             self._call()
 
@@ -81,6 +82,17 @@ class _Handler:
     def abandon(self) -> None:
         """Put the previous handler back in a forked child, which doesn't run the event loop."""
         self.restore()
+
+    def _call_in_loop(self) -> None:
+        """Call the previous handler.
+
+        If `asyncio.run`'s task has ended, its next callback stops the loop. An exception must not come before that:
+        the callback would then stop the loop when `asyncio.run` closes it.
+        """
+        if self._main is not None and self._main.done():
+            self._loop.call_soon(self._call)
+        else:
+            self._call()
 
     def _call(self) -> None:
         """Call the previous handler for each signal that waits."""
