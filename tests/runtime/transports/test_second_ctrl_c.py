@@ -104,3 +104,20 @@ def test_rule_23_a_second_ctrl_c_interrupts_code_that_blocks_the_event_loop() ->
 def test_rule_23_a_handler_of_the_application_gets_the_signal_at_once() -> None:
     code, out, err = ran("-c", APPLICATION.format(handler="lambda *_: print('called')"))
     assert (code, out) == (0, b"called\ncalled\nnot interrupted\n"), err.decode()
+
+
+# What `interrupts.py` relies on inside of asyncio.
+RUNNER = """
+import asyncio, signal
+
+async def main():
+    handler = signal.getsignal(signal.SIGINT)
+    print(handler.func.__module__, handler.keywords["main_task"] is asyncio.current_task())
+
+signal.signal(signal.SIGINT, signal.default_int_handler)
+asyncio.run(main())
+"""
+
+
+def test_asyncios_handler_can_be_recognised_and_names_the_main_task() -> None:
+    assert ran("-c", RUNNER) == (0, b"asyncio.runners True\n", b"")
