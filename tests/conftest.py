@@ -77,7 +77,7 @@ def _programs_print_without_colours() -> Iterator[None]:
 
 @pytest.fixture(scope="session", autouse=True)
 def _pydantic_looks_for_no_plugins() -> Iterator[None]:
-    """In each of a thousand processes, it would read the metadata of all packages in the environment."""
+    """Otherwise each process that the tests start reads the metadata of all packages in the environment."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PYDANTIC_DISABLE_PLUGINS", "1")
         yield

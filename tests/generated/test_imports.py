@@ -1,4 +1,4 @@
-"""Importing a profile loads only the modules that it needs. Each test runs in a new process."""
+"""Importing a profile loads only the modules that it needs. Each test runs in a fork with only pydantic imported."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from tests.support.models.fresh_process import run_code
+from tests.support.models.fresh_process import run_in_fork
 from tests.support.models.modules import PROFILES
 
 pytestmark = pytest.mark.slow
@@ -17,7 +17,7 @@ every_profile = pytest.mark.parametrize("profile", PROFILES)
 
 
 def _loaded_by(statement: str) -> set[str]:
-    return set(json.loads(run_code(f"{statement}\n{REPORT}")))
+    return set(json.loads(run_in_fork(f"{statement}\n{REPORT}")))
 
 
 def _profiles(modules: set[str]) -> set[str]:

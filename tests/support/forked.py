@@ -1,6 +1,6 @@
 """Python programs that start as forks of a process that has imported our package, or only pydantic.
 
-That takes an eighth of the CPU time. Where the start of a program is what a test is about, it uses `subprocess`.
+That takes a fraction of the CPU time. Where the start of a program is what a test is about, it uses `subprocess`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The MCP servers that a client passes with a session, as sessions of the `mcp` package.
 
-It needs the extra `mcp`: `pip install 'acp-bindings[mcp]'`. Importing that package takes about as long as starting the
-rest of an agent, so it is imported when a client first passes a server.
+It needs the extra `mcp`: `pip install 'acp-bindings[mcp]'`. Importing that package takes long, so it is imported
+when a client first passes a server.
 """
 
 from __future__ import annotations

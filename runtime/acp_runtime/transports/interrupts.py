@@ -24,7 +24,7 @@ class SafeInterrupts:
     """During the `with` block, SIGINT is handled between two callbacks, unless it interrupts code of the application.
 
     Code of the application may block the event loop, so it is interrupted at once. A handler that the application has
-    set is left alone. As soon as the handler raises, it is put back, because the next Ctrl-C ends the event loop.
+    set is left alone. When Python's handler has raised KeyboardInterrupt, the event loop ends, so it is put back.
     """
 
     def __init__(self) -> None:

@@ -23,7 +23,7 @@ from acp_bindings import v1, v1_unstable
 from acp_kit.history import HistoryDamaged, HistoryError, HistoryTooNew, SqlHistory
 from tests.support.kit.histories import kept, read
 from tests.support.kit.session_updates import text_chunk
-from tests.support.models.fresh_process import run_code
+from tests.support.models.fresh_process import run_in_fork
 
 # The group shares the import of sqlalchemy.
 pytestmark = pytest.mark.xdist_group("packages")
@@ -268,7 +268,7 @@ async def test_all_statements_can_be_written_for_postgresql(tmp_path: Path) -> N
 def test_importing_the_history_loads_no_database() -> None:
     loaded = "import sys; from acp_kit.history import MemoryHistory, replay; MemoryHistory()"
     assert (
-        run_code(f"{loaded}; print({{'sqlalchemy', 'sqlite3', 'acp_bindings.v1.models'}} & sys.modules.keys())")
+        run_in_fork(f"{loaded}; print({{'sqlalchemy', 'sqlite3', 'acp_bindings.v1.models'}} & sys.modules.keys())")
         == "set()"
     )
 
@@ -284,7 +284,7 @@ for missing in ("sqlalchemy", "greenlet", "aiosqlite"):
         print(error)
     del sys.modules[missing]
 """
-    assert run_code(code).splitlines() == [
+    assert run_in_fork(code).splitlines() == [
         f"SqlHistory needs the package {missing}, which you get with: pip install 'acp-bindings[history]'"
         for missing in ("sqlalchemy", "greenlet", "aiosqlite")
     ]
@@ -303,7 +303,7 @@ async def main():
 asyncio.run(main())
 print("done")
 """
-    assert run_code(code) == "done"
+    assert run_in_fork(code) == "done"
 
 
 async def test_a_long_message_is_not_read_again_for_each_chunk(tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ from acp_bindings.v1 import (
 )
 from acp_runtime import ABSENT
 from tests.support.models.constructor_calls import constructor_calls
-from tests.support.models.fresh_process import run_code
+from tests.support.models.fresh_process import run_in_fork
 from tests.support.models.profiles import Profile
 from tests.support.models.recorder import Recorder
 from tests.support.models.shapes import Samples
@@ -91,7 +91,7 @@ def test_the_old_name_is_the_same_object_and_warns() -> None:
 
 
 def test_the_package_itself_does_not_use_the_old_name() -> None:
-    run_code("from acp_bindings.v1 import Agent, RemoteAgent")
+    run_in_fork("from acp_bindings.v1 import Agent, RemoteAgent")
 
 
 def test_a_tuple_becomes_the_list_of_a_constructor(samples: Samples) -> None:

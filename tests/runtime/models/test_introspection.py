@@ -12,7 +12,7 @@ from pydantic import Field
 from acp_bindings import v1
 from acp_runtime.models.model import Model, OpenModel
 from acp_runtime.models.tags import tag_of
-from tests.support.models.fresh_process import run_code
+from tests.support.models.fresh_process import run_in_fork
 from tests.support.models.profiles import Profile
 from tests.support.models.shapes import Samples
 
@@ -25,7 +25,7 @@ classes = iter(found[2:])
 
 
 def test_introspection_may_be_the_first_use_of_a_class() -> None:
-    run_code(
+    run_in_fork(
         UNUSED_CLASSES
         + """
 import copy, inspect, pickle, pydoc, typing, warnings
@@ -149,7 +149,7 @@ def test_a_cached_property_changes_neither_hash_nor_equality() -> None:
 
 @pytest.mark.slow
 def test_hypothesis_may_be_the_first_use_of_a_class() -> None:
-    run_code(
+    run_in_fork(
         UNUSED_CLASSES
         + """
 from hypothesis import HealthCheck, Phase, given, settings, strategies as st

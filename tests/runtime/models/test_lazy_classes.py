@@ -9,7 +9,7 @@ from pydantic import BaseModel, TypeAdapter
 
 from acp_bindings import v1
 from acp_bindings.v1 import ContentBlock, ContentBlockText
-from tests.support.models.fresh_process import run_code
+from tests.support.models.fresh_process import run_in_fork
 
 pytestmark = pytest.mark.slow
 
@@ -23,7 +23,7 @@ deferred = [name for name, each in classes.items() if type(each).__name__ == "De
 
 
 def test_importing_builds_no_class_and_using_one_builds_only_what_it_needs() -> None:
-    printed = run_code(
+    printed = run_in_fork(
         DEFERRED_CLASSES
         + """
 assert len(deferred) > 150 and len(deferred) == len(classes), set(classes) - set(deferred)
@@ -35,7 +35,7 @@ print(sorted(name for name in deferred if type(classes[name]).__name__ != "Defer
 
 
 def test_a_class_is_complete_whichever_attribute_is_read_first() -> None:
-    run_code(
+    run_in_fork(
         DEFERRED_CLASSES
         + """
 import copy, inspect, pickle
@@ -81,7 +81,7 @@ with ThreadPoolExecutor(8) as pool:
     print(len(set(pool.map(use, range(8)))))
 """
     for _ in range(3):
-        assert run_code(DEFERRED_CLASSES + code) == "1"
+        assert run_in_fork(DEFERRED_CLASSES + code) == "1"
 
 
 class Note(BaseModel):
@@ -110,12 +110,12 @@ def test_an_instance_can_be_unpickled_in_a_process_that_has_not_used_its_class()
     value = v1.SessionNotification(session_id="s", update=v1.SessionUpdatePlan(entries=[]))
     for protocol in range(pickle.HIGHEST_PROTOCOL + 1):
         pickled = pickle.dumps(value, protocol)
-        printed = run_code(f"import pickle; print(pickle.loads({pickled!r}).model_dump_json())")
+        printed = run_in_fork(f"import pickle; print(pickle.loads({pickled!r}).model_dump_json())")
         assert printed == value.model_dump_json()
 
 
 def test_a_class_has_its_own_constructor_even_if_its_base_was_used_first() -> None:
-    run_code(
+    run_in_fork(
         DEFERRED_CLASSES
         + """
 models.ToolCall(tool_call_id="1", title="t")

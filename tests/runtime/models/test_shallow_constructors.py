@@ -15,7 +15,7 @@ from acp_bindings.v1 import (
     SessionUpdatePlan,
 )
 from acp_runtime.jsonrpc.encoding import dump
-from tests.support.models.fresh_process import run_code
+from tests.support.models.fresh_process import run_in_fork
 
 LINE = '{"sessionId":"s","update":{"entries":[],"sessionUpdate":"plan","new":1},"_meta":{"a":1},"other":2}'
 
@@ -27,7 +27,7 @@ text = models.ContentBlockText(text="x")
 models.SessionNotification(session_id="s", update=models.SessionUpdateAgentMessageChunk(content=text)).model_dump_json()
 print(models.__dict__["ToolCall"].__class__.__name__, models.SessionNotification.__pydantic_complete__)
 """
-    assert run_code(code).split() == ["DeferredMeta", "False"]
+    assert run_in_fork(code).split() == ["DeferredMeta", "False"]
 
 
 def test_a_built_model_dumps_the_unknown_keys_of_a_parsed_one_inside_it() -> None:
@@ -45,7 +45,10 @@ def main():
     print(message.params.model_dump_json())
 main()
 """
-    assert run_code(code).split() == ['{"sessionId":"t","update":{"entries":[],"sessionUpdate":"plan","new":1}}', LINE]
+    assert run_in_fork(code).split() == [
+        '{"sessionId":"t","update":{"entries":[],"sessionUpdate":"plan","new":1}}',
+        LINE,
+    ]
 
 
 def test_built_and_parsed_models_are_equal_whichever_came_first() -> None:
@@ -98,7 +101,7 @@ from pydantic import BaseModel, TypeAdapter
 from pydantic_core import to_json
 from acp_bindings.v1 import models as m
 from acp_runtime.jsonrpc.encoding import dump
-from tests.support.models.fresh_process import run_code
+from tests.support.models.fresh_process import run_in_fork
 
 class Holder(BaseModel):
     held: Any
@@ -118,4 +121,4 @@ parsed = m.RequestPermissionRequest.model_validate_json('{"sessionId":"s","toolC
 assert not m.ToolCallUpdate.__pydantic_complete__
 assert to_json([parsed.tool_call]) == b'[{"toolCallId":"t"}]'
 """
-    run_code(code)
+    run_in_fork(code)

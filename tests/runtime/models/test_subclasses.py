@@ -16,13 +16,13 @@ from pydantic import (
 
 from acp_bindings import v1
 from acp_runtime.models.model import Model, OpenModel
-from tests.support.models.fresh_process import run_code
+from tests.support.models.fresh_process import run_in_fork
 
 T = TypeVar("T")
 
 
 def test_a_subclass_can_be_in_a_module_without_the_future_import() -> None:
-    run_code(
+    run_in_fork(
         """
 from tests.support.models.without_future import Link, Prompt
 link = Link(name=" n ", uri="u", inner=[Link(name="m", uri="u")])
@@ -178,7 +178,7 @@ def test_create_model_makes_a_subclass() -> None:
 
 
 def test_a_subclass_can_have_a_metaclass_derived_from_that_of_models() -> None:
-    printed = run_code(
+    printed = run_in_fork(
         """
 from acp_bindings.v1 import ContentBlockText
 from acp_bindings.v1 import models
@@ -234,4 +234,4 @@ for text in sorted({text for pair in printed for text in pair}):
     start = '{"content":{"text":"x","type":"text"},"sessionUpdate":'
     expected = [f'{start}"{kind}_message_chunk","volume":11}}' for kind in ("agent", "user")]
     for _ in range(3):
-        assert run_code(code).splitlines() == expected
+        assert run_in_fork(code).splitlines() == expected

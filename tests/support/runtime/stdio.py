@@ -28,5 +28,4 @@ def hear(stream: IO[bytes] | None) -> Any:
 
 
 def close(process: Forked) -> tuple[bytes, bytes]:
-    out, err = process.communicate(timeout=100)
-    return out, err
+    return process.communicate(timeout=100)
