@@ -69,7 +69,19 @@ class Field:
 
     @property
     def annotation(self) -> str:
-        return f"Annotated[{', '.join((self.hint, *self.markers))}]" if self.markers else self.hint
+        markers = [self._marker(each) for each in self.markers]
+        return f"Annotated[{', '.join((self.hint, *markers))}]" if markers else self.hint
+
+    @property
+    def assigned(self) -> str | None:
+        """What the class assigns to the attribute; None if nothing."""
+        if self.default is None or self.tag is not None:
+            return self.default
+        return f"absent({self.default.removeprefix('None')})"
+
+    def _marker(self, name: str) -> str:
+        """Return a marker by its name in this class: a required list falls back to an empty one."""
+        return name.replace("DefaultOn", "EmptyOn") if self.required else name
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ def _with_source(schema: Schema, model: Model, field: Field) -> Field:
         return field
     source = _source(schema, field, field.default_json, f"{model.pointer}/properties/{field.wire}/default")
     if isinstance(field.default_json, (dict, list)):
-        source = f"Field(default_factory=lambda: {source})"
+        source = f"default_factory=lambda: {source}"
     return replace(field, default=source)
 
 

@@ -84,7 +84,7 @@ def presence(field: Field) -> str:
         return "required"
     try:
         default = ast.literal_eval(field.default or "None")
-    except ValueError:
+    except (SyntaxError, ValueError):
         return "optional"
     return "optional" if default is None else f"default `{json.dumps(default)}`"
 

@@ -5,9 +5,12 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal, TypeAlias
 
+from acp_runtime.models.absent import absent
 from acp_runtime.models.markers import (
     DefaultOnError,
     DefaultOnNull,
+    EmptyOnError,
+    EmptyOnNull,
     NotNull,
     OtherThan,
     SkipInvalidItems,
@@ -25,8 +28,6 @@ from acp_runtime.models.scalars import (
 )
 from acp_runtime.models.unions import ByTag, FirstMatch
 from pydantic import Field
-
-__lazy_fields__ = True
 
 RequestId: TypeAlias = Int64 | str | None
 """JSON RPC Request Id
@@ -62,7 +63,7 @@ class WriteTextFileRequest(Model):
     content: str
     """The text content to write to the file."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 SessionId: TypeAlias = str
@@ -87,13 +88,13 @@ class ReadTextFileRequest(Model):
     path: str
     """Absolute path to the file to read."""
 
-    line: Uint32 | None = None
+    line: Uint32 | None = absent()
     """Line number to start reading from (1-based)."""
 
-    limit: Uint32 | None = None
+    limit: Uint32 | None = absent()
     """Maximum number of lines to read."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class RequestPermissionRequest(Model):
@@ -113,7 +114,7 @@ class RequestPermissionRequest(Model):
     options: list[PermissionOption]
     """Available permission options for the user to choose from."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class ToolCallUpdate(Model):
@@ -128,35 +129,35 @@ class ToolCallUpdate(Model):
     tool_call_id: ToolCallId
     """The ID of the tool call being updated."""
 
-    kind: Annotated[ToolKind | None, DefaultOnError] = None
+    kind: Annotated[ToolKind | None, DefaultOnError] = absent()
     """Update the tool kind."""
 
-    status: Annotated[ToolCallStatus | None, DefaultOnError] = None
+    status: Annotated[ToolCallStatus | None, DefaultOnError] = absent()
     """Update the execution status."""
 
-    title: Annotated[str | None, DefaultOnError] = None
+    title: Annotated[str | None, DefaultOnError] = absent()
     """Update the human-readable title."""
 
-    name: Annotated[str | None, DefaultOnError] = None
+    name: Annotated[str | None, DefaultOnError] = absent()
     """Update the programmatic name of the tool being invoked.
 
     This field is optional. Omitting it or sending `null` both mean that
     the existing name is left unchanged.
     """
 
-    content: Annotated[list[ToolCallContent] | None, SkipInvalidItems, DefaultOnError] = None
+    content: Annotated[list[ToolCallContent] | None, SkipInvalidItems, DefaultOnError] = absent()
     """Replace the content collection."""
 
-    locations: Annotated[list[ToolCallLocation] | None, SkipInvalidItems, DefaultOnError] = None
+    locations: Annotated[list[ToolCallLocation] | None, SkipInvalidItems, DefaultOnError] = absent()
     """Replace the locations collection."""
 
-    raw_input: Annotated[Any, DefaultOnError] = None
+    raw_input: Annotated[Any, DefaultOnError] = absent()
     """Update the raw input."""
 
-    raw_output: Annotated[Any, DefaultOnError] = None
+    raw_output: Annotated[Any, DefaultOnError] = absent()
     """Update the raw output."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 ToolCallId: TypeAlias = str
@@ -219,7 +220,7 @@ class Content(Model):
     content: ContentBlock
     """The actual content block."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class ToolCallContentContent(Content):
@@ -237,13 +238,13 @@ class Diff(Model):
     path: str
     """The absolute file path being modified."""
 
-    old_text: Annotated[str | None, DefaultOnError] = None
+    old_text: Annotated[str | None, DefaultOnError] = absent()
     """The original content (omitted or `null` for new files)."""
 
     new_text: str
     """The new content after modification."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class ToolCallContentDiff(Diff):
@@ -263,7 +264,7 @@ class Terminal(Model):
     terminal_id: TerminalId
     """Identifier of the terminal instance to embed in the content stream."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class ToolCallContentTerminal(Terminal):
@@ -285,13 +286,13 @@ See protocol docs: [Content](https://agentclientprotocol.com/protocol/v1/tool-ca
 class TextContent(Model):
     """Text provided to or from an LLM."""
 
-    annotations: Annotated[Annotations | None, DefaultOnError] = None
+    annotations: Annotated[Annotations | None, DefaultOnError] = absent()
     """Optional annotations that help clients decide how to display or route this content."""
 
     text: str
     """Text payload carried by this content block."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class ContentBlockText(TextContent):
@@ -307,7 +308,7 @@ class ContentBlockText(TextContent):
 class ImageContent(Model):
     """An image provided to or from an LLM."""
 
-    annotations: Annotated[Annotations | None, DefaultOnError] = None
+    annotations: Annotated[Annotations | None, DefaultOnError] = absent()
     """Optional annotations that help clients decide how to display or route this content."""
 
     data: str
@@ -316,10 +317,10 @@ class ImageContent(Model):
     mime_type: str
     """MIME type describing the encoded media payload."""
 
-    uri: Annotated[str | None, DefaultOnError] = None
+    uri: Annotated[str | None, DefaultOnError] = absent()
     """URI associated with this resource or media payload."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class ContentBlockImage(ImageContent):
@@ -334,7 +335,7 @@ class ContentBlockImage(ImageContent):
 class AudioContent(Model):
     """Audio provided to or from an LLM."""
 
-    annotations: Annotated[Annotations | None, DefaultOnError] = None
+    annotations: Annotated[Annotations | None, DefaultOnError] = absent()
     """Optional annotations that help clients decide how to display or route this content."""
 
     data: str
@@ -343,7 +344,7 @@ class AudioContent(Model):
     mime_type: str
     """MIME type describing the encoded media payload."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class ContentBlockAudio(AudioContent):
@@ -358,28 +359,28 @@ class ContentBlockAudio(AudioContent):
 class ResourceLink(Model):
     """A resource that the server is capable of reading, included in a prompt or tool call result."""
 
-    annotations: Annotated[Annotations | None, DefaultOnError] = None
+    annotations: Annotated[Annotations | None, DefaultOnError] = absent()
     """Optional annotations that help clients decide how to display or route this content."""
 
-    description: Annotated[str | None, DefaultOnError] = None
+    description: Annotated[str | None, DefaultOnError] = absent()
     """Optional human-readable details shown with this protocol object."""
 
-    mime_type: Annotated[str | None, DefaultOnError] = None
+    mime_type: Annotated[str | None, DefaultOnError] = absent()
     """MIME type describing the encoded media payload."""
 
     name: str
     """Human-readable name shown for this protocol object."""
 
-    size: Annotated[Int64 | None, DefaultOnError] = None
+    size: Annotated[Int64 | None, DefaultOnError] = absent()
     """Optional size of the linked resource in bytes, if known."""
 
-    title: Annotated[str | None, DefaultOnError] = None
+    title: Annotated[str | None, DefaultOnError] = absent()
     """Optional display title for end-user UI."""
 
     uri: str
     """URI associated with this resource or media payload."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class ContentBlockResourceLink(ResourceLink):
@@ -394,13 +395,13 @@ class ContentBlockResourceLink(ResourceLink):
 class EmbeddedResource(Model):
     """The contents of a resource, embedded into a prompt or tool call result."""
 
-    annotations: Annotated[Annotations | None, DefaultOnError] = None
+    annotations: Annotated[Annotations | None, DefaultOnError] = absent()
     """Optional annotations that help clients decide how to display or route this content."""
 
     resource: EmbeddedResourceResource
     """Embedded resource payload, either text or binary data."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class ContentBlockResource(EmbeddedResource):
@@ -439,16 +440,16 @@ See protocol docs: [Content](https://agentclientprotocol.com/protocol/v1/content
 class Annotations(Model):
     """Optional annotations for the client. The client can use annotations to inform how objects are used or displayed"""
 
-    audience: Annotated[list[Role] | None, SkipInvalidItems, DefaultOnError] = None
+    audience: Annotated[list[Role] | None, SkipInvalidItems, DefaultOnError] = absent()
     """Intended recipients for this content, such as the user or assistant."""
 
-    last_modified: Annotated[str | None, DefaultOnError] = None
+    last_modified: Annotated[str | None, DefaultOnError] = absent()
     """Timestamp indicating when the underlying resource was last modified."""
 
-    priority: Annotated[Double | None, DefaultOnError] = None
+    priority: Annotated[Double | None, DefaultOnError] = absent()
     """Relative importance of this content when clients choose what to surface."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 Role: TypeAlias = Literal["assistant", "user"]
@@ -463,7 +464,7 @@ Role: TypeAlias = Literal["assistant", "user"]
 class TextResourceContents(Model):
     """Text-based resource contents."""
 
-    mime_type: Annotated[str | None, DefaultOnError] = None
+    mime_type: Annotated[str | None, DefaultOnError] = absent()
     """MIME type describing the encoded media payload."""
 
     text: str
@@ -472,7 +473,7 @@ class TextResourceContents(Model):
     uri: str
     """URI associated with this resource or media payload."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class BlobResourceContents(Model):
@@ -481,13 +482,13 @@ class BlobResourceContents(Model):
     blob: str
     """Base64-encoded bytes for a binary resource payload."""
 
-    mime_type: Annotated[str | None, DefaultOnError] = None
+    mime_type: Annotated[str | None, DefaultOnError] = absent()
     """MIME type describing the encoded media payload."""
 
     uri: str
     """URI associated with this resource or media payload."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 EmbeddedResourceResource: TypeAlias = Annotated[
@@ -517,10 +518,10 @@ class ToolCallLocation(Model):
     path: str
     """The absolute file path being accessed or modified."""
 
-    line: Annotated[Uint32 | None, DefaultOnError] = None
+    line: Annotated[Uint32 | None, DefaultOnError] = absent()
     """Optional 1-based line number within the file."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class PermissionOption(Model):
@@ -535,7 +536,7 @@ class PermissionOption(Model):
     kind: PermissionOptionKind
     """Hint about the nature of this permission option."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 PermissionOptionId: TypeAlias = str
@@ -568,16 +569,16 @@ class CreateTerminalRequest(Model):
     command: str
     """The command to execute."""
 
-    args: Annotated[list[str], DefaultOnNull] = []
+    args: Annotated[list[str], DefaultOnNull] = absent([])
     """Array of command arguments."""
 
-    env: Annotated[list[EnvVariable], DefaultOnNull] = []
+    env: Annotated[list[EnvVariable], DefaultOnNull] = absent([])
     """Environment variables for the command."""
 
-    cwd: str | None = None
+    cwd: str | None = absent()
     """Working directory for the command. Must be an absolute path."""
 
-    output_byte_limit: Uint64 | None = None
+    output_byte_limit: Uint64 | None = absent()
     """Maximum number of output bytes to retain.
 
     When the limit is exceeded, the Client truncates from the beginning of the output
@@ -588,7 +589,7 @@ class CreateTerminalRequest(Model):
     specified limit.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class EnvVariable(Model):
@@ -600,7 +601,7 @@ class EnvVariable(Model):
     value: str
     """The value to set for the environment variable."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class TerminalOutputRequest(Model):
@@ -612,7 +613,7 @@ class TerminalOutputRequest(Model):
     terminal_id: TerminalId
     """The ID of the terminal to get output from."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class ReleaseTerminalRequest(Model):
@@ -624,7 +625,7 @@ class ReleaseTerminalRequest(Model):
     terminal_id: TerminalId
     """The ID of the terminal to release."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class WaitForTerminalExitRequest(Model):
@@ -636,7 +637,7 @@ class WaitForTerminalExitRequest(Model):
     terminal_id: TerminalId
     """The ID of the terminal to wait for."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class KillTerminalRequest(Model):
@@ -648,7 +649,7 @@ class KillTerminalRequest(Model):
     terminal_id: TerminalId
     """The ID of the terminal to kill."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class ElicitationSessionScope(Model):
@@ -662,7 +663,7 @@ class ElicitationSessionScope(Model):
     session_id: SessionId
     """The session this elicitation is tied to."""
 
-    tool_call_id: Annotated[ToolCallId | None, DefaultOnError] = None
+    tool_call_id: Annotated[ToolCallId | None, DefaultOnError] = absent()
     """Optional tool call within the session.
 
     Optional. Omitted and `null` are equivalent and mean the elicitation is scoped to the
@@ -708,7 +709,7 @@ class CreateElicitationRequestFormSession(ElicitationFormModeSession):
     message: str
     """A human-readable message describing what input is needed."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class CreateElicitationRequestFormRequest(ElicitationFormModeRequest):
@@ -718,7 +719,7 @@ class CreateElicitationRequestFormRequest(ElicitationFormModeRequest):
     message: str
     """A human-readable message describing what input is needed."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 CreateElicitationRequestForm: TypeAlias = Annotated[
@@ -762,7 +763,7 @@ class CreateElicitationRequestUrlSession(ElicitationUrlModeSession):
     message: str
     """A human-readable message describing what input is needed."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class CreateElicitationRequestUrlRequest(ElicitationUrlModeRequest):
@@ -772,7 +773,7 @@ class CreateElicitationRequestUrlRequest(ElicitationUrlModeRequest):
     message: str
     """A human-readable message describing what input is needed."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 CreateElicitationRequestUrl: TypeAlias = Annotated[
@@ -795,7 +796,7 @@ class CreateElicitationRequestOtherSession(ElicitationSessionScope, OpenModel):
     message: str
     """A human-readable message describing what input is needed."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class CreateElicitationRequestOtherRequest(ElicitationRequestScope, OpenModel):
@@ -814,7 +815,7 @@ class CreateElicitationRequestOtherRequest(ElicitationRequestScope, OpenModel):
     message: str
     """A human-readable message describing what input is needed."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 CreateElicitationRequestOther: TypeAlias = Annotated[
@@ -851,31 +852,31 @@ class ElicitationSchema(Model):
     as required by the elicitation specification.
     """
 
-    type: Annotated[ElicitationSchemaType, DefaultOnError] = "object"
+    type: Annotated[ElicitationSchemaType, DefaultOnError] = absent("object")
     """Type discriminator. Always `"object"`."""
 
-    title: Annotated[str | None, DefaultOnError] = None
+    title: Annotated[str | None, DefaultOnError] = absent()
     """Optional title for the schema.
 
     Optional. Omitted and `null` are equivalent and mean no title is provided.
     """
 
-    properties: dict[str, ElicitationPropertySchema] = Field(default_factory=lambda: {})
+    properties: dict[str, ElicitationPropertySchema] = absent(default_factory=lambda: {})
     """Property definitions (must be primitive types)."""
 
-    required: list[str] | None = None
+    required: list[str] | None = absent()
     """List of required property names.
 
     Optional. Omitted and `null` are equivalent and mean no property names are required.
     """
 
-    description: Annotated[str | None, DefaultOnError] = None
+    description: Annotated[str | None, DefaultOnError] = absent()
     """Optional description of what this schema represents.
 
     Optional. Omitted and `null` are equivalent and mean no schema description is provided.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 ElicitationSchemaType: TypeAlias = Literal["object"]
@@ -892,61 +893,61 @@ class StringPropertySchema(Model):
     with `"type": "string"`.
     """
 
-    title: Annotated[str | None, DefaultOnError] = None
+    title: Annotated[str | None, DefaultOnError] = absent()
     """Optional title for the property.
 
     Optional. Omitted and `null` are equivalent and mean no title is provided.
     """
 
-    description: Annotated[str | None, DefaultOnError] = None
+    description: Annotated[str | None, DefaultOnError] = absent()
     """Human-readable description.
 
     Optional. Omitted and `null` are equivalent and mean no description is provided.
     """
 
-    min_length: Uint32 | None = None
+    min_length: Uint32 | None = absent()
     """Minimum string length.
 
     Optional. Omitted and `null` are equivalent and mean there is no minimum length constraint.
     """
 
-    max_length: Uint32 | None = None
+    max_length: Uint32 | None = absent()
     """Maximum string length.
 
     Optional. Omitted and `null` are equivalent and mean there is no maximum length constraint.
     """
 
-    pattern: str | None = None
+    pattern: str | None = absent()
     """Pattern the string must match.
 
     Optional. Omitted and `null` are equivalent and mean there is no pattern constraint.
     """
 
-    format: StringFormat | None = None
+    format: StringFormat | None = absent()
     """String format.
 
     Optional. Omitted and `null` are equivalent and mean there is no format constraint.
     """
 
-    default: Annotated[str | None, DefaultOnError] = None
+    default: Annotated[str | None, DefaultOnError] = absent()
     """Default value.
 
     Optional. Omitted and `null` are equivalent and mean no default value is provided.
     """
 
-    enum: list[str] | None = None
+    enum: list[str] | None = absent()
     """Enum values for untitled single-select enums.
     Optional. Omitted and `null` are equivalent and mean no untitled single-select choices are
     declared by `enum`.
     """
 
-    one_of: list[EnumOption] | None = None
+    one_of: list[EnumOption] | None = absent()
     """Titled enum options for titled single-select enums.
     Optional. Omitted and `null` are equivalent and mean no titled single-select choices are
     declared by `oneOf`.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class ElicitationPropertySchemaString(StringPropertySchema):
@@ -958,37 +959,37 @@ class ElicitationPropertySchemaString(StringPropertySchema):
 class NumberPropertySchema(Model):
     """Schema for number (floating-point) properties in an elicitation form."""
 
-    title: Annotated[str | None, DefaultOnError] = None
+    title: Annotated[str | None, DefaultOnError] = absent()
     """Optional title for the property.
 
     Optional. Omitted and `null` are equivalent and mean no title is provided.
     """
 
-    description: Annotated[str | None, DefaultOnError] = None
+    description: Annotated[str | None, DefaultOnError] = absent()
     """Human-readable description.
 
     Optional. Omitted and `null` are equivalent and mean no description is provided.
     """
 
-    minimum: Double | None = None
+    minimum: Double | None = absent()
     """Minimum value (inclusive).
 
     Optional. Omitted and `null` are equivalent and mean there is no inclusive lower bound.
     """
 
-    maximum: Double | None = None
+    maximum: Double | None = absent()
     """Maximum value (inclusive).
 
     Optional. Omitted and `null` are equivalent and mean there is no inclusive upper bound.
     """
 
-    default: Annotated[Double | None, DefaultOnError] = None
+    default: Annotated[Double | None, DefaultOnError] = absent()
     """Default value.
 
     Optional. Omitted and `null` are equivalent and mean no default value is provided.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class ElicitationPropertySchemaNumber(NumberPropertySchema):
@@ -1000,37 +1001,37 @@ class ElicitationPropertySchemaNumber(NumberPropertySchema):
 class IntegerPropertySchema(Model):
     """Schema for integer properties in an elicitation form."""
 
-    title: Annotated[str | None, DefaultOnError] = None
+    title: Annotated[str | None, DefaultOnError] = absent()
     """Optional title for the property.
 
     Optional. Omitted and `null` are equivalent and mean no title is provided.
     """
 
-    description: Annotated[str | None, DefaultOnError] = None
+    description: Annotated[str | None, DefaultOnError] = absent()
     """Human-readable description.
 
     Optional. Omitted and `null` are equivalent and mean no description is provided.
     """
 
-    minimum: Int64 | None = None
+    minimum: Int64 | None = absent()
     """Minimum value (inclusive).
 
     Optional. Omitted and `null` are equivalent and mean there is no inclusive lower bound.
     """
 
-    maximum: Int64 | None = None
+    maximum: Int64 | None = absent()
     """Maximum value (inclusive).
 
     Optional. Omitted and `null` are equivalent and mean there is no inclusive upper bound.
     """
 
-    default: Annotated[Int64 | None, DefaultOnError] = None
+    default: Annotated[Int64 | None, DefaultOnError] = absent()
     """Default value.
 
     Optional. Omitted and `null` are equivalent and mean no default value is provided.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class ElicitationPropertySchemaInteger(IntegerPropertySchema):
@@ -1042,25 +1043,25 @@ class ElicitationPropertySchemaInteger(IntegerPropertySchema):
 class BooleanPropertySchema(Model):
     """Schema for boolean properties in an elicitation form."""
 
-    title: Annotated[str | None, DefaultOnError] = None
+    title: Annotated[str | None, DefaultOnError] = absent()
     """Optional title for the property.
 
     Optional. Omitted and `null` are equivalent and mean no title is provided.
     """
 
-    description: Annotated[str | None, DefaultOnError] = None
+    description: Annotated[str | None, DefaultOnError] = absent()
     """Human-readable description.
 
     Optional. Omitted and `null` are equivalent and mean no description is provided.
     """
 
-    default: Annotated[bool | None, DefaultOnError] = None
+    default: Annotated[bool | None, DefaultOnError] = absent()
     """Default value.
 
     Optional. Omitted and `null` are equivalent and mean no default value is provided.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class ElicitationPropertySchemaBoolean(BooleanPropertySchema):
@@ -1072,25 +1073,25 @@ class ElicitationPropertySchemaBoolean(BooleanPropertySchema):
 class MultiSelectPropertySchema(Model):
     """Schema for multi-select (array) properties in an elicitation form."""
 
-    title: Annotated[str | None, DefaultOnError] = None
+    title: Annotated[str | None, DefaultOnError] = absent()
     """Optional title for the property.
 
     Optional. Omitted and `null` are equivalent and mean no title is provided.
     """
 
-    description: Annotated[str | None, DefaultOnError] = None
+    description: Annotated[str | None, DefaultOnError] = absent()
     """Human-readable description.
 
     Optional. Omitted and `null` are equivalent and mean no description is provided.
     """
 
-    min_items: Uint64 | None = None
+    min_items: Uint64 | None = absent()
     """Minimum number of items to select.
 
     Optional. Omitted and `null` are equivalent and mean there is no minimum selection count.
     """
 
-    max_items: Uint64 | None = None
+    max_items: Uint64 | None = absent()
     """Maximum number of items to select.
 
     Optional. Omitted and `null` are equivalent and mean there is no maximum selection count.
@@ -1099,13 +1100,13 @@ class MultiSelectPropertySchema(Model):
     items: MultiSelectItems
     """The items definition describing allowed values."""
 
-    default: Annotated[list[str] | None, SkipInvalidItems, DefaultOnError] = None
+    default: Annotated[list[str] | None, SkipInvalidItems, DefaultOnError] = absent()
     """Default selected values.
 
     Optional. Omitted and `null` are equivalent and mean no default selections are provided.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class ElicitationPropertySchemaArray(MultiSelectPropertySchema):
@@ -1174,13 +1175,13 @@ class EnumOption(Model):
     title: str
     """Human-readable title for this option."""
 
-    description: Annotated[str | None, DefaultOnError] = None
+    description: Annotated[str | None, DefaultOnError] = absent()
     """Human-readable description.
 
     Optional. Omitted and `null` are equivalent and mean no description is provided.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class StringMultiSelectItems(Model):
@@ -1189,7 +1190,7 @@ class StringMultiSelectItems(Model):
     enum: list[str]
     """Allowed enum values."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class MultiSelectItemsString(StringMultiSelectItems):
@@ -1216,7 +1217,7 @@ class TitledMultiSelectItems(Model):
     any_of: list[EnumOption]
     """Titled enum options."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 MultiSelectItems: TypeAlias = Annotated[
@@ -1258,7 +1259,7 @@ class InitializeResponse(Model):
     The client should disconnect, if it doesn't support this version.
     """
 
-    agent_capabilities: Annotated[AgentCapabilities, DefaultOnError] = Field(
+    agent_capabilities: Annotated[AgentCapabilities, DefaultOnError] = absent(
         default_factory=lambda: AgentCapabilities(
             load_session=False,
             prompt_capabilities=PromptCapabilities(
@@ -1271,18 +1272,18 @@ class InitializeResponse(Model):
     )
     """Capabilities supported by the agent."""
 
-    auth_methods: Annotated[list[AuthMethod], SkipInvalidItems, DefaultOnError] = Field(
+    auth_methods: Annotated[list[AuthMethod], SkipInvalidItems, DefaultOnError] = absent(
         default_factory=lambda: []
     )
     """Authentication methods supported by the agent."""
 
-    agent_info: Annotated[Implementation | None, DefaultOnError] = None
+    agent_info: Annotated[Implementation | None, DefaultOnError] = absent()
     """Information about the Agent name and version sent to the Client.
 
     Note: in future versions of the protocol, this will be required.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 ProtocolVersion: TypeAlias = Annotated[Uint16, Integer(0, 65535)]
@@ -1302,30 +1303,30 @@ class AgentCapabilities(Model):
     See protocol docs: [Agent Capabilities](https://agentclientprotocol.com/protocol/v1/initialization#agent-capabilities)
     """
 
-    load_session: Annotated[bool, DefaultOnError] = False
+    load_session: Annotated[bool, DefaultOnError] = absent(False)
     """Whether the agent supports `session/load`."""
 
-    prompt_capabilities: Annotated[PromptCapabilities, DefaultOnError] = Field(
+    prompt_capabilities: Annotated[PromptCapabilities, DefaultOnError] = absent(
         default_factory=lambda: PromptCapabilities(image=False, audio=False, embedded_context=False)
     )
     """Prompt capabilities supported by the agent."""
 
-    mcp_capabilities: Annotated[McpCapabilities, DefaultOnError] = Field(
+    mcp_capabilities: Annotated[McpCapabilities, DefaultOnError] = absent(
         default_factory=lambda: McpCapabilities(http=False, sse=False)
     )
     """MCP capabilities supported by the agent."""
 
-    session_capabilities: Annotated[SessionCapabilities, DefaultOnError] = Field(
+    session_capabilities: Annotated[SessionCapabilities, DefaultOnError] = absent(
         default_factory=lambda: SessionCapabilities()
     )
     """Session lifecycle and prompt capabilities advertised by the agent."""
 
-    auth: Annotated[AgentAuthCapabilities, DefaultOnError] = Field(
+    auth: Annotated[AgentAuthCapabilities, DefaultOnError] = absent(
         default_factory=lambda: AgentAuthCapabilities()
     )
     """Authentication-related capabilities supported by the agent."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class PromptCapabilities(Model):
@@ -1343,32 +1344,32 @@ class PromptCapabilities(Model):
     See protocol docs: [Prompt Capabilities](https://agentclientprotocol.com/protocol/v1/initialization#prompt-capabilities)
     """
 
-    image: Annotated[bool, DefaultOnError] = False
+    image: Annotated[bool, DefaultOnError] = absent(False)
     """Agent supports `image` content blocks."""
 
-    audio: Annotated[bool, DefaultOnError] = False
+    audio: Annotated[bool, DefaultOnError] = absent(False)
     """Agent supports `audio` content blocks."""
 
-    embedded_context: Annotated[bool, DefaultOnError] = False
+    embedded_context: Annotated[bool, DefaultOnError] = absent(False)
     """Agent supports embedded context in `session/prompt` requests.
 
     When enabled, the Client is allowed to include `resource` content blocks
     in prompt requests for pieces of context that are referenced in the message.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class McpCapabilities(Model):
     """MCP capabilities supported by the agent"""
 
-    http: Annotated[bool, DefaultOnError] = False
+    http: Annotated[bool, DefaultOnError] = absent(False)
     """Agent supports `http` MCP servers."""
 
-    sse: Annotated[bool, DefaultOnError] = False
+    sse: Annotated[bool, DefaultOnError] = absent(False)
     """Agent supports `sse` MCP servers."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class SessionCapabilities(Model):
@@ -1383,14 +1384,14 @@ class SessionCapabilities(Model):
     See protocol docs: [Session Capabilities](https://agentclientprotocol.com/protocol/v1/initialization#session-capabilities)
     """
 
-    list: Annotated[SessionListCapabilities | None, DefaultOnError] = None
+    list: Annotated[SessionListCapabilities | None, DefaultOnError] = absent()
     """Whether the agent supports `session/list`.
 
     Optional. Omitted or `null` both mean the agent does not advertise support.
     Supplying `{}` means the agent supports listing sessions.
     """
 
-    delete: Annotated[SessionDeleteCapabilities | None, DefaultOnError] = None
+    delete: Annotated[SessionDeleteCapabilities | None, DefaultOnError] = absent()
     """Whether the agent supports `session/delete`.
 
     Optional. Omitted or `null` both mean the agent does not advertise support.
@@ -1399,7 +1400,7 @@ class SessionCapabilities(Model):
 
     additional_directories: Annotated[
         SessionAdditionalDirectoriesCapabilities | None, DefaultOnError
-    ] = None
+    ] = absent()
     """Whether the agent supports `additionalDirectories` on supported session lifecycle requests.
 
     Optional. Omitted or `null` both mean the agent does not advertise support.
@@ -1411,21 +1412,21 @@ class SessionCapabilities(Model):
     additional-root list associated with a listed session.
     """
 
-    resume: Annotated[SessionResumeCapabilities | None, DefaultOnError] = None
+    resume: Annotated[SessionResumeCapabilities | None, DefaultOnError] = absent()
     """Whether the agent supports `session/resume`.
 
     Optional. Omitted or `null` both mean the agent does not advertise support.
     Supplying `{}` means the agent supports resuming sessions.
     """
 
-    close: Annotated[SessionCloseCapabilities | None, DefaultOnError] = None
+    close: Annotated[SessionCloseCapabilities | None, DefaultOnError] = absent()
     """Whether the agent supports `session/close`.
 
     Optional. Omitted or `null` both mean the agent does not advertise support.
     Supplying `{}` means the agent supports closing sessions.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class SessionListCapabilities(Model):
@@ -1434,7 +1435,7 @@ class SessionListCapabilities(Model):
     Supplying `{}` means the agent supports listing sessions.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class SessionDeleteCapabilities(Model):
@@ -1443,7 +1444,7 @@ class SessionDeleteCapabilities(Model):
     Supplying `{}` means the agent supports deleting sessions from `session/list`.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class SessionAdditionalDirectoriesCapabilities(Model):
@@ -1455,7 +1456,7 @@ class SessionAdditionalDirectoriesCapabilities(Model):
     complete ordered additional-root list associated with a listed session.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class SessionResumeCapabilities(Model):
@@ -1464,7 +1465,7 @@ class SessionResumeCapabilities(Model):
     Supplying `{}` means the agent supports resuming sessions.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class SessionCloseCapabilities(Model):
@@ -1473,20 +1474,20 @@ class SessionCloseCapabilities(Model):
     Supplying `{}` means the agent supports closing sessions.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class AgentAuthCapabilities(Model):
     """Authentication-related capabilities supported by the agent."""
 
-    logout: Annotated[LogoutCapabilities | None, DefaultOnError] = None
+    logout: Annotated[LogoutCapabilities | None, DefaultOnError] = absent()
     """Whether the agent supports the logout method.
 
     Optional. Omitted or `null` both mean the agent does not advertise support.
     Supplying `{}` means the agent supports the logout method.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class LogoutCapabilities(Model):
@@ -1495,7 +1496,7 @@ class LogoutCapabilities(Model):
     Supplying `{}` means the agent supports the logout method.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class AuthMethodTerminal(Model):
@@ -1514,18 +1515,18 @@ class AuthMethodTerminal(Model):
     name: str
     """Human-readable name of the authentication method."""
 
-    description: Annotated[str | None, DefaultOnError] = None
+    description: Annotated[str | None, DefaultOnError] = absent()
     """Optional human-readable description of this authentication method."""
 
-    args: Annotated[list[str], DefaultOnNull] = []
+    args: Annotated[list[str], DefaultOnNull] = absent([])
     """Additional arguments to append to the configured agent invocation for terminal auth."""
 
-    env: Annotated[dict[str, str], DefaultOnNull] = {}
+    env: Annotated[dict[str, str], DefaultOnNull] = absent({})
     """Additional environment variables to set on the configured agent invocation for terminal auth.
     These values override same-named variables in the base launch configuration.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
     type: Literal["terminal"] = tag("terminal")
 
 
@@ -1541,10 +1542,10 @@ class AuthMethodAgent(Model):
     name: str
     """Human-readable name of the authentication method."""
 
-    description: Annotated[str | None, DefaultOnError] = None
+    description: Annotated[str | None, DefaultOnError] = absent()
     """Optional human-readable description of this authentication method."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 AuthMethod: TypeAlias = Annotated[AuthMethodTerminal | AuthMethodAgent, ByTag("type")]
@@ -1574,7 +1575,7 @@ class Implementation(Model):
     name fallback if title isn't present.
     """
 
-    title: Annotated[str | None, DefaultOnError] = None
+    title: Annotated[str | None, DefaultOnError] = absent()
     """Intended for UI and end-user contexts and optimized to be human-readable
     and easily understood.
 
@@ -1586,19 +1587,19 @@ class Implementation(Model):
     for debugging or metrics purposes. (e.g. "1.0.0").
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class AuthenticateResponse(Model):
     """Response to the `authenticate` method."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class LogoutResponse(Model):
     """Response to the `logout` method."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class NewSessionResponse(Model):
@@ -1613,7 +1614,7 @@ class NewSessionResponse(Model):
     Used in all subsequent requests for this conversation.
     """
 
-    modes: Annotated[SessionModeState | None, DefaultOnError] = None
+    modes: Annotated[SessionModeState | None, DefaultOnError] = absent()
     """Initial mode state if supported by the Agent
 
     See protocol docs: [Session Modes](https://agentclientprotocol.com/protocol/v1/session-modes)
@@ -1621,10 +1622,10 @@ class NewSessionResponse(Model):
 
     config_options: Annotated[
         list[SessionConfigOption] | None, SkipInvalidItems, DefaultOnError
-    ] = None
+    ] = absent()
     """Initial session configuration options if supported by the Agent."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class SessionModeState(Model):
@@ -1633,10 +1634,10 @@ class SessionModeState(Model):
     current_mode_id: SessionModeId
     """The current mode the Agent is in."""
 
-    available_modes: Annotated[list[SessionMode], SkipInvalidItems, DefaultOnError]
+    available_modes: Annotated[list[SessionMode], SkipInvalidItems, EmptyOnError]
     """The set of modes that the Agent can operate in"""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 SessionModeId: TypeAlias = str
@@ -1655,10 +1656,10 @@ class SessionMode(Model):
     name: str
     """Human-readable name shown for this protocol object."""
 
-    description: Annotated[str | None, DefaultOnError] = None
+    description: Annotated[str | None, DefaultOnError] = absent()
     """Optional human-readable details shown with this protocol object."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class SessionConfigSelect(Model):
@@ -1681,13 +1682,13 @@ class SessionConfigOptionSelect(SessionConfigSelect):
     name: str
     """Human-readable label for the option."""
 
-    description: Annotated[str | None, DefaultOnError] = None
+    description: Annotated[str | None, DefaultOnError] = absent()
     """Optional description for the Client to display to the user."""
 
-    category: Annotated[SessionConfigOptionCategory | None, DefaultOnError] = None
+    category: Annotated[SessionConfigOptionCategory | None, DefaultOnError] = absent()
     """Optional semantic category for this option (UX only)."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class SessionConfigBoolean(Model):
@@ -1707,13 +1708,13 @@ class SessionConfigOptionBoolean(SessionConfigBoolean):
     name: str
     """Human-readable label for the option."""
 
-    description: Annotated[str | None, DefaultOnError] = None
+    description: Annotated[str | None, DefaultOnError] = absent()
     """Optional description for the Client to display to the user."""
 
-    category: Annotated[SessionConfigOptionCategory | None, DefaultOnError] = None
+    category: Annotated[SessionConfigOptionCategory | None, DefaultOnError] = absent()
     """Optional semantic category for this option (UX only)."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 SessionConfigOption: TypeAlias = Annotated[
@@ -1764,10 +1765,10 @@ class SessionConfigSelectOption(Model):
     name: str
     """Human-readable label for this option value."""
 
-    description: Annotated[str | None, DefaultOnError] = None
+    description: Annotated[str | None, DefaultOnError] = absent()
     """Optional description for this option value."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class SessionConfigSelectGroup(Model):
@@ -1779,10 +1780,10 @@ class SessionConfigSelectGroup(Model):
     name: str
     """Human-readable label for this group."""
 
-    options: Annotated[list[SessionConfigSelectOption], SkipInvalidItems, DefaultOnError]
+    options: Annotated[list[SessionConfigSelectOption], SkipInvalidItems, EmptyOnError]
     """The set of option values in this group."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 SessionConfigSelectOptions: TypeAlias = Annotated[
@@ -1803,7 +1804,7 @@ SessionConfigGroupId: TypeAlias = str
 class LoadSessionResponse(Model):
     """Response from loading an existing session."""
 
-    modes: Annotated[SessionModeState | None, DefaultOnError] = None
+    modes: Annotated[SessionModeState | None, DefaultOnError] = absent()
     """Initial mode state if supported by the Agent
 
     See protocol docs: [Session Modes](https://agentclientprotocol.com/protocol/v1/session-modes)
@@ -1811,24 +1812,24 @@ class LoadSessionResponse(Model):
 
     config_options: Annotated[
         list[SessionConfigOption] | None, SkipInvalidItems, DefaultOnError
-    ] = None
+    ] = absent()
     """Initial session configuration options if supported by the Agent."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class ListSessionsResponse(Model):
     """Response from listing sessions."""
 
-    sessions: Annotated[list[SessionInfo], SkipInvalidItems, DefaultOnError]
+    sessions: Annotated[list[SessionInfo], SkipInvalidItems, EmptyOnError]
     """Array of session information objects"""
 
-    next_cursor: Annotated[str | None, DefaultOnError] = None
+    next_cursor: Annotated[str | None, DefaultOnError] = absent()
     """Opaque cursor token. If present, pass this in the next request's cursor parameter
     to fetch the next page. If absent, there are no more results.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class SessionInfo(Model):
@@ -1840,7 +1841,7 @@ class SessionInfo(Model):
     cwd: str
     """The working directory for this session. Must be an absolute path."""
 
-    additional_directories: Annotated[list[str], SkipInvalidItems, DefaultOnError] = []
+    additional_directories: Annotated[list[str], SkipInvalidItems, DefaultOnError] = absent([])
     """Additional workspace roots reported for this session. Each path must be absolute.
 
     When present, this is the complete ordered additional-root list reported
@@ -1848,25 +1849,25 @@ class SessionInfo(Model):
     reports no additional roots.
     """
 
-    title: Annotated[str | None, DefaultOnError] = None
+    title: Annotated[str | None, DefaultOnError] = absent()
     """Human-readable title for the session"""
 
-    updated_at: Annotated[str | None, DefaultOnError] = None
+    updated_at: Annotated[str | None, DefaultOnError] = absent()
     """ISO 8601 timestamp of last activity"""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class DeleteSessionResponse(Model):
     """Response from deleting a session."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class ResumeSessionResponse(Model):
     """Response from resuming an existing session."""
 
-    modes: Annotated[SessionModeState | None, DefaultOnError] = None
+    modes: Annotated[SessionModeState | None, DefaultOnError] = absent()
     """Initial mode state if supported by the Agent
 
     See protocol docs: [Session Modes](https://agentclientprotocol.com/protocol/v1/session-modes)
@@ -1874,31 +1875,31 @@ class ResumeSessionResponse(Model):
 
     config_options: Annotated[
         list[SessionConfigOption] | None, SkipInvalidItems, DefaultOnError
-    ] = None
+    ] = absent()
     """Initial session configuration options if supported by the Agent."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class CloseSessionResponse(Model):
     """Response from closing a session."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class SetSessionModeResponse(Model):
     """Response to `session/set_mode` method."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class SetSessionConfigOptionResponse(Model):
     """Response to `session/set_config_option` method."""
 
-    config_options: Annotated[list[SessionConfigOption], SkipInvalidItems, DefaultOnError]
+    config_options: Annotated[list[SessionConfigOption], SkipInvalidItems, EmptyOnError]
     """The full set of configuration options and their current values."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class PromptResponse(Model):
@@ -1910,7 +1911,7 @@ class PromptResponse(Model):
     stop_reason: StopReason
     """Indicates why the agent stopped processing the turn."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 StopReason: TypeAlias = Literal[
@@ -1968,7 +1969,7 @@ class Error(Model):
     The message should be limited to a concise single sentence.
     """
 
-    data: Annotated[Any, DefaultOnError] = None
+    data: Annotated[Any, DefaultOnError] = absent()
     """Optional primitive or structured value that contains additional information about the error.
     This may include debugging information or context-specific details.
     """
@@ -2019,7 +2020,7 @@ class SessionNotification(Model):
     update: SessionUpdate
     """The actual update content."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class ContentChunk(Model):
@@ -2028,14 +2029,14 @@ class ContentChunk(Model):
     content: ContentBlock
     """A single item of content"""
 
-    message_id: Annotated[MessageId | None, DefaultOnError] = None
+    message_id: Annotated[MessageId | None, DefaultOnError] = absent()
     """A unique identifier for the message this chunk belongs to.
 
     All chunks belonging to the same message share the same `messageId`.
     A change in `messageId` indicates a new message has started.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class SessionUpdateUserMessageChunk(ContentChunk):
@@ -2071,36 +2072,36 @@ class ToolCall(Model):
     title: str
     """Human-readable title describing what the tool is doing."""
 
-    name: Annotated[str | None, DefaultOnError] = None
+    name: Annotated[str | None, DefaultOnError] = absent()
     """Programmatic name of the tool being invoked.
 
     This field is optional. Omitting it or sending `null` both mean that no
     tool name is available.
     """
 
-    kind: Annotated[ToolKind | None, NotNull, DefaultOnError] = None
+    kind: Annotated[ToolKind | None, NotNull, DefaultOnError] = absent()
     """The category of tool being invoked.
     Helps clients choose appropriate icons and UI treatment.
     """
 
-    status: Annotated[ToolCallStatus | None, NotNull, DefaultOnError] = None
+    status: Annotated[ToolCallStatus | None, NotNull, DefaultOnError] = absent()
     """Current execution status of the tool call."""
 
-    content: Annotated[list[ToolCallContent], SkipInvalidItems, DefaultOnError] = []
+    content: Annotated[list[ToolCallContent], SkipInvalidItems, DefaultOnError] = absent([])
     """Content produced by the tool call."""
 
-    locations: Annotated[list[ToolCallLocation], SkipInvalidItems, DefaultOnError] = []
+    locations: Annotated[list[ToolCallLocation], SkipInvalidItems, DefaultOnError] = absent([])
     """File locations affected by this tool call.
     Enables "follow-along" features in clients.
     """
 
-    raw_input: Annotated[Any, DefaultOnError] = None
+    raw_input: Annotated[Any, DefaultOnError] = absent()
     """Raw input parameters sent to the tool."""
 
-    raw_output: Annotated[Any, DefaultOnError] = None
+    raw_output: Annotated[Any, DefaultOnError] = absent()
     """Raw output returned by the tool."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class SessionUpdateToolCall(ToolCall):
@@ -2125,14 +2126,14 @@ class Plan(Model):
     See protocol docs: [Agent Plan](https://agentclientprotocol.com/protocol/v1/agent-plan)
     """
 
-    entries: Annotated[list[PlanEntry], SkipInvalidItems, DefaultOnError]
+    entries: Annotated[list[PlanEntry], SkipInvalidItems, EmptyOnError]
     """The list of tasks to be accomplished.
 
     When updating a plan, the agent must send a complete list of all entries
     with their current status. The client replaces the entire plan with each update.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class SessionUpdatePlan(Plan):
@@ -2146,10 +2147,10 @@ class SessionUpdatePlan(Plan):
 class AvailableCommandsUpdate(Model):
     """Available commands are ready or have changed"""
 
-    available_commands: Annotated[list[AvailableCommand], SkipInvalidItems, DefaultOnError]
+    available_commands: Annotated[list[AvailableCommand], SkipInvalidItems, EmptyOnError]
     """Commands the agent can execute"""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class SessionUpdateAvailableCommandsUpdate(AvailableCommandsUpdate):
@@ -2165,7 +2166,7 @@ class CurrentModeUpdate(Model):
     current_mode_id: SessionModeId
     """The ID of the current mode"""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class SessionUpdateCurrentModeUpdate(CurrentModeUpdate):
@@ -2175,10 +2176,10 @@ class SessionUpdateCurrentModeUpdate(CurrentModeUpdate):
 class ConfigOptionUpdate(Model):
     """Session configuration options have been updated."""
 
-    config_options: Annotated[list[SessionConfigOption], SkipInvalidItems, DefaultOnError]
+    config_options: Annotated[list[SessionConfigOption], SkipInvalidItems, EmptyOnError]
     """The full set of configuration options and their current values."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class SessionUpdateConfigOptionUpdate(ConfigOptionUpdate):
@@ -2192,13 +2193,13 @@ class SessionInfoUpdate(Model):
     Clients can use it to keep session titles and state current.
     """
 
-    title: Annotated[str | None, DefaultOnError] = None
+    title: Annotated[str | None, DefaultOnError] = absent()
     """Human-readable title for the session. Set to null to clear."""
 
-    updated_at: Annotated[str | None, DefaultOnError] = None
+    updated_at: Annotated[str | None, DefaultOnError] = absent()
     """ISO 8601 timestamp of last activity. Set to null to clear."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class SessionUpdateSessionInfoUpdate(SessionInfoUpdate):
@@ -2216,10 +2217,10 @@ class UsageUpdate(Model):
     size: Uint64
     """Total context window size in tokens."""
 
-    cost: Annotated[Cost | None, DefaultOnError] = None
+    cost: Annotated[Cost | None, DefaultOnError] = absent()
     """Cumulative session cost (optional)."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class SessionUpdateUsageUpdate(UsageUpdate):
@@ -2246,13 +2247,13 @@ class Notice(Model):
     title: Annotated[str, Field(min_length=1)]
     """Required non-empty plain-text title that can stand alone."""
 
-    description: Annotated[str | None, DefaultOnError] = None
+    description: Annotated[str | None, DefaultOnError] = absent()
     """Optional plain-text detail or guidance.
 
     Omitted and `null` are equivalent and mean no description was supplied.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
     """Metadata scoped to this notice.
 
     Omitted and `null` are equivalent and mean no metadata was supplied.
@@ -2286,13 +2287,13 @@ class CompactionUpdate(Model):
     status: CompactionStatus
     """Current lifecycle status."""
 
-    summary: Annotated[list[ContentBlock] | None, SkipInvalidItems, DefaultOnError] = None
+    summary: Annotated[list[ContentBlock] | None, SkipInvalidItems, DefaultOnError] = absent()
     """Complete replacement user-displayable summary content for the compaction."""
 
-    error: Annotated[str | None, DefaultOnError] = None
+    error: Annotated[str | None, DefaultOnError] = absent()
     """Human-readable error details for the compaction."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
     """Extensible metadata patch for this compaction."""
 
 
@@ -2319,7 +2320,7 @@ class CompactionSummaryChunk(Model):
     content: ContentBlock
     """One content block to append."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
     """Metadata scoped to this chunk. Omission and `null` both mean absent."""
 
 
@@ -2381,7 +2382,7 @@ class PlanEntry(Model):
     status: PlanEntryStatus
     """Current execution status of this task."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 PlanEntryPriority: TypeAlias = Literal["high", "medium", "low"]
@@ -2422,10 +2423,10 @@ class AvailableCommand(Model):
     description: str
     """Human-readable description of what the command does."""
 
-    input: Annotated[AvailableCommandInput | None, DefaultOnError] = None
+    input: Annotated[AvailableCommandInput | None, DefaultOnError] = absent()
     """Input for the command if required"""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class UnstructuredCommandInput(Model):
@@ -2434,7 +2435,7 @@ class UnstructuredCommandInput(Model):
     hint: str
     """A hint to display when the input hasn't been provided yet"""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 AvailableCommandInput: TypeAlias = UnstructuredCommandInput
@@ -2455,7 +2456,7 @@ class Cost(Model):
     unit such as "credits".
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 NoticeSeverity: TypeAlias = Literal["info", "warning", "error"] | str
@@ -2502,7 +2503,7 @@ class CompleteElicitationNotification(Model):
     elicitation_id: ElicitationId
     """The ID of the elicitation that completed."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 ExtNotification: TypeAlias = Any
@@ -2525,7 +2526,7 @@ class InitializeRequest(Model):
     protocol_version: ProtocolVersion
     """The latest protocol version supported by the client."""
 
-    client_capabilities: Annotated[ClientCapabilities, DefaultOnError] = Field(
+    client_capabilities: Annotated[ClientCapabilities, DefaultOnError] = absent(
         default_factory=lambda: ClientCapabilities(
             fs=FileSystemCapabilities(read_text_file=False, write_text_file=False),
             terminal=False,
@@ -2534,13 +2535,13 @@ class InitializeRequest(Model):
     )
     """Capabilities supported by the client."""
 
-    client_info: Annotated[Implementation | None, DefaultOnError] = None
+    client_info: Annotated[Implementation | None, DefaultOnError] = absent()
     """Information about the Client name and version sent to the Agent.
 
     Note: in future versions of the protocol, this will be required.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class ClientCapabilities(Model):
@@ -2552,24 +2553,24 @@ class ClientCapabilities(Model):
     See protocol docs: [Client Capabilities](https://agentclientprotocol.com/protocol/v1/initialization#client-capabilities)
     """
 
-    fs: Annotated[FileSystemCapabilities, DefaultOnError] = Field(
+    fs: Annotated[FileSystemCapabilities, DefaultOnError] = absent(
         default_factory=lambda: FileSystemCapabilities(read_text_file=False, write_text_file=False)
     )
     """File system capabilities supported by the client.
     Determines which file operations the agent can request.
     """
 
-    terminal: Annotated[bool, DefaultOnError] = False
+    terminal: Annotated[bool, DefaultOnError] = absent(False)
     """Whether the Client support all `terminal/*` methods."""
 
-    session: Annotated[ClientSessionCapabilities | None, DefaultOnError] = None
+    session: Annotated[ClientSessionCapabilities | None, DefaultOnError] = absent()
     """Session-related capabilities supported by the client.
 
     Optional. Omitted or `null` both mean the client does not advertise any
     session-related extensions.
     """
 
-    auth: Annotated[AuthCapabilities, DefaultOnError] = Field(
+    auth: Annotated[AuthCapabilities, DefaultOnError] = absent(
         default_factory=lambda: AuthCapabilities(terminal=False)
     )
     """Authentication capabilities supported by the client.
@@ -2577,7 +2578,7 @@ class ClientCapabilities(Model):
     in its `InitializeResponse`.
     """
 
-    elicitation: Annotated[ElicitationCapabilities | None, DefaultOnError] = None
+    elicitation: Annotated[ElicitationCapabilities | None, DefaultOnError] = absent()
     """Elicitation capabilities supported by the client.
     Determines which elicitation modes the agent may use.
 
@@ -2585,7 +2586,7 @@ class ClientCapabilities(Model):
     elicitation support.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class FileSystemCapabilities(Model):
@@ -2594,38 +2595,38 @@ class FileSystemCapabilities(Model):
     See protocol docs: [FileSystem](https://agentclientprotocol.com/protocol/v1/initialization#filesystem)
     """
 
-    read_text_file: Annotated[bool, DefaultOnError] = False
+    read_text_file: Annotated[bool, DefaultOnError] = absent(False)
     """Whether the Client supports `fs/read_text_file` requests."""
 
-    write_text_file: Annotated[bool, DefaultOnError] = False
+    write_text_file: Annotated[bool, DefaultOnError] = absent(False)
     """Whether the Client supports `fs/write_text_file` requests."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class ClientSessionCapabilities(Model):
     """Session-related capabilities supported by the client."""
 
-    compaction: Annotated[CompactionCapabilities | None, DefaultOnError] = None
+    compaction: Annotated[CompactionCapabilities | None, DefaultOnError] = absent()
     """Support for ID-addressed context compaction updates. Omitted or `null`
     means unsupported. `{}` advertises the complete compaction contract.
     """
 
-    config_options: Annotated[SessionConfigOptionsCapabilities | None, DefaultOnError] = None
+    config_options: Annotated[SessionConfigOptionsCapabilities | None, DefaultOnError] = absent()
     """Config option capabilities supported by the client.
 
     Omitted or `null` both mean the client does not advertise support for any
     config option extensions.
     """
 
-    notices: Annotated[NoticeCapabilities | None, DefaultOnError] = None
+    notices: Annotated[NoticeCapabilities | None, DefaultOnError] = absent()
     """Support for live user-facing `notice` session updates.
 
     Optional. Omitted or `null` both mean the client does not advertise support.
     Supplying `{}` means the client can present notices to the user.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class CompactionCapabilities(Model):
@@ -2635,7 +2636,7 @@ class CompactionCapabilities(Model):
 class SessionConfigOptionsCapabilities(Model):
     """Session configuration option capabilities supported by the client."""
 
-    boolean: Annotated[BooleanConfigOptionCapabilities | None, DefaultOnError] = None
+    boolean: Annotated[BooleanConfigOptionCapabilities | None, DefaultOnError] = absent()
     """Whether the client supports boolean session configuration options.
 
     Optional. Omitted or `null` both mean the client does not advertise support.
@@ -2644,7 +2645,7 @@ class SessionConfigOptionsCapabilities(Model):
     requests with `type: "boolean"` and a boolean `value`.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class BooleanConfigOptionCapabilities(Model):
@@ -2653,7 +2654,7 @@ class BooleanConfigOptionCapabilities(Model):
     Supplying `{}` means the client supports boolean session configuration options.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class NoticeCapabilities(Model):
@@ -2668,7 +2669,7 @@ class AuthCapabilities(Model):
     additional client-side support.
     """
 
-    terminal: Annotated[bool, DefaultOnError] = False
+    terminal: Annotated[bool, DefaultOnError] = absent(False)
     """Whether the client supports `terminal` authentication methods.
 
     The client should set this to `true` only when it can reproduce the
@@ -2676,27 +2677,27 @@ class AuthCapabilities(Model):
     agent may include `terminal` entries in its authentication methods.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class ElicitationCapabilities(Model):
     """Elicitation capabilities supported by the client."""
 
-    form: Annotated[ElicitationFormCapabilities | None, DefaultOnError] = None
+    form: Annotated[ElicitationFormCapabilities | None, DefaultOnError] = absent()
     """Whether the client supports form-based elicitation.
 
     Optional. Omitted and `null` are equivalent and mean form support is not advertised.
     Supplying `{}` explicitly advertises form support.
     """
 
-    url: Annotated[ElicitationUrlCapabilities | None, DefaultOnError] = None
+    url: Annotated[ElicitationUrlCapabilities | None, DefaultOnError] = absent()
     """Whether the client supports URL-based elicitation.
 
     Optional. Omitted or `null` both mean the client does not advertise support.
     Supplying `{}` means the client supports URL-based elicitation.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class ElicitationFormCapabilities(Model):
@@ -2705,7 +2706,7 @@ class ElicitationFormCapabilities(Model):
     Supplying `{}` means the client supports form-based elicitation.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class ElicitationUrlCapabilities(Model):
@@ -2714,7 +2715,7 @@ class ElicitationUrlCapabilities(Model):
     Supplying `{}` means the client supports URL-based elicitation.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class AuthenticateRequest(Model):
@@ -2728,7 +2729,7 @@ class AuthenticateRequest(Model):
     Must be one of the methods advertised in the initialize response.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class LogoutRequest(Model):
@@ -2737,7 +2738,7 @@ class LogoutRequest(Model):
     Terminates the current authenticated session.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class NewSessionRequest(Model):
@@ -2749,7 +2750,7 @@ class NewSessionRequest(Model):
     cwd: str
     """The working directory for this session. Must be an absolute path."""
 
-    additional_directories: Annotated[list[str], DefaultOnNull] = []
+    additional_directories: Annotated[list[str], DefaultOnNull] = absent([])
     """Additional workspace roots for this session. Each path must be absolute.
 
     These expand the session's filesystem scope without changing `cwd`, which
@@ -2757,10 +2758,10 @@ class NewSessionRequest(Model):
     additional roots are activated for the new session.
     """
 
-    mcp_servers: Annotated[list[McpServer], DefaultOnNull]
+    mcp_servers: Annotated[list[McpServer], EmptyOnNull]
     """List of MCP (Model Context Protocol) servers the agent should connect to."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class McpServerHttp(Model):
@@ -2772,10 +2773,10 @@ class McpServerHttp(Model):
     url: str
     """URL to the MCP server."""
 
-    headers: Annotated[list[HttpHeader], DefaultOnNull]
+    headers: Annotated[list[HttpHeader], EmptyOnNull]
     """HTTP headers to set when making requests to the MCP server."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
     type: Literal["http"] = tag("http")
 
 
@@ -2788,10 +2789,10 @@ class McpServerSse(Model):
     url: str
     """URL to the MCP server."""
 
-    headers: Annotated[list[HttpHeader], DefaultOnNull]
+    headers: Annotated[list[HttpHeader], EmptyOnNull]
     """HTTP headers to set when making requests to the MCP server."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
     type: Literal["sse"] = tag("sse")
 
 
@@ -2804,13 +2805,13 @@ class McpServerStdio(Model):
     command: str
     """Absolute path to the MCP server executable."""
 
-    args: Annotated[list[str], DefaultOnNull]
+    args: Annotated[list[str], EmptyOnNull]
     """Command-line arguments to pass to the MCP server."""
 
-    env: Annotated[list[EnvVariable], DefaultOnNull]
+    env: Annotated[list[EnvVariable], EmptyOnNull]
     """Environment variables to set when launching the MCP server."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 McpServer: TypeAlias = Annotated[McpServerHttp | McpServerSse | McpServerStdio, ByTag("type")]
@@ -2836,7 +2837,7 @@ class HttpHeader(Model):
     value: str
     """The value to set for the HTTP header."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class LoadSessionRequest(Model):
@@ -2847,13 +2848,13 @@ class LoadSessionRequest(Model):
     See protocol docs: [Loading Sessions](https://agentclientprotocol.com/protocol/v1/session-setup#loading-sessions)
     """
 
-    mcp_servers: Annotated[list[McpServer], DefaultOnNull]
+    mcp_servers: Annotated[list[McpServer], EmptyOnNull]
     """List of MCP servers to connect to for this session."""
 
     cwd: str
     """The working directory for this session. Must be an absolute path."""
 
-    additional_directories: Annotated[list[str], DefaultOnNull] = []
+    additional_directories: Annotated[list[str], DefaultOnNull] = absent([])
     """Additional workspace roots to activate for this session. Each path must be absolute.
 
     When omitted or empty, no additional roots are activated. When non-empty,
@@ -2865,7 +2866,7 @@ class LoadSessionRequest(Model):
     session_id: SessionId
     """The ID of the session to load."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class ListSessionsRequest(Model):
@@ -2874,13 +2875,13 @@ class ListSessionsRequest(Model):
     Only available if the Agent supports the `sessionCapabilities.list` capability.
     """
 
-    cwd: str | None = None
+    cwd: str | None = absent()
     """Filter sessions by working directory. Must be an absolute path."""
 
-    cursor: str | None = None
+    cursor: str | None = absent()
     """Opaque cursor token from a previous response's nextCursor field for cursor-based pagination"""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class DeleteSessionRequest(Model):
@@ -2892,7 +2893,7 @@ class DeleteSessionRequest(Model):
     session_id: SessionId
     """The ID of the session to delete."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class ResumeSessionRequest(Model):
@@ -2910,7 +2911,7 @@ class ResumeSessionRequest(Model):
     cwd: str
     """The working directory for this session. Must be an absolute path."""
 
-    additional_directories: Annotated[list[str], DefaultOnNull] = []
+    additional_directories: Annotated[list[str], DefaultOnNull] = absent([])
     """Additional workspace roots to activate for this session. Each path must be absolute.
 
     When omitted or empty, no additional roots are activated. When non-empty,
@@ -2919,10 +2920,10 @@ class ResumeSessionRequest(Model):
     the request `cwd` matches the session's `cwd`.
     """
 
-    mcp_servers: Annotated[list[McpServer], DefaultOnNull] = []
+    mcp_servers: Annotated[list[McpServer], DefaultOnNull] = absent([])
     """List of MCP servers to connect to for this session."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class CloseSessionRequest(Model):
@@ -2938,7 +2939,7 @@ class CloseSessionRequest(Model):
     session_id: SessionId
     """The ID of the session to close."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class SetSessionModeRequest(Model):
@@ -2950,7 +2951,7 @@ class SetSessionModeRequest(Model):
     mode_id: SessionModeId
     """The ID of the mode to set."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class SetSessionConfigOptionRequestBoolean(Model):
@@ -2963,7 +2964,7 @@ class SetSessionConfigOptionRequestBoolean(Model):
     config_id: SessionConfigId
     """The ID of the configuration option to set."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
     value: bool
     """The boolean value."""
 
@@ -2982,7 +2983,7 @@ class SetSessionConfigOptionRequestValueId(Model):
     config_id: SessionConfigId
     """The ID of the configuration option to set."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
     value: SessionConfigValueId
     """The value ID."""
 
@@ -3020,13 +3021,13 @@ class PromptRequest(Model):
     pieces of context from sources the agent may not have access to.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class WriteTextFileResponse(Model):
     """Response to `fs/write_text_file`"""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class ReadTextFileResponse(Model):
@@ -3035,7 +3036,7 @@ class ReadTextFileResponse(Model):
     content: str
     """Content payload returned by this response."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class RequestPermissionResponse(Model):
@@ -3044,7 +3045,7 @@ class RequestPermissionResponse(Model):
     outcome: RequestPermissionOutcome
     """The user's decision on the permission request."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class RequestPermissionOutcomeCancelled(Model):
@@ -3066,7 +3067,7 @@ class SelectedPermissionOutcome(Model):
     option_id: PermissionOptionId
     """The ID of the option the user selected."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class RequestPermissionOutcomeSelected(SelectedPermissionOutcome):
@@ -3085,7 +3086,7 @@ class CreateTerminalResponse(Model):
     terminal_id: TerminalId
     """The unique identifier for the created terminal."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class TerminalOutputResponse(Model):
@@ -3097,52 +3098,52 @@ class TerminalOutputResponse(Model):
     truncated: bool
     """Whether the output was truncated due to byte limits."""
 
-    exit_status: Annotated[TerminalExitStatus | None, DefaultOnError] = None
+    exit_status: Annotated[TerminalExitStatus | None, DefaultOnError] = absent()
     """Exit status if the command has completed."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class TerminalExitStatus(Model):
     """Exit status of a terminal command."""
 
-    exit_code: Annotated[Uint32 | None, DefaultOnError] = None
+    exit_code: Annotated[Uint32 | None, DefaultOnError] = absent()
     """The process exit code (may be null if terminated by signal)."""
 
-    signal: Annotated[str | None, DefaultOnError] = None
+    signal: Annotated[str | None, DefaultOnError] = absent()
     """The signal that terminated the process (may be null if exited normally)."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class ReleaseTerminalResponse(Model):
     """Response to terminal/release method"""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class WaitForTerminalExitResponse(Model):
     """Response containing the exit status of a terminal command."""
 
-    exit_code: Annotated[Uint32 | None, DefaultOnError] = None
+    exit_code: Annotated[Uint32 | None, DefaultOnError] = absent()
     """The process exit code (may be null if terminated by signal)."""
 
-    signal: Annotated[str | None, DefaultOnError] = None
+    signal: Annotated[str | None, DefaultOnError] = absent()
     """The signal that terminated the process (may be null if exited normally)."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class KillTerminalResponse(Model):
     """Response to `terminal/kill` method"""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class ElicitationAcceptAction(Model):
     """The user accepted the elicitation and provided content."""
 
-    content: dict[str, ElicitationContentValue] | None = None
+    content: dict[str, ElicitationContentValue] | None = absent()
     """The user-provided content, if any, as an object matching the requested schema."""
 
 
@@ -3150,21 +3151,21 @@ class CreateElicitationResponseAccept(ElicitationAcceptAction):
     """The user accepted and provided content."""
 
     action: Literal["accept"] = tag("accept")
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class CreateElicitationResponseDecline(Model):
     """The user declined the elicitation."""
 
     action: Literal["decline"] = tag("decline")
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class CreateElicitationResponseCancel(Model):
     """The elicitation was cancelled."""
 
     action: Literal["cancel"] = tag("cancel")
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class CreateElicitationResponseOther(OpenModel):
@@ -3187,7 +3188,7 @@ class CreateElicitationResponseOther(OpenModel):
     future ACP variants.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 CreateElicitationResponse: TypeAlias = Annotated[
@@ -3224,7 +3225,7 @@ class CancelNotification(Model):
     session_id: SessionId
     """The ID of the session to cancel operations for."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class CancelRequestNotification(Model):
@@ -3236,7 +3237,7 @@ class CancelRequestNotification(Model):
     request_id: RequestId
     """The ID of the request to cancel."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class AgentRequest(Model):
@@ -3266,7 +3267,7 @@ class AgentRequest(Model):
             FirstMatch,
         ]
         | None
-    ) = None
+    ) = absent()
     """Method-specific request parameters.
 
     All possible requests that an agent can send to a client.
@@ -3369,7 +3370,7 @@ class AgentNotification(Model):
             SessionNotification | CompleteElicitationNotification | ExtNotification, FirstMatch
         ]
         | None
-    ) = None
+    ) = absent()
     """Method-specific notification parameters.
 
     All possible notifications that an agent can send to a client.
@@ -3419,7 +3420,7 @@ class ClientRequest(Model):
             FirstMatch,
         ]
         | None
-    ) = None
+    ) = absent()
     """Method-specific request parameters.
 
     All possible requests that a client can send to an agent.
@@ -3507,7 +3508,7 @@ class ClientNotification(Model):
     method: str
     """The notification method name."""
 
-    params: Annotated[CancelNotification | ExtNotification, FirstMatch] | None = None
+    params: Annotated[CancelNotification | ExtNotification, FirstMatch] | None = absent()
     """Method-specific notification parameters.
 
     All possible notifications that a client can send to an agent.

@@ -5,9 +5,12 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal, TypeAlias
 
+from acp_runtime.models.absent import absent
 from acp_runtime.models.markers import (
     DefaultOnError,
     DefaultOnNull,
+    EmptyOnError,
+    EmptyOnNull,
     NoTag,
     NotNull,
     OtherThan,
@@ -26,8 +29,6 @@ from acp_runtime.models.scalars import (
 )
 from acp_runtime.models.unions import ByTag, FirstMatch
 from pydantic import Field
-
-__lazy_fields__ = True
 
 RequestId: TypeAlias = Int64 | str | None
 """JSON RPC Request Id
@@ -63,7 +64,7 @@ class WriteTextFileRequest(Model):
     content: str
     """The text content to write to the file."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 SessionId: TypeAlias = str
@@ -88,13 +89,13 @@ class ReadTextFileRequest(Model):
     path: str
     """Absolute path to the file to read."""
 
-    line: Uint32 | None = None
+    line: Uint32 | None = absent()
     """Line number to start reading from (1-based)."""
 
-    limit: Uint32 | None = None
+    limit: Uint32 | None = absent()
     """Maximum number of lines to read."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class RequestPermissionRequest(Model):
@@ -114,7 +115,7 @@ class RequestPermissionRequest(Model):
     options: list[PermissionOption]
     """Available permission options for the user to choose from."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class ToolCallUpdate(Model):
@@ -129,35 +130,35 @@ class ToolCallUpdate(Model):
     tool_call_id: ToolCallId
     """The ID of the tool call being updated."""
 
-    kind: Annotated[ToolKind | None, DefaultOnError] = None
+    kind: Annotated[ToolKind | None, DefaultOnError] = absent()
     """Update the tool kind."""
 
-    status: Annotated[ToolCallStatus | None, DefaultOnError] = None
+    status: Annotated[ToolCallStatus | None, DefaultOnError] = absent()
     """Update the execution status."""
 
-    title: Annotated[str | None, DefaultOnError] = None
+    title: Annotated[str | None, DefaultOnError] = absent()
     """Update the human-readable title."""
 
-    name: Annotated[str | None, DefaultOnError] = None
+    name: Annotated[str | None, DefaultOnError] = absent()
     """Update the programmatic name of the tool being invoked.
 
     This field is optional. Omitting it or sending `null` both mean that
     the existing name is left unchanged.
     """
 
-    content: Annotated[list[ToolCallContent] | None, SkipInvalidItems, DefaultOnError] = None
+    content: Annotated[list[ToolCallContent] | None, SkipInvalidItems, DefaultOnError] = absent()
     """Replace the content collection."""
 
-    locations: Annotated[list[ToolCallLocation] | None, SkipInvalidItems, DefaultOnError] = None
+    locations: Annotated[list[ToolCallLocation] | None, SkipInvalidItems, DefaultOnError] = absent()
     """Replace the locations collection."""
 
-    raw_input: Annotated[Any, DefaultOnError] = None
+    raw_input: Annotated[Any, DefaultOnError] = absent()
     """Update the raw input."""
 
-    raw_output: Annotated[Any, DefaultOnError] = None
+    raw_output: Annotated[Any, DefaultOnError] = absent()
     """Update the raw output."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 ToolCallId: TypeAlias = str
@@ -220,7 +221,7 @@ class Content(Model):
     content: ContentBlock
     """The actual content block."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class ToolCallContentContent(Content):
@@ -238,13 +239,13 @@ class Diff(Model):
     path: str
     """The absolute file path being modified."""
 
-    old_text: Annotated[str | None, DefaultOnError] = None
+    old_text: Annotated[str | None, DefaultOnError] = absent()
     """The original content (omitted or `null` for new files)."""
 
     new_text: str
     """The new content after modification."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class ToolCallContentDiff(Diff):
@@ -264,7 +265,7 @@ class Terminal(Model):
     terminal_id: TerminalId
     """Identifier of the terminal instance to embed in the content stream."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class ToolCallContentTerminal(Terminal):
@@ -286,13 +287,13 @@ See protocol docs: [Content](https://agentclientprotocol.com/protocol/v1/draft/t
 class TextContent(Model):
     """Text provided to or from an LLM."""
 
-    annotations: Annotated[Annotations | None, DefaultOnError] = None
+    annotations: Annotated[Annotations | None, DefaultOnError] = absent()
     """Optional annotations that help clients decide how to display or route this content."""
 
     text: str
     """Text payload carried by this content block."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class ContentBlockText(TextContent):
@@ -308,7 +309,7 @@ class ContentBlockText(TextContent):
 class ImageContent(Model):
     """An image provided to or from an LLM."""
 
-    annotations: Annotated[Annotations | None, DefaultOnError] = None
+    annotations: Annotated[Annotations | None, DefaultOnError] = absent()
     """Optional annotations that help clients decide how to display or route this content."""
 
     data: str
@@ -317,10 +318,10 @@ class ImageContent(Model):
     mime_type: str
     """MIME type describing the encoded media payload."""
 
-    uri: Annotated[str | None, DefaultOnError] = None
+    uri: Annotated[str | None, DefaultOnError] = absent()
     """URI associated with this resource or media payload."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class ContentBlockImage(ImageContent):
@@ -335,7 +336,7 @@ class ContentBlockImage(ImageContent):
 class AudioContent(Model):
     """Audio provided to or from an LLM."""
 
-    annotations: Annotated[Annotations | None, DefaultOnError] = None
+    annotations: Annotated[Annotations | None, DefaultOnError] = absent()
     """Optional annotations that help clients decide how to display or route this content."""
 
     data: str
@@ -344,7 +345,7 @@ class AudioContent(Model):
     mime_type: str
     """MIME type describing the encoded media payload."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class ContentBlockAudio(AudioContent):
@@ -359,28 +360,28 @@ class ContentBlockAudio(AudioContent):
 class ResourceLink(Model):
     """A resource that the server is capable of reading, included in a prompt or tool call result."""
 
-    annotations: Annotated[Annotations | None, DefaultOnError] = None
+    annotations: Annotated[Annotations | None, DefaultOnError] = absent()
     """Optional annotations that help clients decide how to display or route this content."""
 
-    description: Annotated[str | None, DefaultOnError] = None
+    description: Annotated[str | None, DefaultOnError] = absent()
     """Optional human-readable details shown with this protocol object."""
 
-    mime_type: Annotated[str | None, DefaultOnError] = None
+    mime_type: Annotated[str | None, DefaultOnError] = absent()
     """MIME type describing the encoded media payload."""
 
     name: str
     """Human-readable name shown for this protocol object."""
 
-    size: Annotated[Int64 | None, DefaultOnError] = None
+    size: Annotated[Int64 | None, DefaultOnError] = absent()
     """Optional size of the linked resource in bytes, if known."""
 
-    title: Annotated[str | None, DefaultOnError] = None
+    title: Annotated[str | None, DefaultOnError] = absent()
     """Optional display title for end-user UI."""
 
     uri: str
     """URI associated with this resource or media payload."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class ContentBlockResourceLink(ResourceLink):
@@ -395,13 +396,13 @@ class ContentBlockResourceLink(ResourceLink):
 class EmbeddedResource(Model):
     """The contents of a resource, embedded into a prompt or tool call result."""
 
-    annotations: Annotated[Annotations | None, DefaultOnError] = None
+    annotations: Annotated[Annotations | None, DefaultOnError] = absent()
     """Optional annotations that help clients decide how to display or route this content."""
 
     resource: EmbeddedResourceResource
     """Embedded resource payload, either text or binary data."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class ContentBlockResource(EmbeddedResource):
@@ -440,16 +441,16 @@ See protocol docs: [Content](https://agentclientprotocol.com/protocol/v1/draft/c
 class Annotations(Model):
     """Optional annotations for the client. The client can use annotations to inform how objects are used or displayed"""
 
-    audience: Annotated[list[Role] | None, SkipInvalidItems, DefaultOnError] = None
+    audience: Annotated[list[Role] | None, SkipInvalidItems, DefaultOnError] = absent()
     """Intended recipients for this content, such as the user or assistant."""
 
-    last_modified: Annotated[str | None, DefaultOnError] = None
+    last_modified: Annotated[str | None, DefaultOnError] = absent()
     """Timestamp indicating when the underlying resource was last modified."""
 
-    priority: Annotated[Double | None, DefaultOnError] = None
+    priority: Annotated[Double | None, DefaultOnError] = absent()
     """Relative importance of this content when clients choose what to surface."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 Role: TypeAlias = Literal["assistant", "user"]
@@ -464,7 +465,7 @@ Role: TypeAlias = Literal["assistant", "user"]
 class TextResourceContents(Model):
     """Text-based resource contents."""
 
-    mime_type: Annotated[str | None, DefaultOnError] = None
+    mime_type: Annotated[str | None, DefaultOnError] = absent()
     """MIME type describing the encoded media payload."""
 
     text: str
@@ -473,7 +474,7 @@ class TextResourceContents(Model):
     uri: str
     """URI associated with this resource or media payload."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class BlobResourceContents(Model):
@@ -482,13 +483,13 @@ class BlobResourceContents(Model):
     blob: str
     """Base64-encoded bytes for a binary resource payload."""
 
-    mime_type: Annotated[str | None, DefaultOnError] = None
+    mime_type: Annotated[str | None, DefaultOnError] = absent()
     """MIME type describing the encoded media payload."""
 
     uri: str
     """URI associated with this resource or media payload."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 EmbeddedResourceResource: TypeAlias = Annotated[
@@ -518,10 +519,10 @@ class ToolCallLocation(Model):
     path: str
     """The absolute file path being accessed or modified."""
 
-    line: Annotated[Uint32 | None, DefaultOnError] = None
+    line: Annotated[Uint32 | None, DefaultOnError] = absent()
     """Optional 1-based line number within the file."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class PermissionOption(Model):
@@ -536,7 +537,7 @@ class PermissionOption(Model):
     kind: PermissionOptionKind
     """Hint about the nature of this permission option."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 PermissionOptionId: TypeAlias = str
@@ -569,16 +570,16 @@ class CreateTerminalRequest(Model):
     command: str
     """The command to execute."""
 
-    args: Annotated[list[str], DefaultOnNull] = []
+    args: Annotated[list[str], DefaultOnNull] = absent([])
     """Array of command arguments."""
 
-    env: Annotated[list[EnvVariable], DefaultOnNull] = []
+    env: Annotated[list[EnvVariable], DefaultOnNull] = absent([])
     """Environment variables for the command."""
 
-    cwd: str | None = None
+    cwd: str | None = absent()
     """Working directory for the command. Must be an absolute path."""
 
-    output_byte_limit: Uint64 | None = None
+    output_byte_limit: Uint64 | None = absent()
     """Maximum number of output bytes to retain.
 
     When the limit is exceeded, the Client truncates from the beginning of the output
@@ -589,7 +590,7 @@ class CreateTerminalRequest(Model):
     specified limit.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class EnvVariable(Model):
@@ -601,7 +602,7 @@ class EnvVariable(Model):
     value: str
     """The value to set for the environment variable."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class TerminalOutputRequest(Model):
@@ -613,7 +614,7 @@ class TerminalOutputRequest(Model):
     terminal_id: TerminalId
     """The ID of the terminal to get output from."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class ReleaseTerminalRequest(Model):
@@ -625,7 +626,7 @@ class ReleaseTerminalRequest(Model):
     terminal_id: TerminalId
     """The ID of the terminal to release."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class WaitForTerminalExitRequest(Model):
@@ -637,7 +638,7 @@ class WaitForTerminalExitRequest(Model):
     terminal_id: TerminalId
     """The ID of the terminal to wait for."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class KillTerminalRequest(Model):
@@ -649,7 +650,7 @@ class KillTerminalRequest(Model):
     terminal_id: TerminalId
     """The ID of the terminal to kill."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class ElicitationSessionScope(Model):
@@ -663,7 +664,7 @@ class ElicitationSessionScope(Model):
     session_id: SessionId
     """The session this elicitation is tied to."""
 
-    tool_call_id: Annotated[ToolCallId | None, DefaultOnError] = None
+    tool_call_id: Annotated[ToolCallId | None, DefaultOnError] = absent()
     """Optional tool call within the session.
 
     Optional. Omitted and `null` are equivalent and mean the elicitation is scoped to the
@@ -709,7 +710,7 @@ class CreateElicitationRequestFormSession(ElicitationFormModeSession):
     message: str
     """A human-readable message describing what input is needed."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class CreateElicitationRequestFormRequest(ElicitationFormModeRequest):
@@ -719,7 +720,7 @@ class CreateElicitationRequestFormRequest(ElicitationFormModeRequest):
     message: str
     """A human-readable message describing what input is needed."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 CreateElicitationRequestForm: TypeAlias = Annotated[
@@ -763,7 +764,7 @@ class CreateElicitationRequestUrlSession(ElicitationUrlModeSession):
     message: str
     """A human-readable message describing what input is needed."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class CreateElicitationRequestUrlRequest(ElicitationUrlModeRequest):
@@ -773,7 +774,7 @@ class CreateElicitationRequestUrlRequest(ElicitationUrlModeRequest):
     message: str
     """A human-readable message describing what input is needed."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 CreateElicitationRequestUrl: TypeAlias = Annotated[
@@ -796,7 +797,7 @@ class CreateElicitationRequestOtherSession(ElicitationSessionScope, OpenModel):
     message: str
     """A human-readable message describing what input is needed."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class CreateElicitationRequestOtherRequest(ElicitationRequestScope, OpenModel):
@@ -815,7 +816,7 @@ class CreateElicitationRequestOtherRequest(ElicitationRequestScope, OpenModel):
     message: str
     """A human-readable message describing what input is needed."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 CreateElicitationRequestOther: TypeAlias = Annotated[
@@ -852,31 +853,31 @@ class ElicitationSchema(Model):
     as required by the elicitation specification.
     """
 
-    type: Annotated[ElicitationSchemaType, DefaultOnError] = "object"
+    type: Annotated[ElicitationSchemaType, DefaultOnError] = absent("object")
     """Type discriminator. Always `"object"`."""
 
-    title: Annotated[str | None, DefaultOnError] = None
+    title: Annotated[str | None, DefaultOnError] = absent()
     """Optional title for the schema.
 
     Optional. Omitted and `null` are equivalent and mean no title is provided.
     """
 
-    properties: dict[str, ElicitationPropertySchema] = Field(default_factory=lambda: {})
+    properties: dict[str, ElicitationPropertySchema] = absent(default_factory=lambda: {})
     """Property definitions (must be primitive types)."""
 
-    required: list[str] | None = None
+    required: list[str] | None = absent()
     """List of required property names.
 
     Optional. Omitted and `null` are equivalent and mean no property names are required.
     """
 
-    description: Annotated[str | None, DefaultOnError] = None
+    description: Annotated[str | None, DefaultOnError] = absent()
     """Optional description of what this schema represents.
 
     Optional. Omitted and `null` are equivalent and mean no schema description is provided.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 ElicitationSchemaType: TypeAlias = Literal["object"]
@@ -893,61 +894,61 @@ class StringPropertySchema(Model):
     with `"type": "string"`.
     """
 
-    title: Annotated[str | None, DefaultOnError] = None
+    title: Annotated[str | None, DefaultOnError] = absent()
     """Optional title for the property.
 
     Optional. Omitted and `null` are equivalent and mean no title is provided.
     """
 
-    description: Annotated[str | None, DefaultOnError] = None
+    description: Annotated[str | None, DefaultOnError] = absent()
     """Human-readable description.
 
     Optional. Omitted and `null` are equivalent and mean no description is provided.
     """
 
-    min_length: Uint32 | None = None
+    min_length: Uint32 | None = absent()
     """Minimum string length.
 
     Optional. Omitted and `null` are equivalent and mean there is no minimum length constraint.
     """
 
-    max_length: Uint32 | None = None
+    max_length: Uint32 | None = absent()
     """Maximum string length.
 
     Optional. Omitted and `null` are equivalent and mean there is no maximum length constraint.
     """
 
-    pattern: str | None = None
+    pattern: str | None = absent()
     """Pattern the string must match.
 
     Optional. Omitted and `null` are equivalent and mean there is no pattern constraint.
     """
 
-    format: StringFormat | None = None
+    format: StringFormat | None = absent()
     """String format.
 
     Optional. Omitted and `null` are equivalent and mean there is no format constraint.
     """
 
-    default: Annotated[str | None, DefaultOnError] = None
+    default: Annotated[str | None, DefaultOnError] = absent()
     """Default value.
 
     Optional. Omitted and `null` are equivalent and mean no default value is provided.
     """
 
-    enum: list[str] | None = None
+    enum: list[str] | None = absent()
     """Enum values for untitled single-select enums.
     Optional. Omitted and `null` are equivalent and mean no untitled single-select choices are
     declared by `enum`.
     """
 
-    one_of: list[EnumOption] | None = None
+    one_of: list[EnumOption] | None = absent()
     """Titled enum options for titled single-select enums.
     Optional. Omitted and `null` are equivalent and mean no titled single-select choices are
     declared by `oneOf`.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class ElicitationPropertySchemaString(StringPropertySchema):
@@ -959,37 +960,37 @@ class ElicitationPropertySchemaString(StringPropertySchema):
 class NumberPropertySchema(Model):
     """Schema for number (floating-point) properties in an elicitation form."""
 
-    title: Annotated[str | None, DefaultOnError] = None
+    title: Annotated[str | None, DefaultOnError] = absent()
     """Optional title for the property.
 
     Optional. Omitted and `null` are equivalent and mean no title is provided.
     """
 
-    description: Annotated[str | None, DefaultOnError] = None
+    description: Annotated[str | None, DefaultOnError] = absent()
     """Human-readable description.
 
     Optional. Omitted and `null` are equivalent and mean no description is provided.
     """
 
-    minimum: Double | None = None
+    minimum: Double | None = absent()
     """Minimum value (inclusive).
 
     Optional. Omitted and `null` are equivalent and mean there is no inclusive lower bound.
     """
 
-    maximum: Double | None = None
+    maximum: Double | None = absent()
     """Maximum value (inclusive).
 
     Optional. Omitted and `null` are equivalent and mean there is no inclusive upper bound.
     """
 
-    default: Annotated[Double | None, DefaultOnError] = None
+    default: Annotated[Double | None, DefaultOnError] = absent()
     """Default value.
 
     Optional. Omitted and `null` are equivalent and mean no default value is provided.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class ElicitationPropertySchemaNumber(NumberPropertySchema):
@@ -1001,37 +1002,37 @@ class ElicitationPropertySchemaNumber(NumberPropertySchema):
 class IntegerPropertySchema(Model):
     """Schema for integer properties in an elicitation form."""
 
-    title: Annotated[str | None, DefaultOnError] = None
+    title: Annotated[str | None, DefaultOnError] = absent()
     """Optional title for the property.
 
     Optional. Omitted and `null` are equivalent and mean no title is provided.
     """
 
-    description: Annotated[str | None, DefaultOnError] = None
+    description: Annotated[str | None, DefaultOnError] = absent()
     """Human-readable description.
 
     Optional. Omitted and `null` are equivalent and mean no description is provided.
     """
 
-    minimum: Int64 | None = None
+    minimum: Int64 | None = absent()
     """Minimum value (inclusive).
 
     Optional. Omitted and `null` are equivalent and mean there is no inclusive lower bound.
     """
 
-    maximum: Int64 | None = None
+    maximum: Int64 | None = absent()
     """Maximum value (inclusive).
 
     Optional. Omitted and `null` are equivalent and mean there is no inclusive upper bound.
     """
 
-    default: Annotated[Int64 | None, DefaultOnError] = None
+    default: Annotated[Int64 | None, DefaultOnError] = absent()
     """Default value.
 
     Optional. Omitted and `null` are equivalent and mean no default value is provided.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class ElicitationPropertySchemaInteger(IntegerPropertySchema):
@@ -1043,25 +1044,25 @@ class ElicitationPropertySchemaInteger(IntegerPropertySchema):
 class BooleanPropertySchema(Model):
     """Schema for boolean properties in an elicitation form."""
 
-    title: Annotated[str | None, DefaultOnError] = None
+    title: Annotated[str | None, DefaultOnError] = absent()
     """Optional title for the property.
 
     Optional. Omitted and `null` are equivalent and mean no title is provided.
     """
 
-    description: Annotated[str | None, DefaultOnError] = None
+    description: Annotated[str | None, DefaultOnError] = absent()
     """Human-readable description.
 
     Optional. Omitted and `null` are equivalent and mean no description is provided.
     """
 
-    default: Annotated[bool | None, DefaultOnError] = None
+    default: Annotated[bool | None, DefaultOnError] = absent()
     """Default value.
 
     Optional. Omitted and `null` are equivalent and mean no default value is provided.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class ElicitationPropertySchemaBoolean(BooleanPropertySchema):
@@ -1073,25 +1074,25 @@ class ElicitationPropertySchemaBoolean(BooleanPropertySchema):
 class MultiSelectPropertySchema(Model):
     """Schema for multi-select (array) properties in an elicitation form."""
 
-    title: Annotated[str | None, DefaultOnError] = None
+    title: Annotated[str | None, DefaultOnError] = absent()
     """Optional title for the property.
 
     Optional. Omitted and `null` are equivalent and mean no title is provided.
     """
 
-    description: Annotated[str | None, DefaultOnError] = None
+    description: Annotated[str | None, DefaultOnError] = absent()
     """Human-readable description.
 
     Optional. Omitted and `null` are equivalent and mean no description is provided.
     """
 
-    min_items: Uint64 | None = None
+    min_items: Uint64 | None = absent()
     """Minimum number of items to select.
 
     Optional. Omitted and `null` are equivalent and mean there is no minimum selection count.
     """
 
-    max_items: Uint64 | None = None
+    max_items: Uint64 | None = absent()
     """Maximum number of items to select.
 
     Optional. Omitted and `null` are equivalent and mean there is no maximum selection count.
@@ -1100,13 +1101,13 @@ class MultiSelectPropertySchema(Model):
     items: MultiSelectItems
     """The items definition describing allowed values."""
 
-    default: Annotated[list[str] | None, SkipInvalidItems, DefaultOnError] = None
+    default: Annotated[list[str] | None, SkipInvalidItems, DefaultOnError] = absent()
     """Default selected values.
 
     Optional. Omitted and `null` are equivalent and mean no default selections are provided.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class ElicitationPropertySchemaArray(MultiSelectPropertySchema):
@@ -1175,13 +1176,13 @@ class EnumOption(Model):
     title: str
     """Human-readable title for this option."""
 
-    description: Annotated[str | None, DefaultOnError] = None
+    description: Annotated[str | None, DefaultOnError] = absent()
     """Human-readable description.
 
     Optional. Omitted and `null` are equivalent and mean no description is provided.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class StringMultiSelectItems(Model):
@@ -1190,7 +1191,7 @@ class StringMultiSelectItems(Model):
     enum: list[str]
     """Allowed enum values."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class MultiSelectItemsString(StringMultiSelectItems):
@@ -1217,7 +1218,7 @@ class TitledMultiSelectItems(Model):
     any_of: list[EnumOption]
     """Titled enum options."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 MultiSelectItems: TypeAlias = Annotated[
@@ -1252,13 +1253,13 @@ class MessageMcpRequest(Model):
     method: str
     """The inner MCP method name."""
 
-    params: dict[str, Any] | None = None
+    params: dict[str, Any] | None = absent()
     """Optional inner MCP params.
 
     If omitted or set to `null`, the inner MCP message has no params.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 McpServerAcpId: TypeAlias = str
@@ -1309,7 +1310,7 @@ class InitializeResponse(Model):
     The client should disconnect, if it doesn't support this version.
     """
 
-    agent_capabilities: Annotated[AgentCapabilities, DefaultOnError] = Field(
+    agent_capabilities: Annotated[AgentCapabilities, DefaultOnError] = absent(
         default_factory=lambda: AgentCapabilities(
             load_session=False,
             prompt_capabilities=PromptCapabilities(
@@ -1322,18 +1323,18 @@ class InitializeResponse(Model):
     )
     """Capabilities supported by the agent."""
 
-    auth_methods: Annotated[list[AuthMethod], SkipInvalidItems, DefaultOnError] = Field(
+    auth_methods: Annotated[list[AuthMethod], SkipInvalidItems, DefaultOnError] = absent(
         default_factory=lambda: []
     )
     """Authentication methods supported by the agent."""
 
-    agent_info: Annotated[Implementation | None, DefaultOnError] = None
+    agent_info: Annotated[Implementation | None, DefaultOnError] = absent()
     """Information about the Agent name and version sent to the Client.
 
     Note: in future versions of the protocol, this will be required.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 ProtocolVersion: TypeAlias = Annotated[Uint16, Integer(0, 65535)]
@@ -1353,30 +1354,30 @@ class AgentCapabilities(Model):
     See protocol docs: [Agent Capabilities](https://agentclientprotocol.com/protocol/v1/draft/initialization#agent-capabilities)
     """
 
-    load_session: Annotated[bool, DefaultOnError] = False
+    load_session: Annotated[bool, DefaultOnError] = absent(False)
     """Whether the agent supports `session/load`."""
 
-    prompt_capabilities: Annotated[PromptCapabilities, DefaultOnError] = Field(
+    prompt_capabilities: Annotated[PromptCapabilities, DefaultOnError] = absent(
         default_factory=lambda: PromptCapabilities(image=False, audio=False, embedded_context=False)
     )
     """Prompt capabilities supported by the agent."""
 
-    mcp_capabilities: Annotated[McpCapabilities, DefaultOnError] = Field(
+    mcp_capabilities: Annotated[McpCapabilities, DefaultOnError] = absent(
         default_factory=lambda: McpCapabilities(http=False, sse=False, acp=False)
     )
     """MCP capabilities supported by the agent."""
 
-    session_capabilities: Annotated[SessionCapabilities, DefaultOnError] = Field(
+    session_capabilities: Annotated[SessionCapabilities, DefaultOnError] = absent(
         default_factory=lambda: SessionCapabilities()
     )
     """Session lifecycle and prompt capabilities advertised by the agent."""
 
-    auth: Annotated[AgentAuthCapabilities, DefaultOnError] = Field(
+    auth: Annotated[AgentAuthCapabilities, DefaultOnError] = absent(
         default_factory=lambda: AgentAuthCapabilities()
     )
     """Authentication-related capabilities supported by the agent."""
 
-    providers: Annotated[ProvidersCapabilities | None, DefaultOnError] = None
+    providers: Annotated[ProvidersCapabilities | None, DefaultOnError] = absent()
     """**UNSTABLE**
 
     This capability is not part of the spec yet, and may be removed or changed at any point.
@@ -1387,7 +1388,7 @@ class AgentCapabilities(Model):
     Supplying `{}` means the agent supports provider configuration methods.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class PromptCapabilities(Model):
@@ -1405,32 +1406,32 @@ class PromptCapabilities(Model):
     See protocol docs: [Prompt Capabilities](https://agentclientprotocol.com/protocol/v1/draft/initialization#prompt-capabilities)
     """
 
-    image: Annotated[bool, DefaultOnError] = False
+    image: Annotated[bool, DefaultOnError] = absent(False)
     """Agent supports `image` content blocks."""
 
-    audio: Annotated[bool, DefaultOnError] = False
+    audio: Annotated[bool, DefaultOnError] = absent(False)
     """Agent supports `audio` content blocks."""
 
-    embedded_context: Annotated[bool, DefaultOnError] = False
+    embedded_context: Annotated[bool, DefaultOnError] = absent(False)
     """Agent supports embedded context in `session/prompt` requests.
 
     When enabled, the Client is allowed to include `resource` content blocks
     in prompt requests for pieces of context that are referenced in the message.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class McpCapabilities(Model):
     """MCP capabilities supported by the agent"""
 
-    http: Annotated[bool, DefaultOnError] = False
+    http: Annotated[bool, DefaultOnError] = absent(False)
     """Agent supports `http` MCP servers."""
 
-    sse: Annotated[bool, DefaultOnError] = False
+    sse: Annotated[bool, DefaultOnError] = absent(False)
     """Agent supports `sse` MCP servers."""
 
-    acp: Annotated[bool, DefaultOnError] = False
+    acp: Annotated[bool, DefaultOnError] = absent(False)
     """**UNSTABLE**
 
     This capability is not part of the spec yet, and may be removed or changed at any point.
@@ -1438,7 +1439,7 @@ class McpCapabilities(Model):
     Agent supports `acp` MCP servers.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class SessionCapabilities(Model):
@@ -1453,14 +1454,14 @@ class SessionCapabilities(Model):
     See protocol docs: [Session Capabilities](https://agentclientprotocol.com/protocol/v1/draft/initialization#session-capabilities)
     """
 
-    list: Annotated[SessionListCapabilities | None, DefaultOnError] = None
+    list: Annotated[SessionListCapabilities | None, DefaultOnError] = absent()
     """Whether the agent supports `session/list`.
 
     Optional. Omitted or `null` both mean the agent does not advertise support.
     Supplying `{}` means the agent supports listing sessions.
     """
 
-    delete: Annotated[SessionDeleteCapabilities | None, DefaultOnError] = None
+    delete: Annotated[SessionDeleteCapabilities | None, DefaultOnError] = absent()
     """Whether the agent supports `session/delete`.
 
     Optional. Omitted or `null` both mean the agent does not advertise support.
@@ -1469,7 +1470,7 @@ class SessionCapabilities(Model):
 
     additional_directories: Annotated[
         SessionAdditionalDirectoriesCapabilities | None, DefaultOnError
-    ] = None
+    ] = absent()
     """Whether the agent supports `additionalDirectories` on supported session lifecycle requests.
 
     Optional. Omitted or `null` both mean the agent does not advertise support.
@@ -1481,7 +1482,7 @@ class SessionCapabilities(Model):
     additional-root list associated with a listed session.
     """
 
-    system_prompt: Annotated[SessionSystemPromptCapabilities | None, DefaultOnError] = None
+    system_prompt: Annotated[SessionSystemPromptCapabilities | None, DefaultOnError] = absent()
     """**UNSTABLE**
 
     This capability is not part of the spec yet, and may be removed or changed at any point.
@@ -1492,7 +1493,7 @@ class SessionCapabilities(Model):
     Supplying `{}` means the agent supports `systemPrompt` in `append` mode.
     """
 
-    fork: Annotated[SessionForkCapabilities | None, DefaultOnError] = None
+    fork: Annotated[SessionForkCapabilities | None, DefaultOnError] = absent()
     """**UNSTABLE**
 
     This capability is not part of the spec yet, and may be removed or changed at any point.
@@ -1503,7 +1504,7 @@ class SessionCapabilities(Model):
     Supplying `{}` means the agent supports forking sessions.
     """
 
-    archive: Annotated[SessionArchiveCapabilities | None, DefaultOnError] = None
+    archive: Annotated[SessionArchiveCapabilities | None, DefaultOnError] = absent()
     """**UNSTABLE**
 
     This capability is not part of the spec yet, and may be removed or changed at any point.
@@ -1515,7 +1516,7 @@ class SessionCapabilities(Model):
     `session/list`, and `SessionInfo.archived`. Agents that advertise it MUST also advertise `sessionCapabilities.list`.
     """
 
-    status: Annotated[SessionStatusCapabilities | None, DefaultOnError] = None
+    status: Annotated[SessionStatusCapabilities | None, DefaultOnError] = absent()
     """**UNSTABLE**
 
     This capability is not part of the spec yet, and may be removed or changed at any point.
@@ -1526,7 +1527,7 @@ class SessionCapabilities(Model):
     Supplying `{}` means the agent supports checking session status.
     """
 
-    title: Annotated[SessionTitleCapabilities | None, DefaultOnError] = None
+    title: Annotated[SessionTitleCapabilities | None, DefaultOnError] = absent()
     """**UNSTABLE**
 
     This capability is not part of the spec yet, and may be removed or changed at any point.
@@ -1540,21 +1541,21 @@ class SessionCapabilities(Model):
     Supplying `{}` means the agent supports setting session titles.
     """
 
-    resume: Annotated[SessionResumeCapabilities | None, DefaultOnError] = None
+    resume: Annotated[SessionResumeCapabilities | None, DefaultOnError] = absent()
     """Whether the agent supports `session/resume`.
 
     Optional. Omitted or `null` both mean the agent does not advertise support.
     Supplying `{}` means the agent supports resuming sessions.
     """
 
-    close: Annotated[SessionCloseCapabilities | None, DefaultOnError] = None
+    close: Annotated[SessionCloseCapabilities | None, DefaultOnError] = absent()
     """Whether the agent supports `session/close`.
 
     Optional. Omitted or `null` both mean the agent does not advertise support.
     Supplying `{}` means the agent supports closing sessions.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class SessionListCapabilities(Model):
@@ -1563,7 +1564,7 @@ class SessionListCapabilities(Model):
     Supplying `{}` means the agent supports listing sessions.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class SessionDeleteCapabilities(Model):
@@ -1572,7 +1573,7 @@ class SessionDeleteCapabilities(Model):
     Supplying `{}` means the agent supports deleting sessions from `session/list`.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class SessionAdditionalDirectoriesCapabilities(Model):
@@ -1584,7 +1585,7 @@ class SessionAdditionalDirectoriesCapabilities(Model):
     complete ordered additional-root list associated with a listed session.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class SessionSystemPromptCapabilities(Model):
@@ -1598,13 +1599,13 @@ class SessionSystemPromptCapabilities(Model):
     requests in `append` mode.
     """
 
-    mode: Annotated[SessionSystemPromptModeCapabilities | None, DefaultOnError] = None
+    mode: Annotated[SessionSystemPromptModeCapabilities | None, DefaultOnError] = absent()
     """Delivery modes the agent supports in addition to `append`.
 
     Optional. Omitted or `null` both mean the agent supports only `append`.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class SessionSystemPromptModeCapabilities(Model):
@@ -1618,7 +1619,7 @@ class SessionSystemPromptModeCapabilities(Model):
     `sessionCapabilities.systemPrompt` supports it.
     """
 
-    override: Annotated[SessionSystemPromptOverrideCapabilities | None, DefaultOnError] = None
+    override: Annotated[SessionSystemPromptOverrideCapabilities | None, DefaultOnError] = absent()
     """Whether the agent supports `override` mode.
 
     Optional. Omitted or `null` both mean the agent does not advertise support.
@@ -1626,7 +1627,7 @@ class SessionSystemPromptModeCapabilities(Model):
     instructions with the client-provided system prompt.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class SessionSystemPromptOverrideCapabilities(Model):
@@ -1640,7 +1641,7 @@ class SessionSystemPromptOverrideCapabilities(Model):
     instructions with the client-provided system prompt.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class SessionForkCapabilities(Model):
@@ -1653,7 +1654,7 @@ class SessionForkCapabilities(Model):
     Supplying `{}` means the agent supports forking sessions.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class SessionArchiveCapabilities(Model):
@@ -1667,7 +1668,7 @@ class SessionArchiveCapabilities(Model):
     `session/list`, and `SessionInfo.archived`.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class SessionStatusCapabilities(Model):
@@ -1680,7 +1681,7 @@ class SessionStatusCapabilities(Model):
     Supplying `{}` means the agent supports checking session status.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class SessionTitleCapabilities(Model):
@@ -1694,7 +1695,7 @@ class SessionTitleCapabilities(Model):
     through `session/list` and `session_info_update` without this capability.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class SessionResumeCapabilities(Model):
@@ -1703,7 +1704,7 @@ class SessionResumeCapabilities(Model):
     Supplying `{}` means the agent supports resuming sessions.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class SessionCloseCapabilities(Model):
@@ -1712,13 +1713,13 @@ class SessionCloseCapabilities(Model):
     Supplying `{}` means the agent supports closing sessions.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class AgentAuthCapabilities(Model):
     """Authentication-related capabilities supported by the agent."""
 
-    status: Annotated[AuthStatusCapabilities | None, DefaultOnError] = None
+    status: Annotated[AuthStatusCapabilities | None, DefaultOnError] = absent()
     """**UNSTABLE**
 
     This capability is not part of the spec yet, and may be removed or changed at any point.
@@ -1729,14 +1730,14 @@ class AgentAuthCapabilities(Model):
     Supplying `{}` means the agent supports the `auth/status` method.
     """
 
-    logout: Annotated[LogoutCapabilities | None, DefaultOnError] = None
+    logout: Annotated[LogoutCapabilities | None, DefaultOnError] = absent()
     """Whether the agent supports the logout method.
 
     Optional. Omitted or `null` both mean the agent does not advertise support.
     Supplying `{}` means the agent supports the logout method.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class AuthStatusCapabilities(Model):
@@ -1749,7 +1750,7 @@ class AuthStatusCapabilities(Model):
     Supplying `{}` means the agent supports the `auth/status` method.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class LogoutCapabilities(Model):
@@ -1758,7 +1759,7 @@ class LogoutCapabilities(Model):
     Supplying `{}` means the agent supports the logout method.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class ProvidersCapabilities(Model):
@@ -1771,7 +1772,7 @@ class ProvidersCapabilities(Model):
     Supplying `{}` means the agent supports provider configuration methods.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class AuthMethodTerminal(Model):
@@ -1790,18 +1791,18 @@ class AuthMethodTerminal(Model):
     name: str
     """Human-readable name of the authentication method."""
 
-    description: Annotated[str | None, DefaultOnError] = None
+    description: Annotated[str | None, DefaultOnError] = absent()
     """Optional human-readable description of this authentication method."""
 
-    args: Annotated[list[str], DefaultOnNull] = []
+    args: Annotated[list[str], DefaultOnNull] = absent([])
     """Additional arguments to append to the configured agent invocation for terminal auth."""
 
-    env: Annotated[dict[str, str], DefaultOnNull] = {}
+    env: Annotated[dict[str, str], DefaultOnNull] = absent({})
     """Additional environment variables to set on the configured agent invocation for terminal auth.
     These values override same-named variables in the base launch configuration.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
     type: Literal["terminal"] = tag("terminal")
 
 
@@ -1817,10 +1818,10 @@ class AuthMethodAgent(Model):
     name: str
     """Human-readable name of the authentication method."""
 
-    description: Annotated[str | None, DefaultOnError] = None
+    description: Annotated[str | None, DefaultOnError] = absent()
     """Optional human-readable description of this authentication method."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 AuthMethod: TypeAlias = Annotated[AuthMethodTerminal | AuthMethodAgent, ByTag("type")]
@@ -1850,7 +1851,7 @@ class Implementation(Model):
     name fallback if title isn't present.
     """
 
-    title: Annotated[str | None, DefaultOnError] = None
+    title: Annotated[str | None, DefaultOnError] = absent()
     """Intended for UI and end-user contexts and optimized to be human-readable
     and easily understood.
 
@@ -1862,13 +1863,13 @@ class Implementation(Model):
     for debugging or metrics purposes. (e.g. "1.0.0").
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class AuthenticateResponse(Model):
     """Response to the `authenticate` method."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class ListProvidersResponse(Model):
@@ -1882,7 +1883,7 @@ class ListProvidersResponse(Model):
     providers: list[ProviderInfo]
     """Configurable providers with current routing info suitable for UI display."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class ProviderInfo(Model):
@@ -1896,7 +1897,7 @@ class ProviderInfo(Model):
     provider_id: ProviderId
     """Provider identifier, for example "main" or "openai"."""
 
-    supported: Annotated[list[LlmProtocol], SkipInvalidItems, DefaultOnError]
+    supported: Annotated[list[LlmProtocol], SkipInvalidItems, EmptyOnError]
     """Supported protocol types for this provider."""
 
     required: bool
@@ -1904,12 +1905,12 @@ class ProviderInfo(Model):
     If true, clients must not call `providers/disable` for this provider ID.
     """
 
-    current: ProviderCurrentConfig | None = None
+    current: ProviderCurrentConfig | None = absent()
     """Current effective non-secret routing config.
     Null or omitted means provider is disabled.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 ProviderId: TypeAlias = str
@@ -1961,7 +1962,7 @@ class ProviderCurrentConfig(Model):
     base_url: str
     """Base URL currently used by this provider."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class SetProviderResponse(Model):
@@ -1972,7 +1973,7 @@ class SetProviderResponse(Model):
     Response to `providers/set`.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class DisableProviderResponse(Model):
@@ -1983,13 +1984,13 @@ class DisableProviderResponse(Model):
     Response to `providers/disable`.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class LogoutResponse(Model):
     """Response to the `logout` method."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class AuthStatusResponse(Model):
@@ -2007,7 +2008,7 @@ class AuthStatusResponse(Model):
     do not recognize as `unknown`.
     """
 
-    accounts: Annotated[list[AuthAccount], SkipInvalidItems, DefaultOnError] = []
+    accounts: Annotated[list[AuthAccount], SkipInvalidItems, DefaultOnError] = absent([])
     """The accounts the agent has configured, for display.
 
     Optional. Omitted and empty are equivalent and mean no accounts are reported.
@@ -2015,7 +2016,7 @@ class AuthStatusResponse(Model):
     of them and mark the ones in effect with `active`.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 AuthState: TypeAlias = Literal["authenticated", "unauthenticated", "not_required", "unknown"] | str
@@ -2060,7 +2061,7 @@ class AuthAccount(Model):
     for example `Claude Max`, `OpenAI API key`, or `Vertex AI`.
     """
 
-    active: Annotated[bool | None, DefaultOnError] = None
+    active: Annotated[bool | None, DefaultOnError] = absent()
     """Whether the agent currently uses this account by default.
 
     Several accounts MAY be active, for example one per provider.
@@ -2068,25 +2069,25 @@ class AuthAccount(Model):
     Optional. Omitted and `null` are equivalent and mean the agent does not indicate whether this account is in effect.
     """
 
-    name: Annotated[str | None, DefaultOnError] = None
+    name: Annotated[str | None, DefaultOnError] = absent()
     """Display name of the user, such as a username or full name.
 
     Optional. Omitted and `null` are equivalent and mean no name is reported.
     """
 
-    email: Annotated[str | None, DefaultOnError] = None
+    email: Annotated[str | None, DefaultOnError] = absent()
     """Email address of the user.
 
     Optional. Omitted and `null` are equivalent and mean no email is reported.
     """
 
-    organization: Annotated[str | None, DefaultOnError] = None
+    organization: Annotated[str | None, DefaultOnError] = absent()
     """Display name of the organization, team, or workspace the account is using.
 
     Optional. Omitted and `null` are equivalent and mean no organization is reported.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class NewSessionResponse(Model):
@@ -2101,7 +2102,7 @@ class NewSessionResponse(Model):
     Used in all subsequent requests for this conversation.
     """
 
-    modes: Annotated[SessionModeState | None, DefaultOnError] = None
+    modes: Annotated[SessionModeState | None, DefaultOnError] = absent()
     """Initial mode state if supported by the Agent
 
     See protocol docs: [Session Modes](https://agentclientprotocol.com/protocol/v1/draft/session-modes)
@@ -2109,10 +2110,10 @@ class NewSessionResponse(Model):
 
     config_options: Annotated[
         list[SessionConfigOption] | None, SkipInvalidItems, DefaultOnError
-    ] = None
+    ] = absent()
     """Initial session configuration options if supported by the Agent."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class SessionModeState(Model):
@@ -2121,10 +2122,10 @@ class SessionModeState(Model):
     current_mode_id: SessionModeId
     """The current mode the Agent is in."""
 
-    available_modes: Annotated[list[SessionMode], SkipInvalidItems, DefaultOnError]
+    available_modes: Annotated[list[SessionMode], SkipInvalidItems, EmptyOnError]
     """The set of modes that the Agent can operate in"""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 SessionModeId: TypeAlias = str
@@ -2143,10 +2144,10 @@ class SessionMode(Model):
     name: str
     """Human-readable name shown for this protocol object."""
 
-    description: Annotated[str | None, DefaultOnError] = None
+    description: Annotated[str | None, DefaultOnError] = absent()
     """Optional human-readable details shown with this protocol object."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class SessionConfigSelect(Model):
@@ -2169,13 +2170,13 @@ class SessionConfigOptionSelect(SessionConfigSelect):
     name: str
     """Human-readable label for the option."""
 
-    description: Annotated[str | None, DefaultOnError] = None
+    description: Annotated[str | None, DefaultOnError] = absent()
     """Optional description for the Client to display to the user."""
 
-    category: Annotated[SessionConfigOptionCategory | None, DefaultOnError] = None
+    category: Annotated[SessionConfigOptionCategory | None, DefaultOnError] = absent()
     """Optional semantic category for this option (UX only)."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class SessionConfigBoolean(Model):
@@ -2195,13 +2196,13 @@ class SessionConfigOptionBoolean(SessionConfigBoolean):
     name: str
     """Human-readable label for the option."""
 
-    description: Annotated[str | None, DefaultOnError] = None
+    description: Annotated[str | None, DefaultOnError] = absent()
     """Optional description for the Client to display to the user."""
 
-    category: Annotated[SessionConfigOptionCategory | None, DefaultOnError] = None
+    category: Annotated[SessionConfigOptionCategory | None, DefaultOnError] = absent()
     """Optional semantic category for this option (UX only)."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 SessionConfigOption: TypeAlias = Annotated[
@@ -2252,10 +2253,10 @@ class SessionConfigSelectOption(Model):
     name: str
     """Human-readable label for this option value."""
 
-    description: Annotated[str | None, DefaultOnError] = None
+    description: Annotated[str | None, DefaultOnError] = absent()
     """Optional description for this option value."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class SessionConfigSelectGroup(Model):
@@ -2267,10 +2268,10 @@ class SessionConfigSelectGroup(Model):
     name: str
     """Human-readable label for this group."""
 
-    options: Annotated[list[SessionConfigSelectOption], SkipInvalidItems, DefaultOnError]
+    options: Annotated[list[SessionConfigSelectOption], SkipInvalidItems, EmptyOnError]
     """The set of option values in this group."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 SessionConfigSelectOptions: TypeAlias = Annotated[
@@ -2291,7 +2292,7 @@ SessionConfigGroupId: TypeAlias = str
 class LoadSessionResponse(Model):
     """Response from loading an existing session."""
 
-    modes: Annotated[SessionModeState | None, DefaultOnError] = None
+    modes: Annotated[SessionModeState | None, DefaultOnError] = absent()
     """Initial mode state if supported by the Agent
 
     See protocol docs: [Session Modes](https://agentclientprotocol.com/protocol/v1/draft/session-modes)
@@ -2299,24 +2300,24 @@ class LoadSessionResponse(Model):
 
     config_options: Annotated[
         list[SessionConfigOption] | None, SkipInvalidItems, DefaultOnError
-    ] = None
+    ] = absent()
     """Initial session configuration options if supported by the Agent."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class ListSessionsResponse(Model):
     """Response from listing sessions."""
 
-    sessions: Annotated[list[SessionInfo], SkipInvalidItems, DefaultOnError]
+    sessions: Annotated[list[SessionInfo], SkipInvalidItems, EmptyOnError]
     """Array of session information objects"""
 
-    next_cursor: Annotated[str | None, DefaultOnError] = None
+    next_cursor: Annotated[str | None, DefaultOnError] = absent()
     """Opaque cursor token. If present, pass this in the next request's cursor parameter
     to fetch the next page. If absent, there are no more results.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class SessionInfo(Model):
@@ -2328,7 +2329,7 @@ class SessionInfo(Model):
     cwd: str
     """The working directory for this session. Must be an absolute path."""
 
-    additional_directories: Annotated[list[str], SkipInvalidItems, DefaultOnError] = []
+    additional_directories: Annotated[list[str], SkipInvalidItems, DefaultOnError] = absent([])
     """Additional workspace roots reported for this session. Each path must be absolute.
 
     When present, this is the complete ordered additional-root list reported
@@ -2336,13 +2337,13 @@ class SessionInfo(Model):
     reports no additional roots.
     """
 
-    title: Annotated[str | None, DefaultOnError] = None
+    title: Annotated[str | None, DefaultOnError] = absent()
     """Human-readable title for the session"""
 
-    updated_at: Annotated[str | None, DefaultOnError] = None
+    updated_at: Annotated[str | None, DefaultOnError] = absent()
     """ISO 8601 timestamp of last activity"""
 
-    archived: Annotated[bool | None, DefaultOnError] = None
+    archived: Annotated[bool | None, DefaultOnError] = absent()
     """**UNSTABLE**
 
     This capability is not part of the spec yet, and may be removed or changed at any point.
@@ -2353,13 +2354,13 @@ class SessionInfo(Model):
     Agents that advertise the `sessionCapabilities.archive` capability MUST include it on every listed session.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class DeleteSessionResponse(Model):
     """Response from deleting a session."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class ForkSessionResponse(Model):
@@ -2373,7 +2374,7 @@ class ForkSessionResponse(Model):
     session_id: SessionId
     """Unique identifier for the newly created forked session."""
 
-    modes: Annotated[SessionModeState | None, DefaultOnError] = None
+    modes: Annotated[SessionModeState | None, DefaultOnError] = absent()
     """Initial mode state if supported by the Agent
 
     See protocol docs: [Session Modes](https://agentclientprotocol.com/protocol/v1/draft/session-modes)
@@ -2381,10 +2382,10 @@ class ForkSessionResponse(Model):
 
     config_options: Annotated[
         list[SessionConfigOption] | None, SkipInvalidItems, DefaultOnError
-    ] = None
+    ] = absent()
     """Initial session configuration options if supported by the Agent."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class ArchiveSessionResponse(Model):
@@ -2395,7 +2396,7 @@ class ArchiveSessionResponse(Model):
     Response from archiving a session.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class UnarchiveSessionResponse(Model):
@@ -2406,7 +2407,7 @@ class UnarchiveSessionResponse(Model):
     Response from unarchiving a session.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class SessionStatusResponse(Model):
@@ -2426,7 +2427,7 @@ class SessionStatusResponse(Model):
     Required. Clients MUST treat a value they do not recognize as `saved`.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 SessionStatus: TypeAlias = Literal["open", "saved"] | str
@@ -2471,13 +2472,13 @@ class SetSessionTitleResponse(Model):
     display this value rather than the one they sent.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class ResumeSessionResponse(Model):
     """Response from resuming an existing session."""
 
-    modes: Annotated[SessionModeState | None, DefaultOnError] = None
+    modes: Annotated[SessionModeState | None, DefaultOnError] = absent()
     """Initial mode state if supported by the Agent
 
     See protocol docs: [Session Modes](https://agentclientprotocol.com/protocol/v1/draft/session-modes)
@@ -2485,31 +2486,31 @@ class ResumeSessionResponse(Model):
 
     config_options: Annotated[
         list[SessionConfigOption] | None, SkipInvalidItems, DefaultOnError
-    ] = None
+    ] = absent()
     """Initial session configuration options if supported by the Agent."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class CloseSessionResponse(Model):
     """Response from closing a session."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class SetSessionModeResponse(Model):
     """Response to `session/set_mode` method."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class SetSessionConfigOptionResponse(Model):
     """Response to `session/set_config_option` method."""
 
-    config_options: Annotated[list[SessionConfigOption], SkipInvalidItems, DefaultOnError]
+    config_options: Annotated[list[SessionConfigOption], SkipInvalidItems, EmptyOnError]
     """The full set of configuration options and their current values."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class PromptResponse(Model):
@@ -2521,7 +2522,7 @@ class PromptResponse(Model):
     stop_reason: StopReason
     """Indicates why the agent stopped processing the turn."""
 
-    usage: Annotated[Usage | None, DefaultOnError] = None
+    usage: Annotated[Usage | None, DefaultOnError] = absent()
     """**UNSTABLE**
 
     This capability is not part of the spec yet, and may be removed or changed at any point.
@@ -2529,7 +2530,7 @@ class PromptResponse(Model):
     Token usage for this turn (optional).
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 StopReason: TypeAlias = Literal[
@@ -2576,16 +2577,16 @@ class Usage(Model):
     output_tokens: Uint64
     """Total output tokens across all turns."""
 
-    thought_tokens: Annotated[Uint64 | None, DefaultOnError] = None
+    thought_tokens: Annotated[Uint64 | None, DefaultOnError] = absent()
     """Total thought/reasoning tokens"""
 
-    cached_read_tokens: Annotated[Uint64 | None, DefaultOnError] = None
+    cached_read_tokens: Annotated[Uint64 | None, DefaultOnError] = absent()
     """Total cache read tokens."""
 
-    cached_write_tokens: Annotated[Uint64 | None, DefaultOnError] = None
+    cached_write_tokens: Annotated[Uint64 | None, DefaultOnError] = absent()
     """Total cache write tokens."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 ExtResponse: TypeAlias = Any
@@ -2616,7 +2617,7 @@ class Error(Model):
     The message should be limited to a concise single sentence.
     """
 
-    data: Annotated[Any, DefaultOnError] = None
+    data: Annotated[Any, DefaultOnError] = absent()
     """Optional primitive or structured value that contains additional information about the error.
     This may include debugging information or context-specific details.
     """
@@ -2667,7 +2668,7 @@ class SessionNotification(Model):
     update: SessionUpdate
     """The actual update content."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class ContentChunk(Model):
@@ -2676,14 +2677,14 @@ class ContentChunk(Model):
     content: ContentBlock
     """A single item of content"""
 
-    message_id: Annotated[MessageId | None, DefaultOnError] = None
+    message_id: Annotated[MessageId | None, DefaultOnError] = absent()
     """A unique identifier for the message this chunk belongs to.
 
     All chunks belonging to the same message share the same `messageId`.
     A change in `messageId` indicates a new message has started.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class SessionUpdateUserMessageChunk(ContentChunk):
@@ -2719,36 +2720,36 @@ class ToolCall(Model):
     title: str
     """Human-readable title describing what the tool is doing."""
 
-    name: Annotated[str | None, DefaultOnError] = None
+    name: Annotated[str | None, DefaultOnError] = absent()
     """Programmatic name of the tool being invoked.
 
     This field is optional. Omitting it or sending `null` both mean that no
     tool name is available.
     """
 
-    kind: Annotated[ToolKind | None, NotNull, DefaultOnError] = None
+    kind: Annotated[ToolKind | None, NotNull, DefaultOnError] = absent()
     """The category of tool being invoked.
     Helps clients choose appropriate icons and UI treatment.
     """
 
-    status: Annotated[ToolCallStatus | None, NotNull, DefaultOnError] = None
+    status: Annotated[ToolCallStatus | None, NotNull, DefaultOnError] = absent()
     """Current execution status of the tool call."""
 
-    content: Annotated[list[ToolCallContent], SkipInvalidItems, DefaultOnError] = []
+    content: Annotated[list[ToolCallContent], SkipInvalidItems, DefaultOnError] = absent([])
     """Content produced by the tool call."""
 
-    locations: Annotated[list[ToolCallLocation], SkipInvalidItems, DefaultOnError] = []
+    locations: Annotated[list[ToolCallLocation], SkipInvalidItems, DefaultOnError] = absent([])
     """File locations affected by this tool call.
     Enables "follow-along" features in clients.
     """
 
-    raw_input: Annotated[Any, DefaultOnError] = None
+    raw_input: Annotated[Any, DefaultOnError] = absent()
     """Raw input parameters sent to the tool."""
 
-    raw_output: Annotated[Any, DefaultOnError] = None
+    raw_output: Annotated[Any, DefaultOnError] = absent()
     """Raw output returned by the tool."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class SessionUpdateToolCall(ToolCall):
@@ -2773,14 +2774,14 @@ class Plan(Model):
     See protocol docs: [Agent Plan](https://agentclientprotocol.com/protocol/v1/draft/agent-plan)
     """
 
-    entries: Annotated[list[PlanEntry], SkipInvalidItems, DefaultOnError]
+    entries: Annotated[list[PlanEntry], SkipInvalidItems, EmptyOnError]
     """The list of tasks to be accomplished.
 
     When updating a plan, the agent must send a complete list of all entries
     with their current status. The client replaces the entire plan with each update.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class SessionUpdatePlan(Plan):
@@ -2802,7 +2803,7 @@ class PlanUpdate(Model):
     plan: PlanUpdateContent
     """The updated plan content."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class SessionUpdatePlanUpdate(PlanUpdate):
@@ -2820,7 +2821,7 @@ class PlanRemoved(Model):
     plan_id: PlanId
     """The plan ID to remove."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class SessionUpdatePlanRemoved(PlanRemoved):
@@ -2830,10 +2831,10 @@ class SessionUpdatePlanRemoved(PlanRemoved):
 class AvailableCommandsUpdate(Model):
     """Available commands are ready or have changed"""
 
-    available_commands: Annotated[list[AvailableCommand], SkipInvalidItems, DefaultOnError]
+    available_commands: Annotated[list[AvailableCommand], SkipInvalidItems, EmptyOnError]
     """Commands the agent can execute"""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class SessionUpdateAvailableCommandsUpdate(AvailableCommandsUpdate):
@@ -2849,7 +2850,7 @@ class CurrentModeUpdate(Model):
     current_mode_id: SessionModeId
     """The ID of the current mode"""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class SessionUpdateCurrentModeUpdate(CurrentModeUpdate):
@@ -2859,10 +2860,10 @@ class SessionUpdateCurrentModeUpdate(CurrentModeUpdate):
 class ConfigOptionUpdate(Model):
     """Session configuration options have been updated."""
 
-    config_options: Annotated[list[SessionConfigOption], SkipInvalidItems, DefaultOnError]
+    config_options: Annotated[list[SessionConfigOption], SkipInvalidItems, EmptyOnError]
     """The full set of configuration options and their current values."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class SessionUpdateConfigOptionUpdate(ConfigOptionUpdate):
@@ -2876,13 +2877,13 @@ class SessionInfoUpdate(Model):
     Clients can use it to keep session titles and state current.
     """
 
-    title: Annotated[str | None, DefaultOnError] = None
+    title: Annotated[str | None, DefaultOnError] = absent()
     """Human-readable title for the session. Set to null to clear."""
 
-    updated_at: Annotated[str | None, DefaultOnError] = None
+    updated_at: Annotated[str | None, DefaultOnError] = absent()
     """ISO 8601 timestamp of last activity. Set to null to clear."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class SessionUpdateSessionInfoUpdate(SessionInfoUpdate):
@@ -2900,10 +2901,10 @@ class UsageUpdate(Model):
     size: Uint64
     """Total context window size in tokens."""
 
-    cost: Annotated[Cost | None, DefaultOnError] = None
+    cost: Annotated[Cost | None, DefaultOnError] = absent()
     """Cumulative session cost (optional)."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class SessionUpdateUsageUpdate(UsageUpdate):
@@ -2930,13 +2931,13 @@ class Notice(Model):
     title: Annotated[str, Field(min_length=1)]
     """Required non-empty plain-text title that can stand alone."""
 
-    description: Annotated[str | None, DefaultOnError] = None
+    description: Annotated[str | None, DefaultOnError] = absent()
     """Optional plain-text detail or guidance.
 
     Omitted and `null` are equivalent and mean no description was supplied.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
     """Metadata scoped to this notice.
 
     Omitted and `null` are equivalent and mean no metadata was supplied.
@@ -2970,13 +2971,13 @@ class CompactionUpdate(Model):
     status: CompactionStatus
     """Current lifecycle status."""
 
-    summary: Annotated[list[ContentBlock] | None, SkipInvalidItems, DefaultOnError] = None
+    summary: Annotated[list[ContentBlock] | None, SkipInvalidItems, DefaultOnError] = absent()
     """Complete replacement user-displayable summary content for the compaction."""
 
-    error: Annotated[str | None, DefaultOnError] = None
+    error: Annotated[str | None, DefaultOnError] = absent()
     """Human-readable error details for the compaction."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
     """Extensible metadata patch for this compaction."""
 
 
@@ -3003,7 +3004,7 @@ class CompactionSummaryChunk(Model):
     content: ContentBlock
     """One content block to append."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
     """Metadata scoped to this chunk. Omission and `null` both mean absent."""
 
 
@@ -3048,14 +3049,14 @@ class SubagentUpdate(Model):
     session_id: SessionId
     """The opaque session ID identifying the child in all ACP messages."""
 
-    title: Annotated[str | None, DefaultOnError] = None
+    title: Annotated[str | None, DefaultOnError] = absent()
     """The parent's human-readable display title for this child. It need not be unique.
 
     Omitted means unchanged. `null` clears it. If unset, the Client chooses
     a fallback presentation.
     """
 
-    description: Annotated[str | None, DefaultOnError] = None
+    description: Annotated[str | None, DefaultOnError] = absent()
     """The parent's human-readable description of the child's role or purpose.
 
     Omitted means unchanged. `null` clears it. If unset, the Client chooses
@@ -3063,7 +3064,7 @@ class SubagentUpdate(Model):
     history of instructions sent to the child.
     """
 
-    capabilities: Annotated[SubagentSessionCapabilities | None, DefaultOnError] = None
+    capabilities: Annotated[SubagentSessionCapabilities | None, DefaultOnError] = absent()
     """Client-initiated session mutations permitted for this subagent session.
 
     Omitted means unchanged. `null` clears the capability set and disables
@@ -3072,7 +3073,7 @@ class SubagentUpdate(Model):
     requirements. A concrete object replaces the whole capability set.
     """
 
-    state: Annotated[StateUpdate | None, DefaultOnError] = None
+    state: Annotated[StateUpdate | None, DefaultOnError] = absent()
     """Current state snapshot for the child session.
 
     Omitted means unchanged. `null` clears the current activity without
@@ -3081,7 +3082,7 @@ class SubagentUpdate(Model):
     current activity is unset/unconfirmed.
     """
 
-    cwd: str | None = None
+    cwd: str | None = absent()
     """The child's working directory. Must be an absolute path.
 
     Optional and nullable. Omitted means unchanged. `null` clears the
@@ -3090,7 +3091,7 @@ class SubagentUpdate(Model):
     root set and as the default terminal working directory.
     """
 
-    additional_directories: list[str] | None = None
+    additional_directories: list[str] | None = absent()
     """Additional workspace roots for the child. Each path must be absolute.
 
     Optional and nullable. Omitted means unchanged. `null` clears the
@@ -3100,7 +3101,7 @@ class SubagentUpdate(Model):
     Clients use these values for the child's root set.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class SessionUpdateSubagentUpdate(SubagentUpdate):
@@ -3126,19 +3127,19 @@ class SessionMessage(Model):
     message_id: MessageId
     """Identifier of this message within the enclosing session's transcript."""
 
-    sender_session_id: Annotated[SessionId | None, DefaultOnError] = None
+    sender_session_id: Annotated[SessionId | None, DefaultOnError] = absent()
     """The sending session.
 
     Omitted leaves the stored value unchanged. `null` clears it. A value replaces it.
     """
 
-    recipient_session_id: Annotated[SessionId | None, DefaultOnError] = None
+    recipient_session_id: Annotated[SessionId | None, DefaultOnError] = absent()
     """The receiving session.
 
     Omitted leaves the stored value unchanged. `null` clears it. A value replaces it.
     """
 
-    sender_message_id: Annotated[MessageId | None, DefaultOnError] = None
+    sender_message_id: Annotated[MessageId | None, DefaultOnError] = absent()
     """On an incoming view, the `messageId` of the same message's outgoing view in the
     sender's transcript.
 
@@ -3146,7 +3147,7 @@ class SessionMessage(Model):
     after the message starts streaming.
     """
 
-    recipient_message_id: Annotated[MessageId | None, DefaultOnError] = None
+    recipient_message_id: Annotated[MessageId | None, DefaultOnError] = absent()
     """On an outgoing view, the `messageId` of the same message's incoming view in the
     recipient's transcript.
 
@@ -3154,12 +3155,12 @@ class SessionMessage(Model):
     after the message starts streaming.
     """
 
-    content: Annotated[list[ContentBlock] | None, SkipInvalidItems, DefaultOnError] = None
+    content: Annotated[list[ContentBlock] | None, SkipInvalidItems, DefaultOnError] = absent()
     """Omitted leaves content unchanged. `null` or `[]` clears it.
     A non-empty array replaces all content.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
     """Omitted leaves metadata unchanged. `null` removes it.
 
     Implementations MUST NOT make assumptions about values in `_meta`.
@@ -3195,7 +3196,7 @@ class SessionMessageChunk(Model):
     content: ContentBlock
     """A single content block appended to the message."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
     """Optional and nullable chunk-scoped metadata. Omitted or `null` means none.
 
     Implementations MUST NOT make assumptions about values in `_meta`.
@@ -3266,7 +3267,7 @@ class PlanEntry(Model):
     status: PlanEntryStatus
     """Current execution status of this task."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 PlanEntryPriority: TypeAlias = Literal["high", "medium", "low"]
@@ -3309,14 +3310,14 @@ class PlanItems(Model):
     plan_id: PlanId
     """The plan ID to update."""
 
-    entries: Annotated[list[PlanEntry], SkipInvalidItems, DefaultOnError]
+    entries: Annotated[list[PlanEntry], SkipInvalidItems, EmptyOnError]
     """The list of tasks to be accomplished.
 
     When updating an item-based plan, the agent must send a complete list of all entries
     with their current status. The client replaces that plan with each update.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class PlanUpdateContentItems(PlanItems):
@@ -3339,7 +3340,7 @@ class PlanFile(Model):
     uri: str
     """The URI of the file containing the plan."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class PlanUpdateContentFile(PlanFile):
@@ -3362,7 +3363,7 @@ class PlanMarkdown(Model):
     content: str
     """Markdown content for the plan."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class PlanUpdateContentMarkdown(PlanMarkdown):
@@ -3400,10 +3401,10 @@ class AvailableCommand(Model):
     description: str
     """Human-readable description of what the command does."""
 
-    input: Annotated[AvailableCommandInput | None, DefaultOnError] = None
+    input: Annotated[AvailableCommandInput | None, DefaultOnError] = absent()
     """Input for the command if required"""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class UnstructuredCommandInput(Model):
@@ -3412,7 +3413,7 @@ class UnstructuredCommandInput(Model):
     hint: str
     """A hint to display when the input hasn't been provided yet"""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 AvailableCommandInput: TypeAlias = UnstructuredCommandInput
@@ -3433,7 +3434,7 @@ class Cost(Model):
     unit such as "credits".
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 NoticeSeverity: TypeAlias = Literal["info", "warning", "error"] | str
@@ -3485,13 +3486,13 @@ class SubagentSessionCapabilities(Model):
     on ordinary sessions does not grant support on a child.
     """
 
-    cancel: Annotated[SessionCancelCapabilities | None, DefaultOnError] = None
+    cancel: Annotated[SessionCancelCapabilities | None, DefaultOnError] = absent()
     """Permits the client to cancel this child's current work without ending
     the session. Omitted or `null` means unsupported. An object (including
     `{}`) means supported.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class SessionCancelCapabilities(Model):
@@ -3504,13 +3505,13 @@ class SessionCancelCapabilities(Model):
     Supplying `{}` advertises support. An omitted or `null` `cancel` does not.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class RunningStateUpdate(Model):
     """Foreground work is in progress."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class StateUpdateRunning(RunningStateUpdate):
@@ -3521,26 +3522,26 @@ class IdleStateUpdateEndTurn(Model):
     """The work ended successfully."""
 
     stop_reason: Literal["end_turn"] = tag("end_turn")
-    usage: Annotated[Usage | None, DefaultOnError] = None
+    usage: Annotated[Usage | None, DefaultOnError] = absent()
     """**UNSTABLE** Token usage for completed foreground work.
 
     Optional. Omitted or `null` means not reported.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class IdleStateUpdateMaxTokens(Model):
     """The work ended because the agent reached the maximum number of tokens."""
 
     stop_reason: Literal["max_tokens"] = tag("max_tokens")
-    usage: Annotated[Usage | None, DefaultOnError] = None
+    usage: Annotated[Usage | None, DefaultOnError] = absent()
     """**UNSTABLE** Token usage for completed foreground work.
 
     Optional. Omitted or `null` means not reported.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class IdleStateUpdateMaxTurnRequests(Model):
@@ -3549,39 +3550,39 @@ class IdleStateUpdateMaxTurnRequests(Model):
     """
 
     stop_reason: Literal["max_turn_requests"] = tag("max_turn_requests")
-    usage: Annotated[Usage | None, DefaultOnError] = None
+    usage: Annotated[Usage | None, DefaultOnError] = absent()
     """**UNSTABLE** Token usage for completed foreground work.
 
     Optional. Omitted or `null` means not reported.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class IdleStateUpdateRefusal(Model):
     """The work ended because the agent refused to continue."""
 
     stop_reason: Literal["refusal"] = tag("refusal")
-    usage: Annotated[Usage | None, DefaultOnError] = None
+    usage: Annotated[Usage | None, DefaultOnError] = absent()
     """**UNSTABLE** Token usage for completed foreground work.
 
     Optional. Omitted or `null` means not reported.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class IdleStateUpdateCancelled(Model):
     """The work was cancelled."""
 
     stop_reason: Literal["cancelled"] = tag("cancelled")
-    usage: Annotated[Usage | None, DefaultOnError] = None
+    usage: Annotated[Usage | None, DefaultOnError] = absent()
     """**UNSTABLE** Token usage for completed foreground work.
 
     Optional. Omitted or `null` means not reported.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class ErrorStopReason(Model):
@@ -3592,7 +3593,7 @@ class ErrorStopReason(Model):
     Details of a failure that ended a child's foreground work.
     """
 
-    error: Annotated[Error | None, DefaultOnError] = None
+    error: Annotated[Error | None, DefaultOnError] = absent()
     """The failure, as a JSON-RPC error object.
 
     Optional. Omitted or `null` both mean the agent is not reporting failure details.
@@ -3604,13 +3605,13 @@ class IdleStateUpdateError(ErrorStopReason):
     """The work ended because something failed."""
 
     stop_reason: Literal["error"] = tag("error")
-    usage: Annotated[Usage | None, DefaultOnError] = None
+    usage: Annotated[Usage | None, DefaultOnError] = absent()
     """**UNSTABLE** Token usage for completed foreground work.
 
     Optional. Omitted or `null` means not reported.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class IdleStateUpdateOther(OpenModel):
@@ -3626,26 +3627,26 @@ class IdleStateUpdateOther(OpenModel):
     ]
     """Unrecognized stop reason."""
 
-    usage: Annotated[Usage | None, DefaultOnError] = None
+    usage: Annotated[Usage | None, DefaultOnError] = absent()
     """**UNSTABLE** Token usage for completed foreground work.
 
     Optional. Omitted or `null` means not reported.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class IdleStateUpdateNone(Model):
     """No stop reason: `stopReason` is omitted or `null`."""
 
-    stop_reason: Annotated[None, NoTag] = None
-    usage: Annotated[Usage | None, DefaultOnError] = None
+    stop_reason: Annotated[None, NoTag] = absent()
+    usage: Annotated[Usage | None, DefaultOnError] = absent()
     """**UNSTABLE** Token usage for completed foreground work.
 
     Optional. Omitted or `null` means not reported.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 IdleStateUpdate: TypeAlias = Annotated[
@@ -3730,7 +3731,7 @@ StateUpdateIdle: TypeAlias = Annotated[
 class RequiresActionStateUpdate(Model):
     """Foreground work is blocked on user action."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class StateUpdateRequiresAction(RequiresActionStateUpdate):
@@ -3753,7 +3754,7 @@ class UnknownStateUpdate(Model):
     pending requests, or revoke capabilities. Capabilities are updated separately.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class StateUpdateUnknown(UnknownStateUpdate):
@@ -3802,7 +3803,7 @@ class CompleteElicitationNotification(Model):
     elicitation_id: ElicitationId
     """The ID of the elicitation that completed."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class AuthStatusUpdateNotification(Model):
@@ -3824,7 +3825,7 @@ class AuthStatusUpdateNotification(Model):
     do not recognize as `unknown`.
     """
 
-    accounts: Annotated[list[AuthAccount], SkipInvalidItems, DefaultOnError] = []
+    accounts: Annotated[list[AuthAccount], SkipInvalidItems, DefaultOnError] = absent([])
     """The accounts the agent has configured, for display.
 
     Optional. Omitted and empty are equivalent and mean no accounts are reported.
@@ -3832,7 +3833,7 @@ class AuthStatusUpdateNotification(Model):
     of them and mark the ones in effect with `active`.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 ExtNotification: TypeAlias = Any
@@ -3855,7 +3856,7 @@ class InitializeRequest(Model):
     protocol_version: ProtocolVersion
     """The latest protocol version supported by the client."""
 
-    client_capabilities: Annotated[ClientCapabilities, DefaultOnError] = Field(
+    client_capabilities: Annotated[ClientCapabilities, DefaultOnError] = absent(
         default_factory=lambda: ClientCapabilities(
             fs=FileSystemCapabilities(read_text_file=False, write_text_file=False),
             terminal=False,
@@ -3864,13 +3865,13 @@ class InitializeRequest(Model):
     )
     """Capabilities supported by the client."""
 
-    client_info: Annotated[Implementation | None, DefaultOnError] = None
+    client_info: Annotated[Implementation | None, DefaultOnError] = absent()
     """Information about the Client name and version sent to the Agent.
 
     Note: in future versions of the protocol, this will be required.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class ClientCapabilities(Model):
@@ -3882,24 +3883,24 @@ class ClientCapabilities(Model):
     See protocol docs: [Client Capabilities](https://agentclientprotocol.com/protocol/v1/draft/initialization#client-capabilities)
     """
 
-    fs: Annotated[FileSystemCapabilities, DefaultOnError] = Field(
+    fs: Annotated[FileSystemCapabilities, DefaultOnError] = absent(
         default_factory=lambda: FileSystemCapabilities(read_text_file=False, write_text_file=False)
     )
     """File system capabilities supported by the client.
     Determines which file operations the agent can request.
     """
 
-    terminal: Annotated[bool, DefaultOnError] = False
+    terminal: Annotated[bool, DefaultOnError] = absent(False)
     """Whether the Client support all `terminal/*` methods."""
 
-    session: Annotated[ClientSessionCapabilities | None, DefaultOnError] = None
+    session: Annotated[ClientSessionCapabilities | None, DefaultOnError] = absent()
     """Session-related capabilities supported by the client.
 
     Optional. Omitted or `null` both mean the client does not advertise any
     session-related extensions.
     """
 
-    subagents: Annotated[SubagentCapabilities | None, DefaultOnError] = None
+    subagents: Annotated[SubagentCapabilities | None, DefaultOnError] = absent()
     """**UNSTABLE**
 
     This capability is not part of the spec yet, and may be removed or changed at any point.
@@ -3912,7 +3913,7 @@ class ClientCapabilities(Model):
     snapshots, session-directed messages, and restricted-session semantics.
     """
 
-    plan: Annotated[PlanCapabilities | None, DefaultOnError] = None
+    plan: Annotated[PlanCapabilities | None, DefaultOnError] = absent()
     """**UNSTABLE**
 
     This capability is not part of the spec yet, and may be removed or changed at any point.
@@ -3923,7 +3924,7 @@ class ClientCapabilities(Model):
     Supplying `{}` means the client can receive both update types.
     """
 
-    auth: Annotated[AuthCapabilities, DefaultOnError] = Field(
+    auth: Annotated[AuthCapabilities, DefaultOnError] = absent(
         default_factory=lambda: AuthCapabilities(terminal=False)
     )
     """Authentication capabilities supported by the client.
@@ -3931,7 +3932,7 @@ class ClientCapabilities(Model):
     in its `InitializeResponse`.
     """
 
-    elicitation: Annotated[ElicitationCapabilities | None, DefaultOnError] = None
+    elicitation: Annotated[ElicitationCapabilities | None, DefaultOnError] = absent()
     """Elicitation capabilities supported by the client.
     Determines which elicitation modes the agent may use.
 
@@ -3939,7 +3940,7 @@ class ClientCapabilities(Model):
     elicitation support.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class FileSystemCapabilities(Model):
@@ -3948,38 +3949,38 @@ class FileSystemCapabilities(Model):
     See protocol docs: [FileSystem](https://agentclientprotocol.com/protocol/v1/draft/initialization#filesystem)
     """
 
-    read_text_file: Annotated[bool, DefaultOnError] = False
+    read_text_file: Annotated[bool, DefaultOnError] = absent(False)
     """Whether the Client supports `fs/read_text_file` requests."""
 
-    write_text_file: Annotated[bool, DefaultOnError] = False
+    write_text_file: Annotated[bool, DefaultOnError] = absent(False)
     """Whether the Client supports `fs/write_text_file` requests."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class ClientSessionCapabilities(Model):
     """Session-related capabilities supported by the client."""
 
-    compaction: Annotated[CompactionCapabilities | None, DefaultOnError] = None
+    compaction: Annotated[CompactionCapabilities | None, DefaultOnError] = absent()
     """Support for ID-addressed context compaction updates. Omitted or `null`
     means unsupported. `{}` advertises the complete compaction contract.
     """
 
-    config_options: Annotated[SessionConfigOptionsCapabilities | None, DefaultOnError] = None
+    config_options: Annotated[SessionConfigOptionsCapabilities | None, DefaultOnError] = absent()
     """Config option capabilities supported by the client.
 
     Omitted or `null` both mean the client does not advertise support for any
     config option extensions.
     """
 
-    notices: Annotated[NoticeCapabilities | None, DefaultOnError] = None
+    notices: Annotated[NoticeCapabilities | None, DefaultOnError] = absent()
     """Support for live user-facing `notice` session updates.
 
     Optional. Omitted or `null` both mean the client does not advertise support.
     Supplying `{}` means the client can present notices to the user.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class CompactionCapabilities(Model):
@@ -3989,7 +3990,7 @@ class CompactionCapabilities(Model):
 class SessionConfigOptionsCapabilities(Model):
     """Session configuration option capabilities supported by the client."""
 
-    boolean: Annotated[BooleanConfigOptionCapabilities | None, DefaultOnError] = None
+    boolean: Annotated[BooleanConfigOptionCapabilities | None, DefaultOnError] = absent()
     """Whether the client supports boolean session configuration options.
 
     Optional. Omitted or `null` both mean the client does not advertise support.
@@ -3998,7 +3999,7 @@ class SessionConfigOptionsCapabilities(Model):
     requests with `type: "boolean"` and a boolean `value`.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class BooleanConfigOptionCapabilities(Model):
@@ -4007,7 +4008,7 @@ class BooleanConfigOptionCapabilities(Model):
     Supplying `{}` means the client supports boolean session configuration options.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class NoticeCapabilities(Model):
@@ -4027,7 +4028,7 @@ class SubagentCapabilities(Model):
     session-directed messages.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class PlanCapabilities(Model):
@@ -4038,7 +4039,7 @@ class PlanCapabilities(Model):
     Capabilities for receiving `plan_update` and `plan_removed` session updates.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class AuthCapabilities(Model):
@@ -4049,7 +4050,7 @@ class AuthCapabilities(Model):
     additional client-side support.
     """
 
-    terminal: Annotated[bool, DefaultOnError] = False
+    terminal: Annotated[bool, DefaultOnError] = absent(False)
     """Whether the client supports `terminal` authentication methods.
 
     The client should set this to `true` only when it can reproduce the
@@ -4057,27 +4058,27 @@ class AuthCapabilities(Model):
     agent may include `terminal` entries in its authentication methods.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class ElicitationCapabilities(Model):
     """Elicitation capabilities supported by the client."""
 
-    form: Annotated[ElicitationFormCapabilities | None, DefaultOnError] = None
+    form: Annotated[ElicitationFormCapabilities | None, DefaultOnError] = absent()
     """Whether the client supports form-based elicitation.
 
     Optional. Omitted and `null` are equivalent and mean form support is not advertised.
     Supplying `{}` explicitly advertises form support.
     """
 
-    url: Annotated[ElicitationUrlCapabilities | None, DefaultOnError] = None
+    url: Annotated[ElicitationUrlCapabilities | None, DefaultOnError] = absent()
     """Whether the client supports URL-based elicitation.
 
     Optional. Omitted or `null` both mean the client does not advertise support.
     Supplying `{}` means the client supports URL-based elicitation.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class ElicitationFormCapabilities(Model):
@@ -4086,7 +4087,7 @@ class ElicitationFormCapabilities(Model):
     Supplying `{}` means the client supports form-based elicitation.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class ElicitationUrlCapabilities(Model):
@@ -4095,7 +4096,7 @@ class ElicitationUrlCapabilities(Model):
     Supplying `{}` means the client supports URL-based elicitation.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class AuthenticateRequest(Model):
@@ -4109,7 +4110,7 @@ class AuthenticateRequest(Model):
     Must be one of the methods advertised in the initialize response.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class ListProvidersRequest(Model):
@@ -4120,7 +4121,7 @@ class ListProvidersRequest(Model):
     Request parameters for `providers/list`.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class SetProviderRequest(Model):
@@ -4142,12 +4143,12 @@ class SetProviderRequest(Model):
     base_url: str
     """Base URL for requests sent through this provider."""
 
-    headers: dict[str, str] = {}
+    headers: dict[str, str] = absent({})
     """Full headers map for this provider.
     May include authorization, routing, or other integration-specific headers.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class DisableProviderRequest(Model):
@@ -4161,7 +4162,7 @@ class DisableProviderRequest(Model):
     provider_id: ProviderId
     """Provider ID to disable."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class LogoutRequest(Model):
@@ -4170,7 +4171,7 @@ class LogoutRequest(Model):
     Terminates the current authenticated session.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class AuthStatusRequest(Model):
@@ -4186,7 +4187,7 @@ class AuthStatusRequest(Model):
     whether authentication is required.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class NewSessionRequest(Model):
@@ -4198,7 +4199,7 @@ class NewSessionRequest(Model):
     cwd: str
     """The working directory for this session. Must be an absolute path."""
 
-    additional_directories: Annotated[list[str], DefaultOnNull] = []
+    additional_directories: Annotated[list[str], DefaultOnNull] = absent([])
     """Additional workspace roots for this session. Each path must be absolute.
 
     These expand the session's filesystem scope without changing `cwd`, which
@@ -4206,10 +4207,10 @@ class NewSessionRequest(Model):
     additional roots are activated for the new session.
     """
 
-    mcp_servers: Annotated[list[McpServer], DefaultOnNull]
+    mcp_servers: Annotated[list[McpServer], EmptyOnNull]
     """List of MCP (Model Context Protocol) servers the agent should connect to."""
 
-    system_prompt: SystemPrompt | None = None
+    system_prompt: SystemPrompt | None = absent()
     """**UNSTABLE**
 
     This capability is not part of the spec yet, and may be removed or changed at any point.
@@ -4221,7 +4222,7 @@ class NewSessionRequest(Model):
     advertises `sessionCapabilities.systemPrompt`.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class McpServerHttp(Model):
@@ -4233,10 +4234,10 @@ class McpServerHttp(Model):
     url: str
     """URL to the MCP server."""
 
-    headers: Annotated[list[HttpHeader], DefaultOnNull]
+    headers: Annotated[list[HttpHeader], EmptyOnNull]
     """HTTP headers to set when making requests to the MCP server."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
     type: Literal["http"] = tag("http")
 
 
@@ -4249,10 +4250,10 @@ class McpServerSse(Model):
     url: str
     """URL to the MCP server."""
 
-    headers: Annotated[list[HttpHeader], DefaultOnNull]
+    headers: Annotated[list[HttpHeader], EmptyOnNull]
     """HTTP headers to set when making requests to the MCP server."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
     type: Literal["sse"] = tag("sse")
 
 
@@ -4277,7 +4278,7 @@ class McpServerAcp(Model):
     on the same ACP connection.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
     type: Literal["acp"] = tag("acp")
 
 
@@ -4290,13 +4291,13 @@ class McpServerStdio(Model):
     command: str
     """Absolute path to the MCP server executable."""
 
-    args: Annotated[list[str], DefaultOnNull]
+    args: Annotated[list[str], EmptyOnNull]
     """Command-line arguments to pass to the MCP server."""
 
-    env: Annotated[list[EnvVariable], DefaultOnNull]
+    env: Annotated[list[EnvVariable], EmptyOnNull]
     """Environment variables to set when launching the MCP server."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 McpServer: TypeAlias = Annotated[
@@ -4324,7 +4325,7 @@ class HttpHeader(Model):
     value: str
     """The value to set for the HTTP header."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class SystemPrompt(Model):
@@ -4360,7 +4361,7 @@ class SystemPrompt(Model):
     `-32602` without creating, loading, resuming, or forking the session.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 SystemPromptMode: TypeAlias = Literal["append", "override"] | str
@@ -4406,13 +4407,13 @@ class LoadSessionRequest(Model):
     See protocol docs: [Loading Sessions](https://agentclientprotocol.com/protocol/v1/draft/session-setup#loading-sessions)
     """
 
-    mcp_servers: Annotated[list[McpServer], DefaultOnNull]
+    mcp_servers: Annotated[list[McpServer], EmptyOnNull]
     """List of MCP servers to connect to for this session."""
 
     cwd: str
     """The working directory for this session. Must be an absolute path."""
 
-    additional_directories: Annotated[list[str], DefaultOnNull] = []
+    additional_directories: Annotated[list[str], DefaultOnNull] = absent([])
     """Additional workspace roots to activate for this session. Each path must be absolute.
 
     When omitted or empty, no additional roots are activated. When non-empty,
@@ -4424,7 +4425,7 @@ class LoadSessionRequest(Model):
     session_id: SessionId
     """The ID of the session to load."""
 
-    system_prompt: SystemPrompt | None = None
+    system_prompt: SystemPrompt | None = absent()
     """**UNSTABLE**
 
     This capability is not part of the spec yet, and may be removed or changed at any point.
@@ -4438,7 +4439,7 @@ class LoadSessionRequest(Model):
     when the session was created.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class ListSessionsRequest(Model):
@@ -4447,13 +4448,13 @@ class ListSessionsRequest(Model):
     Only available if the Agent supports the `sessionCapabilities.list` capability.
     """
 
-    cwd: str | None = None
+    cwd: str | None = absent()
     """Filter sessions by working directory. Must be an absolute path."""
 
-    cursor: str | None = None
+    cursor: str | None = absent()
     """Opaque cursor token from a previous response's nextCursor field for cursor-based pagination"""
 
-    archived: SessionArchiveFilter | None = None
+    archived: SessionArchiveFilter | None = absent()
     """**UNSTABLE**
 
     This capability is not part of the spec yet, and may be removed or changed at any point.
@@ -4465,7 +4466,7 @@ class ListSessionsRequest(Model):
     applies before pagination. Clients keep the same value when following `nextCursor`.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 SessionArchiveFilter: TypeAlias = Literal["exclude", "include", "only"] | str
@@ -4501,7 +4502,7 @@ class DeleteSessionRequest(Model):
     session_id: SessionId
     """The ID of the session to delete."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class ForkSessionRequest(Model):
@@ -4523,7 +4524,7 @@ class ForkSessionRequest(Model):
     cwd: str
     """The working directory for this session. Must be an absolute path."""
 
-    additional_directories: Annotated[list[str], DefaultOnNull] = []
+    additional_directories: Annotated[list[str], DefaultOnNull] = absent([])
     """Additional workspace roots to activate for this session. Each path must be absolute.
 
     When omitted or empty, no additional roots are activated. When non-empty,
@@ -4531,10 +4532,10 @@ class ForkSessionRequest(Model):
     session.
     """
 
-    mcp_servers: Annotated[list[McpServer], DefaultOnNull] = []
+    mcp_servers: Annotated[list[McpServer], DefaultOnNull] = absent([])
     """List of MCP servers to connect to for this session."""
 
-    system_prompt: SystemPrompt | None = None
+    system_prompt: SystemPrompt | None = absent()
     """**UNSTABLE**
 
     This capability is not part of the spec yet, and may be removed or changed at any point.
@@ -4548,7 +4549,7 @@ class ForkSessionRequest(Model):
     for the source session.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class ArchiveSessionRequest(Model):
@@ -4569,7 +4570,7 @@ class ArchiveSessionRequest(Model):
     session_id: SessionId
     """The ID of the session to archive."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class UnarchiveSessionRequest(Model):
@@ -4591,7 +4592,7 @@ class UnarchiveSessionRequest(Model):
     session_id: SessionId
     """The ID of the session to unarchive."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class SessionStatusRequest(Model):
@@ -4611,7 +4612,7 @@ class SessionStatusRequest(Model):
     session_id: SessionId
     """The ID of the session to check."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class SetSessionTitleRequest(Model):
@@ -4642,7 +4643,7 @@ class SetSessionTitleRequest(Model):
     that is empty after normalization, with `-32602`.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class ResumeSessionRequest(Model):
@@ -4660,7 +4661,7 @@ class ResumeSessionRequest(Model):
     cwd: str
     """The working directory for this session. Must be an absolute path."""
 
-    additional_directories: Annotated[list[str], DefaultOnNull] = []
+    additional_directories: Annotated[list[str], DefaultOnNull] = absent([])
     """Additional workspace roots to activate for this session. Each path must be absolute.
 
     When omitted or empty, no additional roots are activated. When non-empty,
@@ -4669,10 +4670,10 @@ class ResumeSessionRequest(Model):
     the request `cwd` matches the session's `cwd`.
     """
 
-    mcp_servers: Annotated[list[McpServer], DefaultOnNull] = []
+    mcp_servers: Annotated[list[McpServer], DefaultOnNull] = absent([])
     """List of MCP servers to connect to for this session."""
 
-    system_prompt: SystemPrompt | None = None
+    system_prompt: SystemPrompt | None = absent()
     """**UNSTABLE**
 
     This capability is not part of the spec yet, and may be removed or changed at any point.
@@ -4686,7 +4687,7 @@ class ResumeSessionRequest(Model):
     when the session was created.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class CloseSessionRequest(Model):
@@ -4702,7 +4703,7 @@ class CloseSessionRequest(Model):
     session_id: SessionId
     """The ID of the session to close."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class SetSessionModeRequest(Model):
@@ -4714,7 +4715,7 @@ class SetSessionModeRequest(Model):
     mode_id: SessionModeId
     """The ID of the mode to set."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class SetSessionConfigOptionRequestBoolean(Model):
@@ -4727,7 +4728,7 @@ class SetSessionConfigOptionRequestBoolean(Model):
     config_id: SessionConfigId
     """The ID of the configuration option to set."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
     value: bool
     """The boolean value."""
 
@@ -4746,7 +4747,7 @@ class SetSessionConfigOptionRequestValueId(Model):
     config_id: SessionConfigId
     """The ID of the configuration option to set."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
     value: SessionConfigValueId
     """The value ID."""
 
@@ -4784,13 +4785,13 @@ class PromptRequest(Model):
     pieces of context from sources the agent may not have access to.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class WriteTextFileResponse(Model):
     """Response to `fs/write_text_file`"""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class ReadTextFileResponse(Model):
@@ -4799,7 +4800,7 @@ class ReadTextFileResponse(Model):
     content: str
     """Content payload returned by this response."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class RequestPermissionResponse(Model):
@@ -4808,7 +4809,7 @@ class RequestPermissionResponse(Model):
     outcome: RequestPermissionOutcome
     """The user's decision on the permission request."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class RequestPermissionOutcomeCancelled(Model):
@@ -4830,7 +4831,7 @@ class SelectedPermissionOutcome(Model):
     option_id: PermissionOptionId
     """The ID of the option the user selected."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class RequestPermissionOutcomeSelected(SelectedPermissionOutcome):
@@ -4849,7 +4850,7 @@ class CreateTerminalResponse(Model):
     terminal_id: TerminalId
     """The unique identifier for the created terminal."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class TerminalOutputResponse(Model):
@@ -4861,52 +4862,52 @@ class TerminalOutputResponse(Model):
     truncated: bool
     """Whether the output was truncated due to byte limits."""
 
-    exit_status: Annotated[TerminalExitStatus | None, DefaultOnError] = None
+    exit_status: Annotated[TerminalExitStatus | None, DefaultOnError] = absent()
     """Exit status if the command has completed."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class TerminalExitStatus(Model):
     """Exit status of a terminal command."""
 
-    exit_code: Annotated[Uint32 | None, DefaultOnError] = None
+    exit_code: Annotated[Uint32 | None, DefaultOnError] = absent()
     """The process exit code (may be null if terminated by signal)."""
 
-    signal: Annotated[str | None, DefaultOnError] = None
+    signal: Annotated[str | None, DefaultOnError] = absent()
     """The signal that terminated the process (may be null if exited normally)."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class ReleaseTerminalResponse(Model):
     """Response to terminal/release method"""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class WaitForTerminalExitResponse(Model):
     """Response containing the exit status of a terminal command."""
 
-    exit_code: Annotated[Uint32 | None, DefaultOnError] = None
+    exit_code: Annotated[Uint32 | None, DefaultOnError] = absent()
     """The process exit code (may be null if terminated by signal)."""
 
-    signal: Annotated[str | None, DefaultOnError] = None
+    signal: Annotated[str | None, DefaultOnError] = absent()
     """The signal that terminated the process (may be null if exited normally)."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class KillTerminalResponse(Model):
     """Response to `terminal/kill` method"""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class ElicitationAcceptAction(Model):
     """The user accepted the elicitation and provided content."""
 
-    content: dict[str, ElicitationContentValue] | None = None
+    content: dict[str, ElicitationContentValue] | None = absent()
     """The user-provided content, if any, as an object matching the requested schema."""
 
 
@@ -4914,21 +4915,21 @@ class CreateElicitationResponseAccept(ElicitationAcceptAction):
     """The user accepted and provided content."""
 
     action: Literal["accept"] = tag("accept")
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class CreateElicitationResponseDecline(Model):
     """The user declined the elicitation."""
 
     action: Literal["decline"] = tag("decline")
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class CreateElicitationResponseCancel(Model):
     """The elicitation was cancelled."""
 
     action: Literal["cancel"] = tag("cancel")
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class CreateElicitationResponseOther(OpenModel):
@@ -4951,7 +4952,7 @@ class CreateElicitationResponseOther(OpenModel):
     future ACP variants.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 CreateElicitationResponse: TypeAlias = Annotated[
@@ -4985,7 +4986,7 @@ class MessageMcpResponseResult(Model):
     result: Any
     """Required, even if JSON null."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
     """Optional ACP carrier metadata."""
 
 
@@ -4995,7 +4996,7 @@ class MessageMcpResponseError(Model):
     error: McpError
     """Required, non-null MCP error object."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
     """Optional ACP carrier metadata."""
 
 
@@ -5030,7 +5031,7 @@ class McpError(OpenModel):
     message: str
     """Inner MCP error message."""
 
-    data: Any = None
+    data: Any = absent()
     """Optional error data. Explicit null is retained."""
 
 
@@ -5043,7 +5044,7 @@ class CancelNotification(Model):
     session_id: SessionId
     """The ID of the session to cancel operations for."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class MessageMcpNotification(Model):
@@ -5066,13 +5067,13 @@ class MessageMcpNotification(Model):
     method: str
     """The inner MCP method name."""
 
-    params: dict[str, Any] | None = None
+    params: dict[str, Any] | None = absent()
     """Optional inner MCP params.
 
     If omitted or set to `null`, the inner MCP message has no params.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class CancelRequestNotification(Model):
@@ -5084,7 +5085,7 @@ class CancelRequestNotification(Model):
     request_id: RequestId
     """The ID of the request to cancel."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class InitializeProxyRequest(InitializeRequest):
@@ -5130,7 +5131,7 @@ class ProxySuccessorRequest(Model):
     method: str
     """Method name of the wrapped request."""
 
-    params: Any = None
+    params: Any = absent()
     """Params of the wrapped request, forwarded unchanged.
 
     Optional. Omitted and `null` are equivalent and mean the wrapped request has no params.
@@ -5138,7 +5139,7 @@ class ProxySuccessorRequest(Model):
     The wrapped request's own `_meta` stays inside these params.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
     """Metadata for the `proxy/successor` envelope itself, separate from the wrapped
     message's `_meta`. It is hop-local: the conductor does not copy it into the message
     it unwraps.
@@ -5190,7 +5191,7 @@ class ProxySuccessorNotification(Model):
     method: str
     """Method name of the wrapped notification."""
 
-    params: Any = None
+    params: Any = absent()
     """Params of the wrapped notification, forwarded unchanged.
 
     Optional. Omitted and `null` are equivalent and mean the wrapped notification has no params.
@@ -5198,7 +5199,7 @@ class ProxySuccessorNotification(Model):
     The wrapped notification's own `_meta` stays inside these params.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
     """Metadata for the `proxy/successor` envelope itself, separate from the wrapped
     message's `_meta`. It is hop-local: the conductor does not copy it into the message
     it unwraps.
@@ -5239,7 +5240,7 @@ class AgentRequest(Model):
             FirstMatch,
         ]
         | None
-    ) = None
+    ) = absent()
     """Method-specific request parameters.
 
     All possible requests that an agent can send to a client.
@@ -5373,7 +5374,7 @@ class AgentNotification(Model):
             FirstMatch,
         ]
         | None
-    ) = None
+    ) = absent()
     """Method-specific notification parameters.
 
     All possible notifications that an agent can send to a client.
@@ -5432,7 +5433,7 @@ class ClientRequest(Model):
             FirstMatch,
         ]
         | None
-    ) = None
+    ) = absent()
     """Method-specific request parameters.
 
     All possible requests that a client can send to an agent.
@@ -5525,7 +5526,7 @@ class ClientNotification(Model):
 
     params: (
         Annotated[CancelNotification | MessageMcpNotification | ExtNotification, FirstMatch] | None
-    ) = None
+    ) = absent()
     """Method-specific notification parameters.
 
     All possible notifications that a client can send to an agent.
@@ -5556,7 +5557,7 @@ class ProxyRequest(Model):
     method: str
     """The method name to invoke."""
 
-    params: Annotated[InitializeProxyRequest | ProxySuccessorRequest, FirstMatch] | None = None
+    params: Annotated[InitializeProxyRequest | ProxySuccessorRequest, FirstMatch] | None = absent()
     """Method-specific request parameters.
 
     **UNSTABLE**
@@ -5611,7 +5612,7 @@ class ProxyNotification(Model):
     method: str
     """The notification method name."""
 
-    params: ProxySuccessorNotification | None = None
+    params: ProxySuccessorNotification | None = absent()
     """Method-specific notification parameters.
 
     **UNSTABLE**

@@ -5,9 +5,11 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal, TypeAlias
 
+from acp_runtime.models.absent import absent
 from acp_runtime.models.markers import (
     DefaultOnError,
     DefaultOnNull,
+    EmptyOnError,
     NoTag,
     OtherThan,
     SkipInvalidItems,
@@ -29,8 +31,6 @@ from acp_runtime.models.scalars import (
 )
 from acp_runtime.models.unions import ByTag, ExactlyOne, FirstMatch
 from pydantic import Field
-
-__lazy_fields__ = True
 
 RequestId: TypeAlias = Int64 | str
 """A JSON-RPC request ID: a string or an integer. Unlike base JSON-RPC, it MUST NOT be `null`.
@@ -63,7 +63,7 @@ class RequestPermissionRequest(Model):
     subject's displayed title.
     """
 
-    description: Annotated[str | None, DefaultOnError] = None
+    description: Annotated[str | None, DefaultOnError] = absent()
     """Optional human-readable explanation of why permission is needed.
 
     This text is specific to the permission prompt and does not update any
@@ -71,7 +71,7 @@ class RequestPermissionRequest(Model):
     permission description was provided.
     """
 
-    subject: RequestPermissionSubject | None = None
+    subject: RequestPermissionSubject | None = absent()
     """Optional structured context about the operation requiring permission.
 
     Omitted and `null` are equivalent and mean no structured subject was provided.
@@ -82,7 +82,7 @@ class RequestPermissionRequest(Model):
     Must contain at least one option.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 SessionId: TypeAlias = str
@@ -106,7 +106,7 @@ class ToolCallPermissionSubject(Model):
     `toolCallId` creates the tool call.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class RequestPermissionSubjectToolCall(ToolCallPermissionSubject):
@@ -124,13 +124,13 @@ class CommandPermissionSubject(Model):
     cwd: AbsolutePath
     """The absolute working directory for the command."""
 
-    tool_call_id: Annotated[ToolCallId | None, DefaultOnError] = None
+    tool_call_id: Annotated[ToolCallId | None, DefaultOnError] = absent()
     """The associated tool call, when known. Omitted and `null` are equivalent."""
 
-    terminal_id: Annotated[TerminalId | None, DefaultOnError] = None
+    terminal_id: Annotated[TerminalId | None, DefaultOnError] = absent()
     """The associated terminal, when already known. Omitted and `null` are equivalent."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class RequestPermissionSubjectCommand(CommandPermissionSubject):
@@ -190,7 +190,7 @@ class ToolCallUpdate(Model):
     tool_call_id: ToolCallId
     """Unique identifier for this tool call within the session."""
 
-    name: Annotated[str | None, DefaultOnError] = None
+    name: Annotated[str | None, DefaultOnError] = absent()
     """Programmatic name of the tool being invoked.
 
     This field is optional and has patch semantics. Omission means no
@@ -199,14 +199,14 @@ class ToolCallUpdate(Model):
     tool name is available.
     """
 
-    title: Annotated[str | None, DefaultOnError] = None
+    title: Annotated[str | None, DefaultOnError] = absent()
     """Human-readable title describing what the tool is doing.
 
     Omission leaves the title unchanged, `null` unsets it, and a string replaces it.
     A new tool call starts without a title.
     """
 
-    kind: Annotated[ToolKind | None, DefaultOnError] = None
+    kind: Annotated[ToolKind | None, DefaultOnError] = absent()
     """The category of tool being invoked.
     Helps clients choose appropriate icons and UI treatment.
 
@@ -214,35 +214,35 @@ class ToolCallUpdate(Model):
     A new tool call starts as `other`.
     """
 
-    status: Annotated[ToolCallStatus | None, DefaultOnError] = None
+    status: Annotated[ToolCallStatus | None, DefaultOnError] = absent()
     """Current execution status of the tool call.
 
     Omission leaves the status unchanged, `null` resets it to `pending`, and a value
     replaces it. A new tool call starts as `pending`.
     """
 
-    content: Annotated[list[ToolCallContent] | None, SkipInvalidItems, DefaultOnError] = None
+    content: Annotated[list[ToolCallContent] | None, SkipInvalidItems, DefaultOnError] = absent()
     """Content produced by the tool call."""
 
-    locations: Annotated[list[ToolCallLocation] | None, SkipInvalidItems, DefaultOnError] = None
+    locations: Annotated[list[ToolCallLocation] | None, SkipInvalidItems, DefaultOnError] = absent()
     """File locations affected by this tool call.
     Enables "follow-along" features in clients.
     """
 
-    raw_input: Annotated[Any, DefaultOnError] = None
+    raw_input: Annotated[Any, DefaultOnError] = absent()
     """Raw input parameters sent to the tool."""
 
-    raw_output: Annotated[Any, DefaultOnError] = None
+    raw_output: Annotated[Any, DefaultOnError] = absent()
     """Raw output returned by the tool."""
 
-    capabilities: Annotated[ToolCallCapabilities | None, DefaultOnError] = None
+    capabilities: Annotated[ToolCallCapabilities | None, DefaultOnError] = absent()
     """Client-initiated controls this tool call currently supports, such as cancellation.
 
     Omission leaves the capabilities unchanged, `null` clears them, and an object replaces
     the whole previous value. A new tool call starts with none.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 ToolCallId: TypeAlias = str
@@ -338,7 +338,7 @@ class Content(Model):
     content: ContentBlock
     """The actual content block."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class ToolCallContentContent(Content):
@@ -362,14 +362,14 @@ class Diff(Model):
     Clients can use this field without parsing patch text to determine affected paths.
     """
 
-    patch: Annotated[DiffPatch | None, DefaultOnError] = None
+    patch: Annotated[DiffPatch | None, DefaultOnError] = absent()
     """Renderable patch text for some or all of the structured changes.
 
     Agents SHOULD provide patch text whenever feasible. Omitted and `null` are
     equivalent and mean no renderable patch text was provided.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class ToolCallContentDiff(Diff):
@@ -388,7 +388,7 @@ class Terminal(Model):
     terminal_id: TerminalId
     """The ID of the terminal to display."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class ToolCallContentTerminal(Terminal):
@@ -437,13 +437,13 @@ class TextContent(Model):
     text: str
     """Text payload carried by this content block."""
 
-    annotations: Annotated[Annotations | None, DefaultOnError] = None
+    annotations: Annotated[Annotations | None, DefaultOnError] = absent()
     """Optional annotations that help clients decide how to display or route this content.
 
     Omitted and `null` are equivalent and mean no annotations are provided.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class ContentBlockText(TextContent):
@@ -466,19 +466,19 @@ class ImageContent(Model):
     mime_type: MediaType
     """MIME type describing the encoded media payload."""
 
-    uri: Annotated[Uri | None, DefaultOnError] = None
+    uri: Annotated[Uri | None, DefaultOnError] = absent()
     """URI associated with this resource or media payload.
 
     Omitted and `null` are equivalent and mean no URI is associated with the image.
     """
 
-    annotations: Annotated[Annotations | None, DefaultOnError] = None
+    annotations: Annotated[Annotations | None, DefaultOnError] = absent()
     """Optional annotations that help clients decide how to display or route this content.
 
     Omitted and `null` are equivalent and mean no annotations are provided.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class ContentBlockImage(ImageContent):
@@ -499,13 +499,13 @@ class AudioContent(Model):
     mime_type: MediaType
     """MIME type describing the encoded media payload."""
 
-    annotations: Annotated[Annotations | None, DefaultOnError] = None
+    annotations: Annotated[Annotations | None, DefaultOnError] = absent()
     """Optional annotations that help clients decide how to display or route this content.
 
     Omitted and `null` are equivalent and mean no annotations are provided.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class ContentBlockAudio(AudioContent):
@@ -526,43 +526,43 @@ class ResourceLink(Model):
     uri: Uri
     """URI associated with this resource or media payload."""
 
-    title: Annotated[str | None, DefaultOnError] = None
+    title: Annotated[str | None, DefaultOnError] = absent()
     """Optional display title for end-user UI.
 
     Omitted and `null` are equivalent and mean no title is provided.
     """
 
-    description: Annotated[str | None, DefaultOnError] = None
+    description: Annotated[str | None, DefaultOnError] = absent()
     """Optional human-readable details shown with this protocol object.
 
     Omitted and `null` are equivalent and mean no description is provided.
     """
 
-    icons: Annotated[list[Icon] | None, SkipInvalidItems, DefaultOnError] = None
+    icons: Annotated[list[Icon] | None, SkipInvalidItems, DefaultOnError] = absent()
     """Optional set of sized icons that the client can display in a user interface.
 
     Omitted and `null` are equivalent and mean no icons are provided.
     """
 
-    mime_type: Annotated[MediaType | None, DefaultOnError] = None
+    mime_type: Annotated[MediaType | None, DefaultOnError] = absent()
     """MIME type describing the encoded media payload.
 
     Omitted and `null` are equivalent and mean the MIME type is not specified.
     """
 
-    size: Annotated[Uint64 | None, DefaultOnError] = None
+    size: Annotated[Uint64 | None, DefaultOnError] = absent()
     """Optional size of the linked resource in bytes, if known.
 
     Omitted and `null` are equivalent and mean the size is not known.
     """
 
-    annotations: Annotated[Annotations | None, DefaultOnError] = None
+    annotations: Annotated[Annotations | None, DefaultOnError] = absent()
     """Optional annotations that help clients decide how to display or route this content.
 
     Omitted and `null` are equivalent and mean no annotations are provided.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class ContentBlockResourceLink(ResourceLink):
@@ -580,13 +580,13 @@ class EmbeddedResource(Model):
     resource: EmbeddedResourceResource
     """Embedded resource payload, either text or binary data."""
 
-    annotations: Annotated[Annotations | None, DefaultOnError] = None
+    annotations: Annotated[Annotations | None, DefaultOnError] = absent()
     """Optional annotations that help clients decide how to display or route this content.
 
     Omitted and `null` are equivalent and mean no annotations are provided.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class ContentBlockResource(EmbeddedResource):
@@ -650,13 +650,13 @@ See protocol docs: [Content](https://agentclientprotocol.com/protocol/v2/draft/c
 class Annotations(Model):
     """Optional annotations for the client. The client can use annotations to inform how objects are used or displayed"""
 
-    audience: Annotated[list[Role] | None, SkipInvalidItems, DefaultOnError] = None
+    audience: Annotated[list[Role] | None, SkipInvalidItems, DefaultOnError] = absent()
     """Intended recipients for this content, such as the user or assistant.
 
     Omitted and `null` are equivalent and mean no audience is specified.
     """
 
-    last_modified: Annotated[str | None, DefaultOnError] = None
+    last_modified: Annotated[str | None, DefaultOnError] = absent()
     """Timestamp indicating when the underlying resource was last modified.
 
     Should be an ISO 8601 formatted string (e.g., "2025-01-12T15:00:58Z"), as in MCP.
@@ -664,14 +664,14 @@ class Annotations(Model):
     Omitted and `null` are equivalent and mean the modification time is not reported.
     """
 
-    priority: Annotated[Annotated[Double, Number(0, 1)] | None, DefaultOnError] = None
+    priority: Annotated[Annotated[Double, Number(0, 1)] | None, DefaultOnError] = absent()
     """Relative importance of this content when clients choose what to surface, from 0 (least
     important) to 1 (most important).
 
     Omitted and `null` are equivalent and mean no priority is specified.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 Role: TypeAlias = Literal["assistant", "user"] | str
@@ -702,13 +702,13 @@ class Icon(Model):
     scheme- or origin-changing redirects.
     """
 
-    mime_type: Annotated[MediaType | None, DefaultOnError] = None
+    mime_type: Annotated[MediaType | None, DefaultOnError] = absent()
     """Optional MIME type override if the source MIME type is missing or generic.
 
     Omitted and `null` are equivalent and mean the source MIME type is used.
     """
 
-    sizes: Annotated[list[str] | None, SkipInvalidItems, DefaultOnError] = None
+    sizes: Annotated[list[str] | None, SkipInvalidItems, DefaultOnError] = absent()
     """Optional array of strings that specify sizes at which the icon can be used.
     Each string should be in `WxH` format (e.g., `"48x48"`, `"96x96"`) or
     `"any"` for scalable formats like SVG.
@@ -718,13 +718,13 @@ class Icon(Model):
     Omitted and `null` are equivalent and mean no sizes are specified.
     """
 
-    theme: Annotated[IconTheme | None, DefaultOnError] = None
+    theme: Annotated[IconTheme | None, DefaultOnError] = absent()
     """Optional theme this icon is designed for.
 
     Omitted and `null` are equivalent and mean the icon is not theme-specific.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 IconTheme: TypeAlias = Literal["light", "dark"] | str
@@ -751,13 +751,13 @@ class TextResourceContents(Model):
     uri: Uri
     """URI associated with this resource or media payload."""
 
-    mime_type: Annotated[MediaType | None, DefaultOnError] = None
+    mime_type: Annotated[MediaType | None, DefaultOnError] = absent()
     """MIME type describing the encoded media payload.
 
     Omitted and `null` are equivalent and mean the MIME type is not specified.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class BlobResourceContents(Model):
@@ -769,13 +769,13 @@ class BlobResourceContents(Model):
     uri: Uri
     """URI associated with this resource or media payload."""
 
-    mime_type: Annotated[MediaType | None, DefaultOnError] = None
+    mime_type: Annotated[MediaType | None, DefaultOnError] = absent()
     """MIME type describing the encoded media payload.
 
     Omitted and `null` are equivalent and mean the MIME type is not specified.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 EmbeddedResourceResource: TypeAlias = Annotated[
@@ -800,57 +800,57 @@ class DiffChangeAdd(DiffPathChange):
     """A file was added."""
 
     operation: Literal["add"] = tag("add")
-    file_type: Annotated[DiffFileType | None, DefaultOnError] = None
+    file_type: Annotated[DiffFileType | None, DefaultOnError] = absent()
     """File content kind after the operation (for `delete`, of the deleted file).
 
     Omitted and `null` are equivalent and mean the content kind is unknown.
     """
 
-    mime_type: Annotated[MediaType | None, DefaultOnError] = None
+    mime_type: Annotated[MediaType | None, DefaultOnError] = absent()
     """MIME type of the file contents after the operation (for `delete`, of the deleted file).
 
     Omitted and `null` are equivalent and mean the MIME type is unknown.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class DiffChangeDelete(DiffPathChange):
     """A file was deleted."""
 
     operation: Literal["delete"] = tag("delete")
-    file_type: Annotated[DiffFileType | None, DefaultOnError] = None
+    file_type: Annotated[DiffFileType | None, DefaultOnError] = absent()
     """File content kind after the operation (for `delete`, of the deleted file).
 
     Omitted and `null` are equivalent and mean the content kind is unknown.
     """
 
-    mime_type: Annotated[MediaType | None, DefaultOnError] = None
+    mime_type: Annotated[MediaType | None, DefaultOnError] = absent()
     """MIME type of the file contents after the operation (for `delete`, of the deleted file).
 
     Omitted and `null` are equivalent and mean the MIME type is unknown.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class DiffChangeModify(DiffPathChange):
     """A file was modified in place."""
 
     operation: Literal["modify"] = tag("modify")
-    file_type: Annotated[DiffFileType | None, DefaultOnError] = None
+    file_type: Annotated[DiffFileType | None, DefaultOnError] = absent()
     """File content kind after the operation (for `delete`, of the deleted file).
 
     Omitted and `null` are equivalent and mean the content kind is unknown.
     """
 
-    mime_type: Annotated[MediaType | None, DefaultOnError] = None
+    mime_type: Annotated[MediaType | None, DefaultOnError] = absent()
     """MIME type of the file contents after the operation (for `delete`, of the deleted file).
 
     Omitted and `null` are equivalent and mean the MIME type is unknown.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class DiffPathPairChange(Model):
@@ -867,38 +867,38 @@ class DiffChangeMove(DiffPathPairChange):
     """A file was moved or renamed."""
 
     operation: Literal["move"] = tag("move")
-    file_type: Annotated[DiffFileType | None, DefaultOnError] = None
+    file_type: Annotated[DiffFileType | None, DefaultOnError] = absent()
     """File content kind after the operation (for `delete`, of the deleted file).
 
     Omitted and `null` are equivalent and mean the content kind is unknown.
     """
 
-    mime_type: Annotated[MediaType | None, DefaultOnError] = None
+    mime_type: Annotated[MediaType | None, DefaultOnError] = absent()
     """MIME type of the file contents after the operation (for `delete`, of the deleted file).
 
     Omitted and `null` are equivalent and mean the MIME type is unknown.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class DiffChangeCopy(DiffPathPairChange):
     """A file was copied."""
 
     operation: Literal["copy"] = tag("copy")
-    file_type: Annotated[DiffFileType | None, DefaultOnError] = None
+    file_type: Annotated[DiffFileType | None, DefaultOnError] = absent()
     """File content kind after the operation (for `delete`, of the deleted file).
 
     Omitted and `null` are equivalent and mean the content kind is unknown.
     """
 
-    mime_type: Annotated[MediaType | None, DefaultOnError] = None
+    mime_type: Annotated[MediaType | None, DefaultOnError] = absent()
     """MIME type of the file contents after the operation (for `delete`, of the deleted file).
 
     Omitted and `null` are equivalent and mean the MIME type is unknown.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class DiffChangeOther(OpenModel):
@@ -917,19 +917,19 @@ class DiffChangeOther(OpenModel):
     future ACP variants.
     """
 
-    file_type: Annotated[DiffFileType | None, DefaultOnError] = None
+    file_type: Annotated[DiffFileType | None, DefaultOnError] = absent()
     """File content kind after the operation (for `delete`, of the deleted file).
 
     Omitted and `null` are equivalent and mean the content kind is unknown.
     """
 
-    mime_type: Annotated[MediaType | None, DefaultOnError] = None
+    mime_type: Annotated[MediaType | None, DefaultOnError] = absent()
     """MIME type of the file contents after the operation (for `delete`, of the deleted file).
 
     Omitted and `null` are equivalent and mean the MIME type is unknown.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 DiffChange: TypeAlias = Annotated[
@@ -984,7 +984,7 @@ class DiffPatch(Model):
     text: str
     """Patch text in the format named by `format`."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 DiffPatchFormat: TypeAlias = Literal["git_patch"] | str
@@ -1026,12 +1026,12 @@ class ToolCallLocation(Model):
     path: AbsolutePath
     """The absolute file path being accessed or modified."""
 
-    line: Annotated[Annotated[Uint32, Integer(1, 4294967295)] | None, DefaultOnError] = None
+    line: Annotated[Annotated[Uint32, Integer(1, 4294967295)] | None, DefaultOnError] = absent()
     """Optional 1-based line number within the file. Omitted and `null` are equivalent and
     mean no specific line. `0` is invalid.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class ToolCallCapabilities(Model):
@@ -1043,14 +1043,14 @@ class ToolCallCapabilities(Model):
     See protocol docs: [Cancelling Tool Calls](https://agentclientprotocol.com/protocol/v2/draft/tool-calls#cancelling-tool-calls)
     """
 
-    cancel: Annotated[ToolCallCancelCapabilities | None, DefaultOnError] = None
+    cancel: Annotated[ToolCallCancelCapabilities | None, DefaultOnError] = absent()
     """Permits the Client to cancel this tool call with `tool_call/cancel`.
 
     Omitted and `null` are equivalent and mean unsupported. An object (including `{}`)
     means supported. Agents SHOULD stop advertising it once the tool call reaches a final status.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class ToolCallCancelCapabilities(Model):
@@ -1059,7 +1059,7 @@ class ToolCallCancelCapabilities(Model):
     Supplying `{}` advertises support. An omitted or `null` `cancel` does not.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class PermissionOption(Model):
@@ -1074,7 +1074,7 @@ class PermissionOption(Model):
     kind: PermissionOptionKind
     """Hint about the nature of this permission option."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 PermissionOptionId: TypeAlias = str
@@ -1115,7 +1115,7 @@ class ElicitationSessionScope(Model):
     session_id: SessionId
     """The session this elicitation is tied to."""
 
-    tool_call_id: Annotated[ToolCallId | None, DefaultOnError] = None
+    tool_call_id: Annotated[ToolCallId | None, DefaultOnError] = absent()
     """Optional tool call within the session.
 
     Optional. Omitted and `null` are equivalent and mean the elicitation is scoped to the
@@ -1161,7 +1161,7 @@ class CreateElicitationRequestFormSession(ElicitationFormModeSession):
     message: str
     """A human-readable message describing what input is needed."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class CreateElicitationRequestFormRequest(ElicitationFormModeRequest):
@@ -1171,7 +1171,7 @@ class CreateElicitationRequestFormRequest(ElicitationFormModeRequest):
     message: str
     """A human-readable message describing what input is needed."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 CreateElicitationRequestForm: TypeAlias = Annotated[
@@ -1215,7 +1215,7 @@ class CreateElicitationRequestUrlSession(ElicitationUrlModeSession):
     message: str
     """A human-readable message describing what input is needed."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class CreateElicitationRequestUrlRequest(ElicitationUrlModeRequest):
@@ -1225,7 +1225,7 @@ class CreateElicitationRequestUrlRequest(ElicitationUrlModeRequest):
     message: str
     """A human-readable message describing what input is needed."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 CreateElicitationRequestUrl: TypeAlias = Annotated[
@@ -1248,7 +1248,7 @@ class CreateElicitationRequestOtherSession(ElicitationSessionScope, OpenModel):
     message: str
     """A human-readable message describing what input is needed."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class CreateElicitationRequestOtherRequest(ElicitationRequestScope, OpenModel):
@@ -1267,7 +1267,7 @@ class CreateElicitationRequestOtherRequest(ElicitationRequestScope, OpenModel):
     message: str
     """A human-readable message describing what input is needed."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 CreateElicitationRequestOther: TypeAlias = Annotated[
@@ -1319,7 +1319,7 @@ class ElicitationSchema(Model):
     type: ElicitationSchemaType
     """Type discriminator. Always `"object"`. Any other value is rejected."""
 
-    title: Annotated[str | None, DefaultOnError] = None
+    title: Annotated[str | None, DefaultOnError] = absent()
     """Optional title for the schema.
 
     Optional. Omitted and `null` are equivalent and mean no title is provided.
@@ -1328,19 +1328,19 @@ class ElicitationSchema(Model):
     properties: dict[str, ElicitationPropertySchema]
     """Property definitions (must be primitive types)."""
 
-    required: list[str] | None = None
+    required: list[str] | None = absent()
     """List of required property names.
 
     Optional. Omitted and `null` are equivalent and mean no property names are required.
     """
 
-    description: Annotated[str | None, DefaultOnError] = None
+    description: Annotated[str | None, DefaultOnError] = absent()
     """Optional description of what this schema represents.
 
     Optional. Omitted and `null` are equivalent and mean no schema description is provided.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 ElicitationSchemaType: TypeAlias = Literal["object"]
@@ -1357,63 +1357,63 @@ class StringPropertySchema(Model):
     with `"type": "string"`.
     """
 
-    title: Annotated[str | None, DefaultOnError] = None
+    title: Annotated[str | None, DefaultOnError] = absent()
     """Optional title for the property.
 
     Optional. Omitted and `null` are equivalent and mean no title is provided.
     """
 
-    description: Annotated[str | None, DefaultOnError] = None
+    description: Annotated[str | None, DefaultOnError] = absent()
     """Human-readable description.
 
     Optional. Omitted and `null` are equivalent and mean no description is provided.
     """
 
-    min_length: Uint32 | None = None
+    min_length: Uint32 | None = absent()
     """Minimum string length.
 
     Optional. Omitted and `null` are equivalent and mean there is no minimum length constraint.
     """
 
-    max_length: Uint32 | None = None
+    max_length: Uint32 | None = absent()
     """Maximum string length.
 
     Optional. Omitted and `null` are equivalent and mean there is no maximum length constraint.
     """
 
-    pattern: Regex | None = None
+    pattern: Regex | None = absent()
     """Pattern the string must match, in ECMA-262 regular expression syntax.
 
     Optional. Omitted and `null` are equivalent and mean there is no pattern constraint.
     """
 
-    format: StringFormat | None = None
+    format: StringFormat | None = absent()
     """String format.
 
     Optional. Omitted and `null` are equivalent and mean there is no format constraint.
     """
 
-    default: Annotated[str | None, DefaultOnError] = None
+    default: Annotated[str | None, DefaultOnError] = absent()
     """Default value.
 
     Optional. Omitted and `null` are equivalent and mean no default value is provided.
     """
 
-    enum: Annotated[list[str], Field(min_length=1)] | None = None
+    enum: Annotated[list[str], Field(min_length=1)] | None = absent()
     """Enum values for untitled single-select enums.
     Must contain at least one value when present.
     Optional. Omitted and `null` are equivalent and mean no untitled single-select choices are
     declared by `enum`.
     """
 
-    one_of: Annotated[list[EnumOption], Field(min_length=1)] | None = None
+    one_of: Annotated[list[EnumOption], Field(min_length=1)] | None = absent()
     """Titled enum options for titled single-select enums.
     Must contain at least one option when present.
     Optional. Omitted and `null` are equivalent and mean no titled single-select choices are
     declared by `oneOf`.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class ElicitationPropertySchemaString(StringPropertySchema):
@@ -1425,37 +1425,37 @@ class ElicitationPropertySchemaString(StringPropertySchema):
 class NumberPropertySchema(Model):
     """Schema for number (floating-point) properties in an elicitation form."""
 
-    title: Annotated[str | None, DefaultOnError] = None
+    title: Annotated[str | None, DefaultOnError] = absent()
     """Optional title for the property.
 
     Optional. Omitted and `null` are equivalent and mean no title is provided.
     """
 
-    description: Annotated[str | None, DefaultOnError] = None
+    description: Annotated[str | None, DefaultOnError] = absent()
     """Human-readable description.
 
     Optional. Omitted and `null` are equivalent and mean no description is provided.
     """
 
-    minimum: Double | None = None
+    minimum: Double | None = absent()
     """Minimum value (inclusive).
 
     Optional. Omitted and `null` are equivalent and mean there is no inclusive lower bound.
     """
 
-    maximum: Double | None = None
+    maximum: Double | None = absent()
     """Maximum value (inclusive).
 
     Optional. Omitted and `null` are equivalent and mean there is no inclusive upper bound.
     """
 
-    default: Annotated[Double | None, DefaultOnError] = None
+    default: Annotated[Double | None, DefaultOnError] = absent()
     """Default value.
 
     Optional. Omitted and `null` are equivalent and mean no default value is provided.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class ElicitationPropertySchemaNumber(NumberPropertySchema):
@@ -1467,37 +1467,37 @@ class ElicitationPropertySchemaNumber(NumberPropertySchema):
 class IntegerPropertySchema(Model):
     """Schema for integer properties in an elicitation form."""
 
-    title: Annotated[str | None, DefaultOnError] = None
+    title: Annotated[str | None, DefaultOnError] = absent()
     """Optional title for the property.
 
     Optional. Omitted and `null` are equivalent and mean no title is provided.
     """
 
-    description: Annotated[str | None, DefaultOnError] = None
+    description: Annotated[str | None, DefaultOnError] = absent()
     """Human-readable description.
 
     Optional. Omitted and `null` are equivalent and mean no description is provided.
     """
 
-    minimum: Int64 | None = None
+    minimum: Int64 | None = absent()
     """Minimum value (inclusive).
 
     Optional. Omitted and `null` are equivalent and mean there is no inclusive lower bound.
     """
 
-    maximum: Int64 | None = None
+    maximum: Int64 | None = absent()
     """Maximum value (inclusive).
 
     Optional. Omitted and `null` are equivalent and mean there is no inclusive upper bound.
     """
 
-    default: Annotated[Int64 | None, DefaultOnError] = None
+    default: Annotated[Int64 | None, DefaultOnError] = absent()
     """Default value.
 
     Optional. Omitted and `null` are equivalent and mean no default value is provided.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class ElicitationPropertySchemaInteger(IntegerPropertySchema):
@@ -1509,25 +1509,25 @@ class ElicitationPropertySchemaInteger(IntegerPropertySchema):
 class BooleanPropertySchema(Model):
     """Schema for boolean properties in an elicitation form."""
 
-    title: Annotated[str | None, DefaultOnError] = None
+    title: Annotated[str | None, DefaultOnError] = absent()
     """Optional title for the property.
 
     Optional. Omitted and `null` are equivalent and mean no title is provided.
     """
 
-    description: Annotated[str | None, DefaultOnError] = None
+    description: Annotated[str | None, DefaultOnError] = absent()
     """Human-readable description.
 
     Optional. Omitted and `null` are equivalent and mean no description is provided.
     """
 
-    default: Annotated[bool | None, DefaultOnError] = None
+    default: Annotated[bool | None, DefaultOnError] = absent()
     """Default value.
 
     Optional. Omitted and `null` are equivalent and mean no default value is provided.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class ElicitationPropertySchemaBoolean(BooleanPropertySchema):
@@ -1539,25 +1539,25 @@ class ElicitationPropertySchemaBoolean(BooleanPropertySchema):
 class MultiSelectPropertySchema(Model):
     """Schema for multi-select (array) properties in an elicitation form."""
 
-    title: Annotated[str | None, DefaultOnError] = None
+    title: Annotated[str | None, DefaultOnError] = absent()
     """Optional title for the property.
 
     Optional. Omitted and `null` are equivalent and mean no title is provided.
     """
 
-    description: Annotated[str | None, DefaultOnError] = None
+    description: Annotated[str | None, DefaultOnError] = absent()
     """Human-readable description.
 
     Optional. Omitted and `null` are equivalent and mean no description is provided.
     """
 
-    min_items: Uint64 | None = None
+    min_items: Uint64 | None = absent()
     """Minimum number of items to select.
 
     Optional. Omitted and `null` are equivalent and mean there is no minimum selection count.
     """
 
-    max_items: Uint64 | None = None
+    max_items: Uint64 | None = absent()
     """Maximum number of items to select.
 
     Optional. Omitted and `null` are equivalent and mean there is no maximum selection count.
@@ -1566,13 +1566,13 @@ class MultiSelectPropertySchema(Model):
     items: MultiSelectItems
     """The items definition describing allowed values."""
 
-    default: Annotated[list[str] | None, SkipInvalidItems, DefaultOnError] = None
+    default: Annotated[list[str] | None, SkipInvalidItems, DefaultOnError] = absent()
     """Default selected values.
 
     Optional. Omitted and `null` are equivalent and mean no default selections are provided.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class ElicitationPropertySchemaArray(MultiSelectPropertySchema):
@@ -1646,13 +1646,13 @@ class EnumOption(Model):
     title: str
     """Human-readable title for this option."""
 
-    description: Annotated[str | None, DefaultOnError] = None
+    description: Annotated[str | None, DefaultOnError] = absent()
     """Human-readable description.
 
     Optional. Omitted and `null` are equivalent and mean no description is provided.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class StringMultiSelectItems(Model):
@@ -1661,7 +1661,7 @@ class StringMultiSelectItems(Model):
     enum: Annotated[list[str], Field(min_length=1)]
     """Allowed enum values. Must contain at least one value."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class MultiSelectItemsString(StringMultiSelectItems):
@@ -1688,7 +1688,7 @@ class TitledMultiSelectItems(Model):
     any_of: Annotated[list[EnumOption], Field(min_length=1)]
     """Titled enum options. Must contain at least one option."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 MultiSelectItems: TypeAlias = Annotated[
@@ -1721,10 +1721,10 @@ class MessageMcpRequest(Model):
     method: str
     """The inner MCP method name."""
 
-    params: dict[str, Any] | None = None
+    params: dict[str, Any] | None = absent()
     """Optional inner MCP params. Null is equivalent to omission."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 McpServerAcpId: TypeAlias = str
@@ -1777,12 +1777,12 @@ class InitializeResponse(Model):
     info: Implementation
     """Information about the implementation sending this initialize response."""
 
-    capabilities: Annotated[AgentCapabilities, DefaultOnError] = Field(
+    capabilities: Annotated[AgentCapabilities, DefaultOnError] = absent(
         default_factory=lambda: AgentCapabilities()
     )
     """Capabilities supported by the agent."""
 
-    auth_methods: Annotated[list[AuthMethod], SkipInvalidItems, DefaultOnError] = []
+    auth_methods: Annotated[list[AuthMethod], SkipInvalidItems, DefaultOnError] = absent([])
     """Authentication methods supported by the agent.
 
     Optional. Omitted or empty means the agent does not advertise the
@@ -1790,7 +1790,7 @@ class InitializeResponse(Model):
     the agent MUST support both `auth/login` and `auth/logout`.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 ProtocolVersion: TypeAlias = Annotated[Uint16, Integer(0, 65535)]
@@ -1812,7 +1812,7 @@ class Implementation(Model):
     name fallback if title isn't present.
     """
 
-    title: Annotated[str | None, DefaultOnError] = None
+    title: Annotated[str | None, DefaultOnError] = absent()
     """Intended for UI and end-user contexts and optimized to be human-readable
     and easily understood.
 
@@ -1826,7 +1826,7 @@ class Implementation(Model):
     for debugging or metrics purposes. (e.g. "1.0.0").
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class AgentCapabilities(Model):
@@ -1838,7 +1838,7 @@ class AgentCapabilities(Model):
     See protocol docs: [Agent Capabilities](https://agentclientprotocol.com/protocol/v2/draft/initialization#agent-capabilities)
     """
 
-    session: Annotated[SessionCapabilities | None, DefaultOnError] = None
+    session: Annotated[SessionCapabilities | None, DefaultOnError] = absent()
     """Session capabilities supported by the agent.
 
     Optional. Omitted and `null` are equivalent and mean the agent does not support the
@@ -1848,7 +1848,7 @@ class AgentCapabilities(Model):
     and `session/update`.
     """
 
-    auth: Annotated[AgentAuthCapabilities | None, DefaultOnError] = None
+    auth: Annotated[AgentAuthCapabilities | None, DefaultOnError] = absent()
     """Authentication-related extension capabilities supported by the agent.
 
     Optional. Omitted and `null` are equivalent and mean the agent does not advertise any
@@ -1857,7 +1857,7 @@ class AgentCapabilities(Model):
     non-empty `authMethods` list in the `initialize` response.
     """
 
-    providers: Annotated[ProvidersCapabilities | None, DefaultOnError] = None
+    providers: Annotated[ProvidersCapabilities | None, DefaultOnError] = absent()
     """**UNSTABLE**
 
     This capability is not part of the spec yet, and may be removed or changed at any point.
@@ -1868,7 +1868,7 @@ class AgentCapabilities(Model):
     Supplying `{}` means the agent supports provider configuration methods.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class SessionCapabilities(Model):
@@ -1885,7 +1885,7 @@ class SessionCapabilities(Model):
     See protocol docs: [Session Capabilities](https://agentclientprotocol.com/protocol/v2/draft/initialization#session-capabilities)
     """
 
-    prompt: Annotated[PromptCapabilities | None, DefaultOnError] = None
+    prompt: Annotated[PromptCapabilities | None, DefaultOnError] = absent()
     """Prompt capabilities supported by the agent in `session/prompt` requests.
 
     Optional. Omitted and `null` are equivalent and mean the agent does not advertise any
@@ -1893,14 +1893,14 @@ class SessionCapabilities(Model):
     required by `session/prompt`.
     """
 
-    mcp: Annotated[McpCapabilities | None, DefaultOnError] = None
+    mcp: Annotated[McpCapabilities | None, DefaultOnError] = absent()
     """MCP capabilities supported by the agent for session lifecycle requests.
 
     Optional. Omitted and `null` are equivalent and mean the agent does not advertise MCP
     server transport support for sessions.
     """
 
-    delete: Annotated[SessionDeleteCapabilities | None, DefaultOnError] = None
+    delete: Annotated[SessionDeleteCapabilities | None, DefaultOnError] = absent()
     """Whether the agent supports `session/delete`.
 
     Optional. Omitted and `null` are equivalent and mean the agent does not advertise support.
@@ -1909,7 +1909,7 @@ class SessionCapabilities(Model):
 
     additional_directories: Annotated[
         SessionAdditionalDirectoriesCapabilities | None, DefaultOnError
-    ] = None
+    ] = absent()
     """Whether the agent supports `additionalDirectories` on supported session lifecycle requests.
 
     Optional. Omitted and `null` are equivalent and mean the agent does not advertise support.
@@ -1920,7 +1920,7 @@ class SessionCapabilities(Model):
     complete ordered additional-root list associated with a listed session.
     """
 
-    system_prompt: Annotated[SessionSystemPromptCapabilities | None, DefaultOnError] = None
+    system_prompt: Annotated[SessionSystemPromptCapabilities | None, DefaultOnError] = absent()
     """**UNSTABLE**
 
     This capability is not part of the spec yet, and may be removed or changed at any point.
@@ -1931,7 +1931,7 @@ class SessionCapabilities(Model):
     Supplying `{}` means the agent supports `systemPrompt` in `append` mode.
     """
 
-    fork: Annotated[SessionForkCapabilities | None, DefaultOnError] = None
+    fork: Annotated[SessionForkCapabilities | None, DefaultOnError] = absent()
     """**UNSTABLE**
 
     This capability is not part of the spec yet, and may be removed or changed at any point.
@@ -1942,7 +1942,7 @@ class SessionCapabilities(Model):
     Supplying `{}` means the agent supports forking sessions.
     """
 
-    archive: Annotated[SessionArchiveCapabilities | None, DefaultOnError] = None
+    archive: Annotated[SessionArchiveCapabilities | None, DefaultOnError] = absent()
     """**UNSTABLE**
 
     This capability is not part of the spec yet, and may be removed or changed at any point.
@@ -1954,7 +1954,7 @@ class SessionCapabilities(Model):
     `session/list`, and `SessionInfo.archived`.
     """
 
-    status: Annotated[SessionStatusCapabilities | None, DefaultOnError] = None
+    status: Annotated[SessionStatusCapabilities | None, DefaultOnError] = absent()
     """**UNSTABLE**
 
     This capability is not part of the spec yet, and may be removed or changed at any point.
@@ -1965,7 +1965,7 @@ class SessionCapabilities(Model):
     Supplying `{}` means the agent supports checking session status.
     """
 
-    title: Annotated[SessionTitleCapabilities | None, DefaultOnError] = None
+    title: Annotated[SessionTitleCapabilities | None, DefaultOnError] = absent()
     """**UNSTABLE**
 
     This capability is not part of the spec yet, and may be removed or changed at any point.
@@ -1979,7 +1979,7 @@ class SessionCapabilities(Model):
     Supplying `{}` means the agent supports setting session titles.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class PromptCapabilities(Model):
@@ -1997,21 +1997,21 @@ class PromptCapabilities(Model):
     See protocol docs: [Session Prompt Capabilities](https://agentclientprotocol.com/protocol/v2/draft/initialization#session-prompt-capabilities)
     """
 
-    image: Annotated[PromptImageCapabilities | None, DefaultOnError] = None
+    image: Annotated[PromptImageCapabilities | None, DefaultOnError] = absent()
     """Agent supports `image` content blocks.
 
     Optional. Omitted and `null` are equivalent and mean the agent does not advertise support.
     Supplying `{}` means the agent supports image content in prompts.
     """
 
-    audio: Annotated[PromptAudioCapabilities | None, DefaultOnError] = None
+    audio: Annotated[PromptAudioCapabilities | None, DefaultOnError] = absent()
     """Agent supports `audio` content blocks.
 
     Optional. Omitted and `null` are equivalent and mean the agent does not advertise support.
     Supplying `{}` means the agent supports audio content in prompts.
     """
 
-    embedded_context: Annotated[PromptEmbeddedContextCapabilities | None, DefaultOnError] = None
+    embedded_context: Annotated[PromptEmbeddedContextCapabilities | None, DefaultOnError] = absent()
     """Agent supports embedded context in `session/prompt` requests.
 
     When enabled, the Client is allowed to include `resource` content blocks
@@ -2021,7 +2021,7 @@ class PromptCapabilities(Model):
     Supplying `{}` means the agent supports embedded context in prompts.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class PromptImageCapabilities(Model):
@@ -2030,7 +2030,7 @@ class PromptImageCapabilities(Model):
     Supplying `{}` means the agent supports image content in prompts.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class PromptAudioCapabilities(Model):
@@ -2039,7 +2039,7 @@ class PromptAudioCapabilities(Model):
     Supplying `{}` means the agent supports audio content in prompts.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class PromptEmbeddedContextCapabilities(Model):
@@ -2048,27 +2048,27 @@ class PromptEmbeddedContextCapabilities(Model):
     Supplying `{}` means the agent supports embedded context in prompts.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class McpCapabilities(Model):
     """MCP capabilities supported by the agent for session lifecycle requests."""
 
-    stdio: Annotated[McpStdioCapabilities | None, DefaultOnError] = None
+    stdio: Annotated[McpStdioCapabilities | None, DefaultOnError] = absent()
     """Agent supports `stdio` MCP servers.
 
     Optional. Omitted and `null` are equivalent and mean the agent does not advertise support.
     Supplying `{}` means the agent supports stdio MCP server transports.
     """
 
-    http: Annotated[McpHttpCapabilities | None, DefaultOnError] = None
+    http: Annotated[McpHttpCapabilities | None, DefaultOnError] = absent()
     """Agent supports `http` MCP servers.
 
     Optional. Omitted and `null` are equivalent and mean the agent does not advertise support.
     Supplying `{}` means the agent supports HTTP MCP server transports.
     """
 
-    acp: Annotated[McpAcpCapabilities | None, DefaultOnError] = None
+    acp: Annotated[McpAcpCapabilities | None, DefaultOnError] = absent()
     """**UNSTABLE**
 
     This capability is not part of the spec yet, and may be removed or changed at any point.
@@ -2079,7 +2079,7 @@ class McpCapabilities(Model):
     Supplying `{}` means the agent supports ACP MCP server transports.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class McpStdioCapabilities(Model):
@@ -2088,7 +2088,7 @@ class McpStdioCapabilities(Model):
     Supplying `{}` means the agent supports stdio MCP server transports.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class McpHttpCapabilities(Model):
@@ -2097,7 +2097,7 @@ class McpHttpCapabilities(Model):
     Supplying `{}` means the agent supports HTTP MCP server transports.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class McpAcpCapabilities(Model):
@@ -2110,7 +2110,7 @@ class McpAcpCapabilities(Model):
     Supplying `{}` means the agent supports ACP MCP server transports.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class SessionDeleteCapabilities(Model):
@@ -2119,7 +2119,7 @@ class SessionDeleteCapabilities(Model):
     Supplying `{}` means the agent supports deleting sessions from `session/list`.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class SessionAdditionalDirectoriesCapabilities(Model):
@@ -2131,7 +2131,7 @@ class SessionAdditionalDirectoriesCapabilities(Model):
     complete ordered additional-root list associated with a listed session.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class SessionSystemPromptCapabilities(Model):
@@ -2145,13 +2145,13 @@ class SessionSystemPromptCapabilities(Model):
     requests in `append` mode.
     """
 
-    mode: Annotated[SessionSystemPromptModeCapabilities | None, DefaultOnError] = None
+    mode: Annotated[SessionSystemPromptModeCapabilities | None, DefaultOnError] = absent()
     """Delivery modes the agent supports in addition to `append`.
 
     Optional. Omitted and `null` are equivalent and mean the agent supports only `append`.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class SessionSystemPromptModeCapabilities(Model):
@@ -2165,7 +2165,7 @@ class SessionSystemPromptModeCapabilities(Model):
     supports it.
     """
 
-    override: Annotated[SessionSystemPromptOverrideCapabilities | None, DefaultOnError] = None
+    override: Annotated[SessionSystemPromptOverrideCapabilities | None, DefaultOnError] = absent()
     """Whether the agent supports `override` mode.
 
     Optional. Omitted and `null` are equivalent and mean the agent does not advertise support.
@@ -2173,7 +2173,7 @@ class SessionSystemPromptModeCapabilities(Model):
     instructions with the client-provided system prompt.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class SessionSystemPromptOverrideCapabilities(Model):
@@ -2187,7 +2187,7 @@ class SessionSystemPromptOverrideCapabilities(Model):
     instructions with the client-provided system prompt.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class SessionForkCapabilities(Model):
@@ -2200,7 +2200,7 @@ class SessionForkCapabilities(Model):
     Supplying `{}` means the agent supports forking sessions.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class SessionArchiveCapabilities(Model):
@@ -2214,7 +2214,7 @@ class SessionArchiveCapabilities(Model):
     `session/list`, and `SessionInfo.archived`.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class SessionStatusCapabilities(Model):
@@ -2227,7 +2227,7 @@ class SessionStatusCapabilities(Model):
     Supplying `{}` means the agent supports checking session status.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class SessionTitleCapabilities(Model):
@@ -2241,7 +2241,7 @@ class SessionTitleCapabilities(Model):
     through `session/list` and `session_info_update` without this capability.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class AgentAuthCapabilities(Model):
@@ -2252,7 +2252,7 @@ class AgentAuthCapabilities(Model):
     `initialize` response.
     """
 
-    status: Annotated[AuthStatusCapabilities | None, DefaultOnError] = None
+    status: Annotated[AuthStatusCapabilities | None, DefaultOnError] = absent()
     """**UNSTABLE**
 
     This capability is not part of the spec yet, and may be removed or changed at any point.
@@ -2263,7 +2263,7 @@ class AgentAuthCapabilities(Model):
     Supplying `{}` means the agent supports the `auth/status` method.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class AuthStatusCapabilities(Model):
@@ -2276,7 +2276,7 @@ class AuthStatusCapabilities(Model):
     Supplying `{}` means the agent supports the `auth/status` method.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class ProvidersCapabilities(Model):
@@ -2289,7 +2289,7 @@ class ProvidersCapabilities(Model):
     Supplying `{}` means the agent supports provider configuration methods.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class AuthMethodTerminal(Model):
@@ -2308,22 +2308,22 @@ class AuthMethodTerminal(Model):
     name: str
     """Human-readable name of the authentication method."""
 
-    description: Annotated[str | None, DefaultOnError] = None
+    description: Annotated[str | None, DefaultOnError] = absent()
     """Optional human-readable description of this authentication method.
 
     Omitted and `null` are equivalent and mean no description is provided.
     """
 
-    args: Annotated[list[str], DefaultOnNull] = []
+    args: Annotated[list[str], DefaultOnNull] = absent([])
     """Additional arguments to append to the configured agent invocation for terminal auth."""
 
-    env: Annotated[list[EnvVariable], DefaultOnNull] = []
+    env: Annotated[list[EnvVariable], DefaultOnNull] = absent([])
     """Additional environment variables to set on the configured agent invocation for terminal auth.
     Names MUST be unique. These values override same-named variables in the
     base launch configuration.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
     type: Literal["terminal"] = tag("terminal")
 
 
@@ -2339,13 +2339,13 @@ class AuthMethodAgent(Model):
     name: str
     """Human-readable name of the authentication method."""
 
-    description: Annotated[str | None, DefaultOnError] = None
+    description: Annotated[str | None, DefaultOnError] = absent()
     """Optional human-readable description of this authentication method.
 
     Omitted and `null` are equivalent and mean no description is provided.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
     type: Literal["agent"] = tag("agent")
 
 
@@ -2398,13 +2398,13 @@ class EnvVariable(Model):
     value: str
     """The value to set for the environment variable."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class LoginAuthResponse(Model):
     """Response to the `auth/login` method."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class ListProvidersResponse(Model):
@@ -2418,7 +2418,7 @@ class ListProvidersResponse(Model):
     providers: list[ProviderInfo]
     """Configurable providers with current routing info suitable for UI display."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class ProviderInfo(Model):
@@ -2432,7 +2432,7 @@ class ProviderInfo(Model):
     provider_id: ProviderId
     """Provider identifier, for example "main" or "openai"."""
 
-    supported: Annotated[list[LlmProtocol], SkipInvalidItems, DefaultOnError]
+    supported: Annotated[list[LlmProtocol], SkipInvalidItems, EmptyOnError]
     """Supported protocol types for this provider."""
 
     required: bool
@@ -2440,12 +2440,12 @@ class ProviderInfo(Model):
     If true, clients must not call `providers/disable` for this provider ID.
     """
 
-    current: ProviderCurrentConfig | None = None
+    current: ProviderCurrentConfig | None = absent()
     """Current effective non-secret routing config.
     Null or omitted means provider is disabled.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 ProviderId: TypeAlias = str
@@ -2501,7 +2501,7 @@ class ProviderCurrentConfig(Model):
     base_url: Uri
     """Base URL currently used by this provider."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class SetProviderResponse(Model):
@@ -2512,7 +2512,7 @@ class SetProviderResponse(Model):
     Response to `providers/set`.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class DisableProviderResponse(Model):
@@ -2523,13 +2523,13 @@ class DisableProviderResponse(Model):
     Response to `providers/disable`.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class LogoutAuthResponse(Model):
     """Response to the `auth/logout` method."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class AuthStatusResponse(Model):
@@ -2547,7 +2547,7 @@ class AuthStatusResponse(Model):
     do not recognize as `unknown`.
     """
 
-    accounts: Annotated[list[AuthAccount], SkipInvalidItems, DefaultOnError] = []
+    accounts: Annotated[list[AuthAccount], SkipInvalidItems, DefaultOnError] = absent([])
     """The accounts the agent has configured, for display.
 
     Optional. Omitted and empty are equivalent and mean no accounts are reported.
@@ -2555,7 +2555,7 @@ class AuthStatusResponse(Model):
     of them and mark the ones in effect with `active`.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 AuthState: TypeAlias = Literal["authenticated", "unauthenticated", "not_required", "unknown"] | str
@@ -2600,7 +2600,7 @@ class AuthAccount(Model):
     for example `Claude Max`, `OpenAI API key`, or `Vertex AI`.
     """
 
-    active: Annotated[bool | None, DefaultOnError] = None
+    active: Annotated[bool | None, DefaultOnError] = absent()
     """Whether the agent currently uses this account by default.
 
     Several accounts MAY be active, for example one per provider.
@@ -2608,25 +2608,25 @@ class AuthAccount(Model):
     Optional. Omitted and `null` are equivalent and mean the agent does not indicate whether this account is in effect.
     """
 
-    name: Annotated[str | None, DefaultOnError] = None
+    name: Annotated[str | None, DefaultOnError] = absent()
     """Display name of the user, such as a username or full name.
 
     Optional. Omitted and `null` are equivalent and mean no name is reported.
     """
 
-    email: Annotated[str | None, DefaultOnError] = None
+    email: Annotated[str | None, DefaultOnError] = absent()
     """Email address of the user.
 
     Optional. Omitted and `null` are equivalent and mean no email is reported.
     """
 
-    organization: Annotated[str | None, DefaultOnError] = None
+    organization: Annotated[str | None, DefaultOnError] = absent()
     """Display name of the organization, team, or workspace the account is using.
 
     Optional. Omitted and `null` are equivalent and mean no organization is reported.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class NewSessionResponse(Model):
@@ -2645,7 +2645,9 @@ class NewSessionResponse(Model):
     Used in all subsequent requests for this conversation.
     """
 
-    config_options: Annotated[list[SessionConfigOption], SkipInvalidItems, DefaultOnError] = []
+    config_options: Annotated[list[SessionConfigOption], SkipInvalidItems, DefaultOnError] = absent(
+        []
+    )
     """Initial session configuration options.
 
     Optional. Omitted or empty means no config options are advertised.
@@ -2653,7 +2655,9 @@ class NewSessionResponse(Model):
     Later `config_option_update` notifications replace this list.
     """
 
-    available_commands: Annotated[list[AvailableCommand], SkipInvalidItems, DefaultOnError] = []
+    available_commands: Annotated[list[AvailableCommand], SkipInvalidItems, DefaultOnError] = (
+        absent([])
+    )
     """Initial commands the agent can execute in this session.
 
     Optional. Omitted or empty means no initial commands are advertised.
@@ -2661,7 +2665,7 @@ class NewSessionResponse(Model):
     Later `available_commands_update` notifications replace this list.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class SessionConfigSelect(Model):
@@ -2686,19 +2690,19 @@ class SessionConfigOptionSelect(SessionConfigSelect):
     name: str
     """Human-readable label for the option."""
 
-    description: Annotated[str | None, DefaultOnError] = None
+    description: Annotated[str | None, DefaultOnError] = absent()
     """Optional description for the Client to display to the user.
 
     Omitted and `null` are equivalent and mean no description is provided.
     """
 
-    category: Annotated[SessionConfigOptionCategory | None, DefaultOnError] = None
+    category: Annotated[SessionConfigOptionCategory | None, DefaultOnError] = absent()
     """Optional semantic category for this option (UX only).
 
     Omitted and `null` are equivalent and mean no category is provided.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class SessionConfigBoolean(Model):
@@ -2718,19 +2722,19 @@ class SessionConfigOptionBoolean(SessionConfigBoolean):
     name: str
     """Human-readable label for the option."""
 
-    description: Annotated[str | None, DefaultOnError] = None
+    description: Annotated[str | None, DefaultOnError] = absent()
     """Optional description for the Client to display to the user.
 
     Omitted and `null` are equivalent and mean no description is provided.
     """
 
-    category: Annotated[SessionConfigOptionCategory | None, DefaultOnError] = None
+    category: Annotated[SessionConfigOptionCategory | None, DefaultOnError] = absent()
     """Optional semantic category for this option (UX only).
 
     Omitted and `null` are equivalent and mean no category is provided.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class SessionConfigOptionOther(OpenModel):
@@ -2759,19 +2763,19 @@ class SessionConfigOptionOther(OpenModel):
     name: str
     """Human-readable label for the option."""
 
-    description: Annotated[str | None, DefaultOnError] = None
+    description: Annotated[str | None, DefaultOnError] = absent()
     """Optional description for the Client to display to the user.
 
     Omitted and `null` are equivalent and mean no description is provided.
     """
 
-    category: Annotated[SessionConfigOptionCategory | None, DefaultOnError] = None
+    category: Annotated[SessionConfigOptionCategory | None, DefaultOnError] = absent()
     """Optional semantic category for this option (UX only).
 
     Omitted and `null` are equivalent and mean no category is provided.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 SessionConfigOption: TypeAlias = Annotated[
@@ -2826,13 +2830,13 @@ class SessionConfigSelectOption(Model):
     name: str
     """Human-readable label for this option value."""
 
-    description: Annotated[str | None, DefaultOnError] = None
+    description: Annotated[str | None, DefaultOnError] = absent()
     """Optional description for this option value.
 
     Omitted and `null` are equivalent and mean no description is provided.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class SessionConfigSelectGroup(Model):
@@ -2847,11 +2851,11 @@ class SessionConfigSelectGroup(Model):
     options: Annotated[
         Annotated[list[SessionConfigSelectOption], Field(min_length=1)],
         SkipInvalidItems,
-        DefaultOnError,
+        EmptyOnError,
     ]
     """The set of option values in this group. MUST contain at least one value."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 SessionConfigSelectOptions: TypeAlias = Annotated[
@@ -2886,13 +2890,13 @@ class Command(Model):
     description: str
     """Human-readable description of what the command does."""
 
-    input: Annotated[AvailableCommandInput | None, DefaultOnError] = None
+    input: Annotated[AvailableCommandInput | None, DefaultOnError] = absent()
     """Input for the command if required
 
     Omitted and `null` are equivalent and mean the command takes no input.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class AvailableCommandCommand(Command):
@@ -2946,7 +2950,7 @@ class TextCommandInput(Model):
     hint: str
     """A hint to display when the input hasn't been provided yet"""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class AvailableCommandInputText(TextCommandInput):
@@ -2986,16 +2990,16 @@ AvailableCommandInput: TypeAlias = Annotated[
 class ListSessionsResponse(Model):
     """Response from listing sessions."""
 
-    sessions: Annotated[list[SessionInfo], SkipInvalidItems, DefaultOnError]
+    sessions: Annotated[list[SessionInfo], SkipInvalidItems, EmptyOnError]
     """Array of session information objects."""
 
-    next_cursor: SessionListCursor | None = None
+    next_cursor: SessionListCursor | None = absent()
     """Opaque cursor token. If present, pass this in the next request's cursor parameter
     to fetch the next page. Omitted and `null` are equivalent and mean there are no more
     results. An empty string is a valid cursor, not the end of results.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class SessionInfo(Model):
@@ -3007,7 +3011,7 @@ class SessionInfo(Model):
     cwd: AbsolutePath
     """The working directory for this session. Must be an absolute path."""
 
-    additional_directories: Annotated[list[AbsolutePath], DefaultOnNull] = []
+    additional_directories: Annotated[list[AbsolutePath], DefaultOnNull] = absent([])
     """Additional workspace roots reported for this session. Each path must be absolute.
 
     When present, this is the complete ordered additional-root list reported
@@ -3015,19 +3019,19 @@ class SessionInfo(Model):
     reports no additional roots.
     """
 
-    title: Annotated[str | None, DefaultOnError] = None
+    title: Annotated[str | None, DefaultOnError] = absent()
     """Human-readable title for the session
 
     Omitted and `null` are equivalent and mean no title is provided.
     """
 
-    updated_at: Annotated[DateTime | None, DefaultOnError] = None
+    updated_at: Annotated[DateTime | None, DefaultOnError] = absent()
     """RFC 3339 timestamp of last activity.
 
     Omitted and `null` are equivalent and mean the last activity time is not reported.
     """
 
-    archived: Annotated[bool | None, DefaultOnError] = None
+    archived: Annotated[bool | None, DefaultOnError] = absent()
     """**UNSTABLE**
 
     This capability is not part of the spec yet, and may be removed or changed at any point.
@@ -3038,7 +3042,7 @@ class SessionInfo(Model):
     Agents that advertise the `session.archive` capability MUST include it on every listed session.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 SessionListCursor: TypeAlias = str
@@ -3048,7 +3052,7 @@ SessionListCursor: TypeAlias = str
 class DeleteSessionResponse(Model):
     """Response from deleting a session."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class ForkSessionResponse(Model):
@@ -3062,7 +3066,9 @@ class ForkSessionResponse(Model):
     session_id: SessionId
     """Unique identifier for the newly created forked session."""
 
-    config_options: Annotated[list[SessionConfigOption], SkipInvalidItems, DefaultOnError] = []
+    config_options: Annotated[list[SessionConfigOption], SkipInvalidItems, DefaultOnError] = absent(
+        []
+    )
     """Initial session configuration options.
 
     Optional. Omitted or empty means no config options are advertised.
@@ -3070,7 +3076,9 @@ class ForkSessionResponse(Model):
     Later `config_option_update` notifications replace this list.
     """
 
-    available_commands: Annotated[list[AvailableCommand], SkipInvalidItems, DefaultOnError] = []
+    available_commands: Annotated[list[AvailableCommand], SkipInvalidItems, DefaultOnError] = (
+        absent([])
+    )
     """Initial commands the agent can execute in this session.
 
     Optional. Omitted or empty means no initial commands are advertised.
@@ -3078,7 +3086,7 @@ class ForkSessionResponse(Model):
     Later `available_commands_update` notifications replace this list.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class ArchiveSessionResponse(Model):
@@ -3089,7 +3097,7 @@ class ArchiveSessionResponse(Model):
     Response from archiving a session.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class UnarchiveSessionResponse(Model):
@@ -3100,7 +3108,7 @@ class UnarchiveSessionResponse(Model):
     Response from unarchiving a session.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class SessionStatusResponse(Model):
@@ -3120,7 +3128,7 @@ class SessionStatusResponse(Model):
     Required. Clients MUST treat a value they do not recognize as `saved`.
     """
 
-    state: Annotated[StateUpdate | None, DefaultOnError] = None
+    state: Annotated[StateUpdate | None, DefaultOnError] = absent()
     """The session's current foreground state, as the same snapshot the Agent sends in
     `state_update` notifications.
 
@@ -3130,7 +3138,7 @@ class SessionStatusResponse(Model):
     MUST NOT count an `idle` snapshot as a new completion.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 SessionStatus: TypeAlias = Literal["open", "saved"] | str
@@ -3163,7 +3171,7 @@ future ACP variants. Clients MUST treat a value they do not recognize as
 class RunningStateUpdate(Model):
     """Foreground work is in progress."""
 
-    background: Annotated[list[BackgroundWork] | None, DefaultOnError] = None
+    background: Annotated[list[BackgroundWork] | None, DefaultOnError] = absent()
     """Work running independently of foreground work, as a complete snapshot.
 
     Optional. Omitted and `null` are equivalent and mean the Agent is not reporting
@@ -3174,7 +3182,7 @@ class RunningStateUpdate(Model):
     See protocol docs: [Background Work](https://agentclientprotocol.com/protocol/v2/draft/prompt-lifecycle#background-work)
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class StateUpdateRunning(RunningStateUpdate):
@@ -3187,7 +3195,7 @@ class IdleStateUpdateEndTurn(Model):
     """
 
     stop_reason: Literal["end_turn"] = tag("end_turn")
-    usage: Annotated[Usage | None, DefaultOnError] = None
+    usage: Annotated[Usage | None, DefaultOnError] = absent()
     """**UNSTABLE**
 
     This capability is not part of the spec yet, and may be removed or changed at any point.
@@ -3198,7 +3206,7 @@ class IdleStateUpdateEndTurn(Model):
     usage for this state update.
     """
 
-    background: Annotated[list[BackgroundWork] | None, DefaultOnError] = None
+    background: Annotated[list[BackgroundWork] | None, DefaultOnError] = absent()
     """Work running independently of foreground work, as a complete snapshot.
 
     Optional. Omitted and `null` are equivalent and mean the Agent is not reporting
@@ -3209,14 +3217,14 @@ class IdleStateUpdateEndTurn(Model):
     See protocol docs: [Background Work](https://agentclientprotocol.com/protocol/v2/draft/prompt-lifecycle#background-work)
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class IdleStateUpdateMaxTokens(Model):
     """The active work ended because the agent reached the maximum number of tokens."""
 
     stop_reason: Literal["max_tokens"] = tag("max_tokens")
-    usage: Annotated[Usage | None, DefaultOnError] = None
+    usage: Annotated[Usage | None, DefaultOnError] = absent()
     """**UNSTABLE**
 
     This capability is not part of the spec yet, and may be removed or changed at any point.
@@ -3227,7 +3235,7 @@ class IdleStateUpdateMaxTokens(Model):
     usage for this state update.
     """
 
-    background: Annotated[list[BackgroundWork] | None, DefaultOnError] = None
+    background: Annotated[list[BackgroundWork] | None, DefaultOnError] = absent()
     """Work running independently of foreground work, as a complete snapshot.
 
     Optional. Omitted and `null` are equivalent and mean the Agent is not reporting
@@ -3238,7 +3246,7 @@ class IdleStateUpdateMaxTokens(Model):
     See protocol docs: [Background Work](https://agentclientprotocol.com/protocol/v2/draft/prompt-lifecycle#background-work)
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class IdleStateUpdateMaxTurnRequests(Model):
@@ -3247,7 +3255,7 @@ class IdleStateUpdateMaxTurnRequests(Model):
     """
 
     stop_reason: Literal["max_turn_requests"] = tag("max_turn_requests")
-    usage: Annotated[Usage | None, DefaultOnError] = None
+    usage: Annotated[Usage | None, DefaultOnError] = absent()
     """**UNSTABLE**
 
     This capability is not part of the spec yet, and may be removed or changed at any point.
@@ -3258,7 +3266,7 @@ class IdleStateUpdateMaxTurnRequests(Model):
     usage for this state update.
     """
 
-    background: Annotated[list[BackgroundWork] | None, DefaultOnError] = None
+    background: Annotated[list[BackgroundWork] | None, DefaultOnError] = absent()
     """Work running independently of foreground work, as a complete snapshot.
 
     Optional. Omitted and `null` are equivalent and mean the Agent is not reporting
@@ -3269,14 +3277,14 @@ class IdleStateUpdateMaxTurnRequests(Model):
     See protocol docs: [Background Work](https://agentclientprotocol.com/protocol/v2/draft/prompt-lifecycle#background-work)
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class IdleStateUpdateRefusal(Model):
     """The active work ended because the agent refused to continue."""
 
     stop_reason: Literal["refusal"] = tag("refusal")
-    usage: Annotated[Usage | None, DefaultOnError] = None
+    usage: Annotated[Usage | None, DefaultOnError] = absent()
     """**UNSTABLE**
 
     This capability is not part of the spec yet, and may be removed or changed at any point.
@@ -3287,7 +3295,7 @@ class IdleStateUpdateRefusal(Model):
     usage for this state update.
     """
 
-    background: Annotated[list[BackgroundWork] | None, DefaultOnError] = None
+    background: Annotated[list[BackgroundWork] | None, DefaultOnError] = absent()
     """Work running independently of foreground work, as a complete snapshot.
 
     Optional. Omitted and `null` are equivalent and mean the Agent is not reporting
@@ -3298,7 +3306,7 @@ class IdleStateUpdateRefusal(Model):
     See protocol docs: [Background Work](https://agentclientprotocol.com/protocol/v2/draft/prompt-lifecycle#background-work)
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class IdleStateUpdateCancelled(Model):
@@ -3315,7 +3323,7 @@ class IdleStateUpdateCancelled(Model):
     """
 
     stop_reason: Literal["cancelled"] = tag("cancelled")
-    usage: Annotated[Usage | None, DefaultOnError] = None
+    usage: Annotated[Usage | None, DefaultOnError] = absent()
     """**UNSTABLE**
 
     This capability is not part of the spec yet, and may be removed or changed at any point.
@@ -3326,7 +3334,7 @@ class IdleStateUpdateCancelled(Model):
     usage for this state update.
     """
 
-    background: Annotated[list[BackgroundWork] | None, DefaultOnError] = None
+    background: Annotated[list[BackgroundWork] | None, DefaultOnError] = absent()
     """Work running independently of foreground work, as a complete snapshot.
 
     Optional. Omitted and `null` are equivalent and mean the Agent is not reporting
@@ -3337,13 +3345,13 @@ class IdleStateUpdateCancelled(Model):
     See protocol docs: [Background Work](https://agentclientprotocol.com/protocol/v2/draft/prompt-lifecycle#background-work)
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class ErrorStopReason(Model):
     """Details of a failure that ended active work."""
 
-    error: Annotated[Error | None, DefaultOnError] = None
+    error: Annotated[Error | None, DefaultOnError] = absent()
     """The failure, as a JSON-RPC error object.
 
     Optional. Omitted and `null` are equivalent and mean the agent is not reporting failure details.
@@ -3360,7 +3368,7 @@ class IdleStateUpdateError(ErrorStopReason):
     """
 
     stop_reason: Literal["error"] = tag("error")
-    usage: Annotated[Usage | None, DefaultOnError] = None
+    usage: Annotated[Usage | None, DefaultOnError] = absent()
     """**UNSTABLE**
 
     This capability is not part of the spec yet, and may be removed or changed at any point.
@@ -3371,7 +3379,7 @@ class IdleStateUpdateError(ErrorStopReason):
     usage for this state update.
     """
 
-    background: Annotated[list[BackgroundWork] | None, DefaultOnError] = None
+    background: Annotated[list[BackgroundWork] | None, DefaultOnError] = absent()
     """Work running independently of foreground work, as a complete snapshot.
 
     Optional. Omitted and `null` are equivalent and mean the Agent is not reporting
@@ -3382,7 +3390,7 @@ class IdleStateUpdateError(ErrorStopReason):
     See protocol docs: [Background Work](https://agentclientprotocol.com/protocol/v2/draft/prompt-lifecycle#background-work)
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class IdleStateUpdateOther(OpenModel):
@@ -3404,7 +3412,7 @@ class IdleStateUpdateOther(OpenModel):
     future ACP variants.
     """
 
-    usage: Annotated[Usage | None, DefaultOnError] = None
+    usage: Annotated[Usage | None, DefaultOnError] = absent()
     """**UNSTABLE**
 
     This capability is not part of the spec yet, and may be removed or changed at any point.
@@ -3415,7 +3423,7 @@ class IdleStateUpdateOther(OpenModel):
     usage for this state update.
     """
 
-    background: Annotated[list[BackgroundWork] | None, DefaultOnError] = None
+    background: Annotated[list[BackgroundWork] | None, DefaultOnError] = absent()
     """Work running independently of foreground work, as a complete snapshot.
 
     Optional. Omitted and `null` are equivalent and mean the Agent is not reporting
@@ -3426,14 +3434,14 @@ class IdleStateUpdateOther(OpenModel):
     See protocol docs: [Background Work](https://agentclientprotocol.com/protocol/v2/draft/prompt-lifecycle#background-work)
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class IdleStateUpdateNone(Model):
     """No stop reason: `stopReason` is omitted or `null`."""
 
-    stop_reason: Annotated[None, NoTag] = None
-    usage: Annotated[Usage | None, DefaultOnError] = None
+    stop_reason: Annotated[None, NoTag] = absent()
+    usage: Annotated[Usage | None, DefaultOnError] = absent()
     """**UNSTABLE**
 
     This capability is not part of the spec yet, and may be removed or changed at any point.
@@ -3444,7 +3452,7 @@ class IdleStateUpdateNone(Model):
     usage for this state update.
     """
 
-    background: Annotated[list[BackgroundWork] | None, DefaultOnError] = None
+    background: Annotated[list[BackgroundWork] | None, DefaultOnError] = absent()
     """Work running independently of foreground work, as a complete snapshot.
 
     Optional. Omitted and `null` are equivalent and mean the Agent is not reporting
@@ -3455,7 +3463,7 @@ class IdleStateUpdateNone(Model):
     See protocol docs: [Background Work](https://agentclientprotocol.com/protocol/v2/draft/prompt-lifecycle#background-work)
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 IdleStateUpdate: TypeAlias = Annotated[
@@ -3553,7 +3561,7 @@ class RequiresActionStateUpdate(Model):
     Responding to one request does not itself imply `running`.
     """
 
-    background: Annotated[list[BackgroundWork] | None, DefaultOnError] = None
+    background: Annotated[list[BackgroundWork] | None, DefaultOnError] = absent()
     """Work running independently of foreground work, as a complete snapshot.
 
     Optional. Omitted and `null` are equivalent and mean the Agent is not reporting
@@ -3564,7 +3572,7 @@ class RequiresActionStateUpdate(Model):
     See protocol docs: [Background Work](https://agentclientprotocol.com/protocol/v2/draft/prompt-lifecycle#background-work)
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class StateUpdateRequiresAction(RequiresActionStateUpdate):
@@ -3589,7 +3597,7 @@ class UnknownStateUpdate(Model):
     pending requests, or revoke capabilities. Capabilities are updated separately.
     """
 
-    background: Annotated[list[BackgroundWork] | None, DefaultOnError] = None
+    background: Annotated[list[BackgroundWork] | None, DefaultOnError] = absent()
     """Work running independently of foreground work, as a complete snapshot.
 
     Optional. Omitted and `null` are equivalent and mean the Agent is not reporting
@@ -3600,7 +3608,7 @@ class UnknownStateUpdate(Model):
     See protocol docs: [Background Work](https://agentclientprotocol.com/protocol/v2/draft/prompt-lifecycle#background-work)
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class StateUpdateUnknown(UnknownStateUpdate):
@@ -3695,7 +3703,7 @@ class BackgroundTerminal(Model):
     terminal_id: TerminalId
     """The ID of the listed terminal."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class BackgroundWorkTerminal(BackgroundTerminal):
@@ -3712,7 +3720,7 @@ class BackgroundToolCall(Model):
     tool_call_id: ToolCallId
     """The ID of the listed tool call."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class BackgroundWorkToolCall(BackgroundToolCall):
@@ -3735,7 +3743,7 @@ class BackgroundSubagent(Model):
     session_id: SessionId
     """The ID of the listed session."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class BackgroundWorkSubagent(BackgroundSubagent):
@@ -3804,7 +3812,7 @@ class Error(Model):
     The message should be limited to a concise single sentence.
     """
 
-    data: Annotated[ErrorData | None, DefaultOnError] = None
+    data: Annotated[ErrorData | None, DefaultOnError] = absent()
     """Optional primitive or structured value that contains additional information about the error.
     This may include debugging information or context-specific details.
 
@@ -3860,7 +3868,7 @@ class UnsupportedProtocolVersionErrorData(Model):
     supported: list[ProtocolVersion]
     """The protocol versions the Agent supports."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class SessionNotFoundErrorData(Model):
@@ -3873,7 +3881,7 @@ class SessionNotFoundErrorData(Model):
     session_id: SessionId
     """The session ID from the request."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 ErrorData: TypeAlias = Annotated[
@@ -3906,25 +3914,25 @@ class Usage(Model):
     output_tokens: Uint64
     """Output tokens for the completed work."""
 
-    thought_tokens: Annotated[Uint64 | None, DefaultOnError] = None
+    thought_tokens: Annotated[Uint64 | None, DefaultOnError] = absent()
     """Thought/reasoning tokens for the completed work.
 
     Omitted and `null` are equivalent and mean the count is not reported.
     """
 
-    cached_read_tokens: Annotated[Uint64 | None, DefaultOnError] = None
+    cached_read_tokens: Annotated[Uint64 | None, DefaultOnError] = absent()
     """Cache read tokens for the completed work.
 
     Omitted and `null` are equivalent and mean the count is not reported.
     """
 
-    cached_write_tokens: Annotated[Uint64 | None, DefaultOnError] = None
+    cached_write_tokens: Annotated[Uint64 | None, DefaultOnError] = absent()
     """Cache write tokens for the completed work.
 
     Omitted and `null` are equivalent and mean the count is not reported.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class SetSessionTitleResponse(Model):
@@ -3942,7 +3950,7 @@ class SetSessionTitleResponse(Model):
     display this value rather than the one they sent.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class ResumeSessionResponse(Model):
@@ -3955,7 +3963,9 @@ class ResumeSessionResponse(Model):
     See protocol docs: [Current-State Synchronization](https://agentclientprotocol.com/protocol/v2/draft/session-setup#current-state-synchronization)
     """
 
-    config_options: Annotated[list[SessionConfigOption], SkipInvalidItems, DefaultOnError] = []
+    config_options: Annotated[list[SessionConfigOption], SkipInvalidItems, DefaultOnError] = absent(
+        []
+    )
     """Initial session configuration options.
 
     Optional. Omitted or empty means no config options are advertised.
@@ -3963,7 +3973,9 @@ class ResumeSessionResponse(Model):
     Later `config_option_update` notifications replace this list.
     """
 
-    available_commands: Annotated[list[AvailableCommand], SkipInvalidItems, DefaultOnError] = []
+    available_commands: Annotated[list[AvailableCommand], SkipInvalidItems, DefaultOnError] = (
+        absent([])
+    )
     """Initial commands the agent can execute in this session.
 
     Optional. Omitted or empty means no initial commands are advertised.
@@ -3971,25 +3983,25 @@ class ResumeSessionResponse(Model):
     Later `available_commands_update` notifications replace this list.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class CloseSessionResponse(Model):
     """Response from closing a session."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class CancelToolCallResponse(Model):
     """Response from cancelling a tool call."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class CancelTerminalResponse(Model):
     """Response from cancelling a terminal."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class SetSessionConfigOptionResponse(Model):
@@ -3998,7 +4010,7 @@ class SetSessionConfigOptionResponse(Model):
     config_options: Annotated[list[SessionConfigOption], SkipInvalidItems]
     """The full set of configuration options and their current values."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class PromptResponse(Model):
@@ -4024,7 +4036,7 @@ class PromptResponse(Model):
     not required to retain it. If retained and replayed, the message keeps this identifier.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 MessageId: TypeAlias = str
@@ -4059,7 +4071,7 @@ class UpdateSessionNotification(Model):
     update: SessionUpdate
     """The actual update content."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class ContentChunk(Model):
@@ -4075,7 +4087,7 @@ class ContentChunk(Model):
     content: ContentBlock
     """A single item of content"""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class SessionUpdateUserMessageChunk(ContentChunk):
@@ -4103,10 +4115,10 @@ class UserMessage(Model):
     message_id: MessageId
     """A unique identifier for the message."""
 
-    content: Annotated[list[ContentBlock] | None, SkipInvalidItems, DefaultOnError] = None
+    content: Annotated[list[ContentBlock] | None, SkipInvalidItems, DefaultOnError] = absent()
     """Complete replacement content for this message."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class SessionUpdateUserMessage(UserMessage):
@@ -4145,10 +4157,10 @@ class AgentMessage(Model):
     message_id: MessageId
     """A unique identifier for the message."""
 
-    content: Annotated[list[ContentBlock] | None, SkipInvalidItems, DefaultOnError] = None
+    content: Annotated[list[ContentBlock] | None, SkipInvalidItems, DefaultOnError] = absent()
     """Complete replacement content for this message."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class SessionUpdateAgentMessage(AgentMessage):
@@ -4187,10 +4199,10 @@ class AgentThought(Model):
     message_id: MessageId
     """A unique identifier for the thought message."""
 
-    content: Annotated[list[ContentBlock] | None, SkipInvalidItems, DefaultOnError] = None
+    content: Annotated[list[ContentBlock] | None, SkipInvalidItems, DefaultOnError] = absent()
     """Complete replacement content for this thought message."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class SessionUpdateAgentThought(AgentThought):
@@ -4316,7 +4328,7 @@ class ToolCallContentChunk(Model):
     content: ToolCallContent
     """A single item of content produced by the tool call."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class SessionUpdateToolCallContentChunk(ToolCallContentChunk):
@@ -4344,33 +4356,33 @@ class TerminalUpdate(Model):
     terminal_id: TerminalId
     """Unique identifier for this terminal within the session."""
 
-    command: Annotated[str | None, DefaultOnError] = None
+    command: Annotated[str | None, DefaultOnError] = absent()
     """The command being run."""
 
-    cwd: Annotated[AbsolutePath | None, DefaultOnError] = None
+    cwd: Annotated[AbsolutePath | None, DefaultOnError] = absent()
     """The absolute working directory of the command."""
 
-    output: Annotated[TerminalOutput | None, DefaultOnError] = None
+    output: Annotated[TerminalOutput | None, DefaultOnError] = absent()
     """An authoritative replacement snapshot of terminal output bytes."""
 
-    exit_status: Annotated[TerminalExitStatus | None, DefaultOnError] = None
+    exit_status: Annotated[TerminalExitStatus | None, DefaultOnError] = absent()
     """Exit information. A concrete object marks the terminal as exited."""
 
-    size: Annotated[TerminalSize | None, DefaultOnError] = None
+    size: Annotated[TerminalSize | None, DefaultOnError] = absent()
     """The terminal size the command runs with, when known.
 
     Clients can render output at this size so that column layouts, progress bars,
     and cursor-positioned output display as the program wrote them.
     """
 
-    capabilities: Annotated[TerminalCapabilities | None, DefaultOnError] = None
+    capabilities: Annotated[TerminalCapabilities | None, DefaultOnError] = absent()
     """Client-initiated controls this terminal currently supports, such as cancellation.
 
     Omission leaves the capabilities unchanged, `null` clears them, and an object replaces
     the whole previous value. A new terminal starts with none.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class SessionUpdateTerminalUpdate(TerminalUpdate):
@@ -4388,7 +4400,7 @@ class TerminalOutputChunk(Model):
     data: Base64
     """Independently base64-encoded terminal output bytes."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class SessionUpdateTerminalOutputChunk(TerminalOutputChunk):
@@ -4401,7 +4413,7 @@ class PlanUpdate(Model):
     plan: PlanUpdateContent
     """The updated plan content."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class SessionUpdatePlanUpdate(PlanUpdate):
@@ -4423,7 +4435,7 @@ class PlanRemoved(Model):
     plan_id: PlanId
     """The plan ID to remove."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class SessionUpdatePlanRemoved(PlanRemoved):
@@ -4436,7 +4448,7 @@ class AvailableCommandsUpdate(Model):
     available_commands: Annotated[list[AvailableCommand], SkipInvalidItems]
     """Commands the agent can execute."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class SessionUpdateAvailableCommandsUpdate(AvailableCommandsUpdate):
@@ -4449,7 +4461,7 @@ class ConfigOptionUpdate(Model):
     config_options: Annotated[list[SessionConfigOption], SkipInvalidItems]
     """The full set of configuration options and their current values."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class SessionUpdateConfigOptionUpdate(ConfigOptionUpdate):
@@ -4467,13 +4479,13 @@ class SessionInfoUpdate(Model):
     top-level key.
     """
 
-    title: Annotated[str | None, DefaultOnError] = None
+    title: Annotated[str | None, DefaultOnError] = absent()
     """Human-readable title for the session. Set to null to clear."""
 
-    updated_at: Annotated[DateTime | None, DefaultOnError] = None
+    updated_at: Annotated[DateTime | None, DefaultOnError] = absent()
     """RFC 3339 timestamp of last activity. Set to null to clear."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class SessionUpdateSessionInfoUpdate(SessionInfoUpdate):
@@ -4491,13 +4503,13 @@ class UsageUpdate(Model):
     size: Uint64
     """Total context window size in tokens."""
 
-    cost: Annotated[Cost | None, DefaultOnError] = None
+    cost: Annotated[Cost | None, DefaultOnError] = absent()
     """Cumulative session cost.
 
     Omitted leaves the last reported cost unchanged. `null` clears it. A value replaces it.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class SessionUpdateUsageUpdate(UsageUpdate):
@@ -4522,13 +4534,13 @@ class Notice(Model):
     title: Annotated[str, Field(min_length=1)]
     """Required non-empty plain-text title that can stand alone."""
 
-    description: Annotated[str | None, DefaultOnError] = None
+    description: Annotated[str | None, DefaultOnError] = absent()
     """Optional plain-text detail or guidance.
 
     Omitted and `null` are equivalent and mean no description was supplied.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class SessionUpdateNotice(Notice):
@@ -4557,13 +4569,13 @@ class CompactionUpdate(Model):
     status: CompactionStatus
     """Current lifecycle status."""
 
-    summary: Annotated[list[ContentBlock] | None, SkipInvalidItems, DefaultOnError] = None
+    summary: Annotated[list[ContentBlock] | None, SkipInvalidItems, DefaultOnError] = absent()
     """Complete replacement user-displayable summary content for the compaction."""
 
-    error: Annotated[str | None, DefaultOnError] = None
+    error: Annotated[str | None, DefaultOnError] = absent()
     """Human-readable error details for the compaction."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class SessionUpdateCompactionUpdate(CompactionUpdate):
@@ -4583,7 +4595,7 @@ class CompactionSummaryChunk(Model):
     content: ContentBlock
     """One content block to append."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class SessionUpdateCompactionSummaryChunk(CompactionSummaryChunk):
@@ -4634,28 +4646,28 @@ class SubagentUpdate(Model):
     session_id: SessionId
     """The opaque session ID identifying the child in all ACP messages."""
 
-    title: Annotated[str | None, DefaultOnError] = None
+    title: Annotated[str | None, DefaultOnError] = absent()
     """The parent's human-readable display title for this child. It need not be unique.
 
     Optional and nullable. Omitted means unchanged. `null` clears it. If no
     title is set, the Client chooses a fallback presentation.
     """
 
-    description: Annotated[str | None, DefaultOnError] = None
+    description: Annotated[str | None, DefaultOnError] = absent()
     """The parent's human-readable description of the child's role or purpose.
 
     Optional and nullable. Omitted means unchanged. `null` clears it. This is
     current display metadata, not the history of instructions sent to the child.
     """
 
-    capabilities: Annotated[SubagentSessionCapabilities | None, DefaultOnError] = None
+    capabilities: Annotated[SubagentSessionCapabilities | None, DefaultOnError] = absent()
     """Client-initiated session mutations permitted for this subagent session.
 
     Read-only operations retain their normal protocol semantics and
     capability requirements.
     """
 
-    state: Annotated[StateUpdate | None, DefaultOnError] = None
+    state: Annotated[StateUpdate | None, DefaultOnError] = absent()
     """The child's current foreground state, mirrored onto its parent association.
 
     Optional and nullable. Omitted means unchanged. `null` removes the
@@ -4663,7 +4675,7 @@ class SubagentUpdate(Model):
     A concrete `StateUpdate` replaces the entire previous snapshot.
     """
 
-    cwd: AbsolutePath | None = None
+    cwd: AbsolutePath | None = absent()
     """The child's working directory. Must be an absolute path.
 
     Optional and nullable. Omitted means unchanged. `null` clears the
@@ -4671,7 +4683,7 @@ class SubagentUpdate(Model):
     effective working directory.
     """
 
-    additional_directories: list[AbsolutePath] | None = None
+    additional_directories: list[AbsolutePath] | None = absent()
     """Additional workspace roots for the child. Each path must be absolute.
 
     Optional and nullable. Omitted means unchanged. `null` clears the
@@ -4680,7 +4692,7 @@ class SubagentUpdate(Model):
     array replaces the whole list. `[]` reports no additional directories.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class SessionUpdateSubagentUpdate(SubagentUpdate):
@@ -4706,19 +4718,19 @@ class SessionMessage(Model):
     message_id: MessageId
     """Identifier of this message within the enclosing session's transcript."""
 
-    sender_session_id: Annotated[SessionId | None, DefaultOnError] = None
+    sender_session_id: Annotated[SessionId | None, DefaultOnError] = absent()
     """The sending session.
 
     Omitted leaves the stored value unchanged. `null` clears it. A value replaces it.
     """
 
-    recipient_session_id: Annotated[SessionId | None, DefaultOnError] = None
+    recipient_session_id: Annotated[SessionId | None, DefaultOnError] = absent()
     """The receiving session.
 
     Omitted leaves the stored value unchanged. `null` clears it. A value replaces it.
     """
 
-    sender_message_id: Annotated[MessageId | None, DefaultOnError] = None
+    sender_message_id: Annotated[MessageId | None, DefaultOnError] = absent()
     """On an incoming view, the `messageId` of the same message's outgoing view in the
     sender's transcript.
 
@@ -4726,7 +4738,7 @@ class SessionMessage(Model):
     after the message starts streaming.
     """
 
-    recipient_message_id: Annotated[MessageId | None, DefaultOnError] = None
+    recipient_message_id: Annotated[MessageId | None, DefaultOnError] = absent()
     """On an outgoing view, the `messageId` of the same message's incoming view in the
     recipient's transcript.
 
@@ -4734,12 +4746,12 @@ class SessionMessage(Model):
     after the message starts streaming.
     """
 
-    content: Annotated[list[ContentBlock] | None, SkipInvalidItems, DefaultOnError] = None
+    content: Annotated[list[ContentBlock] | None, SkipInvalidItems, DefaultOnError] = absent()
     """Omitted leaves content unchanged. `null` clears it. A concrete array
     replaces the whole content collection.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class SessionUpdateSessionMessage(SessionMessage):
@@ -4771,7 +4783,7 @@ class SessionMessageChunk(Model):
     content: ContentBlock
     """A single content block appended to the message."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class SessionUpdateSessionMessageChunk(SessionMessageChunk):
@@ -4874,7 +4886,7 @@ class TerminalOutput(Model):
     data: Base64
     """Base64-encoded replacement terminal output bytes."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class TerminalExitStatus(Model):
@@ -4884,12 +4896,12 @@ class TerminalExitStatus(Model):
     an exit code nor a signal is known.
     """
 
-    exit_code: Annotated[Int64 | None, DefaultOnError] = None
+    exit_code: Annotated[Int64 | None, DefaultOnError] = absent()
     """Process exit code as the platform reports it, when known. Negative values are
     allowed, for example signed Windows exit codes. Omitted and `null` are equivalent.
     """
 
-    signal: Annotated[str | None, DefaultOnError] = None
+    signal: Annotated[str | None, DefaultOnError] = absent()
     """Signal that terminated the process, when known.
 
     Agents should use the conventional platform signal name. POSIX examples
@@ -4897,7 +4909,7 @@ class TerminalExitStatus(Model):
     platform-specific name. Omitted and `null` are equivalent.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class TerminalSize(Model):
@@ -4909,7 +4921,7 @@ class TerminalSize(Model):
     rows: Annotated[Uint16, Integer(1, 65535)]
     """Number of rows."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class TerminalCapabilities(Model):
@@ -4921,14 +4933,14 @@ class TerminalCapabilities(Model):
     See protocol docs: [Cancelling Terminals](https://agentclientprotocol.com/protocol/v2/draft/tool-calls#cancelling-terminals)
     """
 
-    cancel: Annotated[TerminalCancelCapabilities | None, DefaultOnError] = None
+    cancel: Annotated[TerminalCancelCapabilities | None, DefaultOnError] = absent()
     """Permits the Client to cancel this terminal with `terminal/cancel`.
 
     Omitted and `null` are equivalent and mean unsupported. An object (including `{}`)
     means supported. Agents SHOULD stop advertising it once the terminal reports `exitStatus`.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class TerminalCancelCapabilities(Model):
@@ -4937,7 +4949,7 @@ class TerminalCancelCapabilities(Model):
     Supplying `{}` advertises support. An omitted or `null` `cancel` does not.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class PlanItems(Model):
@@ -4953,7 +4965,7 @@ class PlanItems(Model):
     with their current status. The client replaces that plan with each update.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class PlanUpdateContentItems(PlanItems):
@@ -4976,7 +4988,7 @@ class PlanFile(Model):
     uri: Uri
     """The URI of the file containing the plan."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class PlanUpdateContentFile(PlanFile):
@@ -5004,7 +5016,7 @@ class PlanMarkdown(Model):
     content: str
     """Markdown content for the plan."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class PlanUpdateContentMarkdown(PlanMarkdown):
@@ -5076,7 +5088,7 @@ class PlanEntry(Model):
     status: PlanEntryStatus
     """Current execution status of this task."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 PlanEntryPriority: TypeAlias = Literal["high", "medium", "low"] | str
@@ -5133,7 +5145,7 @@ class Cost(Model):
     unit such as "credits".
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 NoticeSeverity: TypeAlias = Literal["info", "warning", "error"] | str
@@ -5185,13 +5197,13 @@ class SubagentSessionCapabilities(Model):
     on ordinary sessions does not grant support on a child.
     """
 
-    cancel: Annotated[SessionCancelCapabilities | None, DefaultOnError] = None
+    cancel: Annotated[SessionCancelCapabilities | None, DefaultOnError] = absent()
     """Permits the client to cancel this child's current work without ending
     the session. Omitted and `null` are equivalent and mean unsupported. An object (including
     `{}`) means supported.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class SessionCancelCapabilities(Model):
@@ -5204,7 +5216,7 @@ class SessionCancelCapabilities(Model):
     Supplying `{}` advertises support. An omitted or `null` `cancel` does not.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class CompleteElicitationNotification(Model):
@@ -5216,7 +5228,7 @@ class CompleteElicitationNotification(Model):
     elicitation_id: ElicitationId
     """The ID of the elicitation that completed."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class AuthStatusUpdateNotification(Model):
@@ -5238,7 +5250,7 @@ class AuthStatusUpdateNotification(Model):
     do not recognize as `unknown`.
     """
 
-    accounts: Annotated[list[AuthAccount], SkipInvalidItems, DefaultOnError] = []
+    accounts: Annotated[list[AuthAccount], SkipInvalidItems, DefaultOnError] = absent([])
     """The accounts the agent has configured, for display.
 
     Optional. Omitted and empty are equivalent and mean no accounts are reported.
@@ -5246,7 +5258,7 @@ class AuthStatusUpdateNotification(Model):
     of them and mark the ones in effect with `active`.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 ExtNotification: TypeAlias = Any
@@ -5272,12 +5284,12 @@ class InitializeRequest(Model):
     info: Implementation
     """Information about the implementation sending this initialize request."""
 
-    capabilities: Annotated[ClientCapabilities, DefaultOnError] = Field(
+    capabilities: Annotated[ClientCapabilities, DefaultOnError] = absent(
         default_factory=lambda: ClientCapabilities()
     )
     """Capabilities supported by the client."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class ClientCapabilities(Model):
@@ -5289,7 +5301,7 @@ class ClientCapabilities(Model):
     See protocol docs: [Client Capabilities](https://agentclientprotocol.com/protocol/v2/draft/initialization#client-capabilities)
     """
 
-    auth: Annotated[ClientAuthCapabilities | None, DefaultOnError] = None
+    auth: Annotated[ClientAuthCapabilities | None, DefaultOnError] = absent()
     """Authentication capabilities supported by the client.
     Determines which authentication method types the agent may include
     in its `InitializeResponse`.
@@ -5298,7 +5310,7 @@ class ClientCapabilities(Model):
     authentication-method extensions.
     """
 
-    elicitation: Annotated[ElicitationCapabilities | None, DefaultOnError] = None
+    elicitation: Annotated[ElicitationCapabilities | None, DefaultOnError] = absent()
     """Elicitation capabilities supported by the client.
     Determines which elicitation modes the agent may use.
 
@@ -5306,7 +5318,7 @@ class ClientCapabilities(Model):
     elicitation support.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class ClientAuthCapabilities(Model):
@@ -5317,7 +5329,7 @@ class ClientAuthCapabilities(Model):
     additional client-side support.
     """
 
-    terminal: Annotated[TerminalAuthCapabilities | None, DefaultOnError] = None
+    terminal: Annotated[TerminalAuthCapabilities | None, DefaultOnError] = absent()
     """Whether the client supports `terminal` authentication methods.
 
     Optional. Omitted and `null` are equivalent and mean the client does not advertise support.
@@ -5326,7 +5338,7 @@ class ClientAuthCapabilities(Model):
     agent may include `terminal` entries in its authentication methods.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class TerminalAuthCapabilities(Model):
@@ -5337,27 +5349,27 @@ class TerminalAuthCapabilities(Model):
     methods.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class ElicitationCapabilities(Model):
     """Elicitation capabilities supported by the client."""
 
-    form: Annotated[ElicitationFormCapabilities | None, DefaultOnError] = None
+    form: Annotated[ElicitationFormCapabilities | None, DefaultOnError] = absent()
     """Whether the client supports form-based elicitation.
 
     Optional. Omitted and `null` are equivalent and mean form support is not advertised.
     Supplying `{}` explicitly advertises form support.
     """
 
-    url: Annotated[ElicitationUrlCapabilities | None, DefaultOnError] = None
+    url: Annotated[ElicitationUrlCapabilities | None, DefaultOnError] = absent()
     """Whether the client supports URL-based elicitation.
 
     Optional. Omitted and `null` are equivalent and mean the client does not advertise support.
     Supplying `{}` means the client supports URL-based elicitation.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class ElicitationFormCapabilities(Model):
@@ -5366,7 +5378,7 @@ class ElicitationFormCapabilities(Model):
     Supplying `{}` means the client supports form-based elicitation.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class ElicitationUrlCapabilities(Model):
@@ -5375,7 +5387,7 @@ class ElicitationUrlCapabilities(Model):
     Supplying `{}` means the client supports URL-based elicitation.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class LoginAuthRequest(Model):
@@ -5393,7 +5405,7 @@ class LoginAuthRequest(Model):
     Must be one of the methods advertised in the initialize response.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class ListProvidersRequest(Model):
@@ -5404,7 +5416,7 @@ class ListProvidersRequest(Model):
     Request parameters for `providers/list`.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class SetProviderRequest(Model):
@@ -5426,12 +5438,12 @@ class SetProviderRequest(Model):
     base_url: Uri
     """Base URL for requests sent through this provider."""
 
-    headers: dict[str, str] = {}
+    headers: dict[str, str] = absent({})
     """Full headers map for this provider.
     May include authorization, routing, or other integration-specific headers.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class DisableProviderRequest(Model):
@@ -5445,7 +5457,7 @@ class DisableProviderRequest(Model):
     provider_id: ProviderId
     """Provider ID to disable."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class LogoutAuthRequest(Model):
@@ -5458,7 +5470,7 @@ class LogoutAuthRequest(Model):
     when `authMethods` was omitted or empty.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class AuthStatusRequest(Model):
@@ -5474,7 +5486,7 @@ class AuthStatusRequest(Model):
     whether authentication is required.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class NewSessionRequest(Model):
@@ -5486,7 +5498,7 @@ class NewSessionRequest(Model):
     cwd: AbsolutePath
     """The working directory for this session. Must be an absolute path."""
 
-    additional_directories: Annotated[list[AbsolutePath], DefaultOnNull] = []
+    additional_directories: Annotated[list[AbsolutePath], DefaultOnNull] = absent([])
     """Additional workspace roots for this session. Each path must be absolute.
 
     These expand the session's workspace scope without changing `cwd`, which
@@ -5494,10 +5506,10 @@ class NewSessionRequest(Model):
     additional roots are activated for the new session.
     """
 
-    mcp_servers: Annotated[list[McpServer], DefaultOnNull] = []
+    mcp_servers: Annotated[list[McpServer], DefaultOnNull] = absent([])
     """List of MCP (Model Context Protocol) servers the agent should connect to."""
 
-    system_prompt: SystemPrompt | None = None
+    system_prompt: SystemPrompt | None = absent()
     """**UNSTABLE**
 
     This capability is not part of the spec yet, and may be removed or changed at any point.
@@ -5509,7 +5521,7 @@ class NewSessionRequest(Model):
     advertises `session.systemPrompt`.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class McpServerHttp(Model):
@@ -5521,12 +5533,12 @@ class McpServerHttp(Model):
     url: Uri
     """URL to the MCP server."""
 
-    headers: Annotated[list[HttpHeader], DefaultOnNull] = []
+    headers: Annotated[list[HttpHeader], DefaultOnNull] = absent([])
     """HTTP headers to set when making requests to the MCP server. Headers the MCP transport
     defines are owned by the transport, and Agents use the transport's values for them.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
     type: Literal["http"] = tag("http")
 
 
@@ -5551,7 +5563,7 @@ class McpServerAcp(Model):
     on the same ACP connection.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
     type: Literal["acp"] = tag("acp")
 
 
@@ -5564,15 +5576,15 @@ class McpServerStdio(Model):
     command: AbsolutePath
     """Absolute path to the MCP server executable."""
 
-    args: Annotated[list[str], DefaultOnNull] = []
+    args: Annotated[list[str], DefaultOnNull] = absent([])
     """Command-line arguments to pass to the MCP server."""
 
-    env: Annotated[list[EnvVariable], DefaultOnNull] = []
+    env: Annotated[list[EnvVariable], DefaultOnNull] = absent([])
     """Environment variables to set when launching the MCP server. Names SHOULD be unique.
     Agents MAY reject duplicates with `-32602`, and otherwise the last entry wins.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
     type: Literal["stdio"] = tag("stdio")
 
 
@@ -5619,7 +5631,7 @@ class HttpHeader(Model):
     value: str
     """The value to set for the HTTP header."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class SystemPrompt(Model):
@@ -5654,7 +5666,7 @@ class SystemPrompt(Model):
     `-32602` without creating, resuming, or forking the session.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 SystemPromptMode: TypeAlias = Literal["append", "override"] | str
@@ -5695,7 +5707,7 @@ future ACP variants.
 class ListSessionsRequest(Model):
     """Request parameters for listing existing sessions."""
 
-    cwd: AbsolutePath | None = None
+    cwd: AbsolutePath | None = absent()
     """Filter sessions by working directory. Must be an absolute path.
 
     Only sessions whose `cwd` is this same directory match. Subdirectories and
@@ -5704,13 +5716,13 @@ class ListSessionsRequest(Model):
     Omitted and `null` are equivalent and mean sessions are not filtered by working directory.
     """
 
-    cursor: SessionListCursor | None = None
+    cursor: SessionListCursor | None = absent()
     """Opaque cursor token from a previous response's nextCursor field for cursor-based pagination
 
     Omitted and `null` are equivalent and mean the first page is requested.
     """
 
-    archived: SessionArchiveFilter | None = None
+    archived: SessionArchiveFilter | None = absent()
     """**UNSTABLE**
 
     This capability is not part of the spec yet, and may be removed or changed at any point.
@@ -5722,7 +5734,7 @@ class ListSessionsRequest(Model):
     applies before pagination. Clients keep the same value when following `nextCursor`.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 SessionArchiveFilter: TypeAlias = Literal["exclude", "include", "only"] | str
@@ -5758,7 +5770,7 @@ class DeleteSessionRequest(Model):
     session_id: SessionId
     """The ID of the session to delete."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class ForkSessionRequest(Model):
@@ -5780,7 +5792,7 @@ class ForkSessionRequest(Model):
     cwd: AbsolutePath
     """The working directory for this session. Must be an absolute path."""
 
-    additional_directories: Annotated[list[AbsolutePath], DefaultOnNull] = []
+    additional_directories: Annotated[list[AbsolutePath], DefaultOnNull] = absent([])
     """Additional workspace roots to activate for this session. Each path must be absolute.
 
     When omitted or empty, no additional roots are activated. When non-empty,
@@ -5788,10 +5800,10 @@ class ForkSessionRequest(Model):
     session.
     """
 
-    mcp_servers: Annotated[list[McpServer], DefaultOnNull] = []
+    mcp_servers: Annotated[list[McpServer], DefaultOnNull] = absent([])
     """List of MCP servers to connect to for this session."""
 
-    system_prompt: SystemPrompt | None = None
+    system_prompt: SystemPrompt | None = absent()
     """**UNSTABLE**
 
     This capability is not part of the spec yet, and may be removed or changed at any point.
@@ -5805,7 +5817,7 @@ class ForkSessionRequest(Model):
     source session.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class ArchiveSessionRequest(Model):
@@ -5826,7 +5838,7 @@ class ArchiveSessionRequest(Model):
     session_id: SessionId
     """The ID of the session to archive."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class UnarchiveSessionRequest(Model):
@@ -5848,7 +5860,7 @@ class UnarchiveSessionRequest(Model):
     session_id: SessionId
     """The ID of the session to unarchive."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class SessionStatusRequest(Model):
@@ -5868,7 +5880,7 @@ class SessionStatusRequest(Model):
     session_id: SessionId
     """The ID of the session to check."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class SetSessionTitleRequest(Model):
@@ -5899,7 +5911,7 @@ class SetSessionTitleRequest(Model):
     that is empty after normalization, with `-32602`.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class ResumeSessionRequest(Model):
@@ -5919,7 +5931,7 @@ class ResumeSessionRequest(Model):
     with `-32602`, and MAY normalize paths when comparing.
     """
 
-    additional_directories: Annotated[list[AbsolutePath], DefaultOnNull] = []
+    additional_directories: Annotated[list[AbsolutePath], DefaultOnNull] = absent([])
     """Additional workspace roots to activate for this session. Each path must be absolute.
 
     When omitted or empty, no additional roots are activated. When non-empty,
@@ -5928,14 +5940,14 @@ class ResumeSessionRequest(Model):
     the request `cwd` matches the session's `cwd`.
     """
 
-    mcp_servers: Annotated[list[McpServer], DefaultOnNull] = []
+    mcp_servers: Annotated[list[McpServer], DefaultOnNull] = absent([])
     """List of MCP servers to connect to for this session.
 
     The complete set of Client-provided servers. Omitted and `[]` mean none. Agents SHOULD
     NOT restore servers from earlier requests.
     """
 
-    replay_from: ReplayFrom | None = None
+    replay_from: ReplayFrom | None = absent()
     """Inclusive cursor describing where conversation replay should begin.
 
     Optional. Omitted and `null` are equivalent and mean the Agent should resume without
@@ -5949,7 +5961,7 @@ class ResumeSessionRequest(Model):
     or resuming without replay.
     """
 
-    system_prompt: SystemPrompt | None = None
+    system_prompt: SystemPrompt | None = absent()
     """**UNSTABLE**
 
     This capability is not part of the spec yet, and may be removed or changed at any point.
@@ -5963,13 +5975,13 @@ class ResumeSessionRequest(Model):
     session was created.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class ReplayFromStart(Model):
     """Inclusive replay cursor requesting replay from the start of retained conversation history."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
     type: Literal["start"] = tag("start")
 
 
@@ -6028,7 +6040,7 @@ class CloseSessionRequest(Model):
     session_id: SessionId
     """The ID of the session to close."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class CancelToolCallRequest(Model):
@@ -6052,7 +6064,7 @@ class CancelToolCallRequest(Model):
     tool_call_id: ToolCallId
     """The ID of the tool call to cancel."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class CancelTerminalRequest(Model):
@@ -6077,7 +6089,7 @@ class CancelTerminalRequest(Model):
     terminal_id: TerminalId
     """The ID of the terminal to cancel."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class SetSessionConfigOptionRequestId(Model):
@@ -6090,7 +6102,7 @@ class SetSessionConfigOptionRequestId(Model):
     config_id: SessionConfigId
     """The ID of the configuration option to set."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
     value: SessionConfigValueId
     """The value ID."""
 
@@ -6105,7 +6117,7 @@ class SetSessionConfigOptionRequestBoolean(Model):
     config_id: SessionConfigId
     """The ID of the configuration option to set."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
     value: bool
     """The boolean value."""
 
@@ -6135,7 +6147,7 @@ class SetSessionConfigOptionRequestOther(OpenModel):
     config_id: SessionConfigId
     """The ID of the configuration option to set."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
     value: Any
     """Raw value payload for the custom or future value type."""
 
@@ -6186,7 +6198,7 @@ class PromptRequest(Model):
     inserting it.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class RequestPermissionResponse(Model):
@@ -6195,13 +6207,13 @@ class RequestPermissionResponse(Model):
     outcome: RequestPermissionOutcome
     """The user's decision on the permission request."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class CancelledPermissionOutcome(Model):
     """The request was not approved and no option was selected."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class RequestPermissionOutcomeCancelled(CancelledPermissionOutcome):
@@ -6226,7 +6238,7 @@ class SelectedPermissionOutcome(Model):
     option_id: PermissionOptionId
     """The ID of the option the user selected."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class RequestPermissionOutcomeSelected(SelectedPermissionOutcome):
@@ -6273,7 +6285,7 @@ RequestPermissionOutcome: TypeAlias = Annotated[
 class ElicitationAcceptAction(Model):
     """The user accepted the elicitation and provided content."""
 
-    content: dict[str, ElicitationContentValue] | None = None
+    content: dict[str, ElicitationContentValue] | None = absent()
     """The user-provided content, if any, as an object matching the requested schema.
 
     Omitted and `null` are equivalent and mean no content is provided.
@@ -6284,21 +6296,21 @@ class CreateElicitationResponseAccept(ElicitationAcceptAction):
     """The user accepted and provided content."""
 
     action: Literal["accept"] = tag("accept")
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class CreateElicitationResponseDecline(Model):
     """The user declined the elicitation."""
 
     action: Literal["decline"] = tag("decline")
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class CreateElicitationResponseCancel(Model):
     """The elicitation was cancelled."""
 
     action: Literal["cancel"] = tag("cancel")
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class CreateElicitationResponseOther(OpenModel):
@@ -6321,7 +6333,7 @@ class CreateElicitationResponseOther(OpenModel):
     future ACP variants.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 CreateElicitationResponse: TypeAlias = Annotated[
@@ -6362,7 +6374,7 @@ class MessageMcpResponseResult(Model):
     result: Any
     """Required, even if JSON null."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class MessageMcpResponseError(Model):
@@ -6371,7 +6383,7 @@ class MessageMcpResponseError(Model):
     error: McpError
     """Required, non-null MCP error object."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 MessageMcpResponse: TypeAlias = Annotated[
@@ -6405,7 +6417,7 @@ class McpError(OpenModel):
     message: str
     """Inner MCP error message."""
 
-    data: Any = None
+    data: Any = absent()
     """Optional error data. Explicit null is retained."""
 
 
@@ -6418,7 +6430,7 @@ class CancelSessionNotification(Model):
     session_id: SessionId
     """The ID of the session to cancel operations for."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class MessageMcpNotification(Model):
@@ -6437,10 +6449,10 @@ class MessageMcpNotification(Model):
     method: str
     """The inner MCP method name."""
 
-    params: dict[str, Any] | None = None
+    params: dict[str, Any] | None = absent()
     """Optional inner MCP params. Null is equivalent to omission."""
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class CancelRequestNotification(Model):
@@ -6454,7 +6466,7 @@ class CancelRequestNotification(Model):
     Receivers match it only against requests they received from that sender.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
 class InitializeProxyRequest(InitializeRequest):
@@ -6500,7 +6512,7 @@ class ProxySuccessorRequest(Model):
     method: str
     """Method name of the wrapped request."""
 
-    params: Any = None
+    params: Any = absent()
     """Params of the wrapped request, forwarded unchanged.
 
     Optional. Omitted and `null` are equivalent and mean the wrapped request has no params.
@@ -6508,7 +6520,7 @@ class ProxySuccessorRequest(Model):
     The wrapped request's own `_meta` stays inside these params.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
     """Metadata for the `proxy/successor` envelope itself, separate from the wrapped
     message's `_meta`. It is hop-local: the conductor does not copy it into the message
     it unwraps.
@@ -6560,7 +6572,7 @@ class ProxySuccessorNotification(Model):
     method: str
     """Method name of the wrapped notification."""
 
-    params: Any = None
+    params: Any = absent()
     """Params of the wrapped notification, forwarded unchanged.
 
     Optional. Omitted and `null` are equivalent and mean the wrapped notification has no params.
@@ -6568,7 +6580,7 @@ class ProxySuccessorNotification(Model):
     The wrapped notification's own `_meta` stays inside these params.
     """
 
-    meta: Annotated[dict[str, Any] | None, DefaultOnError] = None
+    meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
     """Metadata for the `proxy/successor` envelope itself, separate from the wrapped
     message's `_meta`. It is hop-local: the conductor does not copy it into the message
     it unwraps.
@@ -6599,7 +6611,7 @@ class AgentRequest(Model):
             FirstMatch,
         ]
         | None
-    ) = None
+    ) = absent()
     """Method-specific request parameters.
 
     All possible requests that an agent can send to a client.
@@ -6741,7 +6753,7 @@ class AgentNotification(Model):
             FirstMatch,
         ]
         | None
-    ) = None
+    ) = absent()
     """Method-specific notification parameters.
 
     All possible notifications that an agent can send to a client.
@@ -6800,7 +6812,7 @@ class ClientRequest(Model):
             FirstMatch,
         ]
         | None
-    ) = None
+    ) = absent()
     """Method-specific request parameters.
 
     All possible requests that a client can send to an agent.
@@ -6878,7 +6890,7 @@ class ClientNotification(Model):
     params: (
         Annotated[CancelSessionNotification | MessageMcpNotification | ExtNotification, FirstMatch]
         | None
-    ) = None
+    ) = absent()
     """Method-specific notification parameters.
 
     All possible notifications that a client can send to an agent.
@@ -6909,7 +6921,7 @@ class ProxyRequest(Model):
     method: str
     """The method name to invoke."""
 
-    params: Annotated[InitializeProxyRequest | ProxySuccessorRequest, FirstMatch] | None = None
+    params: Annotated[InitializeProxyRequest | ProxySuccessorRequest, FirstMatch] | None = absent()
     """Method-specific request parameters.
 
     **UNSTABLE**
@@ -6972,7 +6984,7 @@ class ProxyNotification(Model):
     method: str
     """The notification method name."""
 
-    params: ProxySuccessorNotification | None = None
+    params: ProxySuccessorNotification | None = absent()
     """Method-specific notification parameters.
 
     **UNSTABLE**

@@ -29,8 +29,6 @@ from acp_runtime.jsonrpc.messages import (
 from acp_runtime.jsonrpc.surrogates_and_depth import validate
 from acp_runtime.jsonrpc.tolerant import Unreadable, parse
 from acp_runtime.models.json_values import as_object
-from acp_runtime.models.schema_context import receiving
-from acp_runtime.models.validation_errors import narrow_json_error
 from acp_runtime.stubs.methods import AnyMethod, Notification, Request
 
 _logger = getLogger(__name__)
@@ -93,8 +91,7 @@ class Decoder:
         return bool(self._built)
 
     def _build(self, methods: Mapping[str, AnyMethod]) -> None:
-        with receiving():
-            adapter: TypeAdapter[Any] = TypeAdapter(Annotated[Any, FrameSchema(methods)])
+        adapter: TypeAdapter[Any] = TypeAdapter(Annotated[Any, FrameSchema(methods)])
         self._built = methods
         self._validate = adapter.validator.validate_json
 
@@ -134,25 +131,16 @@ class Decoder:
         if known is None:
             return _unknown_method(frame, method)
         if error is not None and params is not None and method in self._built:
-            return _invalid_params(frame, known, _describe_errors(known, params, error, 2))
+            return _invalid_params(frame, known, explain(error, 2))
         # Missing and null params are read as an empty object (rule 12).
         given: Any = {} if params is None else params
         try:
             valid = validate(params_adapter(known).validator.validate_json, given)
         except ValidationError as fault:
-            return _invalid_params(frame, known, _describe_errors(known, given, fault, 0))
+            return _invalid_params(frame, known, explain(fault, 0))
         except Exception as fault:  # raised by a validator of an extension's params
             return _not_validated(frame, fault)
         return IncomingRequest(frame["id"], method, valid) if is_request else IncomingNotification(method, valid)
-
-
-def _describe_errors(method: AnyMethod, params: Any, error: ValidationError, prefix: int) -> dict[str, Any]:
-    """Describe the errors in params. For a union, only the errors of the member that the peer meant."""
-    validate_python = params_adapter(method).validator.validate_python
-    meant = narrow_json_error(
-        lambda value: validate(lambda json: validate_python(from_json(json)), value), params, error
-    )
-    return explain(meant, prefix if meant is error else 0)
 
 
 def _unknown_method(frame: dict[str, Any], method: str) -> Message:

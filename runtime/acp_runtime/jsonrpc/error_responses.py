@@ -13,6 +13,7 @@ from acp_runtime.escaping import printable
 from acp_runtime.jsonrpc.encoding import dump, error_line
 from acp_runtime.jsonrpc.messages import RequestId
 from acp_runtime.jsonrpc.surrogates_and_depth import restored
+from acp_runtime.models.errors import meant
 
 # Limits of a response to invalid params: the number of errors, the characters of each text, the bytes in total.
 _MAX_ERRORS = 100
@@ -85,7 +86,7 @@ def summary(explained: dict[str, Any], whole: str) -> str:
 def _faults(error: ValidationError) -> list[tuple[tuple[int | str, ...], str]]:
     """Return paths and messages without duplicates."""
     errors = error.errors(include_input=False, include_url=False, include_context=False)
-    return list(dict.fromkeys((each["loc"], _message(each)) for each in errors))
+    return list(dict.fromkeys((each["loc"], _message(each)) for each in meant(errors)))
 
 
 def _path(steps: tuple[int | str, ...]) -> str:

@@ -14,10 +14,8 @@ from acp_runtime.jsonrpc.error_responses import explain, summary
 from acp_runtime.jsonrpc.messages import IncomingResponse
 from acp_runtime.jsonrpc.surrogates_and_depth import validate
 from acp_runtime.jsonrpc.tolerant import parse
-from acp_runtime.models.dumping import AsDeclared
-from acp_runtime.models.schema_context import receiving
+from acp_runtime.models import union_members
 from acp_runtime.models.union_members import concrete_models
-from acp_runtime.models.validation_errors import narrow_json_error
 from acp_runtime.stubs.methods import Request
 
 
@@ -51,18 +49,11 @@ def parse_result(method: Request[Any, Any], response: IncomingResponse) -> Any:
         reason = (
             "the result is null"
             if response.is_null
-            else summary(explain(_relevant_error(method, response, error), 1), "result")
+            else summary(explain(error, 1), "result")
         )
     except Exception as error:  # raised by a validator of an extension's result
         raise InvalidResponse(method.wire, f"a validator raised {type(error).__name__}") from error
     raise InvalidResponse(method.wire, reason)
-
-
-def _relevant_error(method: Request[Any, Any], response: IncomingResponse, error: ValidationError) -> ValidationError:
-    """Return the error of a result. For a union, only the errors of the member that the peer meant."""
-    validate_python = _adapter(method).validator.validate_python
-    frame: dict[str, Any] = {"result": {} if response.is_null else plain_result(response)}
-    return narrow_json_error(lambda value: validate(lambda json: validate_python(from_json(json)), value), frame, error)
 
 
 def plain_result(response: IncomingResponse) -> Any:
@@ -105,7 +96,7 @@ def as_declared(method: Request[Any, Any], result: Any) -> Any:
         from acp_runtime.jsonrpc.extensions import dump_result  # not loaded by programs without extensions
 
         return dump_result(method, result)
-    return AsDeclared(models)(result) if models and type(result) not in models else result
+    return union_members.as_declared(result, models)
 
 
 def _null_is_empty(method: Request[Any, Any]) -> bool:
@@ -130,5 +121,4 @@ def _result_models(method: Request[Any, Any]) -> tuple[type[BaseModel], ...]:
 
 @cache
 def _adapter(method: Request[Any, Any]) -> TypeAdapter[Any]:
-    with receiving():
-        return TypeAdapter(Annotated[Any, _ResponseFrame(method.result_type)])
+    return TypeAdapter(Annotated[Any, _ResponseFrame(method.result_type)])

@@ -1,59 +1,58 @@
-"""`ABSENT`, the value of an argument that is left out.
+"""Absent fields: those that aren't given, and therefore not dumped.
 
-pydantic stores the default of a field that isn't given, and records separately which fields are set. Unless asked to
-exclude the others, anything that dumps such a model (a type adapter, a framework, a union) would write null for a
-field that the sender left out. So the default of an optional field here is an absent value, and an instance doesn't
-hold fields whose value is absent.
+The value of an absent field is pydantic's `MISSING`, which no serializer dumps. Reading the field gives the default
+that the schema names.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final
+from copy import copy
+from typing import Any, Final, Generic, TypeVar
 
+from pydantic import Field
+from pydantic_core import to_jsonable_python
 
-class Absent:
-    """The type of `ABSENT`."""
+from acp_runtime.models.older_pydantic import MISSING
 
-    def __repr__(self) -> str:
-        return "ABSENT"
+T = TypeVar("T")
 
-    def __bool__(self) -> bool:
-        return False
-
-    def __reduce__(self) -> str:
-        return "ABSENT"
-
-
-ABSENT: Final[Any] = Absent()
+ABSENT: Final[Any] = MISSING
 """Pass it for a keyword of a proxy or a constructor to leave that keyword out. `None` is null.
 
-It is a singleton and falsy. Reading a field never returns it, and a required field refuses it.
+It is pydantic's `MISSING`, a singleton, and truthy. Reading a field never returns it, and a required field refuses it.
 """
 
 
-REQUIRED: Final = "Field required: pass a value instead of ABSENT"
-"""The error message for `ABSENT` passed as a required argument."""
-
-
-class AbsentDefault(Absent):
-    """`ABSENT` as the default of a field. It equals the value that the field reads as, for `exclude_defaults`.
+def absent(default: Any = None, *, default_factory: Callable[[], Any] | None = None) -> Any:
+    """Declare a field that is left out of JSON unless it is given.
 
     Args:
-        make: returns the value that the field reads as.
+        default: what the attribute is when the field is absent. It is copied each time.
+        default_factory: makes the value in place of `default`.
     """
+    make = default_factory or (lambda: copy(default))
+    return Field(default=MISSING, json_schema_extra=AbsentField(make))
+
+
+class AbsentField:
+    """The attribute of a field that may be absent. It also adds the default to the JSON schema of the field."""
+
+    name: str
 
     def __init__(self, make: Callable[[], Any]) -> None:
-        self.make = make
+        self._make = make
 
-    def __eq__(self, other: object) -> bool:
-        return bool(self.make() == other)
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        if instance is None:
+            raise AttributeError  # pydantic asks the class for the default of a field
+        value = instance.__dict__.get(self.name, MISSING)
+        return self._make() if value is MISSING else value
 
-    def __hash__(self) -> int:
-        return hash(AbsentDefault)
+    def __set__(self, instance: Any, value: Any) -> None:
+        instance.__dict__[self.name] = value
 
-    def __getattr__(self, name: str) -> Any:
-        """Raise an error other than AttributeError, which pydantic would take for a missing field of a model."""
-        if name.startswith("__"):
-            raise AttributeError(name)
-        raise LookupError(f"An absent value has no attribute {name!r}")
+    def __call__(self, schema: dict[str, Any]) -> None:
+        """Add the default to the JSON schema of the field."""
+        if (value := self._make()) is not None:
+            schema["default"] = to_jsonable_python(value)

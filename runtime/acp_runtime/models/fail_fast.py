@@ -6,18 +6,29 @@ two megabytes with `[1,1,1,...]` where objects belong would take a gigabyte, and
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
-_INSIDE = ("schema", "json_schema", "python_schema", "items_schema", "values_schema")
+_INSIDE = ("schema", "lax_schema", "strict_schema", "items_schema", "values_schema")
 
 
 def stop_at_first_error(schema: Any) -> None:
-    """Change the lists and mappings in a field's schema. Fields of models inside it are changed separately."""
+    """Change the lists and mappings in the schema of a model, except those in other models."""
+    while schema["type"] != "model-fields":
+        schema = schema["schema"]
+    for field in schema["fields"].values():
+        _change(field)
+
+
+def _change(schema: Any) -> None:
     if schema["type"] in ("list", "dict"):
         schema["fail_fast"] = True
-    for part in _INSIDE:
-        if isinstance(schema.get(part), dict):
-            stop_at_first_error(schema[part])
-    choices = schema.get("choices", ()) if schema["type"] == "union" else schema.get("steps", ())
-    for choice in choices:
-        stop_at_first_error(choice[0] if isinstance(choice, tuple) else choice)
+    for part in _parts(schema):
+        if part["type"] != "model":
+            _change(part)
+
+
+def _parts(schema: Any) -> Iterator[Any]:
+    yield from (schema[key] for key in _INSIDE if isinstance(schema.get(key), dict))
+    if schema["type"] == "union":
+        yield from (choice[0] if isinstance(choice, tuple) else choice for choice in schema["choices"])

@@ -1,91 +1,108 @@
 """Markers in generated annotations: leniency, null or absent, and the tags of open variants.
 
 Each marker is used in an `Annotated[...]` and builds a pydantic-core schema, so that parsing seldom calls Python
-functions. Only the JSON side is lenient; the Python side is strict.
+functions. They are lenient only in lax validation; constructors validate strictly.
 """
 
 from __future__ import annotations
 
-from typing import Any, Final
+from collections.abc import Callable
+from typing import Any, Final, TypeAlias
 
 from pydantic import GetCoreSchemaHandler
 from pydantic_core import PydanticCustomError, core_schema
 from pydantic_core.core_schema import CoreSchema
 
-from acp_runtime.models.optional import null_argument_is_absent, null_is_absent
+from acp_runtime.models.older_pydantic import MISSING
+
+Change: TypeAlias = Callable[[CoreSchema], CoreSchema]
 
 
-def _for_json(lenient: CoreSchema, strict: CoreSchema) -> CoreSchema:
-    return core_schema.json_or_python_schema(lenient, strict)
+def lax_or_strict(lax: CoreSchema, strict: CoreSchema) -> CoreSchema:
+    """Return a schema that is lenient when parsed (`lax`), even in a strict class, and strict when built."""
+    return core_schema.lax_or_strict_schema(lax, strict, strict=False)
 
 
-class _DefaultOnError:
-    """`x-deserialize-default-on-error`: an invalid value in JSON counts as absent."""
+class _Marker:
+    """A marker that changes how a type is parsed, how it is built, or both."""
 
-    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        schema = handler(source)
-        return _for_json(core_schema.with_default_schema(schema, on_error="omit"), schema)
-
-    def __repr__(self) -> str:
-        return "DefaultOnError"
-
-
-class _SkipInvalidItems:
-    """`x-deserialize-skip-invalid-items`: invalid items in JSON are left out, the others keep their order."""
+    def __init__(self, name: str, *, parsed: Change | None = None, built: Change | None = None) -> None:
+        self._name = name
+        self._parsed = parsed
+        self._built = built
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         schema = handler(source)
-        return _for_json(_skip_items(schema), schema)
+        return lax_or_strict(
+            self._parsed(schema) if self._parsed else schema, self._built(schema) if self._built else schema
+        )
 
     def __repr__(self) -> str:
-        return "SkipInvalidItems"
+        return self._name
 
 
-class _DefaultOnNull:
-    """`x-deserialize-default-on-null`: null in JSON counts as absent. Any other invalid value is an error."""
-
-    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        schema = handler(source)
-        return _for_json(null_is_absent(schema), schema)
-
-    def __repr__(self) -> str:
-        return "DefaultOnNull"
+def _absent() -> Any:
+    return MISSING
 
 
-class _NotNull:
-    """An optional field that may be left out of JSON but not be null.
-
-    An absent field reads as `None`, and passing `None` to a constructor leaves it out.
-    """
-
-    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        schema = handler(source)
-        if schema["type"] != "nullable":
-            raise TypeError(f"NotNull needs an optional type, found {source!r}")
-        return _for_json(schema["schema"], null_argument_is_absent(schema["schema"]))
-
-    def __repr__(self) -> str:
-        return "NotNull"
+def _on_error(make: Callable[[], Any]) -> Change:
+    return lambda schema: core_schema.with_default_schema(schema, default_factory=make, on_error="default")
 
 
-class _NoTag:
-    """The tag of a variant that has none: null or absent. In JSON, any other value but a string counts as absent."""
+def _on_null(make: Callable[[], Any]) -> Change:
+    def replaced(value: Any) -> Any:
+        return make() if value is None else value
 
-    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        none = core_schema.none_schema()
-        none_or_text = core_schema.union_schema([none, core_schema.str_schema(strict=True)])
-        lenient = core_schema.with_default_schema(none_or_text, on_error="omit")
-        return _for_json(core_schema.chain_schema([lenient, none]), none)
-
-    def __repr__(self) -> str:
-        return "NoTag"
+    return lambda schema: core_schema.no_info_after_validator_function(replaced, core_schema.nullable_schema(schema))
 
 
-DefaultOnError: Final = _DefaultOnError()
-SkipInvalidItems: Final = _SkipInvalidItems()
-DefaultOnNull: Final = _DefaultOnNull()
-NotNull: Final = _NotNull()
-NoTag: Final = _NoTag()
+def _skip_items(schema: Any) -> CoreSchema:
+    if schema["type"] == "nullable":
+        return core_schema.nullable_schema(_skip_items(schema["schema"]))
+    if schema["type"] != "list" or "items_schema" not in schema:
+        raise TypeError(f"SkipInvalidItems needs a list, found {schema['type']!r}")
+    item = core_schema.with_default_schema(schema["items_schema"], on_error="omit")
+    return core_schema.list_schema(**{**_without_type(schema), "items_schema": item})
+
+
+def _without_type(schema: Any) -> Any:
+    return {key: value for key, value in schema.items() if key != "type"}
+
+
+def _not_null(schema: Any) -> CoreSchema:
+    if schema["type"] != "nullable":
+        raise TypeError(f"NotNull needs an optional type, found {schema['type']!r}")
+    return schema["schema"]
+
+
+def _null_is_absent(schema: Any) -> CoreSchema:
+    return _on_null(_absent)(_not_null(schema))
+
+
+def _no_tag(value: Any) -> Any:
+    if isinstance(value, str):
+        raise PydanticCustomError("no_tag", "Input should be null or left out")
+    return None if value is None else MISSING
+
+
+def _parsed_no_tag(schema: CoreSchema) -> CoreSchema:
+    return core_schema.no_info_plain_validator_function(_no_tag, json_schema_input_schema=schema)
+
+
+DefaultOnError: Final = _Marker("DefaultOnError", parsed=_on_error(_absent))
+"""`x-deserialize-default-on-error`: an invalid value counts as absent."""
+EmptyOnError: Final = _Marker("EmptyOnError", parsed=_on_error(list))
+"""`x-deserialize-default-on-error` of a required list: an invalid value is an empty list."""
+SkipInvalidItems: Final = _Marker("SkipInvalidItems", parsed=_skip_items)
+"""`x-deserialize-skip-invalid-items`: invalid items are left out, the others keep their order."""
+DefaultOnNull: Final = _Marker("DefaultOnNull", parsed=_on_null(_absent))
+"""`x-deserialize-default-on-null`: null counts as absent. Any other invalid value is an error."""
+EmptyOnNull: Final = _Marker("EmptyOnNull", parsed=_on_null(list))
+"""`x-deserialize-default-on-null` of a required list: null is an empty list."""
+NotNull: Final = _Marker("NotNull", parsed=_not_null, built=_null_is_absent)
+"""An optional field that JSON may leave out, but not set to null. `None` as an argument leaves it out."""
+NoTag: Final = _Marker("NoTag", parsed=_parsed_no_tag)
+"""The tag of a variant that has none: null or absent. In JSON, any other value but a string counts as absent."""
 
 
 class OtherThan:
@@ -95,7 +112,7 @@ class OtherThan:
         self.known: frozenset[str] = frozenset(known)
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        return core_schema.no_info_after_validator_function(self._check, core_schema.str_schema(strict=True))
+        return core_schema.no_info_after_validator_function(self._check, handler(source))
 
     def __repr__(self) -> str:
         return f"OtherThan({', '.join(map(repr, sorted(self.known)))})"
@@ -106,12 +123,3 @@ class OtherThan:
                 "known_tag", "Input should not be '{tag}', a tag that has its own model", {"tag": value}
             )
         return value
-
-
-def _skip_items(schema: CoreSchema) -> CoreSchema:
-    if schema["type"] == "nullable":
-        return {**schema, "schema": _skip_items(schema["schema"])}
-    if schema["type"] != "list" or "items_schema" not in schema:
-        raise TypeError(f"SkipInvalidItems needs a list, found {schema['type']!r}")
-    item = core_schema.with_default_schema(schema["items_schema"], on_error="omit")
-    return {**schema, "items_schema": item}

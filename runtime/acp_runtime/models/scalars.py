@@ -10,9 +10,25 @@ from __future__ import annotations
 import math
 from typing import Annotated, Any, TypeAlias
 
-from pydantic import GetCoreSchemaHandler
+from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
+from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import core_schema
 from pydantic_core.core_schema import CoreSchema
+
+from acp_runtime.models.markers import lax_or_strict
+
+
+def _number(low: float | None = None, high: float | None = None, **error: Any) -> CoreSchema:
+    """Return the schema of a number, which keeps integers as integers."""
+    least, most = None if low is None else math.ceil(low), None if high is None else math.floor(high)
+    return core_schema.union_schema(
+        [
+            core_schema.int_schema(strict=True, ge=least, le=most),
+            core_schema.float_schema(strict=True, ge=low, le=high, allow_inf_nan=False),
+        ],
+        mode="left_to_right",
+        **error,
+    )
 
 
 class Integer:
@@ -26,29 +42,16 @@ class Integer:
         return f"Integer({self.minimum}, {self.maximum})"
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        strict = core_schema.int_schema(strict=True, ge=self.minimum, le=self.maximum)
-        lenient = core_schema.chain_schema([_WHOLE_NUMBER_AS_INTEGER, strict])
-        return core_schema.json_or_python_schema(lenient, strict, serialization=core_schema.simple_ser_schema("int"))
+        # Lax integers would also be strings and booleans.
+        whole = [_number(custom_error_type="int_type"), core_schema.int_schema(strict=False, **self._range)]
+        return lax_or_strict(core_schema.chain_schema(whole), core_schema.int_schema(strict=True, **self._range))
 
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        return handler(core_schema.int_schema(**self._range))
 
-def _whole(value: float) -> int | float:
-    """Return a whole number like `2.0` as an integer, and any other number unchanged.
-
-    pydantic-core's own checks aren't exact: a strict float takes and rounds integers, `multiple_of` has a tolerance,
-    and its conversion to an integer is limited to 64 bits.
-    """
-    return int(value) if value.is_integer() else value
-
-
-# Takes anything, so that only the schema after it reports a value that isn't an integer.
-_WHOLE_NUMBER_AS_INTEGER = core_schema.union_schema(
-    [
-        core_schema.int_schema(strict=True),
-        core_schema.no_info_after_validator_function(_whole, core_schema.float_schema(strict=True)),
-        core_schema.any_schema(),
-    ],
-    mode="left_to_right",
-)
+    @property
+    def _range(self) -> Any:
+        return {"ge": self.minimum, "le": self.maximum}
 
 
 class Number:
@@ -62,18 +65,11 @@ class Number:
         return f"Number({self.minimum}, {self.maximum})"
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        low = None if self.minimum is None else math.ceil(self.minimum)
-        high = None if self.maximum is None else math.floor(self.maximum)
-        return core_schema.union_schema(
-            [
-                core_schema.int_schema(strict=True, ge=low, le=high),
-                core_schema.float_schema(strict=True, ge=self.minimum, le=self.maximum, allow_inf_nan=False),
-            ],
-            mode="left_to_right",
-            custom_error_type="number",
-            custom_error_message=f"Input should be {self._described()}",
-            serialization=core_schema.simple_ser_schema("any"),
-        )
+        message = f"Input should be {self._described()}"
+        return _number(self.minimum, self.maximum, custom_error_type="number", custom_error_message=message)
+
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        return handler(core_schema.float_schema(ge=self.minimum, le=self.maximum))
 
     def _described(self) -> str:
         bounds = {"greater than or equal to": self.minimum, "less than or equal to": self.maximum}

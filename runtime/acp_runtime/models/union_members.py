@@ -1,7 +1,8 @@
-"""The members of a union, and the concrete models among them."""
+"""The members of a union, and the models among them."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Annotated, Any, get_args, get_origin
 
 from pydantic import BaseModel
@@ -12,18 +13,29 @@ def members_of(union: Any) -> tuple[Any, ...]:
     return (union,) if isinstance(union, type) else get_args(union)
 
 
+def models_in(annotation: Any) -> Iterator[type[BaseModel]]:
+    """Yield the models that a type mentions."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        yield annotation
+    for part in get_args(annotation):
+        yield from models_in(part)
+
+
 def concrete_models(alias: Any) -> list[type[BaseModel]]:
     """Return the model classes of a model or of a generated union of models; none for anything else."""
-    if get_origin(alias) is Annotated:
-        return concrete_models_of_union(get_args(alias)[0])
-    return [alias] if is_model_class(alias) else []
+    if get_origin(alias) is not Annotated:
+        return [alias] if isinstance(alias, type) and issubclass(alias, BaseModel) else []
+    return [model for member in members_of(get_args(alias)[0]) for model in concrete_models(member)]
 
 
-def concrete_models_of_union(union: Any) -> list[type[BaseModel]]:
-    """Return the model classes of all members of a union."""
-    return [model for member in members_of(union) for model in concrete_models(member)]
+def as_declared(value: Any, classes: tuple[type[BaseModel], ...]) -> Any:
+    """Return an instance of a subclass as an instance of the declared class; any other value unchanged."""
+    for cls in type(value).__mro__:
+        if cls in classes:
+            return value if cls is type(value) else _converted(cls, value)
+    return value
 
 
-def is_model_class(member: Any) -> bool:
-    """Return whether a member is a model class."""
-    return isinstance(member, type) and issubclass(member, BaseModel)
+def _converted(cls: type[BaseModel], value: BaseModel) -> BaseModel:
+    fields = {name: item for name, item in vars(value).items() if name in cls.model_fields}
+    return cls.model_construct(value.model_fields_set, **fields, **(value.model_extra or {}))

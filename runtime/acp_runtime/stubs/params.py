@@ -10,10 +10,8 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from acp_runtime.models.absent import ABSENT
-from acp_runtime.models.dumping import AsDeclared
 from acp_runtime.models.tags import tags_of
-from acp_runtime.models.union_members import concrete_models
-from acp_runtime.models.validation_errors import merge_errors
+from acp_runtime.models.union_members import as_declared, concrete_models
 from acp_runtime.stubs.methods import AnyMethod
 
 
@@ -45,7 +43,7 @@ def ready_made(params: BaseModel, methods: Mapping[str, Any]) -> tuple[Any, Base
     for cls in type(params).__mro__:
         for method in methods.values():
             if cls in _models(method):
-                return method, AsDeclared((cls,))(params)
+                return method, as_declared(params, (cls,))
     raise TypeError(f"{type(params).__name__} is not the params of any method you can call on this peer")
 
 
@@ -62,17 +60,14 @@ def _built(method: AnyMethod, keywords: dict[str, Any]) -> Any:
             return model(**keywords)
         except ValidationError as error:
             failed[model] = error
-    raise _error_of_intended_member(method, keywords, failed)
+    raise _error_of_intended_member(keywords, failed)
 
 
 def _error_of_intended_member(
-    method: AnyMethod, keywords: dict[str, Any], failed: dict[type[BaseModel], ValidationError]
+    keywords: dict[str, Any], failed: dict[type[BaseModel], ValidationError]
 ) -> ValidationError:
-    """Return the error of the intended member. If it could be several, return one error for all of them if possible."""
-    misfits = {model: (*_misfit(model, keywords), error.error_count()) for model, error in failed.items()}
-    best = min(misfits.values())
-    intended = [failed[model] for model, misfit in misfits.items() if misfit == best]
-    return (merge_errors(method.params, intended) if len(intended) > 1 else None) or intended[0]
+    """Return the error of the member that the keywords fit best."""
+    return min(failed.items(), key=lambda each: (*_misfit(each[0], keywords), each[1].error_count()))[1]
 
 
 def _misfit(model: type[BaseModel], keywords: dict[str, Any]) -> tuple[bool, int]:

@@ -1,0 +1,128 @@
+"""Errors in terms of the caller's code: one for each mistake, with what to write in place of an unknown keyword.
+
+Where a union's alternatives are tried in order, pydantic-core reports the errors of all. Their paths have labels, by
+which `meant` finds those of the alternative that was meant.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, TypeAlias, cast, get_args
+
+from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails, InitErrorDetails, PydanticCustomError
+from pydantic_core.core_schema import ErrorType
+
+from acp_runtime.models.union_members import models_in
+
+Errors: TypeAlias = list[ErrorDetails]
+
+_PYDANTIC_TYPES = frozenset[str](get_args(ErrorType))
+
+
+def label(name: str) -> str:
+    """Return the label of an alternative. That of the alternatives with a known tag ends in `=`."""
+    return f"<{name}>"
+
+
+def _label_at(error: ErrorDetails) -> int:
+    """Return where the path of an error has its first label; -1 if it has none."""
+    steps = error["loc"]
+    return next((at for at, step in enumerate(steps) if isinstance(step, str) and step[:1] + step[-1:] == "<>"), -1)
+
+
+def meant(errors: Errors) -> Errors:
+    """Return the errors of the alternatives that were meant, without labels in their paths."""
+    while labelled := [each for each in errors if _label_at(each) >= 0]:
+        at = _label_at(labelled[0])
+        place = labelled[0]["loc"][:at]
+        tried: dict[int | str, Errors] = {}
+        for each in (each for each in labelled if _label_at(each) == at and each["loc"][:at] == place):
+            tried.setdefault(each["loc"][at], []).append(each)
+        others = [each for each in errors if not any(each in group for group in tried.values())]
+        first = errors.index(labelled[0])
+        found = [_at(each, (*place, *each["loc"][at + 1 :])) for each in _closest(tried, at + 1)]
+        errors = [*others[:first], *found, *others[first:]]
+    return errors
+
+
+def _closest(tried: dict[int | str, Errors], depth: int) -> Errors:
+    """Return the errors of the alternative that a value is closest to, or one that lists what all of them expect."""
+    inside = {name: errors for name, errors in tried.items() if any(len(each["loc"]) > depth for each in errors)}
+    for name, errors in inside.items():
+        if str(name).endswith("=>"):
+            return errors
+    if inside:
+        return min(inside.values(), key=lambda errors: (sum(each["type"] == "missing" for each in errors), len(errors)))
+    return [_any_of([each for errors in tried.values() for each in errors])]
+
+
+def _any_of(errors: Errors) -> ErrorDetails:
+    first = errors[0]
+    expected = dict.fromkeys(each["msg"].removeprefix("Input should be ") for each in errors)
+    if len(expected) == 1 or any(each["type"] == first["type"] for each in errors[1:]):
+        return first
+    return {**first, "type": "union", "msg": f"Input should be {' or '.join(expected)}", "ctx": {}}
+
+
+def _at(error: ErrorDetails, loc: tuple[int | str, ...]) -> ErrorDetails:
+    return {**error, "loc": loc}
+
+
+def explain_arguments(cls: type[BaseModel], error: ValidationError, given: dict[str, Any]) -> ValidationError:
+    """Return the error of a constructor with what to write instead of an unknown keyword or a wrong value.
+
+    Args:
+        cls: the class whose constructor was called.
+        error: pydantic's error.
+        given: the arguments of the call.
+    """
+    fields = cls.__pydantic_fields__
+    intended = {name: _intended_field(cls, name, given) for name in given if name not in fields}
+    errors = [
+        _explained(cls, each, intended)
+        for each in meant(error.errors(include_url=False))
+        if each["type"] != "missing" or each["loc"][0] not in intended.values()
+    ]
+    return ValidationError.from_exception_data(error.title, list(map(_details, errors)))
+
+
+def _explained(cls: type[BaseModel], error: ErrorDetails, intended: dict[str, str]) -> ErrorDetails:
+    name = str(error["loc"][0]) if error["loc"] else ""
+    if error["type"] == "extra_forbidden" and len(error["loc"]) == 1:
+        return {**error, "type": "unknown_argument", "msg": _unknown_argument(cls, name, intended[name])}
+    if error["type"] in ("model_type", "model_attributes_type") and name in cls.__pydantic_fields__:
+        names = [model.__name__ for model in models_in(cls.__pydantic_fields__[name].annotation)]
+        found = type(error["input"]).__name__
+        return {**error, "type": "wrong_model", "msg": f"Input should be {_one_of(names)}, not {found}", "ctx": {}}
+    return error
+
+
+def _intended_field(cls: type[BaseModel], name: str, given: dict[str, Any]) -> str:
+    """Return the field that an unknown argument was probably meant for; empty if there is no such field."""
+    from difflib import get_close_matches  # imported on use: only mistakes need it
+
+    fields = {key: field for key, field in cls.__pydantic_fields__.items() if key not in given}
+    by_alias = [key for key, field in fields.items() if field.alias == name]
+    return next(iter(by_alias or get_close_matches(name, fields, n=1)), "")
+
+
+def _unknown_argument(cls: type[BaseModel], name: str, intended: str) -> str:
+    if not intended:
+        return f"Unexpected argument: {cls.__name__} has no field `{name}`"
+    if cls.__pydantic_fields__[intended].alias == name:
+        return f"Unexpected argument: `{name}` is a JSON key, write `{intended}`"
+    return f"Unexpected argument: did you mean `{intended}`?"
+
+
+def _one_of(words: Sequence[str]) -> str:
+    *others, last = dict.fromkeys(words)
+    return f"{', '.join(others)} or {last}" if others else last
+
+
+def _details(error: ErrorDetails) -> InitErrorDetails:
+    context = error.get("ctx", {})
+    kind: Any = error["type"]
+    if kind not in _PYDANTIC_TYPES:
+        kind = PydanticCustomError(cast("Any", kind), cast("Any", error["msg"]), context)
+    return {"type": kind, "loc": error["loc"], "input": error["input"], "ctx": context}
