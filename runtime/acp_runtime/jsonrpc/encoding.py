@@ -76,7 +76,7 @@ def dump(value: Any) -> bytes:
     except ValueError:
         line = _dump_again(value)
     # Generated models write NaN as null. In a long line, checking the values is faster than searching for "null".
-    if not hasattr(value, "__acp_open__") or len(line) >= LONG or line.rfind(b"null") >= 0:
+    if not hasattr(value, "__acp_unknown__") or len(line) >= LONG or line.rfind(b"null") >= 0:
         require_finite(value, line)
     return line
 

@@ -54,7 +54,7 @@ def require_finite(value: Any, line: bytes) -> None:
 
 def _is_generated_model(value: Any) -> bool:
     """Return whether a value is an instance of a generated model, which writes infinite numbers as null."""
-    return hasattr(value, "__acp_open__")
+    return hasattr(value, "__acp_unknown__")
 
 
 def _may_have_infinite(value: Any, line: bytes) -> bool:

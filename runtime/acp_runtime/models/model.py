@@ -22,7 +22,7 @@ from acp_runtime.models.absent import ABSENT, AbsentField
 from acp_runtime.models.errors import explain_arguments
 from acp_runtime.models.fail_fast import stop_at_first_error
 from acp_runtime.models.names import wire_name
-from acp_runtime.models.older_pydantic import CAN_DEFER
+from acp_runtime.models.older_pydantic import CAN_DEFER, LOSES_EXTRA
 from acp_runtime.models.signatures import ModelSignature
 from acp_runtime.models.tags import tags_of
 
@@ -66,17 +66,19 @@ class Model(
         Raises:
             ValidationError: if a field is missing, unknown or of a wrong type.
         """
-        cls = self.__class__
-        given = {name: list(value) if value.__class__ is tuple else value for name, value in data.items() if value is not ABSENT}
-        if cls.__acp_tags__:
-            given = {**cls.__acp_tags__, **given}
+        tags = self.__acp_tags__
         try:
             self.__pydantic_validator__.validate_python(
-                given, self_instance=self, strict=True, extra=cls.__acp_unknown__, by_name=True, by_alias=False
+                {**tags, **data} if tags else data,
+                self_instance=self,
+                strict=True,
+                extra=self.__acp_unknown__,
+                by_name=True,
+                by_alias=False,
             )
         except ValidationError as error:
-            raise explain_arguments(cls, error, given) from None
-        if self.__pydantic_extra__ is None:
+            _build_again(self, data, error)
+        if LOSES_EXTRA and self.__pydantic_extra__ is None:
             object.__setattr__(self, "__pydantic_extra__", {})
 
     # Tells pydantic that parsing needn't call `__init__`.
@@ -108,6 +110,23 @@ class Model(
 
     def __repr_args__(self) -> Iterable[tuple[str | None, Any]]:
         return [(name, value) for name, value in super().__repr_args__() if value is not ABSENT]
+
+
+def _build_again(instance: Model, data: dict[str, Any], error: ValidationError) -> None:
+    """Build an instance from arguments that aren't valid as they are.
+
+    Raises:
+        ValidationError: if they remain invalid.
+    """
+    given = {name: value for name, value in data.items() if value is not ABSENT}
+    given = {name: list(value) if type(value) is tuple else value for name, value in given.items()}
+    if given != data:
+        Model.__init__(instance, **given)
+    elif instance.__pydantic_custom_init__:  # pydantic calls it with parsed JSON, too
+        tags = {name: tag for name, tag in instance.__acp_tags__.items() if wire_name(name) not in data}
+        instance.__pydantic_validator__.validate_python({**tags, **data}, self_instance=instance, by_name=True)
+    else:
+        raise explain_arguments(type(instance), error, data) from None
 
 
 class OpenModel(Model):

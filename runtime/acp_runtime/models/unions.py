@@ -14,6 +14,7 @@ from pydantic_core import PydanticCustomError, core_schema
 from pydantic_core.core_schema import CoreSchema
 
 from acp_runtime.models.errors import label
+from acp_runtime.models.markers import lax_or_strict
 from acp_runtime.models.names import wire_name
 from acp_runtime.models.tags import tags_of
 from acp_runtime.models.union_members import concrete_models, members_of
@@ -37,17 +38,23 @@ class ByTag:
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         tagged: dict[str, CoreSchema] = {}
-        others: list[Any] = []
+        untagged: list[tuple[CoreSchema, str]] = []
         for member in members_of(source):
             schema = handler.generate_schema(member)
             tags = [tags_of(model).get(self.attribute) for model in concrete_models(member)]
             tagged.update({tag: schema for tag in tags if tag is not None})
-            others += [] if any(tags) else [member]
+            untagged += [] if any(tags) else [(schema, label(_name(member)))]
         wire = wire_name(self.attribute)
-        # Instances have the attribute, JSON has the key.
-        key: Any = wire if wire == self.attribute else [[wire], [self.attribute]]
-        by_tag = core_schema.tagged_union_schema(tagged, key)
-        return _in_order([(by_tag, label(f"{wire}=")), *_labelled(others, handler)]) if others else by_tag
+        if wire == self.attribute:
+            return _with_others(tagged, wire, untagged)
+        # JSON has the key. Instances, which are what constructors take and serializers get, have the attribute.
+        parsed = _with_others(tagged, [[wire], [self.attribute]], untagged)
+        return lax_or_strict(parsed, _with_others(tagged, self.attribute, untagged))
+
+
+def _with_others(tagged: dict[str, CoreSchema], key: Any, others: list[Any]) -> CoreSchema:
+    by_tag = core_schema.tagged_union_schema(tagged, key)
+    return _in_order([(by_tag, label("tagged=")), *others]) if others else by_tag
 
 
 class _FirstMatch:
