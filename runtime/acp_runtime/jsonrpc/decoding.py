@@ -66,7 +66,7 @@ class Decoder:
         try:
             frame = self._validate(line)
         except ValidationError as error:
-            return self._explain(line, error) if self._built or not self._build_first(line) else self.decode(line)
+            return self.decode(line) if self._build_method_of(line) else self._explain(line, error)
         except Exception as error:  # raised by a validator of an extension's params
             return _not_validated(from_json(line), error)
         method = frame.get("method")
@@ -77,18 +77,19 @@ class Decoder:
             return IncomingRequest(frame["id"], method, frame["params"])
         return IncomingNotification(method, frame["params"])
 
-    def _build_first(self, line: bytes) -> bool:
-        """Build the schema of the first message's method only, so that `initialize` is answered quickly.
+    def _build_method_of(self, line: bytes) -> bool:
+        """Add the method of a line to the validator. Return False if it has been added, or can't be.
 
-        Return whether a schema was built.
+        A process uses a few methods, and the schema of each takes milliseconds to build.
         """
         try:
             method = METHOD.validate_json(line).get("method")
         except ValidationError:
             return False
-        if method in self._unambiguous:
-            self._build({method: self._unambiguous[method]})
-        return bool(self._built)
+        if method in self._built or method not in self._unambiguous:
+            return False
+        self._build({**self._built, method: self._unambiguous[method]})
+        return True
 
     def _build(self, methods: Mapping[str, AnyMethod]) -> None:
         adapter: TypeAdapter[Any] = TypeAdapter(Annotated[Any, FrameSchema(methods)])
@@ -119,9 +120,6 @@ class Decoder:
         if fault:
             return _not_a_message(line, fault)
         method: str = frame["method"]
-        if method in self._unambiguous and method not in self._built:
-            self._build(self._unambiguous)
-            return self.decode(line)
         return self._explain_call(frame, method, error)
 
     def _explain_call(self, frame: dict[str, Any], method: str, error: ValidationError | None) -> Message:

@@ -14,6 +14,7 @@ from pydantic import GetCoreSchemaHandler, TypeAdapter
 from pydantic_core import SchemaValidator, core_schema
 from pydantic_core.core_schema import CoreSchema
 
+from acp_runtime.models.union_members import concrete_models
 from acp_runtime.stubs.methods import AnyMethod, Request
 
 _field = core_schema.typed_dict_field
@@ -75,6 +76,8 @@ class FrameSchema:
 
     def _frame(self, method: AnyMethod, handler: GetCoreSchemaHandler) -> CoreSchema:
         is_request = isinstance(method, Request)
+        for model in concrete_models(method.params_type):
+            model.model_rebuild()  # pydantic reuses the validator of a complete class
         fields = {
             "jsonrpc": _field(core_schema.literal_schema(["2.0"])),
             "id": _field(_ID if is_request else _NO_ID, required=is_request),
