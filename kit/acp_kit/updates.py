@@ -23,9 +23,8 @@ def plain_text(chunk: Any) -> str | None:
     Chunks of plain text can be merged without losing anything.
     """
     content = chunk.content
-    fields, unknown = content.__dict__, content.__pydantic_extra__ or chunk.__pydantic_extra__
-    is_plain = fields.keys() == _TEXT and chunk.__dict__.keys() <= _CHUNK and not unknown
-    return fields["text"] if is_plain else None
+    is_plain = content.__pydantic_fields_set__ == _TEXT and chunk.__pydantic_fields_set__ <= _CHUNK
+    return content.text if is_plain else None
 
 
 def with_text(chunk: Any, text: str) -> Any:
@@ -55,7 +54,8 @@ def started(update: v1.ToolCallUpdate) -> v1.ToolCall:
 
 def _given(update: v1.ToolCallUpdate) -> dict[str, Any]:
     """Return the fields that an update changes, and the keys unknown to the schema."""
-    fields = type(update).model_fields.keys()
-    known = {name: value for name, value in vars(update).items() if name in fields - {"session_update", "tool_call_id"}}
+    kept = ("session_update", "tool_call_id")
+    fields = type(update).model_fields
     unknown = {name: value for name, value in (update.model_extra or {}).items() if name not in fields}
+    known = {name: value for name, value in update if name in fields and name not in kept}
     return {name: value for name, value in (unknown | known).items() if value is not None}

@@ -128,7 +128,7 @@ class Compaction:
 
     def patched(self, update: CompactionUpdate) -> Compaction:
         """Return the compaction with the fields that an update has. An absent one is kept, a null one is cleared."""
-        given = vars(update)
+        given = dict(iter(update))
         pieces, count = self._pieces, self._count
         if "summary" in given:
             pieces = Pieces(update.summary or ())

@@ -124,8 +124,8 @@ class PermissionPolicy:
         known = self._known_tool_call and self._known_tool_call(request.session_id, update.tool_call_id)
         if not known:
             return request
-        fields = type(update).model_fields.keys()
-        given = {name: value for name, value in vars(patched(known, update)).items() if name in fields}
+        fields = type(update).model_fields
+        given = {name: value for name, value in patched(known, update) if name in fields}
         return request.model_copy(update={"tool_call": update.model_copy(update=given)})
 
     async def _rule(self, call: ToolCallUpdate) -> Rule | None:

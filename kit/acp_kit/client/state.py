@@ -184,7 +184,7 @@ class SessionState:
         return self.snapshot().notices
 
     def _chunk(self, chunk: Any) -> None:
-        key = (chunk.session_update, chunk.__dict__.get("message_id"))
+        key = (chunk.session_update, chunk.message_id)
         if key != self._message_key:
             self._append(Message(_ROLES[key[0]], key[1], pieces := Pieces(), 0))
             self._message_key, self._pieces = key, pieces
@@ -229,7 +229,7 @@ class SessionState:
             self._timeline.replace(position, change(cast("Compaction", self._timeline[position])))
 
     def _info(self, update: Any) -> None:
-        given: dict[str, Any] = update.__dict__
+        given: dict[str, Any] = dict(iter(update))
         self._settings |= {name: given[name] for name in ("title", "updated_at") if name in given}
 
     def _set(self, name: str, value: Any) -> None:

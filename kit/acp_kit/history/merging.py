@@ -38,8 +38,8 @@ LIVE: Final = frozenset(("notice",))
 
 def message_key(chunk: Any) -> str:
     """Return what adjacent chunks have in common if they belong to one message."""
-    fields = chunk.__dict__
-    return json.dumps([chunk.session_update, fields.get("message_id", fields.get("compaction_id"))])
+    of_compaction = chunk.session_update == "compaction_summary_chunk"
+    return json.dumps([chunk.session_update, chunk.compaction_id if of_compaction else chunk.message_id])
 
 
 def merged(chunks: Iterable[SessionUpdate]) -> Sequence[SessionUpdate]:
@@ -62,5 +62,4 @@ def latest(old: Any, new: Any) -> Any:
     """Return a setting after an update. Of session_info_update, absent fields keep their value."""
     if old is None or new.session_update != "session_info_update":
         return new
-    given = {name: value for name, value in new.__dict__.items() if name != "session_update"}
-    return old.model_copy(update={**given, **(new.model_extra or {})})
+    return old.model_copy(update={name: value for name, value in new if name != "session_update"})

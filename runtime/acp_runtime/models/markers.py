@@ -79,14 +79,15 @@ def _null_is_absent(schema: Any) -> CoreSchema:
     return _on_null(_absent)(_not_null(schema))
 
 
-def _no_tag(value: Any) -> Any:
+def _no_text(value: Any) -> Any:
     if isinstance(value, str):
         raise PydanticCustomError("no_tag", "Input should be null or left out")
-    return None if value is None else MISSING
+    return value
 
 
-def _parsed_no_tag(schema: CoreSchema) -> CoreSchema:
-    return core_schema.no_info_plain_validator_function(_no_tag, json_schema_input_schema=schema)
+def _no_tag(schema: CoreSchema) -> CoreSchema:
+    none_or_text = core_schema.union_schema([schema, core_schema.str_schema(strict=True)])
+    return core_schema.no_info_after_validator_function(_no_text, _on_error(_absent)(none_or_text))
 
 
 DefaultOnError: Final = _Marker("DefaultOnError", parsed=_on_error(_absent))
@@ -101,7 +102,7 @@ EmptyOnNull: Final = _Marker("EmptyOnNull", parsed=_on_null(list))
 """`x-deserialize-default-on-null` of a required list: null is an empty list."""
 NotNull: Final = _Marker("NotNull", parsed=_not_null, built=_null_is_absent)
 """An optional field that JSON may leave out, but not set to null. `None` as an argument leaves it out."""
-NoTag: Final = _Marker("NoTag", parsed=_parsed_no_tag)
+NoTag: Final = _Marker("NoTag", parsed=_no_tag)
 """The tag of a variant that has none: null or absent. In JSON, any other value but a string counts as absent."""
 
 

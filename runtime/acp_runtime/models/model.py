@@ -92,6 +92,8 @@ class Model(
                 attribute.name = name
                 setattr(cls, name, attribute)
         cls.__acp_tags__ = tags_of(cls)
+        if (extra := cls.model_config.get("extra")) != "allow":  # of a user's subclass
+            cls.__acp_unknown__ = extra
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
@@ -103,6 +105,11 @@ class Model(
     def __pydantic_on_complete__(cls) -> None:
         super().__pydantic_on_complete__()
         cls.__signature__ = ModelSignature()  # pydantic has set its own
+
+    @property
+    def model_fields_set(self) -> set[str]:
+        """The names of the fields that were given, and of unknown keys. An invalid value that fell back isn't given."""
+        return {name for name in super().model_fields_set if self.__dict__.get(name) is not ABSENT}
 
     def __iter__(self) -> Generator[tuple[str, Any]]:
         """Yield the fields that aren't absent, by name."""

@@ -20,7 +20,7 @@ class Ours(Model):
     """A model with a base of ours."""
 
     text: str
-    session_id: str | None = None
+    session_id: str | None = absent()
 
 
 class Theirs(BaseModel):

@@ -30,7 +30,7 @@ from acp_runtime import ExtNotification, ExtRequest, Model, handles
 
 class PingParams(Model):
     text: str
-    session_id: str | None = None
+    session_id: str | None = absent()
 
 
 class PingResult(Model):
