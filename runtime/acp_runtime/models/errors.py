@@ -22,13 +22,13 @@ _PYDANTIC_TYPES = frozenset[str](get_args(ErrorType))
 
 def label(name: str) -> str:
     """Return the label of an alternative. That of the alternatives with a known tag ends in `=`."""
-    return f"<{name}>"
+    return f"[{name}]"
 
 
 def _label_at(error: ErrorDetails) -> int:
     """Return where the path of an error has its first label; -1 if it has none."""
     steps = error["loc"]
-    return next((at for at, step in enumerate(steps) if isinstance(step, str) and step[:1] + step[-1:] == "<>"), -1)
+    return next((at for at, step in enumerate(steps) if isinstance(step, str) and step[:1] + step[-1:] == "[]"), -1)
 
 
 def meant(errors: Errors) -> Errors:
@@ -50,7 +50,7 @@ def _closest(tried: dict[int | str, Errors], depth: int) -> Errors:
     """Return the errors of the alternative that a value is closest to, or one that lists what all of them expect."""
     inside = {name: errors for name, errors in tried.items() if any(len(each["loc"]) > depth for each in errors)}
     for name, errors in inside.items():
-        if str(name).endswith("=>"):
+        if str(name).endswith("=]"):
             return errors
     if inside:
         return min(inside.values(), key=lambda errors: (sum(each["type"] == "missing" for each in errors), len(errors)))

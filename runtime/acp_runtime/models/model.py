@@ -22,7 +22,7 @@ from acp_runtime.models.absent import ABSENT, AbsentField
 from acp_runtime.models.errors import explain_arguments
 from acp_runtime.models.fail_fast import stop_at_first_error
 from acp_runtime.models.names import wire_name
-from acp_runtime.models.older_pydantic import CAN_DEFER, LOSES_EXTRA
+from acp_runtime.models.older_pydantic import CAN_DEFER, LOSES_EXTRA, keep_keys_named_like_fields
 from acp_runtime.models.signatures import ModelSignature
 from acp_runtime.models.tags import tags_of
 
@@ -98,7 +98,9 @@ class Model(
     @classmethod
     def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         schema = handler(source)
-        stop_at_first_error(handler.resolve_ref_schema(schema))
+        model = handler.resolve_ref_schema(schema)
+        stop_at_first_error(model)
+        keep_keys_named_like_fields(model)
         return schema
 
     @classmethod

@@ -16,6 +16,7 @@ from pydantic_core.core_schema import CoreSchema
 from acp_runtime.models.errors import label
 from acp_runtime.models.markers import lax_or_strict
 from acp_runtime.models.names import wire_name
+from acp_runtime.models.older_pydantic import dumped_as_declared
 from acp_runtime.models.tags import tags_of
 from acp_runtime.models.union_members import concrete_models, members_of
 
@@ -46,10 +47,11 @@ class ByTag:
             untagged += [] if any(tags) else [(schema, label(_name(member)))]
         wire = wire_name(self.attribute)
         if wire == self.attribute:
-            return _with_others(tagged, wire, untagged)
+            return dumped_as_declared(_with_others(tagged, wire, untagged), source)
         # JSON has the key. Instances, which are what constructors take and serializers get, have the attribute.
         parsed = _with_others(tagged, [[wire], [self.attribute]], untagged)
-        return lax_or_strict(parsed, _with_others(tagged, self.attribute, untagged))
+        built = dumped_as_declared(_with_others(tagged, self.attribute, untagged), source)
+        return lax_or_strict(parsed, built)
 
 
 def _with_others(tagged: dict[str, CoreSchema], key: Any, others: list[Any]) -> CoreSchema:
@@ -61,7 +63,7 @@ class _FirstMatch:
     """A union without a tag. A value becomes an instance of the first member that accepts it."""
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        return _in_order(_labelled(members_of(source), handler))
+        return dumped_as_declared(_in_order(_labelled(members_of(source), handler)), source)
 
     def __repr__(self) -> str:
         return "FirstMatch"
@@ -81,7 +83,8 @@ class _ExactlyOne:
                 raise PydanticCustomError("more_than_one", message, {"variants": " and ".join(matching)})
             return value
 
-        return core_schema.no_info_after_validator_function(check, _in_order(_labelled(members, handler)))
+        first = _in_order(_labelled(members, handler))
+        return core_schema.no_info_after_validator_function(check, dumped_as_declared(first, source))
 
     def __repr__(self) -> str:
         return "ExactlyOne"
