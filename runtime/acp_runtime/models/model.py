@@ -13,7 +13,7 @@ the annotations (`acp_runtime.models.markers`) are lenient only without that.
 from __future__ import annotations
 
 from collections.abc import Generator, Iterable
-from typing import Any, ClassVar, Literal, TypeVar, cast, dataclass_transform
+from typing import Any, TypeVar, cast, dataclass_transform
 
 from pydantic import BaseModel, Field, GetCoreSchemaHandler, ValidationError
 from pydantic_core.core_schema import CoreSchema
@@ -27,6 +27,8 @@ from acp_runtime.models.signatures import ModelSignature
 from acp_runtime.models.tags import tags_of
 
 T = TypeVar("T", bound=str)
+
+_NO_TAGS: dict[str, Any] = {}
 
 
 def tag(value: T) -> T:
@@ -55,10 +57,10 @@ class Model(
     an empty list or mapping, or `None`.
     """
 
-    __acp_unknown__: ClassVar[Literal["allow", "forbid"]] = "forbid"
-    """What the constructor does with keywords that aren't fields."""
-
-    __acp_tags__: ClassVar[dict[str, Any]] = {}
+    # What the constructor does with keywords that aren't fields; and the tags, which it fills in. Without annotations,
+    # because pydantic would evaluate those again for each subclass.
+    __acp_unknown__ = "forbid"
+    __acp_tags__ = _NO_TAGS
 
     def __init__(self, /, **data: Any) -> None:
         """Build an instance from fields by the names of attributes.
@@ -99,7 +101,9 @@ class Model(
     def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         schema = handler(source)
         model = handler.resolve_ref_schema(schema)
-        stop_at_first_error(model)
+        while model["type"] != "model":  # inside a user's validators
+            model = model["schema"]
+        stop_at_first_error(model["schema"])
         keep_keys_named_like_fields(model)
         return schema
 

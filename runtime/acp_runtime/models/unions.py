@@ -16,7 +16,7 @@ from pydantic_core.core_schema import CoreSchema
 from acp_runtime.models.errors import label
 from acp_runtime.models.markers import lax_or_strict
 from acp_runtime.models.names import wire_name
-from acp_runtime.models.older_pydantic import dumped_as_declared
+from acp_runtime.models.older_pydantic import dumpable
 from acp_runtime.models.tags import tags_of
 from acp_runtime.models.union_members import concrete_models, members_of
 
@@ -47,11 +47,10 @@ class ByTag:
             untagged += [] if any(tags) else [(schema, label(_name(member)))]
         wire = wire_name(self.attribute)
         if wire == self.attribute:
-            return dumped_as_declared(_with_others(tagged, wire, untagged), source)
+            return dumpable(_with_others(tagged, wire, untagged), source)
         # JSON has the key. Instances, which are what constructors take and serializers get, have the attribute.
         parsed = _with_others(tagged, [[wire], [self.attribute]], untagged)
-        built = dumped_as_declared(_with_others(tagged, self.attribute, untagged), source)
-        return lax_or_strict(parsed, built)
+        return lax_or_strict(parsed, dumpable(_with_others(tagged, self.attribute, untagged), source))
 
 
 def _with_others(tagged: dict[str, CoreSchema], key: Any, others: list[Any]) -> CoreSchema:
@@ -63,7 +62,7 @@ class _FirstMatch:
     """A union without a tag. A value becomes an instance of the first member that accepts it."""
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        return dumped_as_declared(_in_order(_labelled(members_of(source), handler)), source)
+        return dumpable(_in_order(_labelled(members_of(source), handler)), source)
 
     def __repr__(self) -> str:
         return "FirstMatch"
@@ -83,8 +82,8 @@ class _ExactlyOne:
                 raise PydanticCustomError("more_than_one", message, {"variants": " and ".join(matching)})
             return value
 
-        first = _in_order(_labelled(members, handler))
-        return core_schema.no_info_after_validator_function(check, dumped_as_declared(first, source))
+        first = dumpable(_in_order(_labelled(members, handler)), source)
+        return core_schema.no_info_after_validator_function(check, first)
 
     def __repr__(self) -> str:
         return "ExactlyOne"
