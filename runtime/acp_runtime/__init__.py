@@ -23,7 +23,7 @@ from acp_runtime.errors import (
     ResourceNotFound,
     UnsupportedProtocolVersion,
 )
-from acp_runtime.models.absent import ABSENT
+from acp_runtime.models.absent import ABSENT, absent
 from acp_runtime.models.model import Model, OpenModel
 from acp_runtime.options import Options
 from acp_runtime.stubs.methods import SchemaSource
@@ -56,6 +56,7 @@ __all__ = [
     "SchemaSource",
     "UnsupportedProtocolVersion",
     "__version__",
+    "absent",
     "handles",
 ]
 

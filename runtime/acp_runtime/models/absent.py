@@ -52,6 +52,9 @@ class AbsentField:
     def __set__(self, instance: Any, value: Any) -> None:
         instance.__dict__[self.name] = value
 
+    def __delete__(self, instance: Any) -> None:
+        instance.__dict__[self.name] = MISSING
+
     def __call__(self, schema: dict[str, Any]) -> None:
         """Add the default to the JSON schema of the field."""
         if (value := self._make()) is not None:

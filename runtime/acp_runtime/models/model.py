@@ -12,8 +12,9 @@ the annotations (`acp_runtime.models.markers`) are lenient only without that.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Generator, Iterable
-from typing import Any, TypeVar, cast, dataclass_transform
+from typing import TYPE_CHECKING, Any, TypeVar, cast, dataclass_transform
 
 from pydantic import BaseModel, Field, GetCoreSchemaHandler, ValidationError
 from pydantic_core.core_schema import CoreSchema
@@ -22,7 +23,7 @@ from acp_runtime.models.absent import ABSENT, AbsentField
 from acp_runtime.models.errors import explain_arguments
 from acp_runtime.models.fail_fast import stop_at_first_error
 from acp_runtime.models.names import wire_name
-from acp_runtime.models.older_pydantic import CAN_DEFER, LOSES_EXTRA, keep_keys_named_like_fields
+from acp_runtime.models.older_pydantic import CAN_DEFER, keep_keys_named_like_fields
 from acp_runtime.models.signatures import ModelSignature
 from acp_runtime.models.tags import tags_of
 
@@ -61,6 +62,7 @@ class Model(
     # because pydantic would evaluate those again for each subclass.
     __acp_unknown__ = "forbid"
     __acp_tags__ = _NO_TAGS
+    __signature__ = ModelSignature()
 
     def __init__(self, /, **data: Any) -> None:
         """Build an instance from fields by the names of attributes.
@@ -70,7 +72,7 @@ class Model(
         """
         tags = self.__acp_tags__
         try:
-            self.__pydantic_validator__.validate_python(
+            built = self.__pydantic_validator__.validate_python(
                 {**tags, **data} if tags else data,
                 self_instance=self,
                 strict=True,
@@ -80,7 +82,10 @@ class Model(
             )
         except ValidationError as error:
             _build_again(self, data, error)
-        if LOSES_EXTRA and self.__pydantic_extra__ is None:
+        else:
+            if built is not self:
+                _warn_of_another_instance(type(self))
+        if self.__pydantic_extra__ is None:  # because unknown keywords are forbidden
             object.__setattr__(self, "__pydantic_extra__", {})
 
     # Tells pydantic that parsing needn't call `__init__`.
@@ -110,7 +115,7 @@ class Model(
     @classmethod
     def __pydantic_on_complete__(cls) -> None:
         super().__pydantic_on_complete__()
-        cls.__signature__ = ModelSignature()  # pydantic has set its own
+        cls.__signature__ = Model.__dict__["__signature__"]  # pydantic has set its own
 
     @property
     def model_fields_set(self) -> set[str]:
@@ -131,7 +136,9 @@ def _build_again(instance: Model, data: dict[str, Any], error: ValidationError) 
     Raises:
         ValidationError: if they remain invalid.
     """
-    given = {name: value for name, value in data.items() if value is not ABSENT}
+    fields = type(instance).__pydantic_fields__
+    own_aliases = {field.validation_alias: name for name, field in fields.items() if field.alias_priority == 2}
+    given = {own_aliases.get(name, name): value for name, value in data.items() if value is not ABSENT}
     given = {name: list(value) if type(value) is tuple else value for name, value in given.items()}
     if given != data:
         Model.__init__(instance, **given)
@@ -142,6 +149,14 @@ def _build_again(instance: Model, data: dict[str, Any], error: ValidationError) 
         raise explain_arguments(type(instance), error, data) from None
 
 
+def _warn_of_another_instance(cls: type[Model]) -> None:
+    warnings.warn(
+        f"A validator of {cls.__name__} is returning a value other than `self`, which a constructor can't return. "
+        "Modify `self` and return it instead.",
+        stacklevel=3,
+    )
+
+
 class OpenModel(Model):
     """An object that may have keys unknown to the schema, such as an unknown variant of an open union.
 
@@ -149,3 +164,10 @@ class OpenModel(Model):
     """
 
     __acp_unknown__ = "allow"
+
+    if not TYPE_CHECKING:  # type checkers know every argument
+
+        def __init__(self, /, **data: Any) -> None:
+            super().__init__(**{name: value for name, value in data.items() if value is not ABSENT})
+
+        __init__.__pydantic_base_init__ = True

@@ -18,15 +18,12 @@ else:
     except ImportError:  # before 2.14
         from pydantic.experimental.missing_sentinel import MISSING
 
-__all__ = ["CAN_DEFER", "LOSES_EXTRA", "MISSING", "dumpable", "keep_keys_named_like_fields"]
+__all__ = ["CAN_DEFER", "MISSING", "dumpable", "keep_keys_named_like_fields"]
 
 _version = tuple(map(int, re.findall(r"\d+", VERSION)[:3]))
 
 # Before 2.14, pydantic-core can't dump a model in a field if the class of that model is deferred.
 CAN_DEFER = _version >= (2, 14)
-
-# Before 2.13, an instance that was built without extra values isn't equal to one that was parsed without any.
-LOSES_EXTRA = _version < (2, 13)
 
 
 def keep_keys_named_like_fields(model: Any) -> None:
@@ -49,7 +46,7 @@ def dumpable(schema: Any, union: Any) -> Any:
     by its own class, a subclass with all its fields.
     """
     classes = tuple(model for member in members_of(union) for model in concrete_models(member))
-    if not LOSES_EXTRA or not classes:
+    if _version >= (2, 13) or not classes:
         return schema
     has_others = not all(map(concrete_models, members_of(union)))
 

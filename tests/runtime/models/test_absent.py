@@ -9,20 +9,23 @@ import pickle
 from typing import Any
 
 import pytest
-from pydantic import ValidationError
+from pydantic import BaseModel, TypeAdapter, ValidationError
+from pydantic_core import to_jsonable_python
 
 import acp_runtime
 from acp_bindings import v2_draft
 from acp_bindings.v1 import (
+    ContentBlock,
     ContentBlockText,
     InitializeRequest,
+    LoadSessionRequest,
     ReadTextFileRequest,
     RemoteAgent,
     RemoteClient,
     SessionInfoUpdate,
     ToolCall,
 )
-from acp_runtime import ABSENT
+from acp_runtime import ABSENT, Model, absent
 from tests.support.models.constructor_calls import constructor_calls
 from tests.support.models.fresh_process import run_in_fork
 from tests.support.models.profiles import Profile
@@ -32,10 +35,50 @@ from tests.support.models.shapes import Samples
 TEXT = ContentBlockText(text="a")
 
 
-def test_absent_is_a_falsy_singleton_with_a_repr() -> None:
+def test_absent_is_the_sentinel_of_pydantic() -> None:
     assert copy.copy(ABSENT) is copy.deepcopy(ABSENT) is pickle.loads(pickle.dumps(ABSENT)) is ABSENT
-    assert (repr(ABSENT), bool(ABSENT)) == ("ABSENT", False)
-    assert "ABSENT" in acp_runtime.__all__
+    assert (repr(ABSENT), bool(ABSENT)) == ("MISSING", True)
+    assert {"ABSENT", "absent"} <= {*acp_runtime.__all__}
+
+
+def test_no_serializer_dumps_an_absent_field() -> None:
+    class Holder(BaseModel):
+        text: ContentBlockText
+        either: ContentBlock | int
+        anything: Any
+
+    holder = Holder(text=TEXT, either=TEXT, anything=TEXT)
+    wire = {"text": "a", "type": "text"}
+    assert holder.model_dump() == {"text": wire, "either": wire, "anything": wire}
+    assert json.loads(holder.model_dump_json()) == holder.model_dump()
+    assert TypeAdapter(Any).dump_python(TEXT) == TypeAdapter(ContentBlock).dump_python(TEXT) == wire
+    assert to_jsonable_python([TEXT]) == [wire]
+
+
+def test_neither_repr_nor_iteration_shows_an_absent_field() -> None:
+    assert repr(TEXT) == "ContentBlockText(text='a', type='text')"
+    assert dict(TEXT) == {"text": "a", "type": "text"}
+    assert TEXT.model_fields_set == {"text", "type"}
+    assert ContentBlockText(text="a", meta=ABSENT, annotations=ABSENT).model_fields_set == {"text", "type"}
+
+
+def test_an_absent_list_is_a_new_empty_list_each_time() -> None:
+    request = LoadSessionRequest(session_id="1", cwd="/", mcp_servers=[])
+    request.additional_directories.append("/a")
+    assert request.additional_directories == []
+    assert "additionalDirectories" not in request.model_dump()
+
+
+def test_a_field_of_a_user_may_be_absent() -> None:
+    class Ping(Model):
+        note: str | None = absent()
+        count: int = absent(3)
+        names: list[str] = absent(default_factory=lambda: ["a"])
+
+    assert (Ping().note, Ping().count, Ping().names) == (None, 3, ["a"])
+    assert Ping().model_dump_json() == Ping.model_validate_json("{}").model_dump_json() == "{}"
+    assert Ping(note=None, count=3).model_dump_json() == '{"note":null,"count":3}'
+    assert Ping.model_json_schema()["properties"]["count"]["default"] == 3
 
 
 @pytest.mark.slow
@@ -52,8 +95,9 @@ def test_every_optional_argument_of_a_constructor_may_be_absent(samples: Samples
 def test_a_required_argument_cannot_be_absent(samples: Samples) -> None:
     for _, cls, arguments in constructor_calls(samples, keys=set()):
         for name in arguments:
-            with pytest.raises(ValidationError):
-                cls(**{**arguments, name: ABSENT})
+            if "Any" not in str(cls.model_fields[name].annotation):  # it takes anything
+                with pytest.raises(ValidationError):
+                    cls(**{**arguments, name: ABSENT})
 
 
 def test_an_absent_keyword_of_an_open_variant_adds_no_payload() -> None:
@@ -129,8 +173,8 @@ def takes_any(cls: Any, names: list[str]) -> bool:
     return any(cls.model_fields[name].annotation is Any for name in names)
 
 
-def test_model_construct_leaves_missing_fields_absent_and_fills_in_the_tag() -> None:
-    instance = ContentBlockText.model_construct(text="x")
+def test_model_construct_leaves_missing_fields_absent() -> None:
+    instance = ContentBlockText.model_construct(text="x", type="text")
     assert instance.model_dump() == {"type": "text", "text": "x"}
     assert instance == ContentBlockText(text="x")
     given = InitializeRequest.model_construct(protocol_version=1, client_info=None, meta=ABSENT)
@@ -141,7 +185,7 @@ def test_model_construct_stores_the_defaults_of_fields_that_a_user_adds() -> Non
     class Counted(ContentBlockText):
         count: int = 3
 
-    assert Counted.model_construct(text="x").model_dump() == {"type": "text", "text": "x", "count": 3}
+    assert Counted.model_construct(text="x", type="text").model_dump() == {"type": "text", "text": "x", "count": 3}
 
 
 def test_updating_a_copy_with_absent_removes_the_field() -> None:

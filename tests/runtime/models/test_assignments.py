@@ -27,30 +27,28 @@ class Editable(v1.ToolCall, frozen=False, validate_assignment=True):
         lambda: Editable.model_validate_json('{"toolCallId":"1","title":"t"}'),
     ],
 )
-def test_validated_assignment_takes_the_same_values_as_the_constructor(make: Any) -> None:
+def test_validated_assignment_validates_as_parsing_does(make: Any) -> None:
     value = make()
     value.title = " u "
     value.kind = "read"
-    value.locations = (v1.ToolCallLocation(path="/a"),)
+    value.locations = [v1.ToolCallLocation(path="/a"), {"path": "/b"}]
     value.rank = 1
-    wire = {"toolCallId": "1", "title": "u", "kind": "read", "locations": [{"path": "/a"}], "rank": 1}
+    wire = {
+        "toolCallId": "1",
+        "title": "u",
+        "kind": "read",
+        "locations": [{"path": "/a"}, {"path": "/b"}],
+        "rank": 1,
+    }
     assert value.model_dump() == wire
-    for name, wrong in {
-        "kind": 5,
-        "locations": [{"path": "/a"}],
-        "title": None,
-        "rank": "x",
-        "tool_call_id": ABSENT,
-    }.items():
+    for name, wrong in {"title": None, "rank": "x", "tool_call_id": ABSENT}.items():
         with pytest.raises(ValidationError) as caught:
             setattr(value, name, wrong)
-        assert caught.value.title == "Editable"
         assert [each["loc"][0] for each in caught.value.errors()] == [name]
     assert value.model_dump() == wire
-    value.kind = ABSENT
+    value.kind = 5  # falls back, as in JSON
     assert value.kind is None
     assert value.model_dump() == {name: each for name, each in wire.items() if name != "kind"}
-    assert "kind" not in value.model_fields_set
 
 
 def test_assignment_without_validation_works_as_in_any_model() -> None:
@@ -65,7 +63,5 @@ def test_assignment_without_validation_works_as_in_any_model() -> None:
     assert value.model_dump() == {"toolCallId": "1", "title": "t", "rawInput": {"a": 1}, "new": [1]}
     del value.raw_input
     assert value.raw_input is None
-    with pytest.raises(ValueError, match=r"Loose\.title is required: assign a value instead of ABSENT"):
-        value.title = ABSENT
     with pytest.raises(ValidationError, match="frozen"):
         v1.ToolCall(tool_call_id="1", title="t").title = "u"  # type: ignore[misc]

@@ -7,10 +7,8 @@ from functools import cached_property
 from typing import Any
 
 import pytest
-from pydantic import Field
-
 from acp_bindings import v1
-from acp_runtime.models.model import Model, OpenModel
+from acp_runtime import ABSENT, Model, OpenModel
 from acp_runtime.models.tags import tag_of
 from tests.support.models.fresh_process import run_in_fork
 from tests.support.models.profiles import Profile
@@ -18,8 +16,10 @@ from tests.support.models.shapes import Samples
 
 UNUSED_CLASSES = """
 from importlib import import_module
+from acp_runtime import Model
 models = import_module("acp_bindings.v1.models")
-found = [each for each in vars(models).values() if isinstance(each, type) and issubclass(each, models.Model)]
+found = [getattr(models, name) for name in models.__all__]
+found = [each for each in found if isinstance(each, type) and issubclass(each, Model)]
 classes = iter(found[2:])
 """
 
@@ -50,11 +50,11 @@ assert pickle.loads(pickle.dumps(cls)) is copy.deepcopy(cls) is cls
 cls = next(classes)
 assert inspect.getdoc(cls) == inspect.cleandoc(cls.__doc__) and inspect.getsource(cls).startswith("class ")
 cls = next(classes)
-assert "model_fields" in dir(cls) and repr(cls) == f"<class 'acp_bindings.v1.models.{cls.__name__}'>"
+assert "model_fields" in dir(cls) and repr(cls) == f"<class '{cls.__module__}.{cls.__name__}'>"
 cls = next(classes)
 assert inspect.get_annotations(cls) == cls.__annotations__
 cls = next(classes)
-assert not isinstance(3, cls) and not issubclass(int, cls) and issubclass(cls, models.Model)
+assert not isinstance(3, cls) and not issubclass(int, cls) and issubclass(cls, Model)
 """
     )
 
@@ -76,7 +76,7 @@ def test_a_signature_does_not_change_when_the_class_is_used() -> None:
     v1.TerminalOutputRequest.model_rebuild()
     assert inspect.signature(v1.TerminalOutputRequest) == before
     assert list(before.parameters) == ["session_id", "terminal_id", "meta"]
-    assert before.parameters["meta"].default is None
+    assert before.parameters["meta"].default is ABSENT
 
 
 def test_a_signature_has_the_parameters_of_a_custom_init() -> None:
@@ -88,7 +88,7 @@ def test_a_signature_has_the_parameters_of_a_custom_init() -> None:
         def __init__(self, text: str) -> None:
             super().__init__(text=text)
 
-    assert list(inspect.signature(Short).parameters) == ["text", "loud", "annotations", "meta", "type"]
+    assert list(inspect.signature(Short).parameters) == ["annotations", "text", "meta", "type", "loud"]
     assert list(inspect.signature(Shorter).parameters) == ["text"]
 
 
@@ -115,7 +115,7 @@ def test_a_hash_agrees_with_equality_and_models_with_lists_have_none(samples: Sa
 
 def is_mutable(value: Any) -> bool:
     if isinstance(value, Model):
-        return any(map(is_mutable, (value.__dict__ | (value.model_extra or {})).values()))
+        return any(map(is_mutable, value.__dict__.values()))  # unknown keys count for equality only
     return isinstance(value, (list, dict))
 
 
@@ -128,11 +128,9 @@ def test_built_and_parsed_instances_have_the_same_hash() -> None:
 
 
 def test_hashes_rarely_collide() -> None:
-    named = [v1.EnvVariable(name=str(number), value="v") for number in range(4_000)]
-    others = [v1.MultiSelectItemsOther(type="_x", number=number) for number in range(4_000)]
-    for values in (named, others):
-        assert len({hash(value) for value in values}) > 3_990
-        assert len({*values, *values}) == 4_000
+    values = [v1.EnvVariable(name=str(number), value="v") for number in range(4_000)]
+    assert len({hash(value) for value in values}) > 3_990
+    assert len({*values, *values}) == 4_000
 
 
 def test_a_cached_property_changes_neither_hash_nor_equality() -> None:
@@ -145,45 +143,3 @@ def test_a_cached_property_changes_neither_hash_nor_equality() -> None:
     assert value.size == 1
     assert value == other
     assert hash(value) == hash(other)
-
-
-@pytest.mark.slow
-def test_hypothesis_may_be_the_first_use_of_a_class() -> None:
-    run_in_fork(
-        UNUSED_CLASSES
-        + """
-from hypothesis import HealthCheck, Phase, given, settings, strategies as st
-
-def check(strategy, cls):
-    @settings(max_examples=5, database=None, deadline=None, derandomize=True, phases=[Phase.generate],
-              suppress_health_check=list(HealthCheck))
-    @given(strategy(cls))
-    def found(value):
-        assert type(value) is cls and cls.model_validate_json(value.model_dump_json()) is not None
-    found()
-
-for number, cls in enumerate(classes):
-    if number % 16 == 0:
-        check((st.from_type, st.builds)[number % 32 // 16], cls)
-"""
-    )
-
-
-class Ranked(v1.ContentBlockText):
-    rank: int = Field(default=1, ge=0, le=5)
-    notes: list[str] = Field(default_factory=list)
-
-
-@pytest.mark.slow
-def test_hypothesis_respects_the_bounds_of_types() -> None:
-    from hypothesis import HealthCheck, given, settings  # takes a second, which every process of the tests would spend
-    from hypothesis import strategies as st
-
-    @settings(suppress_health_check=[HealthCheck.too_slow], deadline=None, max_examples=10)
-    @given(st.from_type(Ranked), st.builds(v1.PromptRequest), st.builds(v1.InitializeRequest))
-    def check(ranked: Any, prompt: Any, first: Any) -> None:
-        assert 0 <= ranked.rank <= 5
-        assert 0 <= first.protocol_version <= 65535
-        assert all(isinstance(block, Model) for block in prompt.prompt)
-
-    check()

@@ -244,7 +244,7 @@ def default(base: Any, name: str) -> Any:
     return Sub
 
 
-@declares(attributes={"nick_name": None})
+@declares(attributes={"nick_name": None}, added={"nickName": None})
 def default_none(base: Any, name: str) -> Any:
     class Sub(base):
         nick_name: str | None = None

@@ -4,12 +4,13 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import Field, PrivateAttr, field_validator
 
+from acp_runtime import absent
 from acp_bindings.v2_draft import ContentBlock, ContentBlockResourceLink, PromptRequest
 
 
 class Link(ContentBlockResourceLink):
     rank: int = 1
-    note: str | None = None
+    note: str | None = absent()
     inner: list["Link"] = Field(default_factory=list)
     shown: ClassVar[list[Any]] = []
     _seen: int = PrivateAttr(default=2)
