@@ -18,9 +18,10 @@ from tests.support.models.shapes import Samples
 
 UNUSED_CLASSES = """
 from importlib import import_module
+from acp_runtime.models.model import Model
 models = import_module("acp_bindings.v1.models")
-found = [each for each in vars(models).values() if isinstance(each, type) and issubclass(each, models.Model)]
-classes = iter(found[2:])
+found = [getattr(models, name) for name in models.__all__]
+classes = iter([each for each in found if isinstance(each, type) and issubclass(each, Model)])
 """
 
 
@@ -50,11 +51,11 @@ assert pickle.loads(pickle.dumps(cls)) is copy.deepcopy(cls) is cls
 cls = next(classes)
 assert inspect.getdoc(cls) == inspect.cleandoc(cls.__doc__) and inspect.getsource(cls).startswith("class ")
 cls = next(classes)
-assert "model_fields" in dir(cls) and repr(cls) == f"<class 'acp_bindings.v1.models.{cls.__name__}'>"
+assert "model_fields" in dir(cls) and repr(cls) == f"<class '{cls.__module__}.{cls.__name__}'>"
 cls = next(classes)
 assert inspect.get_annotations(cls) == cls.__annotations__
 cls = next(classes)
-assert not isinstance(3, cls) and not issubclass(int, cls) and issubclass(cls, models.Model)
+assert not isinstance(3, cls) and not issubclass(int, cls) and issubclass(cls, Model)
 """
     )
 

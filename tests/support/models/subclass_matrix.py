@@ -25,8 +25,8 @@ def bases_of(shape: str) -> Iterator[tuple[Any, Base]]:
     for package in PROFILES:
         models = import_module(f"acp_bindings.{package}.models")
         for base in BASES[shape]:
-            if base.name in vars(models):
-                yield vars(models)[base.name], base
+            if base.name in dir(models):
+                yield getattr(models, base.name), base
 
 
 @dataclass
