@@ -234,6 +234,17 @@ class Schema:
             yield base
             name = base
 
+    def uses(self, name: str) -> Iterator[str]:
+        """Yield what a definition consists of: its base and the types of its fields, its members, the type it names."""
+        found = self.definitions[name]
+        if isinstance(found, Union):
+            yield from (member.name for member in found.members)
+        elif isinstance(found, Alias):
+            yield from found.type.names
+        else:
+            yield from (found.base,) if found.base else ()
+            yield from (used for field in found.fields for used in field.type.names)
+
     def concrete_models(self, name: str) -> Iterator[Model]:
         """Yield the models that a definition stands for: itself, or every member of a union, nested ones included."""
         found = self.definitions[name]

@@ -22,6 +22,8 @@ from codegen.read.methods import read_methods, read_methods_without_facts, share
 from codegen.read.normalise import normalise
 from codegen.read.old_names import check_fitting, keep_old_names
 from codegen.read.renames_file import RENAMES_TOML, check_not_due, package_version, read_renames
+from codegen.read.topics import check_topics
+from codegen.read.topics_file import read_topics
 from codegen.read.unused_facts import check_all_used
 from codegen.read.vocabulary import check_vocabulary
 
@@ -77,7 +79,9 @@ def render(schema_folder: Path, *, pinned: bool, version: str = "") -> dict[str,
             schemas.append((each.profile, read_schema(each.schema, each.profile.table)))
     if pinned:
         check_all_used((profile.table, schema) for profile, schema in schemas)
-        check_fitting({profile.name: schema for profile, schema in schemas}, renames)
+        by_profile = {profile.name: schema for profile, schema in schemas}
+        check_topics(by_profile, read_topics())
+        check_fitting(by_profile, renames)
     for profile, schema in schemas:
         with _naming_file(profile):
             emitted = emit_profile(profile, keep_old_names(schema, profile.name, renames))

@@ -10,12 +10,13 @@ from typing import Any
 from codegen.emit.rendering import Templates
 from codegen.ir import Method, Schema
 from codegen.pinned.profiles import Profile
+from codegen.read.topics_file import read_topics
 from codegen.reference.blocks import OTHER, Blocks
 from codegen.reference.choices import read_choices
 from codegen.reference.differences import differences
 from codegen.reference.examples import Examples
 from codegen.reference.notes import Notes
-from codegen.reference.places import find_places, method_file
+from codegen.reference.places import find_places, method_file, topic_file
 from codegen.reference.sections import Sections
 from codegen.reference.texts import capitalized, description, first_sentence, with_article
 from codegen.reference.written import as_json, json_text
@@ -28,6 +29,7 @@ _TEMPLATES = Templates(
         "description": description,
         "file": method_file,
         "sentence": first_sentence,
+        "topic_file": topic_file,
     },
     trim_blocks=True,
     lstrip_blocks=True,
@@ -46,8 +48,8 @@ class Family:
 def reference_pages(schemas: Mapping[Profile, Schema]) -> dict[str, str]:
     """Return all pages, by the names of their files: about the first profile, and how the others differ from it."""
     (profile, schema), *others = schemas.items()
-    choices = read_choices()
-    places = find_places(schema, choices.pages)
+    choices, topics = read_choices(), read_topics()
+    places = find_places(schema, topics)
     examples = Examples(schema, choices)
     blocks = Blocks(profile.name, schema, examples)
     sections = Sections(schema, places, examples, blocks)
@@ -58,16 +60,16 @@ def reference_pages(schemas: Mapping[Profile, Schema]) -> dict[str, str]:
         members = [each for each in own if each not in payloads]
         values = _of_method(schema, method, examples, blocks)
         pages[method_file(method)] = _render("method", payloads=payloads, members=members, **values)
-    used = [page for page in choices.pages if any(place.file == page.file for place in places.values())]
-    for page in used:
-        pages[page.file] = _render("types", page=page, sections=list(sections.on(page.file)))
+    used = [topic for topic in topics if any(place.file == topic_file(topic) for place in places.values())]
+    for topic in used:
+        pages[topic_file(topic)] = _render("types", topic=topic, sections=list(sections.on(topic_file(topic))))
     for other, differing in others:
         base = next((each for each in schemas if other.name == f"{each.name}_unstable"), profile)
         found = differences(schemas[base], differing)
         pages[f"profile_{other.name}"] = _render("profile", profile=other, base=base.name, found=found)
     families = families_of(schema, choices.families)
     about = {"profile": profile, "others": [each for each, _ in others], "places": places}
-    return {"index": _render("index", families=families, pages=used, **about)} | pages
+    return {"index": _render("index", families=families, topics=used, **about)} | pages
 
 
 def _render(template: str, **values: Any) -> str:

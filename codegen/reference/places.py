@@ -1,17 +1,17 @@
 """Decides which page each type is on.
 
 The params and the result of a method are on the method's page, with the members if they are unions. Every other type
-is on one of the pages about types.
+is on the page of its topic.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
-from codegen.diff.compare.shapes import shape_of
-from codegen.ir import Alias, Method, Model, Schema, Union
-from codegen.reference.choices import TypePage
+from codegen.ir import Method, Schema, Union
+from codegen.read.topics import find_topics
+from codegen.read.topics_file import Topic
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,12 @@ def method_file(method: Method) -> str:
     return method.constant.lower()
 
 
-def find_places(schema: Schema, pages: tuple[TypePage, ...]) -> dict[str, Place]:
+def topic_file(topic: Topic) -> str:
+    """Return the name of the page about a topic's types, without the suffix."""
+    return f"types_{topic.name}"
+
+
+def find_places(schema: Schema, topics: tuple[Topic, ...]) -> dict[str, Place]:
     """Return the place of every public type, in the order of the pages."""
     places: dict[str, Place] = {}
     for method in schema.methods:
@@ -50,14 +55,9 @@ def find_places(schema: Schema, pages: tuple[TypePage, ...]) -> dict[str, Place]
                 places.setdefault(name, Place(method_file(method), f"{title}: {name}"))
                 for member in members(schema, name):
                     places.setdefault(member, Place(method_file(method), member))
-    chosen = {name: page.file for page in pages for name in page.types}
-    for page in pages:
-        for name in _reached(schema, page.types):
-            if chosen.get(name, page.file) == page.file:
-                places.setdefault(name, Place(page.file, name))
-    for name in schema.definitions:
+    for name, topic in find_topics(schema, topics).items():
         if name not in schema.envelopes:
-            places.setdefault(name, Place(pages[-1].file, name))
+            places.setdefault(name, Place(topic_file(topic), name))
     return places
 
 
@@ -68,33 +68,3 @@ def members(schema: Schema, name: str) -> Iterator[str]:
         for member in found.members:
             yield member.name
             yield from members(schema, member.name)
-
-
-def mentioned(schema: Schema, name: str) -> Iterator[str]:
-    """Yield the types that a type consists of: of its fields, its members, its base."""
-    found = schema.definitions[name]
-    if isinstance(found, Union):
-        yield from (member.name for member in found.members)
-    elif isinstance(found, Alias):
-        yield from shape_of(found.type.annotation).names()
-    else:
-        yield from _of_model(found)
-
-
-def _of_model(model: Model) -> Iterator[str]:
-    if model.base:
-        yield model.base
-    for field in model.fields:
-        yield from shape_of(field.type.annotation).names()
-
-
-def _reached(schema: Schema, names: Iterable[str]) -> list[str]:
-    """Return the types that these types consist of, each before its parts."""
-    found: dict[str, None] = {}
-    waiting = [name for name in reversed(list(names)) if name in schema.definitions]
-    while waiting:
-        name = waiting.pop()
-        if name not in found:
-            found[name] = None
-            waiting += reversed(list(mentioned(schema, name)))
-    return list(found)

@@ -11,7 +11,7 @@ from codegen.diff.compare.shapes import shape_of
 from codegen.ir import Alias, Definition, Field, Model, Schema, Union
 from codegen.reference.blocks import Blocks
 from codegen.reference.examples import META, Examples
-from codegen.reference.places import Place, mentioned
+from codegen.reference.places import Place
 from codegen.reference.texts import TypeTexts, description, presence
 from codegen.reference.written import as_json, json_text
 
@@ -75,7 +75,7 @@ class Sections:
         self._texts = TypeTexts(places)
         self._users: dict[str, dict[str, None]] = {}
         for user in places:
-            for name in mentioned(schema, user):
+            for name in schema.uses(user):
                 self._users.setdefault(name, {})[user] = None
 
     def on(self, file: str) -> Iterator[Section]:

@@ -71,9 +71,13 @@ def _append_without_newline(path: Path) -> None:
 
 
 DRIFTS: dict[str, tuple[str, Callable[[Path], object], list[str]]] = {
-    "an edited file": ("v1/models.py", _edit, ["--- committed/v1/models.py", "-    text: int", "+    text: str"]),
+    "an edited file": (
+        "v1/models/other.py",
+        _edit,
+        ["--- committed/v1/models/other.py", "-    text: int", "+    text: str"],
+    ),
     "a file without its last newline": (
-        "v1/models.py",
+        "v1/models/other.py",
         _append_without_newline,
         ["-# more", "\\ No newline at end of file"],
     ),

@@ -25,7 +25,7 @@ from pydantic import RootModel, TypeAdapter
 warnings.simplefilter("error")
 for profile in sys.argv[1:]:
     package = importlib.import_module(f"acp_bindings.{profile}")
-    models = vars(importlib.import_module(f"acp_bindings.{profile}.models"))
+    models = importlib.import_module(f"acp_bindings.{profile}.models").__all__
     for name in package.__all__:
         value = getattr(package, name)
         if name in models:
@@ -37,7 +37,7 @@ for profile in sys.argv[1:]:
         assert getattr(package, method.params)
     for method in requests:
         assert getattr(package, method.result)
-    assert len(models.keys() & set(package.__all__)) > 100
+    assert len(set(models) & set(package.__all__)) > 100
 """
 
 
@@ -73,7 +73,7 @@ def _fails(package: Path, folder: Path) -> str:
 
 
 def _models(folder: Path) -> str:
-    return "\n".join(path.read_text("utf-8") for path in sorted(folder.rglob("models.py")))
+    return "\n".join(path.read_text("utf-8") for path in sorted(folder.rglob("models/*.py")))
 
 
 def _is_upstreams(name: str, schemas: dict[str, bytes]) -> bool:

@@ -8,9 +8,28 @@ import pytest
 
 from tests.support.models.modules import GENERATED, PROFILES
 
-MODULES = ("__init__.py", "agent.py", "client.py", "connect.py", "methods.py", "models.py")
+MODULES = {"__init__.py", "agent.py", "client.py", "connect.py", "methods.py", "models/__init__.py"}
+TOPICS = {
+    f"models/{name}.py"
+    for name in (
+        "common",
+        "connection",
+        "content",
+        "elicitation",
+        "envelopes",
+        "mcp",
+        "other",
+        "sessions",
+        "settings",
+        "terminals",
+        "tool_calls",
+        "updates",
+    )
+}
+# Version 2 has no methods for files.
+OWN = {"v1": {"models/files.py"}, "v1_unstable": {"models/files.py"}}
 EXPECTED = {"acp_bindings/__init__.py", "acp_bindings/py.typed"} | {
-    f"acp_bindings/{profile}/{module}" for profile in PROFILES for module in MODULES
+    f"acp_bindings/{profile}/{module}" for profile in PROFILES for module in MODULES | TOPICS | OWN.get(profile, set())
 }
 FILES = sorted(path for path in GENERATED.rglob("*") if path.is_file() and "__pycache__" not in path.parts)
 

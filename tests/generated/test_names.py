@@ -10,7 +10,17 @@ from typing import Any
 
 import pytest
 
-from tests.support.models.modules import PACKAGE, PROFILES, aliases, classes, names, raw_schema, tree
+from tests.support.models.modules import (
+    PACKAGE,
+    PROFILES,
+    aliases,
+    classes,
+    definitions,
+    names,
+    raw_schema,
+    topics,
+    tree,
+)
 
 STUBS = {"Agent", "Client", "RemoteAgent", "RemoteClient"}
 CONNECTING = {"serve_stdio", "serve_streams", "spawn_agent", "connect_in_process", "connect_streams"}
@@ -22,6 +32,16 @@ every_profile = pytest.mark.parametrize("profile", PROFILES)
 
 def _defined(profile: str) -> set[str]:
     return {*classes(profile), *aliases(profile)}
+
+
+def _homes(profile: str) -> dict[str, str]:
+    """Return the module of each definition."""
+    return {
+        node.name if isinstance(node, ast.ClassDef) else names(node.target)[0]: topic
+        for topic in topics(profile)
+        for node in tree(profile, f"models/{topic}").body
+        if isinstance(node, (ast.ClassDef, ast.AnnAssign))
+    }
 
 
 def _exported(profile: str) -> list[str]:
@@ -51,8 +71,8 @@ def test_every_definition_of_the_schema_is_a_class_or_an_alias(profile: str) -> 
 
 @every_profile
 def test_no_name_is_defined_twice(profile: str) -> None:
-    body = tree(profile, "models").body
-    assert len(_defined(profile)) == sum(isinstance(node, (ast.ClassDef, ast.AnnAssign)) for node in body)
+    found = [node for node in definitions(profile) if isinstance(node, (ast.ClassDef, ast.AnnAssign))]
+    assert len(_defined(profile)) == len(found)
 
 
 @every_profile
@@ -92,6 +112,33 @@ def test_type_checkers_see_every_exported_name(profile: str) -> None:
 def test_every_exported_name_can_be_imported(profile: str) -> None:
     package = import_module(f"acp_bindings.{profile}")
     assert [name for name in package.__all__ if not hasattr(package, name)] == []
+
+
+@every_profile
+def test_models_has_every_class_and_alias_of_its_modules(profile: str) -> None:
+    package, models = import_module(f"acp_bindings.{profile}"), import_module(f"acp_bindings.{profile}.models")
+    whole = {name for name in _defined(profile) if WHOLE_MESSAGE.fullmatch(name)}
+    assert set(models.__all__) == _defined(profile) - whole
+    assert _defined(profile) <= set(dir(models))
+    assert [name for name in _defined(profile) if getattr(models, name) is not getattr(package, name)] == []
+
+
+@every_profile
+def test_type_checkers_see_every_name_of_models(profile: str) -> None:
+    imported = {
+        alias.asname: (node.module, alias.name)
+        for node in ast.walk(tree(profile, "models/__init__"))
+        if isinstance(node, ast.ImportFrom) and node.level == 1
+        for alias in node.names
+    }
+    assert imported == {name: (topic, name) for name, topic in _homes(profile).items()}
+
+
+def test_star_imports_of_models_give_its_public_names() -> None:
+    namespace: dict[str, Any] = {}
+    exec("from acp_bindings.v1.models import *", namespace)
+    assert namespace["ContentBlockText"] is import_module("acp_bindings.v1").ContentBlockText
+    assert "AgentRequest" not in namespace
 
 
 def test_no_generated_file_uses_a_root_model() -> None:

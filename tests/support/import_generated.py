@@ -21,7 +21,7 @@ def _import(folder: Path) -> None:
     sys.path.insert(0, str(folder))
     for profile in sorted(path.parent.name for path in folder.glob("acp_bindings/*/__init__.py")):
         package = importlib.import_module(f"acp_bindings.{profile}")
-        models = vars(importlib.import_module(f"acp_bindings.{profile}.models"))
+        models = dir(importlib.import_module(f"acp_bindings.{profile}.models"))
         for name in package.__all__:
             value = getattr(package, name)
             if name in models:

@@ -73,11 +73,11 @@ def test_the_wheel_contains_the_packages_byte_for_byte_and_nothing_else(wheel: P
 
 
 def test_the_wheel_contains_the_generated_code_of_every_profile(wheel: Path) -> None:
-    profiles = [path.name for path in (ROOT / "generated/acp_bindings").iterdir() if (path / "models.py").is_file()]
+    profiles = [path.name for path in (ROOT / "generated/acp_bindings").iterdir() if (path / "models").is_dir()]
     assert {"v1", "v1_unstable", "v2_draft", "v2_draft_unstable"} <= set(profiles)
     with zipfile.ZipFile(wheel) as archive:
         for profile in profiles:
-            assert archive.getinfo(f"acp_bindings/{profile}/models.py").file_size > 10_000
+            assert archive.getinfo(f"acp_bindings/{profile}/models/updates.py").file_size > 10_000
 
 
 def test_all_packages_in_the_wheel_are_marked_as_typed(wheel: Path) -> None:

@@ -25,9 +25,14 @@ def snapshots(release: str) -> dict[str, Snapshot]:
 def code(release: str, profile: str) -> dict[str, str]:
     """Return the unformatted source of every definition, by name."""
     snapshot = snapshots(release)[profile]
-    source = emit_profile(Profile(profile, snapshot.file, "", "", ""), snapshot.schema)["models.py"]
-    lines, body = source.splitlines(), ast.parse(source).body
-    return {name: "\n".join(lines[node.lineno - 1 : node.end_lineno]) for node in body if (name := _name(node))}
+    files = emit_profile(Profile(profile, snapshot.file, "", "", ""), snapshot.schema)
+    return {
+        name: "\n".join(source.splitlines()[node.lineno - 1 : node.end_lineno])
+        for path, source in files.items()
+        if path.startswith("models/")
+        for node in ast.parse(source).body
+        if (name := _name(node))
+    }
 
 
 def _name(node: ast.stmt) -> str:

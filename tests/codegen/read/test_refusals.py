@@ -63,8 +63,8 @@ MALFORMED: dict[str, Any] = {
 def refused(schema_folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], code: int = 1) -> str:
     """Regenerate over an existing package, which must not change, and return the message on stderr."""
     output = tmp_path / "output"
-    (output / "acp_bindings/v1").mkdir(parents=True, exist_ok=True)
-    (output / "acp_bindings/v1/models.py").write_text("# as it was\n", "utf-8")
+    (output / "acp_bindings/v1/models").mkdir(parents=True, exist_ok=True)
+    (output / "acp_bindings/v1/models/other.py").write_text("# as it was\n", "utf-8")
     before = tree(output)
     assert main(["regen", "--schema", str(schema_folder), "--output", str(output)]) == code
     assert tree(output) == before

@@ -48,7 +48,7 @@ def test_the_python_of_each_member_of_a_union_makes_its_json() -> None:
 
 
 def test_a_paragraph_about_a_value_belongs_to_it() -> None:
-    text = pages()["types_other.md"]
+    text = pages()["types_sessions.md"]
     assert "- `cancelled`: The turn was cancelled" in text
     assert "\n\n  This stop reason MUST be returned when the client sends a `session/cancel`\n  notification" in text
 

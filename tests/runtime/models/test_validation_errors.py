@@ -104,7 +104,7 @@ def test_a_string_in_place_of_a_block_is_reported_with_the_text_block() -> None:
 def test_a_model_of_another_profile_is_reported_with_the_right_import() -> None:
     (error,) = errors_of(v1.PromptRequest, session_id="1", prompt=[v2_draft.ContentBlockText(text="x")])
     assert error[0] == ("prompt", 0)
-    assert "not acp_bindings.v2_draft.models.ContentBlockText: import it from acp_bindings.v1" in error[1]
+    assert "not acp_bindings.v2_draft.models.content.ContentBlockText: import it from acp_bindings.v1" in error[1]
 
 
 def test_a_json_key_as_an_argument_is_one_error_with_the_python_name() -> None:

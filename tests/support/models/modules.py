@@ -25,19 +25,33 @@ def raw_schema(profile: str) -> Any:
 
 
 @cache
+def topics(profile: str) -> tuple[str, ...]:
+    """Return the names of the modules in a profile's `models`."""
+    return tuple(sorted(path.stem for path in (PACKAGE / profile / "models").glob("[a-z]*.py")))
+
+
+@cache
 def tree(profile: str, module: str) -> ast.Module:
+    """Return a module by its path in the profile, without the suffix."""
     return ast.parse((PACKAGE / profile / f"{module}.py").read_text("utf-8"))
 
 
-def classes(profile: str, module: str = "models") -> dict[str, ast.ClassDef]:
-    return {node.name: node for node in tree(profile, module).body if isinstance(node, ast.ClassDef)}
+def definitions(profile: str) -> list[ast.stmt]:
+    """Return the statements of all modules of models."""
+    return [node for topic in topics(profile) for node in tree(profile, f"models/{topic}").body]
+
+
+def classes(profile: str, module: str = "") -> dict[str, ast.ClassDef]:
+    """Return the classes of a module by name; by default, those of all modules of models."""
+    body = tree(profile, module).body if module else definitions(profile)
+    return {node.name: node for node in body if isinstance(node, ast.ClassDef)}
 
 
 def aliases(profile: str) -> dict[str, ast.expr]:
     """Return the type aliases of a profile, by name."""
     return {
         node.target.id: node.value
-        for node in tree(profile, "models").body
+        for node in definitions(profile)
         if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and node.value is not None
     }
 

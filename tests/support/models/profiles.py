@@ -62,8 +62,8 @@ class Profile:
     def models(self) -> dict[str, type[Model]]:
         """Every model class of the package by its name, including those that aren't named like a definition."""
         models = import_module(f"acp_bindings.{self.package}.models")
-        own = {name: each for name, each in vars(models).items() if getattr(each, "__module__", "") == models.__name__}
-        return {name: each for name, each in own.items() if isclass(each) and issubclass(each, Model)}
+        found = {name: getattr(models, name) for name in dir(models) if name[0].isupper()}
+        return {name: each for name, each in found.items() if isclass(each) and issubclass(each, Model)}
 
     @cached_property
     def _adapters(self) -> dict[str, TypeAdapter[Any]]:

@@ -1,0 +1,75 @@
+"""Finds the topic of each definition, by the rules at the top of `topics.toml`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from codegen.errors import FileError
+from codegen.ir import Method, Schema
+from codegen.pinned.profiles import PROFILES
+from codegen.read.topics_file import ENVELOPES, FILE, Topic
+
+
+def find_topics(schema: Schema, topics: tuple[Topic, ...]) -> dict[str, Topic]:
+    """Return the topic of every definition: in the order of the topics, and a definition before what it consists of.
+
+    What a definition consists of is in the same topic or an earlier one.
+    """
+    found: dict[str, Topic] = {}
+    for topic in topics:
+        _place(schema, found, topic, (*topic.types, *_payloads(schema, topic)))
+    _place(schema, found, topics[-1], (name for name in schema.definitions if name not in schema.envelopes))
+    _place(schema, found, ENVELOPES, schema.definitions)
+    return found
+
+
+def check_topics(schemas: Mapping[str, Schema], topics: tuple[Topic, ...]) -> None:
+    """Check that everything listed is in its topic in one of the pinned schemas, unless some profiles aren't pinned.
+
+    Args:
+        schemas: the pinned schemas by profile.
+        topics: the topics.
+
+    Raises:
+        FileError: no schema has a definition or a method, or a definition is in an earlier topic in all of them.
+    """
+    if set(schemas) != set(PROFILES):
+        return
+    methods = [method for schema in schemas.values() for method in schema.methods]
+    places = [find_topics(schema, topics) for schema in schemas.values()]
+    for topic in topics:
+        for wire in topic.methods:
+            if not any(_is_listed(method, wire) for method in methods):
+                raise _mistake(topic, f"No pinned schema has a method {wire!r}. Correct or remove it.")
+        for name in topic.types:
+            own = [place[name] for place in places if name in place]
+            if not own:
+                raise _mistake(topic, f"No pinned schema has a definition {name!r}. Correct or remove it.")
+            if topic not in own:
+                raise _mistake(topic, f"{name!r} is in {own[0].name!r} already. Remove it, or list it in that topic.")
+
+
+def _mistake(topic: Topic, sentence: str) -> FileError:
+    return FileError("", f"{FILE}, topic {topic.name!r}: {sentence}")
+
+
+def _payloads(schema: Schema, topic: Topic) -> Iterator[str]:
+    """Yield the params and results of a topic's methods."""
+    for wire in topic.methods:
+        for method in schema.methods:
+            if _is_listed(method, wire):
+                yield from (name for name in (method.params, method.result) if name)
+
+
+def _is_listed(method: Method, wire: str) -> bool:
+    return method.wire.startswith(wire) if wire.endswith("/") else method.wire == wire
+
+
+def _place(schema: Schema, found: dict[str, Topic], topic: Topic, names: Iterable[str]) -> None:
+    """Add definitions and everything that they consist of to a topic, except for what has a topic already."""
+    waiting = list(names)[::-1]
+    while waiting:
+        name = waiting.pop()
+        if name in schema.definitions and name not in found:
+            found[name] = topic
+            waiting += list(schema.uses(name))[::-1]

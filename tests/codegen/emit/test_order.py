@@ -1,0 +1,78 @@
+"""Each class comes after what its annotations name. Definitions that contain themselves work, too."""
+
+from __future__ import annotations
+
+import inspect
+from types import ModuleType
+
+import pytest
+from pydantic import ValidationError
+
+from codegen.errors import SchemaError
+from tests.support.codegen.build import STRING, Schema, model, ref, tagged
+from tests.support.codegen.generating import Generate
+
+
+def array(name: str) -> Schema:
+    return {"type": "array", "items": ref(name)}
+
+
+TREES = {
+    "Forest": model(["trees"], trees=array("Tree")),
+    "Tree": {"anyOf": [tagged("kind", "leaf", "Leaf"), tagged("kind", "branch", "Branch")]},
+    "Leaf": model(["name"], name=STRING),
+    "Branch": model(["trees"], trees=array("Tree"), owner=ref("Owner")),
+    "Owner": model(["id"], id=ref("OwnerId"), branches=array("Branch")),
+    "OwnerId": STRING,
+}
+
+
+@pytest.fixture(scope="module")
+def package(generate_once: Generate) -> ModuleType:
+    return generate_once(TREES)
+
+
+def test_a_definition_that_contains_itself_keeps_its_values_at_any_depth(package: ModuleType) -> None:
+    branch = '{"kind":"branch","trees":[{"kind":"branch","trees":[{"kind":"leaf","name":"a"}]}]}'
+    forest = package.Forest.model_validate_json(f'{{"trees":[{branch}]}}')
+    assert type(forest.trees[0].trees[0].trees[0]) is package.TreeLeaf
+    assert package.Forest.model_validate_json(forest.model_dump_json()) == forest
+    assert package.TreeBranch(trees=[package.TreeLeaf(name="a")], owner=package.Owner(id="1")).owner.id == "1"
+    with pytest.raises(ValidationError):
+        package.Forest.model_validate_json('{"trees":[{"kind":"branch","trees":[{"kind":"branch"}]}]}')
+
+
+def test_the_fields_of_such_a_definition_have_their_types_before_it_is_used(package: ModuleType) -> None:
+    for name in ("Branch", "TreeBranch"):
+        assert getattr(package, name).model_fields["trees"].annotation == list[package.Tree]
+    assert package.Owner.model_fields["branches"].annotation == list[package.Branch]
+
+
+def test_only_annotations_that_lead_back_to_their_class_are_strings(package: ModuleType) -> None:
+    assert 'trees: "list[Tree]"' in inspect.getsource(package.Branch)
+    assert 'branches: "list[Branch]"' in inspect.getsource(package.Owner)
+    assert "trees: list[Tree]" in inspect.getsource(package.Forest)
+    assert "id: OwnerId" in inspect.getsource(package.Owner)
+
+
+def test_classes_keep_the_order_of_the_schema_except_for_what_they_name(generate: Generate) -> None:
+    package = generate(
+        {"Late": model(first=ref("First"), second=ref("Second")), "Second": model(), "Third": model(), "First": model()}
+    )
+    lines = {name: inspect.getsourcelines(getattr(package, name))[1] for name in ("First", "Second", "Late", "Third")}
+    assert sorted(lines, key=lambda name: lines[name]) == ["First", "Second", "Late", "Third"]
+
+
+def test_a_property_that_hides_a_name_in_such_annotations_is_refused(generate: Generate) -> None:
+    with pytest.raises(SchemaError) as error:
+        generate({"Tree": model(list=array("Tree"))})
+    assert "v1/schema.json#/$defs/Tree: There is no rule for the property `list`" in str(error.value)
+
+
+@pytest.mark.parametrize(
+    "definitions",
+    [{"A": array("A")}, {"A": array("B"), "B": array("A")}, {"A": {"anyOf": [array("A"), {**STRING, "title": "x"}]}}],
+)
+def test_an_array_that_contains_only_itself_is_refused(generate: Generate, definitions: Schema) -> None:
+    with pytest.raises(SchemaError, match="A definition can't be itself"):
+        generate(definitions)

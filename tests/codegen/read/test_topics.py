@@ -1,0 +1,212 @@
+"""`topics.toml`: the topic of each definition, and mistakes in the file, which stop the generator with one sentence."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from codegen.__main__ import main
+from codegen.errors import FileError
+from codegen.ir import Schema
+from codegen.pinned.pins import load
+from codegen.read import topics_file
+from codegen.read.topics import check_topics, find_topics
+from codegen.read.topics_file import TOPICS_TOML, Topic, parse_topics, read_topics
+from codegen.regen import read_schema
+from tests.support.codegen.build import STRING, acp_schema, model, part_of, ref
+from tests.support.paths import ROOT
+
+TEXT = TOPICS_TOML.read_text("utf-8")
+LOW = Topic("low", "Low", "The lowest.", ("Size",), ())
+HIGH = Topic("high", "High", "The next.", ("Box",), ("session/update",))
+LAST = Topic("last", "Last", "The rest.", (), ("session/",))
+TOPICS = (LOW, HIGH, LAST)
+DEFINITIONS = {
+    "Box": model(label=ref("Label"), size=ref("Size")),
+    "Label": model(size=ref("Size"), text=STRING),
+    "Size": {"type": "string"},
+    "Unused": model(label=ref("Label"), mark=ref("Mark")),
+    "Mark": STRING,
+    "LoadRequest": part_of("session/load", "agent", model(box=ref("Box"), mark=ref("Mark"))),
+    "LoadResponse": part_of("session/load", "agent", model()),
+}
+
+
+def schema_of(definitions: dict[str, Any]) -> Schema:
+    return read_schema(acp_schema(definitions), None)
+
+
+def placed(definitions: dict[str, Any], topics: tuple[Topic, ...] = TOPICS) -> dict[str, str]:
+    return {name: topic.name for name, topic in find_topics(schema_of(definitions), topics).items()}
+
+
+@cache
+def pinned() -> dict[str, Schema]:
+    found = load(ROOT / "schema", pinned=True)
+    return {each.profile.name: read_schema(each.schema, each.profile.table) for each in found}
+
+
+# Where definitions are
+
+
+def test_a_topic_has_what_it_lists_and_what_that_consists_of_unless_an_earlier_one_has_it() -> None:
+    found = placed(DEFINITIONS)
+    own = {topic: [name for name in DEFINITIONS if found[name] == topic] for topic in ("low", "high")}
+    assert own == {"low": ["Size"], "high": ["Box", "Label"]}
+
+
+def test_a_method_brings_its_params_and_its_result() -> None:
+    found = placed(DEFINITIONS)
+    assert {found[name] for name in ("LoadRequest", "LoadResponse", "Mark")} == {"last"}
+    exact = (LOW, HIGH, Topic("load", "Load", "Loading.", (), ("session/load",)), LAST)
+    found = placed(DEFINITIONS, exact)
+    assert {found[name] for name in ("LoadRequest", "LoadResponse", "Mark")} == {"load"}
+
+
+def test_definitions_that_no_topic_reaches_are_in_the_last_one_and_envelopes_after_it() -> None:
+    found = placed(DEFINITIONS)
+    assert found["Unused"] == "last"
+    assert {name for name, topic in found.items() if topic == "envelopes"} == schema_of(DEFINITIONS).envelopes
+
+
+def test_the_order_of_the_schema_does_not_matter() -> None:
+    assert placed(dict(reversed(DEFINITIONS.items()))) == placed(DEFINITIONS)
+
+
+@pytest.mark.parametrize(
+    ("user", "topic"), [("Size", "low"), ("Label", "high"), ("Box", "high"), ("LoadRequest", "last"), (None, "last")]
+)
+def test_a_new_definition_is_with_its_first_user_and_moves_no_other(user: str | None, topic: str) -> None:
+    changed: dict[str, Any] = {**DEFINITIONS, "New": model(size=ref("Size"))}
+    if user == "Size":
+        changed[user] = model(new=ref("New"))
+        changed["New"] = STRING
+    elif user:
+        properties = {**DEFINITIONS[user]["properties"], "new": ref("New")}
+        changed[user] = {**DEFINITIONS[user], "properties": properties}
+    assert placed(changed) == {**placed(DEFINITIONS), "New": topic}
+
+
+def test_no_definition_of_a_pinned_schema_consists_of_one_in_a_later_topic() -> None:
+    order = [*read_topics(), topics_file.ENVELOPES]
+    for schema in pinned().values():
+        found = find_topics(schema, read_topics())
+        assert found.keys() == schema.definitions.keys()
+        later = [
+            (name, used)
+            for name in schema.definitions
+            for used in schema.uses(name)
+            if order.index(found[used]) > order.index(found[name])
+        ]
+        assert later == []
+
+
+def test_a_definition_is_in_the_same_topic_in_all_profiles_of_a_version() -> None:
+    for version in ("v1", "v2_draft"):
+        places = [find_topics(pinned()[name], read_topics()) for name in (version, f"{version}_unstable")]
+        assert {name for name in places[0].keys() & places[1].keys() if places[0][name] != places[1][name]} == set()
+
+
+# Mistakes
+
+
+def entries(**changes: Any) -> bytes:
+    values = {"name": "low", "title": "Low", "text": "The lowest.", "types": [], "methods": []} | changes
+    lines = [f"{key} = {value!r}".replace("'", '"') for key, value in values.items() if value is not None]
+    return "\n".join(["[[topics]]", *lines]).encode()
+
+
+MISTAKES = {
+    "not TOML": (b"[[topics", "Not TOML"),
+    "nothing": (b"", "The file must have [[topics]] tables and nothing else."),
+    "another table": (entries() + b"\n[other]", "The file must have [[topics]] tables and nothing else."),
+    "no table": (b"topics = [1]", "topic 1: Expected a table, found 1."),
+    "unknown key": (
+        entries(since="1"),
+        "topic 1: Unknown key 'since'; the keys are name, title, text, types, methods.",
+    ),
+    "missing key": (entries(text=None), "topic 1: `text` is missing."),
+    "no text": (entries(title=5), "topic 1: `title` must be a text, found 5."),
+    "empty text": (entries(title=""), "topic 1: `title` must be a text, found ''."),
+    "no list": (entries(types="Size"), "topic 1: `types` must be a list of names, found 'Size'."),
+    "no names": (entries(methods=[5]), "topic 1: `methods` must be a list of names, found [5]."),
+    "no module": (entries(name="low-level"), "'low-level' can't be the name of a module"),
+    "a keyword": (entries(name="class"), "'class' can't be the name of a module"),
+    "a private module": (entries(name="__init__"), "'__init__' can't be the name of a module"),
+    "envelopes": (entries(name="envelopes"), "'envelopes' is the module of the message envelopes."),
+    "a topic twice": (entries() + b"\n" + entries(), "The name 'low' is listed twice."),
+    "a type twice": (entries(types=["A", "A"]), "The type 'A' is listed twice."),
+    "a method twice": (
+        entries(methods=["a/"]) + b"\n" + entries(name="b", methods=["a/"]),
+        "The method 'a/' is listed",
+    ),
+}
+
+
+@pytest.mark.parametrize(("content", "message"), MISTAKES.values(), ids=MISTAKES)
+def test_a_mistake_in_the_form_of_the_file_is_reported_in_a_sentence(content: bytes, message: str) -> None:
+    with pytest.raises(FileError) as error:
+        parse_topics(content)
+    assert str(error.value).startswith("codegen/topics.toml")
+    assert message in str(error.value)
+
+
+UNUSED = {
+    "misspelt type": (
+        '"SessionUpdate",',
+        '"SessionUpdates",',
+        "'updates': No pinned schema has a definition 'SessionUpd",
+    ),
+    "misspelt method": ('"fs/"', '"fs/read"', "topic 'files': No pinned schema has a method 'fs/read'."),
+    "misspelt methods": ('"fs/"', '"files/"', "topic 'files': No pinned schema has a method 'files/'."),
+    "in an earlier topic": (
+        '"SessionUpdate",',
+        '"ImageContent",',
+        "'updates': 'ImageContent' is in 'content' already.",
+    ),
+}
+
+
+@pytest.mark.parametrize(("listed", "instead", "message"), UNUSED.values(), ids=UNUSED)
+def test_an_entry_without_effect_is_reported_in_a_sentence(listed: str, instead: str, message: str) -> None:
+    assert listed in TEXT
+    with pytest.raises(FileError) as error:
+        check_topics(pinned(), parse_topics(TEXT.replace(listed, instead).encode()))
+    assert message in str(error.value)
+
+
+def test_a_schema_may_lack_what_the_file_lists_if_not_all_profiles_are_pinned() -> None:
+    check_topics({"v1": schema_of(DEFINITIONS)}, read_topics())
+
+
+@pytest.fixture
+def other_topics(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A copy of the file, which the generator reads instead."""
+    path = Path(shutil.copy(TOPICS_TOML, tmp_path))
+    monkeypatch.setattr(topics_file, "TOPICS_TOML", path)
+    read_topics.cache_clear()
+    yield path
+    read_topics.cache_clear()
+
+
+def test_a_misspelt_type_stops_the_generator(
+    other_topics: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    other_topics.write_text(TEXT.replace('"McpServer"', '"McpServers"'), "utf-8")
+    assert main(["regen", "--schema", str(ROOT / "schema"), "--output", str(tmp_path / "out")]) == 2
+    sentence = "No pinned schema has a definition 'McpServers'. Correct or remove it."
+    assert capsys.readouterr().err == f"codegen: codegen/topics.toml, topic 'mcp': {sentence}\n"
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_missing_file_stops_the_generator(
+    other_topics: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    other_topics.unlink()
+    assert main(["regen", "--schema", str(ROOT / "schema"), "--output", str(tmp_path / "out")]) == 2
+    assert "codegen/topics.toml: The file can't be read" in capsys.readouterr().err

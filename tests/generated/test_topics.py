@@ -1,0 +1,48 @@
+"""The modules of models import each other in one direction only, and have annotations that are no strings."""
+
+from __future__ import annotations
+
+import ast
+import tomllib
+
+import pytest
+
+from tests.support.models.modules import PROFILES, classes, fields, topics, tree
+from tests.support.paths import ROOT
+
+ORDER = [each["name"] for each in tomllib.loads((ROOT / "codegen/topics.toml").read_text("utf-8"))["topics"]]
+
+every_profile = pytest.mark.parametrize("profile", PROFILES)
+
+
+def _imported(profile: str, topic: str) -> set[str]:
+    """Return the other modules of models that a module imports from."""
+    return {
+        node.module or ""
+        for node in ast.walk(tree(profile, f"models/{topic}"))
+        if isinstance(node, ast.ImportFrom) and node.level
+    }
+
+
+@every_profile
+def test_a_module_imports_only_from_earlier_topics(profile: str) -> None:
+    order = [*ORDER, "envelopes"]
+    assert set(topics(profile)) <= set(order)
+    for topic in topics(profile):
+        assert _imported(profile, topic) <= set(order[: order.index(topic)])
+
+
+@every_profile
+def test_only_the_envelopes_need_elicitation(profile: str) -> None:
+    assert [topic for topic in topics(profile) if "elicitation" in _imported(profile, topic)] == ["envelopes"]
+    assert [topic for topic in topics(profile) if "envelopes" in _imported(profile, topic)] == []
+
+
+@every_profile
+def test_no_annotation_is_a_string(profile: str) -> None:
+    for topic in topics(profile):
+        body = tree(profile, f"models/{topic}").body
+        assert not [node for node in body if isinstance(node, ast.ImportFrom) and node.module == "__future__"]
+    annotations = [each for node in classes(profile).values() for _, each in fields(node)]
+    assert len(annotations) > 300
+    assert [each for each in annotations if isinstance(each, ast.Constant) and each.value is not None] == []
