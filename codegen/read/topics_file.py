@@ -79,7 +79,8 @@ def parse_topics(content: bytes) -> tuple[Topic, ...]:
 def _topic(entry: Any, number: int) -> Topic:
     if problem := _problem(entry):
         raise FileError("", f"{FILE}, topic {number}: {problem} {_MEANING}")
-    return Topic(**{**entry, **{key: tuple(entry[key]) for key in _LISTS}})
+    values: dict[str, Any] = {**entry, **{key: tuple(entry[key]) for key in _LISTS}}
+    return Topic(**values)
 
 
 def _problem(entry: Any) -> str:

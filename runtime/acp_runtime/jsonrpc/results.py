@@ -46,11 +46,7 @@ def parse_result(method: Request[Any, Any], response: IncomingResponse) -> Any:
                 raise
             return validate(validate_json, {"result": plain_result(response)})["result"]
     except ValidationError as error:
-        reason = (
-            "the result is null"
-            if response.is_null
-            else summary(explain(error, 1), "result")
-        )
+        reason = "the result is null" if response.is_null else summary(explain(error, 1), "result")
     except Exception as error:  # raised by a validator of an extension's result
         raise InvalidResponse(method.wire, f"a validator raised {type(error).__name__}") from error
     raise InvalidResponse(method.wire, reason)

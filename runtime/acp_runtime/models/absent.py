@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from copy import copy
-from typing import Any, Final, Generic, TypeVar
+from typing import Any, Final, TypeVar
 
 from pydantic import Field
 from pydantic_core import to_jsonable_python

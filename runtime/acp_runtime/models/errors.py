@@ -6,7 +6,6 @@ which `meant` finds those of the alternative that was meant.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, TypeAlias, cast, get_args
 
 from pydantic import BaseModel, ValidationError
@@ -17,6 +16,7 @@ from acp_runtime.models.union_members import models_in
 
 Errors: TypeAlias = list[ErrorDetails]
 
+_WRONG_MODEL = ("model_type", "model_attributes_type", "union_tag_not_found", "union_tag_invalid")
 _PYDANTIC_TYPES = frozenset[str](get_args(ErrorType))
 
 
@@ -91,10 +91,12 @@ def _explained(cls: type[BaseModel], error: ErrorDetails, intended: dict[str, st
     name = str(error["loc"][0]) if error["loc"] else ""
     if error["type"] == "extra_forbidden" and len(error["loc"]) == 1:
         return {**error, "type": "unknown_argument", "msg": _unknown_argument(cls, name, intended[name])}
-    if error["type"] in ("model_type", "model_attributes_type") and name in cls.__pydantic_fields__:
-        names = [model.__name__ for model in models_in(cls.__pydantic_fields__[name].annotation)]
-        found = type(error["input"]).__name__
-        return {**error, "type": "wrong_model", "msg": f"Input should be {_one_of(names)}, not {found}", "ctx": {}}
+    field = cls.__pydantic_fields__.get(name)
+    models = list(models_in(field.annotation)) if field else []
+    found: type = type(error["input"])
+    if error["type"] in _WRONG_MODEL and models and found is not dict:
+        message = f"Input should be {_one_of(models, found)}"
+        return {**error, "type": "wrong_model", "msg": message, "ctx": {}}
     return error
 
 
@@ -115,14 +117,18 @@ def _unknown_argument(cls: type[BaseModel], name: str, intended: str) -> str:
     return f"Unexpected argument: did you mean `{intended}`?"
 
 
-def _one_of(words: Sequence[str]) -> str:
-    *others, last = dict.fromkeys(words)
-    return f"{', '.join(others)} or {last}" if others else last
+def _one_of(models: list[type[BaseModel]], found: type) -> str:
+    """Return which classes a value may have, in words: only those derived from its own class, if there are any."""
+    derived = [each for each in models if found in each.__mro__]
+    *others, last = dict.fromkeys(each.__name__ for each in derived or models)
+    is_namesake = found.__name__ in (*others, last)
+    name = f"{found.__module__}.{found.__name__}" if is_namesake else found.__name__
+    return f"{', '.join(others)} or {last}, not {name}" if others else f"{last}, not {name}"
 
 
 def _details(error: ErrorDetails) -> InitErrorDetails:
     context = error.get("ctx", {})
     kind: Any = error["type"]
     if kind not in _PYDANTIC_TYPES:
-        kind = PydanticCustomError(cast("Any", kind), cast("Any", error["msg"]), context)
+        kind = PydanticCustomError(kind, cast("Any", error["msg"]), context)
     return {"type": kind, "loc": error["loc"], "input": error["input"], "ctx": context}

@@ -7,7 +7,7 @@ functions. They are lenient only in lax validation; constructors validate strict
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias, cast
 
 from pydantic import GetCoreSchemaHandler
 from pydantic_core import PydanticCustomError, core_schema
@@ -62,17 +62,13 @@ def _skip_items(schema: Any) -> CoreSchema:
     if schema["type"] != "list" or "items_schema" not in schema:
         raise TypeError(f"SkipInvalidItems needs a list, found {schema['type']!r}")
     item = core_schema.with_default_schema(schema["items_schema"], on_error="omit")
-    return core_schema.list_schema(**{**_without_type(schema), "items_schema": item})
-
-
-def _without_type(schema: Any) -> Any:
-    return {key: value for key, value in schema.items() if key != "type"}
+    return cast("CoreSchema", {**schema, "items_schema": item})
 
 
 def _not_null(schema: Any) -> CoreSchema:
     if schema["type"] != "nullable":
         raise TypeError(f"NotNull needs an optional type, found {schema['type']!r}")
-    return schema["schema"]
+    return cast("CoreSchema", schema["schema"])
 
 
 def _null_is_absent(schema: Any) -> CoreSchema:

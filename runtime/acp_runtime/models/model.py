@@ -13,8 +13,9 @@ the annotations (`acp_runtime.models.markers`) are lenient only without that.
 from __future__ import annotations
 
 import warnings
+from abc import ABCMeta
 from collections.abc import Generator, Iterable
-from typing import TYPE_CHECKING, Any, TypeVar, cast, dataclass_transform
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast, dataclass_transform
 
 from pydantic import BaseModel, Field, GetCoreSchemaHandler, ValidationError
 from pydantic_core.core_schema import CoreSchema
@@ -22,6 +23,7 @@ from pydantic_core.core_schema import CoreSchema
 from acp_runtime.models.absent import ABSENT, AbsentField
 from acp_runtime.models.errors import explain_arguments
 from acp_runtime.models.fail_fast import stop_at_first_error
+from acp_runtime.models.json_values import as_list
 from acp_runtime.models.names import wire_name
 from acp_runtime.models.older_pydantic import CAN_DEFER, keep_keys_named_like_fields
 from acp_runtime.models.signatures import ModelSignature
@@ -30,6 +32,7 @@ from acp_runtime.models.tags import tags_of
 T = TypeVar("T", bound=str)
 
 _NO_TAGS: dict[str, Any] = {}
+_FORBID: Literal["allow", "forbid", "ignore"] | None = "forbid"
 
 
 def tag(value: T) -> T:
@@ -40,9 +43,20 @@ def tag(value: T) -> T:
     return cast("T", Field(default=..., json_schema_extra={"x-tag": True, "const": value}))
 
 
+if TYPE_CHECKING:
+
+    @dataclass_transform(kw_only_default=True, frozen_default=True, field_specifiers=(Field,))
+    class _ModelMeta(ABCMeta):
+        """Tells pyright that fields are frozen in all subclasses, as the decorator below tells mypy."""
+
+else:
+    _ModelMeta = type(BaseModel)
+
+
 @dataclass_transform(kw_only_default=True, frozen_default=True, field_specifiers=(Field,))
-class Model(
+class Model(  # type: ignore[metaclass]  # pyright: ignore[reportGeneralTypeIssues]
     BaseModel,
+    metaclass=_ModelMeta,
     alias_generator=wire_name,
     defer_build=CAN_DEFER,
     extra="allow",
@@ -60,9 +74,9 @@ class Model(
 
     # What the constructor does with keywords that aren't fields; and the tags, which it fills in. Without annotations,
     # because pydantic would evaluate those again for each subclass.
-    __acp_unknown__ = "forbid"
+    __acp_unknown__ = _FORBID
     __acp_tags__ = _NO_TAGS
-    __signature__ = ModelSignature()
+    __signature__: Any = ModelSignature()
 
     def __init__(self, /, **data: Any) -> None:
         """Build an instance from fields by the names of attributes.
@@ -76,7 +90,7 @@ class Model(
                 {**tags, **data} if tags else data,
                 self_instance=self,
                 strict=True,
-                extra=self.__acp_unknown__,
+                extra=cast("Any", self.__acp_unknown__),
                 by_name=True,
                 by_alias=False,
             )
@@ -105,7 +119,7 @@ class Model(
     @classmethod
     def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         schema = handler(source)
-        model = handler.resolve_ref_schema(schema)
+        model: Any = handler.resolve_ref_schema(schema)
         while model["type"] != "model":  # inside a user's validators
             model = model["schema"]
         stop_at_first_error(model["schema"])
@@ -138,8 +152,10 @@ def _build_again(instance: Model, data: dict[str, Any], error: ValidationError) 
     """
     fields = type(instance).__pydantic_fields__
     own_aliases = {field.validation_alias: name for name, field in fields.items() if field.alias_priority == 2}
-    given = {own_aliases.get(name, name): value for name, value in data.items() if value is not ABSENT}
-    given = {name: list(value) if type(value) is tuple else value for name, value in given.items()}
+    given = {
+        own_aliases.get(name, name): value for name, value in data.items() if value is not ABSENT or name not in fields
+    }
+    given = {name: as_list(value) for name, value in given.items()}
     if given != data:
         Model.__init__(instance, **given)
     elif instance.__pydantic_custom_init__:  # pydantic calls it with parsed JSON, too

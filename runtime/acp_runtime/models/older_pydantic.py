@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from pydantic import VERSION
 from pydantic_core import PydanticSerializationUnexpectedValue, core_schema
+from pydantic_core.core_schema import CoreSchema
 
 from acp_runtime.models.union_members import as_declared, concrete_models, members_of
 
@@ -39,7 +40,7 @@ def _unchanged(value: Any) -> Any:
     return value
 
 
-def dumpable(schema: Any, union: Any) -> Any:
+def dumpable(schema: Any, union: Any) -> CoreSchema:
     """Return the schema of a union that dumps its members correctly.
 
     Before 2.13, pydantic-core takes absent fields as a sign that a value is another member's, and in the end dumps it
@@ -47,7 +48,7 @@ def dumpable(schema: Any, union: Any) -> Any:
     """
     classes = tuple(model for member in members_of(union) for model in concrete_models(member))
     if _version >= (2, 13) or not classes:
-        return schema
+        return cast("CoreSchema", schema)
     has_others = not all(map(concrete_models, members_of(union)))
 
     def dump(value: Any, handler: Any) -> Any:
@@ -56,4 +57,4 @@ def dumpable(schema: Any, union: Any) -> Any:
         return handler(as_declared(value, classes))
 
     serialization = core_schema.wrap_serializer_function_ser_schema(dump, schema=core_schema.any_schema())
-    return {**schema, "serialization": serialization}
+    return cast("CoreSchema", {**schema, "serialization": serialization})

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from typing import Annotated, Any, TypeAlias
 
-from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
+from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler, Tag
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import core_schema
 from pydantic_core.core_schema import CoreSchema
@@ -77,14 +77,17 @@ class Number:
         return " ".join(["a number", " and ".join(limits)]).rstrip()
 
 
-Int8: TypeAlias = Annotated[int, Integer(-(2**7), 2**7 - 1)]
-Int16: TypeAlias = Annotated[int, Integer(-(2**15), 2**15 - 1)]
-Int32: TypeAlias = Annotated[int, Integer(-(2**31), 2**31 - 1)]
-Int64: TypeAlias = Annotated[int, Integer(-(2**63), 2**63 - 1)]
-Uint8: TypeAlias = Annotated[int, Integer(0, 2**8 - 1)]
-Uint16: TypeAlias = Annotated[int, Integer(0, 2**16 - 1)]
-Uint32: TypeAlias = Annotated[int, Integer(0, 2**32 - 1)]
-Uint64: TypeAlias = Annotated[int, Integer(0, 2**64 - 1)]
+# How the path of an error in a union names them.
+_LABEL = Tag("int")
+
+Int8: TypeAlias = Annotated[int, Integer(-(2**7), 2**7 - 1), _LABEL]
+Int16: TypeAlias = Annotated[int, Integer(-(2**15), 2**15 - 1), _LABEL]
+Int32: TypeAlias = Annotated[int, Integer(-(2**31), 2**31 - 1), _LABEL]
+Int64: TypeAlias = Annotated[int, Integer(-(2**63), 2**63 - 1), _LABEL]
+Uint8: TypeAlias = Annotated[int, Integer(0, 2**8 - 1), _LABEL]
+Uint16: TypeAlias = Annotated[int, Integer(0, 2**16 - 1), _LABEL]
+Uint32: TypeAlias = Annotated[int, Integer(0, 2**32 - 1), _LABEL]
+Uint64: TypeAlias = Annotated[int, Integer(0, 2**64 - 1), _LABEL]
 Double: TypeAlias = Annotated[float, Number()]
 
 Base64: TypeAlias = str

@@ -30,7 +30,7 @@ def signature_of(cls: Any) -> Signature:
         fields = {name: _parameter(name, field) for name, field in cls.__pydantic_fields__.items()}
         named = {**fields, **named}
         if cls.__acp_unknown__ == "allow":
-            named.setdefault(own[-1].name, own[-1])
+            named["extra_data"] = own[-1].replace(name="extra_data")
     return Signature(sorted(named.values(), key=lambda each: each.kind), return_annotation=None)
 
 

@@ -7,9 +7,10 @@ the alternative that was meant.
 
 from __future__ import annotations
 
-from typing import Any, Final, get_args
+from typing import Annotated, Any, Final, cast, get_args, get_origin
 
-from pydantic import BaseModel, GetCoreSchemaHandler, ValidationError
+from pydantic import BaseModel, GetCoreSchemaHandler, GetJsonSchemaHandler, ValidationError
+from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import PydanticCustomError, core_schema
 from pydantic_core.core_schema import CoreSchema
 
@@ -52,10 +53,24 @@ class ByTag:
         parsed = _with_others(tagged, [[wire], [self.attribute]], untagged)
         return lax_or_strict(parsed, dumpable(_with_others(tagged, self.attribute, untagged), source))
 
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        return handler(_by_key(schema, wire_name(self.attribute)))
+
 
 def _with_others(tagged: dict[str, CoreSchema], key: Any, others: list[Any]) -> CoreSchema:
     by_tag = core_schema.tagged_union_schema(tagged, key)
-    return _in_order([(by_tag, label("tagged=")), *others]) if others else by_tag
+    name = key if isinstance(key, str) else key[0][0]
+    return _in_order([(by_tag, label(f"{name}=")), *others]) if others else by_tag
+
+
+def _by_key(schema: Any, key: str) -> CoreSchema:
+    """Return the schema of a union for its JSON schema, where only the JSON key tells the members apart."""
+    if schema["type"] == "lax-or-strict":
+        return _by_key(schema["lax_schema"], key)
+    if schema["type"] == "union":
+        (tagged, name), *others = schema["choices"]
+        return cast("CoreSchema", {**schema, "choices": [(_by_key(tagged, key), name), *others]})
+    return cast("CoreSchema", {**schema, "discriminator": key})
 
 
 class _FirstMatch:
@@ -103,6 +118,8 @@ def _labelled(members: Any, handler: GetCoreSchemaHandler) -> list[tuple[CoreSch
 
 def _name(member: Any) -> str:
     models = [model.__name__ for model in concrete_models(member)]
+    if get_origin(member) is Annotated and not models:
+        return _name(get_args(member)[0])
     items = [each.__name__ for each in get_args(member) if isinstance(each, type)]
     name = getattr(member, "__name__", "union")
     return " or ".join(models) or (f"{name}[{items[0]}]" if items else str(name))

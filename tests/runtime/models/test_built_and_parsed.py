@@ -63,9 +63,11 @@ def test_a_value_that_is_not_a_model_is_not_dumped_where_a_model_belongs(wrong: 
     SessionUpdatePlan(entries=[])
     SessionNotification(session_id="s", update=SessionUpdatePlan(entries=[]))
     for bad in (
-        SessionUpdatePlan.model_construct(entries=[wrong]),
+        SessionUpdatePlan.model_construct(session_update="plan", entries=[wrong]),
         SessionNotification.model_construct(session_id="s", update=wrong),
-        SessionNotification(session_id="s", update=SessionUpdatePlan.model_construct(entries=[wrong])),
+        SessionNotification(
+            session_id="s", update=SessionUpdatePlan.model_construct(session_update="plan", entries=[wrong])
+        ),
     ):
         with pytest.raises(PydanticSerializationError):
             dump(bad)

@@ -211,7 +211,7 @@ def test_dumping_options_apply_inside_a_users_model() -> None:
 
 def test_dumping_an_instance_of_a_wrong_class_warns_as_in_pydantic() -> None:
     wrong = Note.model_construct(plain=5, alias=v1.ToolCall(tool_call_id="1", title="t"))
-    with pytest.warns(UserWarning, match="(?s)Expected an instance of ContentBlockText.*found int.*found ToolCall"):
+    with pytest.warns(UserWarning, match="(?s)Expected `ContentBlockText`.*input_type=int.*input_type=ToolCall"):
         assert wrong.model_dump()["plain"] == 5
 
 
@@ -301,14 +301,14 @@ def test_a_required_list_that_fell_back_is_dumped_as_an_empty_list(profile: Prof
 
 def _check_fallback(profile: Profile, cls: type[Model], key: str, field: Any) -> int:
     """Check the fallback of a field if it is a required list, and return in how many samples."""
-    if not field.is_required() or not any(repr(each).startswith("DefaultOn") for each in field.metadata):
+    if not field.is_required() or not any(repr(each).startswith("EmptyOn") for each in field.metadata):
         return 0
     samples = Samples(profile, seed=1)
     found = 0
     for sample in samples.all(keys=set()):
         if isinstance(samples.parse(sample, sample.instance), cls):
             found += 1
-            for wrong in (None, "wrong") if "DefaultOnError" in map(repr, field.metadata) else (None,):
+            for wrong in (None, "wrong") if "EmptyOnError" in map(repr, field.metadata) else (None,):
                 value = samples.parse(sample, {**sample.instance, field.alias: wrong})
                 assert samples.dump(sample, value)[field.alias] == getattr(value, key) == []
                 assert samples.parse(sample, samples.dump(sample, value)) == value

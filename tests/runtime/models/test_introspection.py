@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Any
 
 import pytest
+
 from acp_bindings import v1
 from acp_runtime import ABSENT, Model, OpenModel
 from acp_runtime.models.tags import tag_of
@@ -88,7 +89,7 @@ def test_a_signature_has_the_parameters_of_a_custom_init() -> None:
         def __init__(self, text: str) -> None:
             super().__init__(text=text)
 
-    assert list(inspect.signature(Short).parameters) == ["annotations", "text", "meta", "type", "loud"]
+    assert list(inspect.signature(Short).parameters) == ["text", "annotations", "meta", "type", "loud"]
     assert list(inspect.signature(Shorter).parameters) == ["text"]
 
 

@@ -63,17 +63,6 @@ def test_the_error_is_that_of_the_member_with_the_fewest_mistakes() -> None:
     )
 
 
-def test_errors_of_members_about_the_same_values_are_merged() -> None:
-    assert refused_option(session_id="s", config_id="c", value=5) == (
-        "SetSessionConfigOptionRequest",
-        [(("value",), "Input should be a valid boolean or a valid string")],
-    )
-    assert refused_option(config_id="c") == (
-        "SetSessionConfigOptionRequest",
-        [(("session_id",), "Field required"), (("value",), "Field required")],
-    )
-
-
 def test_the_error_is_that_of_the_member_that_has_all_the_keywords() -> None:
     given: dict[str, Any] = {"message": "m", "elicitation_id": "e", "session_id": "s"}
     with pytest.raises(ValidationError) as caught:

@@ -4,8 +4,8 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import Field, PrivateAttr, field_validator
 
-from acp_runtime import absent
 from acp_bindings.v2_draft import ContentBlock, ContentBlockResourceLink, PromptRequest
+from acp_runtime import absent
 
 
 class Link(ContentBlockResourceLink):

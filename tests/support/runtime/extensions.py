@@ -12,7 +12,7 @@ from pydantic.alias_generators import to_camel
 from typing_extensions import TypedDict
 
 from acp_bindings.v1 import RemoteClient
-from acp_runtime import ExtNotification, ExtRequest, InvalidParams, Model, handles
+from acp_runtime import ExtNotification, ExtRequest, InvalidParams, Model, absent, handles
 from tests.support.runtime.peer import Peer, PlainAgent
 
 

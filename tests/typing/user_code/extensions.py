@@ -25,7 +25,7 @@ from acp_bindings.v1 import (
     RequestPermissionResponse,
     SessionNotification,
 )
-from acp_runtime import ExtNotification, ExtRequest, Model, handles
+from acp_runtime import ExtNotification, ExtRequest, Model, absent, handles
 
 
 class PingParams(Model):
