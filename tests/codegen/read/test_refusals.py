@@ -124,9 +124,11 @@ def test_a_schema_without_a_rule_stops_the_generator(refuse: Refuse, case: Case)
 
 def _names_in_use() -> list[str]:
     """Return the names of the classes and types that generated modules import in addition to the models."""
-    trees = [ast.parse(path.read_text("utf-8")) for path in GENERATED.rglob("*.py") if path.name != "connect.py"]
-    imports = [node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
-    names = {each.name for node in imports if node.module != "models" for each in node.names}
+    paths = [path for path in GENERATED.rglob("*.py") if path.name != "connect.py"]
+    found = [(path, node) for path in paths for node in ast.walk(ast.parse(path.read_text("utf-8")))]
+    imports = [(path, node) for path, node in found if isinstance(node, ast.ImportFrom)]
+    others = [node for path, node in imports if not node.level or "models" not in (node.module, path.parent.name)]
+    names = {each.name for node in others for each in node.names}
     return sorted(name for name in names if name[0].isupper() and "_" not in name and name != "ABSENT")
 
 

@@ -46,7 +46,7 @@ def released(repository: Repository, version: str) -> None:
 def test_it_pins_generates_reports_and_notes_the_change(repository: Repository) -> None:
     out = repository.upgrade("1.1.0", SAFE)
     assert repository.pins["source"] == "folder:@acp/sdk@1.1.0"
-    assert "    more: " in repository.text("generated/acp_bindings/v1/models/sessions.py")
+    assert "    more: " in repository.text("generated/acp_bindings/v1/models/other.py")
     assert repository.copy.run("check").code == 0
     assert (
         repository.text("CHANGELOG.md")
@@ -97,7 +97,7 @@ def test_it_neither_commits_nor_stages_nor_tags(repository: Repository) -> None:
     assert repository.git("rev-list", "--count", "--all") == "1"
     assert repository.git("diff", "--name-only", "--cached") == ""
     assert repository.git("tag") == ""
-    names = {"CHANGELOG.md", "generated/acp_bindings/v1/__init__.py", "generated/acp_bindings/v1/models/sessions.py"}
+    names = {"CHANGELOG.md", "generated/acp_bindings/v1/__init__.py", "generated/acp_bindings/v1/models/other.py"}
     assert set(repository.git("diff", "--name-only").splitlines()) == names | {
         "schema/PINNED.json",
         "schema/v1/schema.json",
@@ -140,7 +140,7 @@ def test_another_release_of_the_same_schema_changes_only_its_name(repository: Re
 
 
 @pytest.mark.parametrize(
-    "name", ["schema/v1/schema.json", "schema/more.json", "generated/acp_bindings/v1/models/sessions.py"]
+    "name", ["schema/v1/schema.json", "schema/more.json", "generated/acp_bindings/v1/models/other.py"]
 )
 def test_uncommitted_changes_are_refused(repository: Repository, name: str) -> None:
     repository.write(name, "mine")
