@@ -13,7 +13,7 @@ _WORD = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
 # Names that pydantic's base class has, or that generated code uses in the scope of the attribute. `list` is not among
 # them: datamodel-code-generator imports the built-in under another name where a field has that name.
 _RESERVED = frozenset(name for name in dir(BaseModel) if not name.startswith("_")).union(
-    ("bool", "dict", "float", "int", "methods", "self", "str", "tag")
+    ("absent", "bool", "dict", "float", "int", "methods", "self", "str", "tag")
 )
 
 

@@ -93,7 +93,7 @@ def _explained(cls: type[BaseModel], error: ErrorDetails, intended: dict[str, st
         return {**error, "type": "unknown_argument", "msg": _unknown_argument(cls, name, intended[name])}
     field = cls.__pydantic_fields__.get(name)
     models = list(models_in(field.annotation)) if field else []
-    found: type = type(error["input"])
+    found: type[Any] = type(cast("object", error["input"]))
     if error["type"] in _WRONG_MODEL and models and found is not dict:
         message = f"Input should be {_one_of(models, found)}"
         return {**error, "type": "wrong_model", "msg": message, "ctx": {}}
@@ -117,7 +117,7 @@ def _unknown_argument(cls: type[BaseModel], name: str, intended: str) -> str:
     return f"Unexpected argument: did you mean `{intended}`?"
 
 
-def _one_of(models: list[type[BaseModel]], found: type) -> str:
+def _one_of(models: list[type[BaseModel]], found: type[Any]) -> str:
     """Return which classes a value may have, in words: only those derived from its own class, if there are any."""
     derived = [each for each in models if found in each.__mro__]
     *others, last = dict.fromkeys(each.__name__ for each in derived or models)

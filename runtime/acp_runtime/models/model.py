@@ -76,7 +76,7 @@ class Model(  # type: ignore[metaclass]  # pyright: ignore[reportGeneralTypeIssu
     # because pydantic would evaluate those again for each subclass.
     __acp_unknown__ = _FORBID
     __acp_tags__ = _NO_TAGS
-    __signature__: Any = ModelSignature()
+    __signature__ = cast("Any", ModelSignature())
 
     def __init__(self, /, **data: Any) -> None:
         """Build an instance from fields by the names of attributes.
