@@ -46,7 +46,7 @@ def package(generate_once: Generate) -> Any:
 
 def test_an_absent_field_has_its_default(package: Any) -> None:
     found = package.Holder.model_validate_json("{}")
-    assert (found.nullable, found.absent, found.lenient) == (None, None, None)
+    assert (found.nullable, found.absent_, found.lenient) == (None, None, None)
     assert (found.flag, found.word) == (True, "object")
     assert (found.items, found.plain, found.by_key, found.some) == ([], [], {}, [])
     assert (found.mcp.http, found.mcp.sse) == (True, True)
@@ -56,7 +56,7 @@ def test_an_absent_field_has_its_default(package: Any) -> None:
 def test_fields_that_were_not_set_are_not_dumped(package: Any) -> None:
     assert package.Holder(flag=False).model_dump_json() == '{"flag":false}'
     assert package.Holder(nullable=None).model_dump_json() == '{"nullable":null}'
-    assert package.Holder(absent=None).model_dump_json() == "{}"
+    assert package.Holder(absent_=None).model_dump_json() == "{}"
 
 
 def test_null_is_kept_if_the_schema_allows_it_and_refused_otherwise(package: Any) -> None:
