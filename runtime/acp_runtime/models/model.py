@@ -25,13 +25,14 @@ from acp_runtime.models.errors import explain_arguments
 from acp_runtime.models.fail_fast import stop_at_first_error
 from acp_runtime.models.json_values import as_list
 from acp_runtime.models.names import wire_name
-from acp_runtime.models.older_pydantic import CAN_DEFER, keep_keys_named_like_fields
+from acp_runtime.models.older_pydantic import CAN_DEFER, adapt
 from acp_runtime.models.signatures import ModelSignature
 from acp_runtime.models.tags import tags_of
 
 T = TypeVar("T", bound=str)
 
 _NO_TAGS: dict[str, Any] = {}
+_SIGNATURE: Any = ModelSignature()
 _FORBID: Literal["allow", "forbid", "ignore"] | None = "forbid"
 
 
@@ -76,7 +77,7 @@ class Model(  # type: ignore[metaclass]  # pyright: ignore[reportGeneralTypeIssu
     # because pydantic would evaluate those again for each subclass.
     __acp_unknown__ = _FORBID
     __acp_tags__ = _NO_TAGS
-    __signature__ = cast("Any", ModelSignature())
+    __signature__ = _SIGNATURE
 
     def __init__(self, /, **data: Any) -> None:
         """Build an instance from fields by the names of attributes.
@@ -99,7 +100,7 @@ class Model(  # type: ignore[metaclass]  # pyright: ignore[reportGeneralTypeIssu
         else:
             if built is not self:
                 _warn_of_another_instance(type(self))
-        if self.__pydantic_extra__ is None:  # because unknown keywords are forbidden
+        if self.__pydantic_extra__ is None and self.model_config["extra"] == "allow":  # only keywords are forbidden
             object.__setattr__(self, "__pydantic_extra__", {})
 
     # Tells pydantic that parsing needn't call `__init__`.
@@ -123,13 +124,13 @@ class Model(  # type: ignore[metaclass]  # pyright: ignore[reportGeneralTypeIssu
         while model["type"] != "model":  # inside a user's validators
             model = model["schema"]
         stop_at_first_error(model["schema"])
-        keep_keys_named_like_fields(model)
+        adapt(model)
         return schema
 
     @classmethod
     def __pydantic_on_complete__(cls) -> None:
         super().__pydantic_on_complete__()
-        cls.__signature__ = Model.__dict__["__signature__"]  # pydantic has set its own
+        cls.__signature__ = _SIGNATURE  # pydantic has set its own
 
     @property
     def model_fields_set(self) -> set[str]:

@@ -17,7 +17,6 @@ from pydantic_core.core_schema import CoreSchema
 from acp_runtime.models.errors import label
 from acp_runtime.models.markers import lax_or_strict
 from acp_runtime.models.names import wire_name
-from acp_runtime.models.older_pydantic import dumpable
 from acp_runtime.models.tags import tags_of
 from acp_runtime.models.union_members import concrete_models, members_of
 
@@ -48,10 +47,10 @@ class ByTag:
             untagged += [] if any(tags) else [(schema, label(_name(member)))]
         wire = wire_name(self.attribute)
         if wire == self.attribute:
-            return dumpable(_with_others(tagged, wire, untagged), source)
+            return _with_others(tagged, wire, untagged)
         # JSON has the key. Instances, which are what constructors take and serializers get, have the attribute.
         parsed = _with_others(tagged, [[wire], [self.attribute]], untagged)
-        return lax_or_strict(parsed, dumpable(_with_others(tagged, self.attribute, untagged), source))
+        return lax_or_strict(parsed, _with_others(tagged, self.attribute, untagged))
 
     def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
         return handler(_by_key(schema, wire_name(self.attribute)))
@@ -77,7 +76,7 @@ class _FirstMatch:
     """A union without a tag. A value becomes an instance of the first member that accepts it."""
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        return dumpable(_in_order(_labelled(members_of(source), handler)), source)
+        return _in_order(_labelled(members_of(source), handler))
 
     def __repr__(self) -> str:
         return "FirstMatch"
@@ -97,8 +96,7 @@ class _ExactlyOne:
                 raise PydanticCustomError("more_than_one", message, {"variants": " and ".join(matching)})
             return value
 
-        first = dumpable(_in_order(_labelled(members, handler)), source)
-        return core_schema.no_info_after_validator_function(check, first)
+        return core_schema.no_info_after_validator_function(check, _in_order(_labelled(members, handler)))
 
     def __repr__(self) -> str:
         return "ExactlyOne"

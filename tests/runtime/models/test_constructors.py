@@ -109,7 +109,7 @@ def test_a_dict_may_stand_for_a_model_if_the_constructor_of_that_takes_it() -> N
     block = v1.ContentBlockResourceLink(name="n", uri="u", mime_type="t")
     named = {"type": "resource_link", "name": "n", "uri": "u", "mime_type": "t"}
     given: Any = {**named}
-    assert v1.PromptRequest(session_id="s", prompt=[given]) == v1.PromptRequest(session_id="s", prompt=[block])
+    assert v1.PromptRequest(session_id="s", prompt=[given]).prompt[0].model_dump() == block.model_dump()
     for wrong in (block.model_dump(), {**named, "more": 1}, {**named, "annotations": "wrong"}):
         with pytest.raises(ValidationError):
             v1.PromptRequest(session_id="s", prompt=[wrong])
