@@ -8,14 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from copy import copy
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 from pydantic import Field
 from pydantic_core import to_jsonable_python
 
 from acp_runtime.models.older_pydantic import MISSING
-
-T = TypeVar("T")
 
 ABSENT: Final[Any] = MISSING
 """Pass it for a keyword of a proxy or a constructor to leave that keyword out. `None` is null.
@@ -31,31 +29,36 @@ def absent(default: Any = None, *, default_factory: Callable[[], Any] | None = N
         default: what the attribute is when the field is absent. It is copied each time.
         default_factory: makes the value in place of `default`.
     """
-    make = default_factory or (lambda: copy(default))
-    return Field(default=MISSING, json_schema_extra=AbsentField(make))
+    return Field(default=MISSING, json_schema_extra=AbsentDefault(default_factory or (lambda: copy(default))))
+
+
+class AbsentDefault:
+    """What a field reads as when it is absent. As `json_schema_extra`, it is part of the field and its JSON schema."""
+
+    def __init__(self, make: Callable[[], Any]) -> None:
+        self.make = make
+
+    def __call__(self, schema: dict[str, Any]) -> None:
+        """Add the default to the JSON schema of the field."""
+        if (value := self.make()) is not None:
+            schema["default"] = to_jsonable_python(value)
 
 
 class AbsentField:
-    """The attribute of a field that may be absent. It also adds the default to the JSON schema of the field."""
+    """The attribute of a field that may be absent."""
 
-    name: str
-
-    def __init__(self, make: Callable[[], Any]) -> None:
+    def __init__(self, name: str, make: Callable[[], Any]) -> None:
+        self._name = name
         self._make = make
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         if instance is None:
-            raise AttributeError  # pydantic asks the class for the default of a field
-        value = instance.__dict__.get(self.name, MISSING)
+            raise AttributeError(self._name)  # as for any field of pydantic's
+        value = instance.__dict__.get(self._name, MISSING)
         return self._make() if value is MISSING else value
 
     def __set__(self, instance: Any, value: Any) -> None:
-        instance.__dict__[self.name] = value
+        instance.__dict__[self._name] = value
 
     def __delete__(self, instance: Any) -> None:
-        instance.__dict__[self.name] = MISSING
-
-    def __call__(self, schema: dict[str, Any]) -> None:
-        """Add the default to the JSON schema of the field."""
-        if (value := self._make()) is not None:
-            schema["default"] = to_jsonable_python(value)
+        instance.__dict__[self._name] = MISSING

@@ -15,12 +15,12 @@ from __future__ import annotations
 import warnings
 from abc import ABCMeta
 from collections.abc import Generator, Iterable
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast, dataclass_transform
+from typing import TYPE_CHECKING, Any, TypeVar, cast, dataclass_transform
 
 from pydantic import BaseModel, Field, GetCoreSchemaHandler, ValidationError
 from pydantic_core.core_schema import CoreSchema
 
-from acp_runtime.models.absent import ABSENT, AbsentField
+from acp_runtime.models.absent import ABSENT, AbsentDefault, AbsentField
 from acp_runtime.models.errors import explain_arguments
 from acp_runtime.models.fail_fast import stop_at_first_error
 from acp_runtime.models.json_values import as_list
@@ -33,7 +33,7 @@ T = TypeVar("T", bound=str)
 
 _NO_TAGS: dict[str, Any] = {}
 _SIGNATURE: Any = ModelSignature()
-_FORBID: Literal["allow", "forbid", "ignore"] | None = "forbid"
+_FORBID: Any = "forbid"
 
 
 def tag(value: T) -> T:
@@ -91,7 +91,7 @@ class Model(  # type: ignore[metaclass]  # pyright: ignore[reportGeneralTypeIssu
                 {**tags, **data} if tags else data,
                 self_instance=self,
                 strict=True,
-                extra=cast("Any", self.__acp_unknown__),
+                extra=self.__acp_unknown__,
                 by_name=True,
                 by_alias=False,
             )
@@ -110,9 +110,8 @@ class Model(  # type: ignore[metaclass]  # pyright: ignore[reportGeneralTypeIssu
     def __pydantic_init_subclass__(cls, **keywords: Any) -> None:
         super().__pydantic_init_subclass__(**keywords)
         for name, field in cls.__pydantic_fields__.items():
-            if isinstance(attribute := field.json_schema_extra, AbsentField):
-                attribute.name = name
-                setattr(cls, name, attribute)
+            if isinstance(field.json_schema_extra, AbsentDefault):
+                setattr(cls, name, AbsentField(name, field.json_schema_extra.make))
         cls.__acp_tags__ = tags_of(cls)
         if (extra := cls.model_config.get("extra")) != "allow":  # of a user's subclass
             cls.__acp_unknown__ = extra

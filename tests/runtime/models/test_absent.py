@@ -69,6 +69,16 @@ def test_an_absent_list_is_a_new_empty_list_each_time() -> None:
     assert "additionalDirectories" not in request.model_dump()
 
 
+def test_fields_may_share_their_declaration() -> None:
+    optional = absent(1)
+
+    class Pair(Model):
+        left: int = optional
+        right: int = optional
+
+    assert (Pair(left=2).left, Pair(left=2).right) == (2, 1)
+
+
 def test_a_field_of_a_user_may_be_absent() -> None:
     class Ping(Model):
         note: str | None = absent()
