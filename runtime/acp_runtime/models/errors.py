@@ -97,6 +97,9 @@ def _explained(cls: type[BaseModel], error: ErrorDetails, intended: dict[str, st
     if error["type"] in _WRONG_MODEL and models and found is not dict:
         message = f"Input should be {_one_of(models, found)}"
         return {**error, "type": "wrong_model", "msg": message, "ctx": {}}
+    if error["type"] == "union_tag_not_found" and found is dict:
+        message = f"{error['msg']}: write the names of attributes, or parse decoded JSON with model_validate"
+        return {**error, "type": "no_tag", "msg": message, "ctx": {}}
     return error
 
 

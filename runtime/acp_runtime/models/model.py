@@ -25,7 +25,7 @@ from acp_runtime.models.errors import explain_arguments
 from acp_runtime.models.fail_fast import stop_at_first_error
 from acp_runtime.models.json_values import as_list
 from acp_runtime.models.names import wire_name
-from acp_runtime.models.older_pydantic import CAN_DEFER, adapt
+from acp_runtime.models.older_pydantic import CAN_DEFER, COMPARES_EXTRA, adapt
 from acp_runtime.models.signatures import ModelSignature
 from acp_runtime.models.tags import tags_of
 
@@ -73,9 +73,11 @@ class Model(  # type: ignore[metaclass]  # pyright: ignore[reportGeneralTypeIssu
     an empty list or mapping, or `None`.
     """
 
-    # What the constructor does with keywords that aren't fields; and the tags, which it fills in. Without annotations,
-    # because pydantic would evaluate those again for each subclass.
+    # What the constructor does with keywords that aren't fields, whether an instance needs a dict of unknown keys even if
+    # it has none, and the tags that the constructor fills in. Without annotations, because pydantic would evaluate those
+    # again for each subclass.
     __acp_unknown__ = _FORBID
+    __acp_needs_extra__ = False
     __acp_tags__ = _NO_TAGS
     __signature__ = _SIGNATURE
 
@@ -100,7 +102,7 @@ class Model(  # type: ignore[metaclass]  # pyright: ignore[reportGeneralTypeIssu
         else:
             if built is not self:
                 _warn_of_another_instance(type(self))
-        if self.__pydantic_extra__ is None and self.model_config["extra"] == "allow":  # only keywords are forbidden
+        if self.__acp_needs_extra__ and self.__pydantic_extra__ is None:
             object.__setattr__(self, "__pydantic_extra__", {})
 
     # Tells pydantic that parsing needn't call `__init__`.
@@ -113,7 +115,10 @@ class Model(  # type: ignore[metaclass]  # pyright: ignore[reportGeneralTypeIssu
             if isinstance(field.json_schema_extra, AbsentDefault):
                 setattr(cls, name, AbsentField(name, field.json_schema_extra.make))
         cls.__acp_tags__ = tags_of(cls)
-        if (extra := cls.model_config.get("extra")) != "allow":  # of a user's subclass
+        config: dict[str, Any] = {**cls.model_config}
+        extra, is_frozen = config["extra"], config["frozen"]
+        cls.__acp_needs_extra__ = extra == "allow" and (COMPARES_EXTRA or not is_frozen)
+        if extra != "allow":  # of a user's subclass
             cls.__acp_unknown__ = extra
 
     @classmethod
@@ -130,6 +135,11 @@ class Model(  # type: ignore[metaclass]  # pyright: ignore[reportGeneralTypeIssu
     def __pydantic_on_complete__(cls) -> None:
         super().__pydantic_on_complete__()
         cls.__signature__ = _SIGNATURE  # pydantic has set its own
+
+    @property
+    def model_extra(self) -> dict[str, Any]:
+        """The values of unknown keys."""
+        return self.__pydantic_extra__ or {}
 
     @property
     def model_fields_set(self) -> set[str]:

@@ -18,13 +18,16 @@ else:
     except ImportError:  # before 2.14
         from pydantic.experimental.missing_sentinel import MISSING
 
-__all__ = ["CAN_DEFER", "MISSING", "adapt"]
+__all__ = ["CAN_DEFER", "COMPARES_EXTRA", "MISSING", "adapt"]
 
 _version = tuple(map(int, re.findall(r"\d+", VERSION)[:3]))
 
 # Before 2.14, pydantic-core can't dump a model in a field if the class of that model is deferred.
 CAN_DEFER = _version >= (2, 14)
 
+
+# Before 2.13, instances without unknown keys are only equal if both have an empty dict of them, or both None.
+COMPARES_EXTRA = _version < (2, 13)
 
 _OPTIONS = "mode include exclude by_alias exclude_unset exclude_defaults exclude_none round_trip context".split()
 

@@ -63,7 +63,7 @@ def test_a_wrong_enum_value_is_one_error() -> None:
     [
         (CALL, "Input should be SessionUpdateToolCall, not ToolCall"),
         (TEXT, "SessionUpdateUsageUpdate, SessionUpdateNotice, SessionUpdateCompactionUpdate or "),
-        ({"sessionUpdate": "plan", "entries": []}, "Unable to extract tag using discriminator 'session_update'"),
+        ({"sessionUpdate": "plan", "entries": []}, "or parse decoded JSON with model_validate"),
         ("hello", "SessionUpdateCompactionSummaryChunk, not str"),
         (None, "SessionUpdateCompactionSummaryChunk, not NoneType"),
     ],
