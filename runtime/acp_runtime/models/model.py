@@ -15,7 +15,7 @@ from __future__ import annotations
 import warnings
 from abc import ABCMeta
 from collections.abc import Generator, Iterable
-from typing import TYPE_CHECKING, Any, TypeVar, cast, dataclass_transform
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar, cast, dataclass_transform
 
 from pydantic import BaseModel, Field, GetCoreSchemaHandler, ValidationError
 from pydantic_core.core_schema import CoreSchema
@@ -31,9 +31,7 @@ from acp_runtime.models.tags import tags_of
 
 T = TypeVar("T", bound=str)
 
-_NO_TAGS: dict[str, Any] = {}
 _SIGNATURE: Any = ModelSignature()
-_FORBID: Any = "forbid"
 
 
 def tag(value: T) -> T:
@@ -73,13 +71,18 @@ class Model(  # type: ignore[metaclass]  # pyright: ignore[reportGeneralTypeIssu
     an empty list or mapping, or `None`.
     """
 
-    # What the constructor does with keywords that aren't fields, whether an instance needs a dict of unknown keys even if
-    # it has none, and the tags that the constructor fills in. Without annotations, because pydantic would evaluate those
-    # again for each subclass.
-    __acp_unknown__ = _FORBID
-    __acp_needs_extra__ = False
-    __acp_tags__ = _NO_TAGS
-    __signature__ = _SIGNATURE
+    if TYPE_CHECKING:
+        __acp_unknown__: ClassVar[Literal["allow", "forbid", "ignore"] | None]
+        """What the constructor does with keywords that aren't fields."""
+        __acp_needs_extra__: ClassVar[bool]
+        """Whether an instance needs a dict of unknown keys even if there are none."""
+        __acp_tags__: ClassVar[dict[str, Any]]
+        """The tags, which the constructor fills in."""
+    else:  # without annotations, which pydantic would evaluate again for each subclass
+        __acp_unknown__ = "forbid"
+        __acp_needs_extra__ = False
+        __acp_tags__ = {}
+        __signature__ = _SIGNATURE
 
     def __init__(self, /, **data: Any) -> None:
         """Build an instance from fields by the names of attributes.
@@ -189,9 +192,8 @@ class OpenModel(Model):
     Unknown keys are in `model_extra`. The constructor takes them as keywords.
     """
 
-    __acp_unknown__ = "allow"
-
     if not TYPE_CHECKING:  # type checkers know every argument
+        __acp_unknown__ = "allow"
 
         def __init__(self, /, **data: Any) -> None:
             super().__init__(**{name: value for name, value in data.items() if value is not ABSENT})

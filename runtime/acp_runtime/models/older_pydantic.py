@@ -29,7 +29,10 @@ CAN_DEFER = _version >= (2, 14)
 # Before 2.13, instances without unknown keys are only equal if both have an empty dict of them, or both None.
 COMPARES_EXTRA = _version < (2, 13)
 
-_OPTIONS = "mode include exclude by_alias exclude_unset exclude_defaults exclude_none round_trip context".split()
+_OPTIONS = (
+    *("mode", "include", "exclude", "by_alias", "round_trip", "context"),
+    *("exclude_unset", "exclude_defaults", "exclude_none"),
+)
 
 
 def adapt(model: Any) -> None:
