@@ -1,0 +1,91 @@
+"""What the writers to descriptors have in common: a buffer with a high-water mark, and the end of writing."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from io import FileIO
+
+from acp_runtime.connection.handler_tasks import leave_if_forked
+
+_HIGH_WATER = 64 * 1024
+
+
+class BufferedWriter(ABC):
+    """Writes to an unbuffered file, which it owns.
+
+    Attributes:
+        error: why nothing can be written anymore; None while writing works.
+    """
+
+    def __init__(self, file: FileIO) -> None:
+        self._file = file
+        self._loop = asyncio.get_running_loop()
+        self._process_id = os.getpid()
+        self._unwritten = 0
+        self._changed = asyncio.Event()
+        self._on_failure: Callable[[OSError], None] | None = None
+        self.error: OSError | None = None
+
+    @property
+    def unwritten(self) -> int:
+        """The number of buffered bytes."""
+        return self._unwritten
+
+    def write(self, data: bytes, /) -> None:
+        """Write or buffer some bytes. Raise OSError if writing fails or has failed."""
+        leave_if_forked(self._process_id)
+        if self.error is None:
+            self._unwritten += len(data)
+            self._put(data)
+        if self.error is not None:
+            raise self.error
+
+    def on_failure(self, call: Callable[[OSError], None], /) -> None:
+        """Set the function to call if writing fails."""
+        self._on_failure = call
+
+    async def drain(self) -> None:
+        """Wait while more bytes than the high-water mark are buffered. Raise OSError if writing failed."""
+        await self._until(_HIGH_WATER)
+        if self.error is not None:
+            raise self.error
+
+    async def close(self) -> None:
+        """Write the buffered bytes, then close the file."""
+        await self._until(0)
+        self.abort()
+
+    def abort(self) -> None:
+        """Close the file without waiting for the buffered bytes."""
+        if self.error is None:
+            self._end(BrokenPipeError("The descriptor is closed."))
+        self._close()
+
+    @abstractmethod
+    def _put(self, data: bytes) -> None:
+        """Write some bytes, or keep them until they can be written."""
+
+    @abstractmethod
+    def _close(self) -> None:
+        """Close the file. May be called again."""
+
+    def _wrote(self, size: int) -> None:
+        self._unwritten -= size
+        self._changed.set()
+
+    def _failed(self, error: OSError) -> None:
+        self._end(error)
+        if self._on_failure is not None:
+            self._on_failure(error)
+
+    def _end(self, error: OSError) -> None:
+        self.error = error
+        self._changed.set()
+
+    async def _until(self, size: int) -> None:
+        while self._unwritten > size and self.error is None:
+            self._changed.clear()
+            await self._changed.wait()
