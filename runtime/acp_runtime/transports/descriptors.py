@@ -8,15 +8,13 @@ of at most PIPE_BUF bytes fits.
 
 from __future__ import annotations
 
-import asyncio
 import os
 import select
 from collections import deque
 from io import FileIO
 
 from acp_runtime.connection.handler_tasks import leave_if_forked
-from acp_runtime.connection.transport import Receiver
-from acp_runtime.transports.buffered_writer import BufferedWriter
+from acp_runtime.transports.files import FileReader, FileWriter
 
 # The default capacity of a pipe. A larger buffer would be mapped and unmapped by the system for each read.
 _CHUNK = 64 * 1024
@@ -24,21 +22,14 @@ _CHUNK = 64 * 1024
 _MAX_PIPE = 1024 * 1024
 
 
-class FdReader:
-    """Reads from an unbuffered file, which it owns."""
+class FdReader(FileReader):
+    """Reads from a pipe, a socket or a terminal."""
 
     def __init__(self, file: FileIO) -> None:
-        self._file = file
-        self._loop = asyncio.get_running_loop()
+        super().__init__(file)
         self._process_id = os.getpid()
-        self._receiver: Receiver | None = None
         self._poll = select.poll()
         self._poll.register(file, select.POLLIN)
-
-    def start(self, receiver: Receiver, /) -> None:
-        """Start reading."""
-        self._receiver = receiver
-        self.resume()
 
     def pause(self) -> None:
         """Stop reading for now."""
@@ -50,22 +41,12 @@ class FdReader:
         if not self._file.closed:
             self._loop.add_reader(self._file, self._read)
 
-    async def stop(self) -> None:
-        """Stop reading permanently."""
-        self._receiver = None
-        self.pause()
-
-    def discard(self) -> None:
-        """Continue reading but discard the data, so that the writer is not blocked."""
-        self._receiver = None
-        self.resume()
-
     def close(self) -> None:
         """Stop reading and close the file."""
-        self._end(None)
+        self._close(None)
 
     def read_now(self) -> bool:
-        """Read the available bytes without waiting for more. Return True: this reader supports it."""
+        """Read the available bytes, and return True."""
         left = _MAX_PIPE
         while left > 0 and self._read():
             left -= _CHUNK
@@ -85,7 +66,7 @@ class FdReader:
         try:
             data = self._file.read(_CHUNK)
         except OSError as error:
-            self._end(error)
+            self._close(error)
             return False
         if data and self._receiver is not None:
             self._receiver.received(data)
@@ -93,15 +74,13 @@ class FdReader:
             self.close()
         return bool(data)
 
-    def _end(self, error: OSError | None) -> None:
+    def _close(self, error: OSError | None) -> None:
         self.pause()
         self._file.close()
-        receiver, self._receiver = self._receiver, None
-        if receiver is not None:
-            receiver.ended(error)
+        self._ended(error)
 
 
-class FdWriter(BufferedWriter):
+class FdWriter(FileWriter):
     """Writes to a pipe or a socket, which it owns.
 
     Args:

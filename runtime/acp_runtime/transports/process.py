@@ -9,20 +9,17 @@ from io import FileIO
 from logging import WARNING, getLogger
 from pathlib import Path
 from subprocess import PIPE
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 from acp_runtime.connection.shielded_waits import ShieldedWaits
-from acp_runtime.connection.transport import ByteWriter, Receiver
 from acp_runtime.errors import ConnectionClosed
 from acp_runtime.logs import log
 from acp_runtime.options import Options
 from acp_runtime.processes import start, start_errors
+from acp_runtime.transports.files import FileReader, FileWriter
 from acp_runtime.transports.signals import interrupts_between_callbacks
 from acp_runtime.transports.stderr import StderrCopy
 from acp_runtime.transports.stdio import open_reader, open_writer
-
-if TYPE_CHECKING:
-    from acp_runtime.transports.stdio import Reader
 
 # Seconds to wait for the exit code and the end of stderr when a process has closed its stdout.
 _EXIT_DEADLINE = 1.0
@@ -66,12 +63,12 @@ class Process:
             raise
         self._group = group
         stderr.start()
-        reader = self._reader = open_reader(cast("FileIO", group.popen.stdout))
-        self.stdin: ByteWriter = open_writer(cast("FileIO", group.popen.stdin), shared=False)
-        self.stdout: _Stdout = _Stdout(reader)
+        self.stdin: FileWriter = open_writer(cast("FileIO", group.popen.stdin), shared=False)
+        self.stdout: FileReader = open_reader(cast("FileIO", group.popen.stdout))
+        stdout = self.stdout
         self.closing: ShieldedWaits = ShieldedWaits()
         # A descendant may keep stdout open forever, so reading ends with the output of the process itself.
-        group.exited.add_done_callback(lambda _: reader.end())
+        group.exited.add_done_callback(lambda _: stdout.end())
 
     async def __aenter__(self) -> Process:
         return self
@@ -83,7 +80,7 @@ class Process:
                 await self._close()
         finally:
             self._group.end_now()
-            self._reader.close()
+            self.stdout.close()
             self.stdin.abort()
             self._release.close()
         self.closing.raise_cancelled()
@@ -123,7 +120,8 @@ class Process:
     async def _close(self) -> None:
         """Close stdin, wait, terminate and kill; then do the same to the descendants."""
         self.stdin.abort()
-        self._reader.discard()
+        self.stdout.keep_draining()
+        await self.stdout.stop()
         await self._end("The agent (pid %s)", self._group.exited.done, self._options.exit_deadline)
         await self._end("A process that the agent (pid %s) left behind", self._group.is_gone, _GRACE)
         await self.closing.until(self._stderr.is_copied, _FLUSH_DEADLINE)
@@ -138,34 +136,3 @@ class Process:
         log(_logger, WARNING, f"{who} is still running after SIGTERM; killing it.", self.pid)
         self._group.signal("SIGKILL")
         await self.closing.until(is_over, self._options.terminate_deadline)
-
-
-class _Stdout:
-    """The stdout of a process, as the source of a connection."""
-
-    def __init__(self, reader: Reader) -> None:
-        self._reader = reader
-        self._keep_draining = False
-
-    def start(self, receiver: Receiver, /) -> None:
-        """Start reading."""
-        self._reader.start(receiver)
-
-    def pause(self) -> None:
-        """Stop reading for now."""
-        self._reader.pause()
-
-    def resume(self) -> None:
-        """Continue reading."""
-        self._reader.resume()
-
-    async def stop(self) -> None:
-        """Stop delivering to the receiver permanently."""
-        if self._keep_draining:
-            self._reader.discard()
-        else:
-            await self._reader.stop()
-
-    def keep_draining(self) -> None:
-        """After `stop`, read and discard the data instead of leaving it in the pipe."""
-        self._keep_draining = True

@@ -12,19 +12,13 @@ import sys
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from io import FileIO
-from typing import TYPE_CHECKING, TypeAlias
 
+from acp_runtime.transports.files import FileReader, FileWriter
 from acp_runtime.transports.threads import ThreadReader, ThreadWriter
-
-if TYPE_CHECKING:
-    from acp_runtime.transports.buffered_writer import BufferedWriter
-    from acp_runtime.transports.descriptors import FdReader
-
-    Reader: TypeAlias = FdReader | ThreadReader
 
 
 @contextmanager
-def take_over_stdio() -> Generator[tuple[Reader, BufferedWriter]]:
+def take_over_stdio() -> Generator[tuple[FileReader, FileWriter]]:
     """Yield a reader of stdin and a writer to stdout, which nothing else can use during the `with` block."""
     to_stderr = 2 if sys.__stderr__ is not None else None
     with _moved(1, sys.__stdout__, "wb", to_stderr) as stdout, _moved(0, sys.__stdin__, "rb", None) as stdin:
@@ -36,7 +30,7 @@ def take_over_stdio() -> Generator[tuple[Reader, BufferedWriter]]:
             writer.abort()
 
 
-def open_reader(file: FileIO) -> Reader:
+def open_reader(file: FileIO) -> FileReader:
     """Return a reader of an unbuffered file: on the event loop if it can wait for the file, else in a thread."""
     if sys.platform != "win32" and (_is_pipe(file) or file.isatty()):
         from acp_runtime.transports.descriptors import FdReader
@@ -45,7 +39,7 @@ def open_reader(file: FileIO) -> Reader:
     return ThreadReader(file)
 
 
-def open_writer(file: FileIO, *, shared: bool) -> BufferedWriter:
+def open_writer(file: FileIO, *, shared: bool) -> FileWriter:
     """Return a writer to an unbuffered file: on the event loop if it can wait for the file, else in a thread.
 
     A terminal that is ready may have less room than a write needs, so a thread writes to it.

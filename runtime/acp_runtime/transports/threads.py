@@ -5,35 +5,26 @@ A thread reads or writes. The threads are daemons, so one that is stuck in a rea
 
 from __future__ import annotations
 
-import asyncio
 import select
 from contextlib import suppress
 from io import FileIO
 from queue import SimpleQueue
 from threading import Event, Thread
 
-from acp_runtime.connection.transport import Receiver
-from acp_runtime.transports.buffered_writer import BufferedWriter
+from acp_runtime.transports.files import FileReader, FileWriter
 
 _CHUNK = 64 * 1024
 
 
-class ThreadReader:
-    """Reads from an unbuffered file, which it owns. The thread waits until the event loop has received each chunk."""
+class ThreadReader(FileReader):
+    """Reads from any file. The thread waits until the event loop has received each chunk."""
 
     def __init__(self, file: FileIO) -> None:
-        self._file = file
-        self._loop = asyncio.get_running_loop()
+        super().__init__(file)
         self._may_read = Event()
         self._paused = False
         self._closed = False
-        self._receiver: Receiver | None = None
         Thread(target=self._run, name="acp-read", daemon=True).start()
-
-    def start(self, receiver: Receiver, /) -> None:
-        """Start reading."""
-        self._receiver = receiver
-        self.resume()
 
     def pause(self) -> None:
         """Stop reading for now. One more chunk may be received."""
@@ -43,16 +34,6 @@ class ThreadReader:
         """Continue reading."""
         self._paused = False
         self._may_read.set()
-
-    async def stop(self) -> None:
-        """Stop reading permanently."""
-        self._receiver = None
-        self.pause()
-
-    def discard(self) -> None:
-        """Continue reading but discard the data, so that the writer is not blocked."""
-        self._receiver = None
-        self.resume()
 
     def close(self) -> None:
         """Stop reading. The thread closes the file as soon as its current read returns."""
@@ -88,14 +69,9 @@ class ThreadReader:
         if not self._paused:
             self._may_read.set()
 
-    def _ended(self, error: OSError | None) -> None:
-        receiver, self._receiver = self._receiver, None
-        if receiver is not None:
-            receiver.ended(error)
 
-
-class ThreadWriter(BufferedWriter):
-    """Writes to an unbuffered file, which it owns."""
+class ThreadWriter(FileWriter):
+    """Writes to any file."""
 
     def __init__(self, file: FileIO) -> None:
         super().__init__(file)

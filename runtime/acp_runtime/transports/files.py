@@ -1,4 +1,4 @@
-"""What the writers to descriptors have in common: a buffer with a high-water mark, and the end of writing."""
+"""What the streams on unbuffered files have in common, whether the event loop waits for them or a thread does."""
 
 from __future__ import annotations
 
@@ -9,11 +9,64 @@ from collections.abc import Callable
 from io import FileIO
 
 from acp_runtime.connection.handler_tasks import leave_if_forked
+from acp_runtime.connection.transport import Receiver
 
 _HIGH_WATER = 64 * 1024
 
 
-class BufferedWriter(ABC):
+class FileReader(ABC):
+    """Reads from an unbuffered file, which it owns."""
+
+    def __init__(self, file: FileIO) -> None:
+        self._file = file
+        self._loop = asyncio.get_running_loop()
+        self._receiver: Receiver | None = None
+        self._keeps_draining = False
+
+    def start(self, receiver: Receiver, /) -> None:
+        """Start reading."""
+        self._receiver = receiver
+        self.resume()
+
+    @abstractmethod
+    def pause(self) -> None:
+        """Stop reading for now."""
+
+    @abstractmethod
+    def resume(self) -> None:
+        """Continue reading."""
+
+    def keep_draining(self) -> None:
+        """From `stop` on, read and discard the data, so that the process at the other end is not blocked."""
+        self._keeps_draining = True
+
+    async def stop(self) -> None:
+        """Stop delivering to the receiver permanently."""
+        self._receiver = None
+        if self._keeps_draining:
+            self.resume()
+        else:
+            self.pause()
+
+    @abstractmethod
+    def read_now(self) -> bool:
+        """Read the available bytes without waiting for more. Return whether this reader can do that."""
+
+    @abstractmethod
+    def end(self) -> None:
+        """Read the available bytes, then close, even if other processes could still write."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Stop reading and close the file."""
+
+    def _ended(self, error: OSError | None) -> None:
+        receiver, self._receiver = self._receiver, None
+        if receiver is not None:
+            receiver.ended(error)
+
+
+class FileWriter(ABC):
     """Writes to an unbuffered file, which it owns.
 
     Attributes:
