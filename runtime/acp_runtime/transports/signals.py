@@ -39,10 +39,9 @@ def interrupts_between_callbacks() -> Generator[None]:
     """
     current: object = signal.getsignal(signal.SIGINT)
     with ExitStack() as handlers:
-        if isinstance(current, _Handler):
-            handlers.enter_context(current)
-        elif _can_handle(signal.SIGINT) and callable(current):
-            handlers.enter_context(_Handler(signal.SIGINT, lambda number: current(number, None)))
+        if _can_handle(signal.SIGINT) and callable(current):
+            handler = _Handler(signal.SIGINT, lambda number: current(number, None))
+            handlers.enter_context(current if isinstance(current, _Handler) else handler)
         yield
 
 
@@ -80,15 +79,15 @@ class _Handler:
             self._deliver()
 
     def __call__(self, number: int, frame: object) -> None:
-        if os.getpid() != self._process_id:
-            self._restore()  # a forked child has nothing to close
-            signal.raise_signal(number)
-            return
-        self._undelivered += 1
-        if self._loop.is_running():
+        # A forked child has nothing to close.
+        will_deliver = os.getpid() == self._process_id and self._loop.is_running()
+        if will_deliver:
+            self._undelivered += 1
             self._loop.call_soon_threadsafe(self._deliver)
-        if not self._loop.is_running() or (self._undelivered >= _BLOCKED and number == signal.SIGINT):
-            self._interrupt()
+        if not will_deliver or (number == signal.SIGINT and self._undelivered >= _BLOCKED):
+            self._undelivered = 0
+            self._restore()
+            signal.raise_signal(number)
 
     def _deliver(self) -> None:
         while self._undelivered:
@@ -98,12 +97,6 @@ class _Handler:
             except BaseException:
                 self._restore()
                 raise
-
-    def _interrupt(self) -> None:
-        previous, self._undelivered = self._previous, 0
-        if callable(previous):
-            self._restore()
-            previous(self._number, None)
 
     def _restore(self) -> None:
         """Put the previous handler back, unless the application has set another one."""
