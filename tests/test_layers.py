@@ -21,7 +21,7 @@ _PACKAGES = {
 # A module may import from its own line and from those above it.
 _LAYERS = {
     "acp_runtime": (
-        {"escaping", "errors"},
+        {"escaping", "errors", "processes"},
         {"models"},
         {"stubs"},
         {"jsonrpc"},

@@ -9,21 +9,23 @@ import asyncio
 import os
 from collections.abc import AsyncGenerator, Callable, Collection, Mapping
 from contextlib import asynccontextmanager, suppress
-from dataclasses import replace
 from pathlib import Path
 from signal import Signals
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from acp_runtime.connection import Connection, WhyClosed, run
-from acp_runtime.connection.forks import leave_if_forked
+from acp_runtime.connection import Connection, run
+from acp_runtime.connection.handler_tasks import leave_if_forked
 from acp_runtime.connection.shielded_waits import ShieldedWaits
 from acp_runtime.connection.transport import ByteSource, ByteWriter
 from acp_runtime.errors import ConnectionClosed
 from acp_runtime.options import Options
-from acp_runtime.stubs.roles import Handler, ProcessInfo
+from acp_runtime.stubs.roles import Handler
 from acp_runtime.stubs.sides import Side
 from acp_runtime.transports.memory import MemoryPipe
 from acp_runtime.transports.streams import StreamOutput, StreamSource
+
+if TYPE_CHECKING:
+    from acp_runtime.transports.process import Process
 
 RemoteT = TypeVar("RemoteT")
 _PIPE_BUFFER = 64 * 1024
@@ -37,7 +39,7 @@ async def serve_streams(
     options: Options,
 ) -> None:
     """Serve one side on a pair of asyncio streams until the peer closes them."""
-    await run(Connection(side, factory, StreamSource(reader), StreamOutput(writer), options))
+    await run(_connected(side, factory, StreamSource(reader), StreamOutput(writer), options))
 
 
 @asynccontextmanager
@@ -76,14 +78,12 @@ async def running(
     source: ByteSource,
     writer: ByteWriter,
     options: Options,
-    why_closed: WhyClosed | None = None,
-    closing: ShieldedWaits | None = None,
-    process: ProcessInfo | None = None,
+    process: Process | None = None,
 ) -> AsyncGenerator[RemoteT]:
     """Run a connection until the block ends. Yield the proxy for the other side."""
-    connection = Connection(side, factory, source, writer, options, why_closed, process)
+    connection = _connected(side, factory, source, writer, options, process)
     task = asyncio.create_task(run(connection), name=f"acp-{side.role}")
-    closing, process_id = closing or ShieldedWaits(), os.getpid()
+    closing, process_id = process.closing if process else ShieldedWaits(), os.getpid()
     try:
         yield connection.remote
     except GeneratorExit:
@@ -94,14 +94,35 @@ async def running(
     except BaseException as error:
         leave_if_forked(process_id, error)
         closing.begin(error)
-        await _stop(connection, task, closing)
+        await _stop(connection, task, closing, process)
         raise
     else:
-        await _stop(connection, task, closing)
+        leave_if_forked(process_id)
+        await _stop(connection, task, closing, process)
 
 
-async def _stop(connection: Connection, task: asyncio.Task[ConnectionClosed], closing: ShieldedWaits) -> None:
+def _connected(
+    side: Side[Any],
+    factory: Callable[[Any], Handler],
+    source: ByteSource,
+    writer: ByteWriter,
+    options: Options,
+    process: Process | None = None,
+) -> Connection:
+    """Make a connection. If the factory raises, close the stream."""
+    try:
+        return Connection(side, factory, source, writer, options, process.why_closed if process else None, process)
+    except BaseException:
+        writer.abort()
+        raise
+
+
+async def _stop(
+    connection: Connection, task: asyncio.Task[ConnectionClosed], closing: ShieldedWaits, process: Process | None
+) -> None:
     """Close a connection from this side to the end, even if this is cancelled repeatedly."""
+    if process is not None:
+        process.leave()
     connection.stop(ConnectionClosed("The connection was closed by this side."))
     await closing.finish(task)
     closing.raise_cancelled()
@@ -125,17 +146,17 @@ async def serve_stdio(side: Side[RemoteT], factory: Callable[[RemoteT], Handler]
 
 async def _until_signalled(connection: Connection) -> None:
     """Run a connection until it ends. SIGINT and SIGTERM end it; a second one cuts short the present wait."""
-    from acp_runtime.transports.signals import ShutdownSignals
+    from acp_runtime.transports.signals import shutdown_signals
 
-    def signalled(number: Signals, count: int) -> None:
-        if count == 1:
-            connection.stop(ConnectionClosed(f"{number.name} ended the connection."))
-        else:
+    def signalled(number: Signals) -> None:
+        if connection.stopped.done():
             task.cancel()
+        else:
+            connection.stop(ConnectionClosed(f"{number.name} ended the connection."))
 
     task = asyncio.create_task(run(connection), name="acp-stdio")
     closing = ShieldedWaits()
-    with ShutdownSignals(signalled):
+    with shutdown_signals(signalled):
         await closing.finish(task)
     closing.raise_cancelled()
 
@@ -156,14 +177,10 @@ async def spawn(
     Raises:
         OSError: if the command can't start. Its message names the command.
     """
-    from acp_runtime.transports.process import running_process
+    from acp_runtime.processes import environment
+    from acp_runtime.transports.process import Process
 
-    if inherit_env is not None:
-        options = replace(options, inherit_env=inherit_env)
-    async with running_process(command, args, cwd=cwd, env=env, options=options) as process:
-        streams = (process.stdout, process.stdin)
-        async with running(side, factory, *streams, options, process.why_closed, process.closing, process) as remote:
-            try:
-                yield remote
-            finally:
-                process.keep_draining()
+    inherited = options.inherit_env if inherit_env is None else inherit_env
+    process = Process(command, args, cwd, environment(env, inherited), options)
+    async with process, running(side, factory, process.stdout, process.stdin, options, process) as remote:
+        yield remote

@@ -47,7 +47,8 @@ class Options:
             secrets.
         stderr: `spawn_agent`: where the agent's stderr goes. "inherit" passes it on to this process's stderr,
             "capture" does not (for full-screen programs), a path appends it to that file, and a callable gets each
-            chunk of bytes. In each case all of it is read and its end is kept.
+            chunk of bytes, in a thread. In each case all of it is read and its end is kept. A destination that blocks
+            blocks only the agent, when it writes more.
         stderr_tail: `spawn_agent`: how many bytes of the agent's stderr are kept, for `ConnectionClosed`.
         inherit_env: `spawn_agent`: the environment variables of this process that the agent gets: all (True), the few
             that every program needs, such as PATH and HOME (False), or those with the given names.

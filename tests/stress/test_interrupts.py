@@ -10,7 +10,7 @@ import sys
 
 import pytest
 
-from tests.support.forked import Forked, ran
+from tests.support.forked import Forked
 from tests.support.marked_processes import alive, marked, wait_until_left
 from tests.support.paths import ROOT
 from tests.support.scale import SEED, count
@@ -80,24 +80,3 @@ def test_rule_23_abandoning_the_event_loop_leaves_no_process(rest: str) -> None:
             assert client.poll() is None
         client.communicate(timeout=60)
         assert not alive(marker)
-
-
-INTERRUPTED_AT_EXIT = """
-import signal, subprocess, sys
-from acp_runtime.transports.process_group import ProcessGroup
-
-def interrupted(number):
-    signal.getsignal = found
-    raise KeyboardInterrupt
-
-child = subprocess.Popen([sys.executable, "-S", "-c", "import signal; signal.pause()"], start_new_session=True)
-ProcessGroup(child)
-found, signal.getsignal = signal.getsignal, interrupted
-"""
-
-
-def test_rule_23_ctrl_c_during_exit_leaves_no_process() -> None:
-    with marked() as marker:
-        _, _, err = ran("-c", INTERRUPTED_AT_EXIT, env={marker: "1"})
-        assert not alive(marker), err.decode()
-        assert err == b""

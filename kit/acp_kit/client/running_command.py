@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import signal
-import subprocess
 from collections.abc import Collection, Iterable
-from contextlib import ExitStack
 from dataclasses import dataclass
+from io import FileIO
 from pathlib import Path
-from weakref import finalize
+from subprocess import DEVNULL, STDOUT
+from typing import cast
 
 from acp_kit.client.output_tail import OutputTail
 from acp_runtime.connection.shielded_waits import ShieldedWaits
-from acp_runtime.transports.exit_watch import ExitWatch
-from acp_runtime.transports.launching import start
-from acp_runtime.transports.process_group import ProcessGroup
-from acp_runtime.transports.signals import deferred_interrupts
+from acp_runtime.processes import ProcessGroup, start
 from acp_runtime.transports.stdio import open_reader
 
 # Seconds to wait for the system to end killed processes.
@@ -63,22 +59,9 @@ class RunningCommand:
     ) -> None:
         self.output: OutputTail = OutputTail(limit)
         self._output_ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        with ExitStack() as on_failure, deferred_interrupts():
-            read, write = os.pipe()
-            try:
-                self._group: ProcessGroup = start("", command, args, cwd, env, (subprocess.DEVNULL, write, write))
-            except BaseException:
-                os.close(read)
-                raise
-            finally:
-                os.close(write)
-            on_failure.callback(self._group.end_now)
-            self._reader = open_reader(read, shared=False)
-            on_failure.callback(self._reader.close)
-            self._exit = ExitWatch(self._group)
-            self._reader.start(self)
-            finalize(self, self._group.end_now).atexit = False
-            on_failure.pop_all()
+        self._group: ProcessGroup = start(command, args, cwd, env, DEVNULL, STDOUT)
+        self._reader = open_reader(cast("FileIO", self._group.popen.stdout))
+        self._reader.start(self)
 
     @property
     def pid(self) -> int:
@@ -89,18 +72,18 @@ class RunningCommand:
     def exit_status(self) -> ExitStatus | None:
         """How it ended; None while it runs."""
         code = self._group.returncode
-        if code is None or not self._exit.exited.done():
+        if code is None or not self._group.exited.done():
             return None
         return ExitStatus(code, None) if code >= 0 else ExitStatus(None, _signal_name(-code))
 
     async def read_available(self) -> None:
         """Read the output that is there, without waiting for more."""
-        if not self._reader.read_now() and self._exit.exited.done():
+        if not self._reader.read_now() and self._group.exited.done():
             await asyncio.wait({self._output_ended}, timeout=_READ_DEADLINE)
 
     async def wait(self) -> None:
         """Wait until the command has exited, and its output was read."""
-        await asyncio.wait({self._exit.exited})
+        await asyncio.wait({self._group.exited})
         await self.read_available()
 
     @staticmethod
@@ -113,23 +96,21 @@ class RunningCommand:
         """
         waits = ShieldedWaits()
         for each in commands:
-            each._exit.poll_faster()
             each._group.signal("SIGTERM")
         if not await waits.until(lambda: all(each._group.is_gone() for each in commands), grace):
             await waits.until(lambda: _kill(each._group for each in commands), _KILL_DEADLINE)
         for each in commands:
             # Returns at once, unless cancellations were in such a hurry that something is left.
             each._group.end_now()
-            await waits.wait(each._exit.exited, _READ_DEADLINE)
+            await waits.wait(each._group.exited, _READ_DEADLINE)
         waits.raise_cancelled()
 
     def close(self) -> None:
         """Release its pipe, and let those that wait continue, after `end`."""
         self._reader.read_now()
         self._reader.close()
-        self._exit.close()
-        if not self._exit.exited.done():
-            self._exit.exited.set_result(None)
+        if not self._group.exited.done():
+            self._group.exited.set_result(None)
 
     def received(self, data: bytes, /) -> None:
         """Keep some output."""

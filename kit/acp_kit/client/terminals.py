@@ -49,8 +49,7 @@ from acp_kit.confined.paths import check_text
 from acp_kit.profiles import like
 from acp_runtime import InternalError, InvalidParams, RequestError, ResourceNotFound
 from acp_runtime.escaping import printable
-from acp_runtime.transports.environment import environment
-from acp_runtime.transports.launching import InvalidCommand
+from acp_runtime.processes import InvalidCommand, environment
 
 if TYPE_CHECKING:
     from typing import Self

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import sys
+import traceback
 from collections.abc import Callable, Coroutine, Iterator
+from contextlib import suppress
 from contextvars import copy_context
 from typing import Any, TypeAlias
 
@@ -43,3 +47,23 @@ def ended_by_ctrl_c() -> None:
     task = asyncio.current_task()
     assert task is not None
     task.add_done_callback(lambda ended: ended.cancelled() or ended.exception())
+
+
+def leave_if_forked(process_id: int, error: BaseException | None = None) -> None:
+    """End this process at once if it is a forked child that has come back to the code of its parent.
+
+    Args:
+        process_id: the id of the parent.
+        error: what the child's code raised, if anything; decides the exit code.
+    """
+    if os.getpid() == process_id:
+        return
+    code = 1
+    if isinstance(error, SystemExit):
+        code = error.code if isinstance(error.code, int) else int(error.code is not None)
+    elif error is not None:
+        traceback.print_exception(error)
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(AttributeError, OSError, ValueError):  # there may be none
+            stream.flush()
+    os._exit(code)

@@ -13,8 +13,7 @@ from functools import partial
 from typing import Any
 
 from acp_runtime.connection.backpressure import Backpressure
-from acp_runtime.connection.forks import leave_if_forked
-from acp_runtime.connection.handler_tasks import HandlerTasks, ended_by_ctrl_c
+from acp_runtime.connection.handler_tasks import HandlerTasks, ended_by_ctrl_c, leave_if_forked
 from acp_runtime.connection.held_notifications import HeldNotifications
 from acp_runtime.connection.in_flight import Default, Handle, InFlightRequest, current
 from acp_runtime.connection.request_index import RequestIndex

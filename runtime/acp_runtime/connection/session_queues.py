@@ -7,13 +7,14 @@ session are kept until its caller has the session's id.
 from __future__ import annotations
 
 import asyncio
+import os
 from collections import deque
 from collections.abc import Iterable
 from logging import DEBUG, WARNING, getLogger
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
 from acp_runtime.connection.backpressure import Backpressure
-from acp_runtime.connection.handler_tasks import HandlerTasks, ended_by_ctrl_c
+from acp_runtime.connection.handler_tasks import HandlerTasks, ended_by_ctrl_c, leave_if_forked
 from acp_runtime.connection.in_flight import Default, Handle, InFlightNotification, QueueLoad, current
 from acp_runtime.connection.wrong_signatures import explain_wrong_signature
 from acp_runtime.errors import ConnectionClosed
@@ -92,6 +93,7 @@ class SessionQueues:
         self._max_kept = options.high_water_messages
         self._max_kept_bytes = options.max_held_bytes
         self._loop = asyncio.get_running_loop()
+        self._process_id = os.getpid()
         self._queues: dict[Session, _Queue] = {}
         self.sessions: set[str] = set()
         self._creations = 0
@@ -272,6 +274,7 @@ class SessionQueues:
 
     def _failed(self, notification: InFlightNotification, error: BaseException) -> None:
         """Log the error of a handler, so that the notifications behind it are handled as well."""
+        leave_if_forked(self._process_id, error)
         if isinstance(error, KeyboardInterrupt):
             ended_by_ctrl_c()
         if isinstance(error, (KeyboardInterrupt, GeneratorExit)):

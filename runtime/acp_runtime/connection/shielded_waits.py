@@ -11,7 +11,8 @@ from collections.abc import Callable
 from math import inf
 from typing import Any
 
-# A private name of CPython. If it is missing, `forget` does nothing.
+# A private name of CPython, as nothing public lets `asyncio.run` end before a task that ignores its cancellation. If it
+# is missing, `forget` does nothing.
 _unregister: Callable[[asyncio.Task[Any]], None] | None = getattr(asyncio.tasks, "_unregister_task", None)
 
 # The most seconds that a wait may take after no, one, two, and three or more cancellations.

@@ -3,80 +3,44 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Mapping
-from contextlib import ExitStack, asynccontextmanager
+from collections.abc import Callable
+from contextlib import ExitStack
+from io import FileIO
 from logging import WARNING, getLogger
 from pathlib import Path
-from typing import TYPE_CHECKING
-from weakref import finalize
+from subprocess import PIPE
+from typing import cast
 
 from acp_runtime.connection.shielded_waits import ShieldedWaits
-from acp_runtime.connection.transport import ByteWriter, Receiver
 from acp_runtime.errors import ConnectionClosed
 from acp_runtime.logs import log
 from acp_runtime.options import Options
-from acp_runtime.transports.environment import environment
-from acp_runtime.transports.exit_watch import ExitWatch
-from acp_runtime.transports.interrupts import SafeInterrupts
-from acp_runtime.transports.launching import Launched, launch
-from acp_runtime.transports.signals import deferred_interrupts
-from acp_runtime.transports.stderr import StderrReceiver
+from acp_runtime.processes import start, start_errors
+from acp_runtime.transports.files import FileReader, FileWriter
+from acp_runtime.transports.signals import interrupts_between_callbacks
+from acp_runtime.transports.stderr import StderrCopy
 from acp_runtime.transports.stdio import open_reader, open_writer
-
-if TYPE_CHECKING:
-    from acp_runtime.transports.stdio import Reader
 
 # Seconds to wait for the exit code and the end of stderr when a process has closed its stdout.
 _EXIT_DEADLINE = 1.0
-# Seconds to wait at the end for the reader of the forwarded stderr.
-_FLUSH_DEADLINE = 0.5
 # Seconds to wait at the end for descendants to exit, and for the end of stderr.
-_GRACE = 0.1
+_GRACE, _FLUSH_DEADLINE = 0.1, 0.5
 
 _logger = getLogger(__name__)
 
 
-@asynccontextmanager
-async def running_process(
-    command: str,
-    args: tuple[str, ...],
-    *,
-    cwd: str | Path | None,
-    env: Mapping[str, str] | None,
-    options: Options,
-) -> AsyncGenerator[Process]:
-    """Run a process during the `async with` block. It and its descendants are gone afterwards.
+class Process:
+    """A subprocess and its pipes. It and its descendants are gone after its `async with` block.
+
+    Args:
+        command: the program.
+        args: its arguments.
+        cwd: its working folder; None for this process's.
+        env: its environment.
+        options: where its stderr goes, and the deadlines for its end.
 
     Raises:
         OSError: if the command can't be started, or the file for its stderr can't be opened; the message names it.
-    """
-    with SafeInterrupts(), ExitStack() as release:
-        with deferred_interrupts():
-            stderr = StderrReceiver(options)
-            release.callback(stderr.close)
-            launched = launch(command, args, cwd, environment(env, options.inherit_env))
-            release.callback(launched.group.end_now)
-            process = Process(launched, stderr, options, release)
-        can_wait = True
-        try:
-            yield process
-        except GeneratorExit:
-            # The event loop was left, for example by a second Ctrl-C. `release` ends the process without it.
-            can_wait = False
-            raise
-        finally:
-            if can_wait:
-                await process.end()
-
-
-class Process:
-    """A running subprocess and its pipes.
-
-    Args:
-        launched: the subprocess and the descriptors of its pipes, which this object owns.
-        stderr: the receiver of its stderr.
-        options: the deadlines for its end.
-        release: collects the callbacks that close the descriptors.
 
     Attributes:
         stdin: writes to the subprocess.
@@ -84,25 +48,42 @@ class Process:
         closing: the waits while the connection and then the process end.
     """
 
-    def __init__(self, launched: Launched, stderr: StderrReceiver, options: Options, release: ExitStack) -> None:
+    def __init__(
+        self, command: str, args: tuple[str, ...], cwd: str | Path | None, env: dict[str, str], options: Options
+    ) -> None:
         self._options = options
-        self._group = launched.group
-        self._stderr = stderr
-        reader = self._reader = open_reader(launched.stdout, shared=False)
-        release.callback(reader.close)
-        stderr_reader = self._stderr_reader = open_reader(launched.stderr, shared=False)
-        release.callback(stderr_reader.close)
-        writer = open_writer(launched.stdin, shared=False)
-        release.callback(writer.abort)
-        self.stdin: ByteWriter = writer
-        self.stdout: _Stdout = _Stdout(reader)
+        self._stderr = stderr = StderrCopy(options.stderr, options.stderr_tail)
+        self._release = ExitStack()
+        try:
+            with start_errors("the agent ", command, cwd, env):
+                end = stderr.open()
+            group = start(command, args, cwd, env, PIPE, end, "the agent ", stderr.end)
+        except BaseException:
+            stderr.close()
+            raise
+        self._group = group
+        stderr.start()
+        self.stdin: FileWriter = open_writer(cast("FileIO", group.popen.stdin), shared=False)
+        self.stdout: FileReader = open_reader(cast("FileIO", group.popen.stdout))
+        stdout = self.stdout
         self.closing: ShieldedWaits = ShieldedWaits()
-        self._exit = ExitWatch(launched.group)
-        release.callback(self._exit.close)
         # A descendant may keep stdout open forever, so reading ends with the output of the process itself.
-        self._exit.exited.add_done_callback(lambda _: reader.end())
-        stderr.start(stderr_reader)
-        finalize(self, launched.group.end_now).atexit = False
+        group.exited.add_done_callback(lambda _: stdout.end())
+
+    async def __aenter__(self) -> Process:
+        return self
+
+    async def __aexit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        """End the process. If the event loop was left, for example by a second Ctrl-C, kill it."""
+        try:
+            if kind is not GeneratorExit:
+                await self._close()
+        finally:
+            self._group.end_now()
+            self.stdout.close()
+            self.stdin.abort()
+            self._release.close()
+        self.closing.raise_cancelled()
 
     @property
     def pid(self) -> int:
@@ -126,82 +107,32 @@ class Process:
 
     async def why_closed(self, reason: ConnectionClosed) -> ConnectionClosed:
         """Add the exit code and the end of stderr to the reason why the connection closed."""
-        self._exit.poll_faster()
-        await asyncio.wait({self._exit.exited}, timeout=_EXIT_DEADLINE)
-        if not self._stderr_reader.read_now() and self._exit.exited.done():
-            await asyncio.wait({self._stderr.finished}, timeout=_EXIT_DEADLINE)
+        await asyncio.wait({self._group.exited}, timeout=_EXIT_DEADLINE)
+        if self._group.exited.done():
+            await self.closing.until(self._stderr.is_copied, _EXIT_DEADLINE)
         return type(reason)(reason.reason, self.returncode, self.stderr)
 
-    def keep_draining(self) -> None:
-        """Keep reading stdout after the connection has stopped, so that the process is not blocked by a full pipe."""
+    def leave(self) -> None:
+        """Begin to close: from now on, Ctrl-C is safe, and the rest of stdout is read, so that it doesn't block."""
+        self._release.enter_context(interrupts_between_callbacks())
         self.stdout.keep_draining()
 
-    async def end(self) -> None:
+    async def _close(self) -> None:
         """Close stdin, wait, terminate and kill; then do the same to the descendants."""
         self.stdin.abort()
-        self._reader.discard()
-        self._exit.poll_faster()
-        await self._end_process()
-        await self._end_descendants()
-        if not self._stderr_reader.read_now():
-            await self.closing.wait(self._stderr.finished, _GRACE)
-        await self.closing.until(self._stderr.is_forwarded, _FLUSH_DEADLINE)
-        self.closing.raise_cancelled()
+        self.stdout.keep_draining()
+        await self.stdout.stop()
+        await self._end("The agent (pid %s)", self._group.exited.done, self._options.exit_deadline)
+        await self._end("A process that the agent (pid %s) left behind", self._group.is_gone, _GRACE)
+        await self.closing.until(self._stderr.is_copied, _FLUSH_DEADLINE)
 
-    def _warn(self, message: str) -> None:
-        log(_logger, WARNING, message, self.pid)
-
-    async def _end_process(self) -> None:
-        deadline, last_deadline = self._options.exit_deadline, self._options.terminate_deadline
-        if await self.closing.wait(self._exit.exited, deadline):
+    async def _end(self, who: str, is_over: Callable[[], bool], deadline: float) -> None:
+        if await self.closing.until(is_over, deadline):
             return
-        self._warn("The agent (pid %s) is still running after its stdin was closed; sending SIGTERM.")
+        log(_logger, WARNING, f"{who} is still running; sending SIGTERM to its process group.", self.pid)
         self._group.signal("SIGTERM")
-        if await self.closing.wait(self._exit.exited, last_deadline):
+        if await self.closing.until(is_over, self._options.terminate_deadline):
             return
-        self._warn("The agent (pid %s) is still running after SIGTERM; killing it.")
+        log(_logger, WARNING, f"{who} is still running after SIGTERM; killing it.", self.pid)
         self._group.signal("SIGKILL")
-        await self.closing.wait(self._exit.exited, last_deadline)
-
-    async def _end_descendants(self) -> None:
-        deadline = self._options.terminate_deadline
-        if await self.closing.until(self._group.is_gone, _GRACE):
-            return
-        self._warn("The agent (pid %s) left processes behind; sending them SIGTERM.")
-        self._group.signal("SIGTERM")
-        if await self.closing.until(self._group.is_gone, deadline):
-            return
-        self._warn("Processes that the agent (pid %s) left behind are still running after SIGTERM; killing them.")
-        self._group.signal("SIGKILL")
-        await self.closing.until(self._group.is_gone, deadline)
-
-
-class _Stdout:
-    """The stdout of a process, as the source of a connection."""
-
-    def __init__(self, reader: Reader) -> None:
-        self._reader = reader
-        self._keep_draining = False
-
-    def start(self, receiver: Receiver, /) -> None:
-        """Start reading."""
-        self._reader.start(receiver)
-
-    def pause(self) -> None:
-        """Stop reading for now."""
-        self._reader.pause()
-
-    def resume(self) -> None:
-        """Continue reading."""
-        self._reader.resume()
-
-    async def stop(self) -> None:
-        """Stop delivering to the receiver permanently."""
-        if self._keep_draining:
-            self._reader.discard()
-        else:
-            await self._reader.stop()
-
-    def keep_draining(self) -> None:
-        """After `stop`, read and discard the data instead of leaving it in the pipe."""
-        self._keep_draining = True
+        await self.closing.until(is_over, self._options.terminate_deadline)

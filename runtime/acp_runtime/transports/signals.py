@@ -1,138 +1,105 @@
-"""Handles SIGINT and SIGTERM while an agent serves, and defers SIGINT while a process is started or ended."""
+"""Handlers of signals that call functions of the event loop: while an agent serves, and while something is closed.
+
+They use `signal.signal`, as `asyncio.run` does itself. `loop.add_signal_handler` can't give back what it replaces, and
+with it a forked child ignores SIGTERM (on Python 3.11, the child's signals even reach its parent).
+"""
 
 from __future__ import annotations
 
 import asyncio
+import os
 import signal
-import socket
-import sys
-from collections.abc import Callable, Generator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Generator
+from contextlib import ExitStack, contextmanager
 from threading import current_thread, main_thread
-from types import FrameType
-from typing import Any
 
-from acp_runtime.connection.forks import abandoned_in_children
-
-_Handler = Callable[[int, FrameType | None], Any] | int | None
-
-
-class ShutdownSignals:
-    """Makes SIGINT and SIGTERM call a function in the event loop during the `with` block, then restores their handlers.
-
-    It uses `signal.signal` rather than `loop.add_signal_handler`, for three reasons: the previous handlers can be
-    restored; a loop that a handler blocks can still be interrupted; and a signal to a forked child isn't mistaken for
-    one to this process (on Python 3.11 a child writes its signals to its parent's wake-up descriptor).
-
-    Args:
-        call: called with the signal and the number of signals so far.
-    """
-
-    def __init__(self, call: Callable[[signal.Signals, int], None]) -> None:
-        self._call = call
-        self._count = 0
-        self._loop = asyncio.get_running_loop()
-        self._previous: dict[signal.Signals, _Handler] = {}
-        self._wake_up = _WakeUp(self._loop)
-
-    def __enter__(self) -> None:
-        # Only the main thread is interrupted by signals.
-        if current_thread() is not main_thread():
-            return
-        abandoned_in_children(self)
-        self._wake_up.open()
-        for number in (signal.SIGINT, signal.SIGTERM):
-            previous = signal.getsignal(number)
-            if previous is not None:  # None: a handler that was not set from Python, and can't be restored
-                self._previous[number] = previous
-                signal.signal(number, self._received)
-                if sys.platform != "win32":
-                    signal.siginterrupt(number, False)
-
-    def __exit__(self, *_: object) -> None:
-        self._restore()
-        self._wake_up.close()
-
-    def abandon(self) -> None:
-        """Restore the previous handlers in a forked child, so that SIGTERM ends the child."""
-        signal.set_wakeup_fd(-1)
-        self._restore()
-        self._wake_up.abandon()
-
-    def _restore(self) -> None:
-        for number, previous in self._previous.items():
-            # Keep a handler that the application has set in the meantime.
-            if signal.getsignal(number) == self._received:
-                signal.signal(number, previous)
-        self._previous.clear()
-
-    def _received(self, number: int, frame: FrameType | None) -> None:
-        self._count += 1
-        self._loop.call_soon_threadsafe(self._call, signal.Signals(number), self._count)
-        previous = self._previous.get(signal.Signals(number))
-        if number == signal.SIGINT and self._count > 2 and callable(previous):
-            # The event loop is blocked, or closing hangs.
-            previous(number, frame)
-
-
-class _WakeUp:
-    """Wakes up the event loop on a signal, in case the signal handler ran just before the loop began to wait."""
-
-    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
-        self._loop = loop
-        self._ends: tuple[socket.socket, socket.socket] | None = None
-
-    def open(self) -> None:
-        # On Windows, asyncio's loop sets a wake-up descriptor itself.
-        if sys.platform == "win32":
-            return
-        with suppress(OSError, NotImplementedError):
-            reader, writer = self._ends = socket.socketpair()
-            reader.setblocking(False)
-            writer.setblocking(False)
-            self._loop.add_reader(reader, self._drain)
-            previous = signal.set_wakeup_fd(writer.fileno(), warn_on_full_buffer=False)
-            if previous != -1:
-                # The loop has a wake-up descriptor already, because the application uses `add_signal_handler`.
-                signal.set_wakeup_fd(previous)
-
-    def close(self) -> None:
-        if self._ends is None:
-            return
-        reader, writer = self._ends
-        current = signal.set_wakeup_fd(-1)
-        if current != writer.fileno():
-            signal.set_wakeup_fd(current)
-        self._loop.remove_reader(reader)
-        self.abandon()
-
-    def abandon(self) -> None:
-        if self._ends is not None:
-            for end in self._ends:
-                end.close()
-            self._ends = None
-
-    def _drain(self) -> None:
-        with suppress(OSError):
-            if self._ends is not None:
-                self._ends[0].recv(4096)
+# With so many undelivered signals, the event loop is blocked.
+_BLOCKED = 3
 
 
 @contextmanager
-def deferred_interrupts() -> Generator[Sequence[object]]:
-    """Defer SIGINT until the end of the `with` block. Yields the list of deferred signals.
+def shutdown_signals(call: Callable[[signal.Signals], object]) -> Generator[None]:
+    """Let SIGINT and SIGTERM call a function in the event loop, then put their handlers back.
 
-    Without this, KeyboardInterrupt could be raised after a process has started and before it is registered.
+    If the event loop is blocked, the third SIGINT goes to the handler that was there before.
     """
-    deferred: list[tuple[int, FrameType | None]] = []
-    previous = signal.getsignal(signal.SIGINT)
-    if current_thread() is not main_thread() or not callable(previous):
-        yield deferred
-        return
-    signal.signal(signal.SIGINT, lambda number, frame: deferred.append((number, frame)))
-    try:
-        yield deferred
-    finally:
-        signal.signal(signal.SIGINT, previous)
-        for number, frame in deferred:
-            previous(number, frame)
+    with ExitStack() as handlers:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            if _can_handle(number):
+                handlers.enter_context(_Handler(number, call))
+        yield
+
+
+@contextmanager
+def interrupts_between_callbacks() -> Generator[None]:
+    """While something is closed, let Ctrl-C reach its handler only between two callbacks of the event loop.
+
+    With `asyncio.run`, the second Ctrl-C raises KeyboardInterrupt wherever the program is, then cancels all tasks. If
+    that happens inside of asyncio, the task that closes may never continue.
+    """
+    current: object = signal.getsignal(signal.SIGINT)
+    with ExitStack() as handlers:
+        if _can_handle(signal.SIGINT) and callable(current):
+            handler = _Handler(signal.SIGINT, lambda number: current(number, None))
+            handlers.enter_context(current if isinstance(current, _Handler) else handler)
+        yield
+
+
+def _can_handle(number: signal.Signals) -> bool:
+    """Return whether this thread gets signals, and the present handler can be put back: it was set from Python."""
+    return current_thread() is main_thread() and signal.getsignal(number) is not None
+
+
+class _Handler:
+    """Handles one signal while any `with` block is open.
+
+    Args:
+        number: the signal.
+        call: called with it in the event loop.
+    """
+
+    def __init__(self, number: signal.Signals, call: Callable[[signal.Signals], object]) -> None:
+        self._number = number
+        self._call = call
+        self._loop = asyncio.get_running_loop()
+        self._process_id = os.getpid()
+        self._previous = signal.getsignal(number)
+        self._blocks = 0
+        self._undelivered = 0
+
+    def __enter__(self) -> None:
+        self._blocks += 1
+        if self._blocks == 1:
+            signal.signal(self._number, self)
+
+    def __exit__(self, *_: object) -> None:
+        self._blocks -= 1
+        if not self._blocks:
+            self._restore()
+            self._deliver()
+
+    def __call__(self, number: int, frame: object) -> None:
+        # A forked child has nothing to close.
+        will_deliver = os.getpid() == self._process_id and self._loop.is_running()
+        if will_deliver:
+            self._undelivered += 1
+            self._loop.call_soon_threadsafe(self._deliver)
+        if not will_deliver or (number == signal.SIGINT and self._undelivered >= _BLOCKED):
+            self._undelivered = 0
+            self._restore()
+            signal.raise_signal(number)
+
+    def _deliver(self) -> None:
+        while self._undelivered:
+            self._undelivered -= 1
+            try:
+                self._call(self._number)
+            except BaseException:
+                self._restore()
+                raise
+
+    def _restore(self) -> None:
+        """Put the previous handler back, unless the application has set another one."""
+        current: object = signal.getsignal(self._number)
+        if current is self and current_thread() is main_thread():
+            signal.signal(self._number, self._previous)

@@ -1,46 +1,69 @@
-"""Reads the stderr of a subprocess, keeps its tail, and forwards it as `Options.stderr` says."""
+"""Copies the stderr of a subprocess to where `Options.stderr` says, in a thread, and keeps its end.
+
+The pipe is the back-pressure: whatever blocks while it takes the bytes blocks only the subprocess, when it writes.
+"""
 
 from __future__ import annotations
 
-import asyncio
+import codecs
+import os
+import sys
+from collections.abc import Callable
+from contextlib import ExitStack, suppress
+from functools import partial
+from io import FileIO, TextIOWrapper
 from logging import ERROR, getLogger
 from pathlib import Path
+from threading import Thread
+from typing import Any, TypeAlias
 
-from acp_runtime.connection.transport import ByteSource
 from acp_runtime.logs import log
-from acp_runtime.options import Options
-from acp_runtime.transports.stderr_sinks import Sink, sink_of
+from acp_runtime.options import Stderr
+from acp_runtime.transports.threads import write_all
 
-# Seconds that reading pauses for a sink that accepts nothing, and seconds between two checks of it.
-_STUCK_AFTER, _INTERVAL = 1.0, 0.01
+Sink: TypeAlias = Callable[[bytes], object]
+
+_CHUNK = 64 * 1024
+# What this process writes to the pipe when the subprocess has exited: a descendant may keep the pipe open.
+_END = b"\0"
 
 _logger = getLogger(__name__)
 
 
-class StderrReceiver:
-    """Receives the stderr of a subprocess. Reading pauses for a slow sink; output is dropped while a sink is stuck.
+class StderrCopy:
+    """The stderr of a subprocess.
 
     Args:
-        options: say where stderr is forwarded to, and how much of its tail is kept.
+        where: where it is copied to.
+        max_tail: how many bytes of its end are kept.
 
     Raises:
         OSError: if the file can't be opened; the message names it.
-
-    Attributes:
-        finished: done at the end of stderr.
     """
 
-    def __init__(self, options: Options) -> None:
-        self._where = options.stderr
-        self._max_tail = options.stderr_tail
-        self._tail = bytearray()
-        self._loop = asyncio.get_running_loop()
-        self._source: ByteSource | None = None
-        self._timer: asyncio.TimerHandle | None = None
-        self._is_stuck = False
-        self._dropped = 0
-        self._sink: Sink | None = sink_of(options.stderr)
-        self.finished: asyncio.Future[None] = self._loop.create_future()
+    def __init__(self, where: Stderr, max_tail: int) -> None:
+        self._where = where
+        self._max_tail = max_tail
+        self._tail = b""
+        self._has_ended = False
+        self._files = ExitStack()
+        self._sink = _sink_of(where, self._files)
+        self._thread = Thread(target=self._copy, name="acp-stderr", daemon=True)
+
+    def open(self) -> FileIO:
+        """Make the pipe, and return the end for the subprocess."""
+        reading, writing = os.pipe()
+        self._reading = self._files.enter_context(FileIO(reading, "rb"))
+        self._writing = self._files.enter_context(FileIO(writing, "wb"))
+        return self._writing
+
+    def start(self) -> None:
+        """Start copying, once the subprocess runs."""
+        self._thread.start()
+
+    def close(self) -> None:
+        """Close all files if no subprocess was started."""
+        self._files.close()
 
     @property
     def tail(self) -> str:
@@ -55,68 +78,67 @@ class StderrReceiver:
         forwarded = ", which is forwarded to this process's stderr," if self._where == "inherit" else ""
         return f"The agent's stderr{forwarded} may say why."
 
-    def start(self, source: ByteSource) -> None:
-        """Start reading."""
-        self._source = source
-        source.start(self)
+    def is_copied(self) -> bool:
+        """Whether everything has been copied."""
+        return not self._thread.is_alive()
 
-    def received(self, data: bytes, /) -> None:
-        """Update the tail and forward the bytes."""
-        self._tail += data
-        del self._tail[: max(0, len(self._tail) - self._max_tail)]
-        if self._sink is None:
-            return
-        if self._is_stuck and self._sink.is_full:
-            self._dropped += len(data)
-            return
-        self._is_stuck = False
-        self._put(self._sink, data)
+    def end(self) -> None:
+        """End the copy with what is in the pipe now. Waits until the pipe has room."""
+        self._has_ended = True
+        with suppress(OSError, ValueError), self._writing:  # the copy may have ended just now
+            self._writing.write(_END)
 
-    def ended(self, error: OSError | None, /) -> None:
-        """Set `finished`."""
-        if not self.finished.done():
-            self.finished.set_result(None)
+    def _copy(self) -> None:
+        with self._files:
+            while data := self._reading.read(_CHUNK):
+                text, end, _ = data.partition(_END) if self._has_ended else (data, b"", b"")
+                self._tail = (self._tail + text)[-self._max_tail :] if self._max_tail else b""
+                self._put(text)
+                if end:
+                    break
 
-    def is_forwarded(self) -> bool:
-        """Return whether the sink has written everything that was received."""
-        return self._sink is None or self._sink.unwritten == 0
-
-    def close(self) -> None:
-        """Stop forwarding."""
-        sink, self._sink = self._sink, None
-        if sink is not None:
-            sink.close()
-        if self._timer is not None:
-            self._timer.cancel()
-
-    def _put(self, sink: Sink, data: bytes) -> None:
-        if self._dropped:
-            data = b"\n[%d bytes of the agent's stderr were dropped]\n" % self._dropped + data
-            self._dropped = 0
+    def _put(self, data: bytes) -> None:
         try:
-            sink.put(data)
+            if self._sink is not None:
+                self._sink(data)
         except BaseException as error:
             # Without a sink, stderr is still read, so that a full pipe doesn't block the agent.
-            self.close()
-            if isinstance(error, (KeyboardInterrupt, SystemExit)):
-                raise
+            self._sink = None
             log(_logger, ERROR, "Forwarding the agent's stderr failed; the rest of it is not forwarded.", error=error)
-            return
-        if sink.is_full and self._timer is None and self._source is not None:
-            self._source.pause()
-            self._check_later(sink, self._loop.time())
 
-    def _check_later(self, sink: Sink, since: float) -> None:
-        self._timer = self._loop.call_later(_INTERVAL, self._check, sink, since, sink.unwritten)
 
-    def _check(self, sink: Sink, since: float, unwritten: int) -> None:
-        """Resume reading if the sink has room, or has accepted nothing for too long."""
-        now = self._loop.time()
-        if sink.unwritten != unwritten:
-            since = now
-        self._is_stuck = now - since > _STUCK_AFTER
-        if sink.is_full and not self._is_stuck:
-            self._check_later(sink, since)
-        elif self._source is not None:
-            self._timer = None
-            self._source.resume()
+def _sink_of(where: Stderr, files: ExitStack) -> Sink | None:
+    """Return the function that takes what is copied, or None if stderr is only captured."""
+    if where == "capture":
+        return None
+    if where == "inherit":
+        return _sink_of_this_process(files)
+    if isinstance(where, Path):
+        # O_NONBLOCK makes opening a pipe without a reader an error instead of blocking.
+        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+        return _sink_of_file(os.open(where, flags, 0o666), files)
+    if callable(where):
+        return where
+    raise ValueError(f"Options.stderr must be 'inherit', 'capture', a Path or a callable, not {where!r}.")
+
+
+def _sink_of_this_process(files: ExitStack) -> Sink | None:
+    stream: Any = sys.stderr
+    if stream is None or getattr(stream, "closed", False):
+        return None
+    # Not through the buffer of sys.stderr: when Python exits, it can't flush a buffer that a thread uses. The
+    # descriptor of a replaced sys.stderr (in a notebook or a full-screen program) may lead somewhere else.
+    if isinstance(stream, TextIOWrapper):
+        with suppress(OSError, ValueError):
+            return _sink_of_file(os.dup(stream.fileno()), files)
+    decoder = codecs.getincrementaldecoder("utf-8")("replace")
+
+    def put(data: bytes) -> None:
+        stream.write(decoder.decode(data))
+        stream.flush()
+
+    return put
+
+
+def _sink_of_file(fd: int, files: ExitStack) -> Sink:
+    return partial(write_all, files.enter_context(FileIO(fd, "wb")))

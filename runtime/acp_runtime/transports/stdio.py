@@ -6,28 +6,23 @@ and fd 0 to /dev/null, so that a child process can't read the client's messages.
 
 from __future__ import annotations
 
-import contextlib
 import os
+import stat
 import sys
 from collections.abc import Generator
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, TypeAlias
+from contextlib import contextmanager, suppress
+from io import FileIO
 
-from acp_runtime.connection.forks import abandoned_in_children
+from acp_runtime.transports.files import FileReader, FileWriter
 from acp_runtime.transports.threads import ThreadReader, ThreadWriter
-
-if TYPE_CHECKING:
-    from acp_runtime.transports.descriptors import FdReader, FdWriter
-
-    Reader: TypeAlias = FdReader | ThreadReader
-    Writer: TypeAlias = FdWriter | ThreadWriter
 
 
 @contextmanager
-def take_over_stdio() -> Generator[tuple[Reader, Writer]]:
+def take_over_stdio() -> Generator[tuple[FileReader, FileWriter]]:
     """Yield a reader of stdin and a writer to stdout, which nothing else can use during the `with` block."""
-    with _Redirection() as (fd_in, fd_out):
-        reader, writer = open_reader(fd_in, shared=True), open_writer(fd_out, shared=True)
+    to_stderr = 2 if sys.__stderr__ is not None else None
+    with _moved(1, sys.__stdout__, "wb", to_stderr) as stdout, _moved(0, sys.__stdin__, "rb", None) as stdin:
+        reader, writer = open_reader(stdin), open_writer(stdout, shared=True)
         try:
             yield reader, writer
         finally:
@@ -35,82 +30,63 @@ def take_over_stdio() -> Generator[tuple[Reader, Writer]]:
             writer.abort()
 
 
-def open_reader(fd: int, *, shared: bool) -> Reader:
-    """Return a reader of a descriptor: on the event loop if it can wait for the descriptor, else in a thread."""
-    if sys.platform != "win32":
-        from acp_runtime.transports.descriptors import FdReader, can_wait
+def open_reader(file: FileIO) -> FileReader:
+    """Return a reader of an unbuffered file: on the event loop if it can wait for the file, else in a thread."""
+    if sys.platform != "win32" and (_is_pipe(file) or file.isatty()):
+        from acp_runtime.transports.descriptors import FdReader
 
-        if can_wait(fd):
-            return FdReader(fd, shared=shared)
-    return ThreadReader(fd)
-
-
-def open_writer(fd: int, *, shared: bool) -> Writer:
-    """Return a writer to a descriptor: on the event loop if it can wait for the descriptor, else in a thread."""
-    if sys.platform != "win32":
-        from acp_runtime.transports.descriptors import FdWriter, can_wait, reopen_terminal
-
-        if shared and os.isatty(fd):
-            fd, shared = reopen_terminal(fd)
-            return ThreadWriter(fd) if shared else FdWriter(fd, shared=False)
-        if can_wait(fd):
-            return FdWriter(fd, shared=shared)
-    return ThreadWriter(fd)
+        return FdReader(file)
+    return ThreadReader(file)
 
 
-class _Redirection:
-    """Yields copies of fd 0 and fd 1, and redirects the originals during the `with` block."""
+def open_writer(file: FileIO, *, shared: bool) -> FileWriter:
+    """Return a writer to an unbuffered file: on the event loop if it can wait for the file, else in a thread.
 
-    def __init__(self) -> None:
-        self._saved: list[tuple[int, int]] = []
+    A terminal that is ready may have less room than a write needs, so a thread writes to it.
+    """
+    if sys.platform != "win32" and _is_pipe(file):
+        from acp_runtime.transports.descriptors import FdWriter
 
-    def __enter__(self) -> tuple[int, int]:
-        # A stream is None if it was closed when the process started. Its descriptor is left alone then: the event loop
-        # may have reused the number.
-        has_stdin, has_stdout, has_stderr = (
-            each is not None for each in (sys.__stdin__, sys.__stdout__, sys.__stderr__)
-        )
-        fd_in, fd_out = _copy(0 if has_stdin else None), _copy(1 if has_stdout else None)
-        if has_stdin:
-            self._saved.append((0, _redirect(0, _copy(None))))
-        if has_stdout:
-            self._saved.append((1, _redirect(1, _copy(2 if has_stderr else None))))
-        abandoned_in_children(self)
-        # Send buffered output of `print` to stderr, too.
+        return FdWriter(file, shared=shared)
+    return ThreadWriter(file)
+
+
+def _is_pipe(file: FileIO) -> bool:
+    mode = os.fstat(file.fileno()).st_mode
+    return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)
+
+
+@contextmanager
+def _moved(number: int, stream: object, mode: str, to: int | None) -> Generator[FileIO]:
+    """Yield a file like a standard descriptor, which becomes a copy of `to` during the block (None: /dev/null).
+
+    The stream is None if the descriptor was closed when the process started. Then the number is left alone, since the
+    event loop may have reused it, and the file is /dev/null.
+    """
+    if stream is None:
+        yield FileIO(os.devnull, mode)
+        return
+    original, replacement = os.dup(number), os.open(os.devnull, os.O_RDWR) if to is None else os.dup(to)
+    os.dup2(replacement, number)
+    os.close(replacement)
+    _flush()  # the buffered output of `print` goes to stderr, too
+    try:
+        yield FileIO(_binary(os.dup(original)), mode)
+    finally:
         _flush()
-        return fd_in, fd_out
-
-    def __exit__(self, *_: object) -> None:
-        _flush()
-        for fd, original in self._saved:
-            os.close(_redirect(fd, original))
-
-    def abandon(self) -> None:
-        """Close a forked child's copies, so that the client reads EOF as soon as this process ends."""
-        for _, original in self._saved:
-            os.close(original)
-        self._saved.clear()
+        os.dup2(original, number)
+        os.close(original)
 
 
-def _copy(fd: int | None) -> int:
-    """Return a copy of a descriptor that child processes don't inherit. For None, open /dev/null."""
-    copy = os.open(os.devnull, os.O_RDWR) if fd is None else os.dup(fd)
+def _binary(fd: int) -> int:
     if sys.platform == "win32":
         import msvcrt
 
-        msvcrt.setmode(copy, os.O_BINARY)
-    return copy
-
-
-def _redirect(fd: int, to: int) -> int:
-    """Make a standard descriptor a copy of `to`, and close `to`. Return a copy of the original descriptor."""
-    original = os.dup(fd)
-    os.dup2(to, fd)
-    os.close(to)
-    return original
+        msvcrt.setmode(fd, os.O_BINARY)
+    return fd
 
 
 def _flush() -> None:
     # sys.stdout is None (AttributeError) in a process without stdout.
-    with contextlib.suppress(AttributeError, OSError, ValueError):
+    with suppress(AttributeError, OSError, ValueError):
         sys.stdout.flush()

@@ -17,20 +17,8 @@ from tests.support.scale import count
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="descendants are found in /proc")
 
 SHELL = ["/bin/sh", "-c"]
-# As an interactive shell starts its jobs.
-IN_GROUPS = """
-import os, signal
-for _ in range(50):
-    pid = os.fork()
-    if pid == 0:
-        signal.pause()
-    os.setpgid(pid, pid)
-print("ready", flush=True)
-signal.pause()
-"""
 FIFTY = {
     "in the group": [*SHELL, "for each in $(seq 50); do sleep 1000 & done; echo ready; wait"],
-    "in groups of their own": [sys.executable, "-ISc", IN_GROUPS],
     "of a command that has exited": [*SHELL, "for each in $(seq 50); do sleep 1000 & done; echo ready"],
     "that ignore SIGTERM": [*SHELL, "trap '' TERM; for each in $(seq 50); do sleep 1000 & done; echo ready; wait"],
 }
@@ -66,7 +54,7 @@ async def test_fifty_descendants_end_with_the_terminals(marker: str, command: li
 
 @pytest.mark.parametrize("act", ["kill", "release", "cancelled release"])
 async def test_fifty_descendants_end_with_their_terminal(marker: str, act: str) -> None:
-    async with _fifty(FIFTY["in groups of their own"]) as (terminals, id):
+    async with _fifty(FIFTY["in the group"]) as (terminals, id):
         if act == "kill":
             await terminals.terminal_kill(KillTerminalRequest(session_id="s", terminal_id=id))
         else:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from acp_bindings.v1 import connect_streams
+from acp_bindings.v1 import connect_streams, serve_streams
 from acp_runtime import ConnectionClosed, Options
 from tests.support.runtime.peer import PlainClient
 
@@ -51,6 +51,24 @@ async def test_rule_22_the_last_message_is_written_completely_before_the_pipe_cl
     incoming.close()
     os.close(theirs_out)
     assert await reading > 2_000_000
+
+
+@pytest.mark.parametrize("connecting", [serve_streams, connect_streams])
+async def test_the_stream_is_closed_if_the_factory_raises(connecting: Any) -> None:
+    def fail(_: Any) -> Any:
+        raise ZeroDivisionError
+
+    reader, writer, incoming, theirs_in, theirs_out = await opened()
+    with pytest.raises(ZeroDivisionError):
+        if connecting is serve_streams:
+            await serve_streams(fail, reader, writer)
+        else:
+            async with connect_streams(fail, reader, writer):
+                pass
+    assert await asyncio.to_thread(_read_all, theirs_in) == 0
+    incoming.close()
+    os.close(theirs_out)
+    await asyncio.sleep(0)
 
 
 def _read_all(fd: int) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+from io import FileIO
 from threading import Timer
 
 import pytest
@@ -28,7 +29,7 @@ async def test_reading_now_does_not_block_when_the_loop_was_about_to_read() -> N
     read, write = os.pipe()
     late = Timer(5, os.write, (write, b"late"))  # so that a blocked event loop continues
     late.start()
-    received, reader = _Received(), FdReader(read, shared=True)
+    received, reader = _Received(), FdReader(FileIO(read))
     reader.start(received)
     os.write(write, b"a")
     # In its next iteration the loop sees that the pipe can be read, then runs this, then the callback that reads.
@@ -61,7 +62,7 @@ def test_reading_does_not_block_when_the_loop_runs_again_after_a_ctrl_c() -> Non
     loop, received = asyncio.new_event_loop(), _Received()
 
     async def start() -> FdReader:
-        reader = FdReader(read, shared=False)
+        reader = FdReader(FileIO(read))
         reader.start(received)
         return reader
 

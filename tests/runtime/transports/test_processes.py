@@ -146,7 +146,7 @@ async def test_rule_23_each_signal_to_the_agent_is_logged(caplog: pytest.LogCapt
 async def test_rule_23_a_process_that_the_agent_left_behind_is_logged(caplog: pytest.LogCaptureFixture) -> None:
     async with spawned("parent", **SHORT) as agent:
         await agent.ext_request("_child")
-    assert "left processes behind" in caplog.text
+    assert "left behind is still running; sending SIGTERM" in caplog.text
 
 
 @pytest.mark.parametrize("times", [1, 2, 3])
@@ -205,26 +205,6 @@ async def test_rule_23_grandchildren_end_too_even_if_they_keep_the_pipes_open() 
             await asyncio.sleep(0.01)
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="sessions are looked up in /proc")
-async def test_rule_23_grandchildren_in_a_process_group_of_their_own_end_too() -> None:
-    code = """
-import os, signal, sys
-if os.fork() == 0:
-    os.setpgid(0, 0)
-    signal.signal(signal.SIGTERM, signal.SIG_IGN)
-    while True:
-        signal.pause()
-sys.stdin.buffer.read()
-"""
-    with marked() as marker, pytest.MonkeyPatch.context() as patch:
-        patch.setenv(marker, "1")
-        async with script(code, **SHORT):
-            patch.delenv(marker)
-            while len(alive(marker)) < 2:
-                await asyncio.sleep(0.01)
-        assert not alive(marker)
-
-
 async def test_rule_23_the_agent_and_grandchildren_end_when_the_body_raises_or_is_cancelled() -> None:
     pids: list[int] = []
 
@@ -256,33 +236,11 @@ async def test_rule_23_the_agent_has_its_own_process_group() -> None:
         assert os.getpgid(pid) == pid != os.getpgid(0)
 
 
-PIDFD = {
-    "missing": "del os.pidfd_open",
-    "refused": "def refuse(*_): raise PermissionError(1, 'no')\nos.pidfd_open = refuse",
-    "not pollable": "os.pidfd_open = lambda pid: os.open('/dev/null', os.O_RDONLY)",
-}
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="os.pidfd_open exists only on Linux")
-@pytest.mark.parametrize("how", PIDFD)
-def test_rule_23_the_death_of_an_agent_is_noticed_without_pidfd_open(how: str) -> None:
-    code = f"""
-import asyncio, os, sys
-{PIDFD[how]}
-from acp_bindings.v1 import spawn_agent
-from acp_runtime import ConnectionClosed
-from tests.support.runtime.peer import PlainClient
-AGENT = "import os, signal; os._exit(3) if os.fork() else signal.pause()"
-async def main():
-    async with spawn_agent(PlainClient, sys.executable, "-S", "-c", AGENT) as agent:
-        try:
+async def test_rule_23_the_death_of_an_agent_is_noticed_while_its_child_keeps_the_pipes_open() -> None:
+    async with script("import os, signal; os._exit(3) if os.fork() else signal.pause()", **SHORT) as agent:
+        with pytest.raises(ConnectionClosed) as caught:
             await agent.initialize(protocol_version=1)
-        except ConnectionClosed as error:
-            print(error.exit_code)
-asyncio.run(main())
-"""
-    exit_code, out, err = ran("-c", code)
-    assert (exit_code, out) == (0, b"3\n"), err
+    assert caught.value.exit_code == 3
 
 
 def test_a_forked_child_of_the_client_does_not_end_the_agent() -> None:

@@ -35,6 +35,16 @@ async def test_rule_23_a_missing_command_is_named(command: str) -> None:
     assert f"Can't start the agent {command!r}: No such file" in str(error)
 
 
+async def test_rule_23_the_error_for_a_relative_command_says_where_it_is_looked_up(
+    tmp_path: Path,
+) -> None:
+    error = await error_of("./x", cwd=tmp_path)
+    assert isinstance(error, FileNotFoundError)
+    assert str(error).endswith(f"A relative command is looked up in cwd, {str(tmp_path)!r}")
+    for command in ("x", "/no/such/x"):
+        assert "relative" not in str(await error_of(command, cwd=tmp_path))
+
+
 async def test_rule_23_an_empty_command_is_reported() -> None:
     assert "Can't start the agent '': the command is empty" in str(await error_of(""))
 

@@ -216,6 +216,10 @@ FORKING = """
                 return os.waitstatus_to_exitcode((await asyncio.to_thread(os.waitpid, pid, 0))[1])
             return await super().ext_request(method, params)
 
+        async def ext_notification(self, method, params):
+            if os.fork() == 0:
+                leave(params)
+
     def work(ready):
         ready.send("ready")
         while True:
@@ -248,6 +252,18 @@ def test_rule_24_a_forked_child_that_exits_or_raises_does_not_disturb_the_agent(
     hear(process.stdout)
     say(process, {"id": 1, "method": "_fork", "params": how})
     assert hear(process.stdout) == {"jsonrpc": "2.0", "id": 1, "result": code}
+    say(process, prompt(2))
+    assert [hear(process.stdout).get("id") for _ in range(2)] == [None, 2]
+    out, _ = close(process)
+    assert (process.returncode, out) == (0, b"")
+
+
+@pytest.mark.parametrize("how", ["exit", "error", "interrupt"])
+def test_rule_24_a_child_forked_for_a_notification_does_not_disturb_the_agent(how: str) -> None:
+    process = scripted(FORKING)
+    say(process, OPENING)
+    hear(process.stdout)
+    say(process, {"method": "_fork", "params": how})
     say(process, prompt(2))
     assert [hear(process.stdout).get("id") for _ in range(2)] == [None, 2]
     out, _ = close(process)

@@ -8,6 +8,7 @@ import os
 import socket
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from io import FileIO
 from typing import Any
 
 from acp_bindings.v1 import (
@@ -46,15 +47,19 @@ async def _memory() -> Ends:
 
 
 async def _pipes() -> Ends:
-    theirs_in, ours_out = os.pipe()
-    ours_in, theirs_out = os.pipe()
-    reader, peer_reader = FdReader(ours_in, shared=False), FdReader(theirs_in, shared=False)
+    (theirs_in, ours_out), (ours_in, theirs_out) = _pipe(), _pipe()
+    reader, peer_reader = FdReader(ours_in), FdReader(theirs_in)
 
     def close() -> None:
         reader.close()
         peer_reader.close()
 
     return reader, FdWriter(ours_out, shared=True), peer_reader, FdWriter(theirs_out, shared=False), close
+
+
+def _pipe() -> tuple[FileIO, FileIO]:
+    read, write = os.pipe()
+    return FileIO(read, "rb"), FileIO(write, "wb")
 
 
 async def _streams() -> Ends:

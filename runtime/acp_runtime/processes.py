@@ -1,0 +1,296 @@
+"""Subprocesses in process groups of their own: their environment, their start, their exit, and their end.
+
+The kit uses it as the connection does. asyncio's subprocesses are not used: their `wait` also waits for pipes that a
+grandchild keeps open (CPython #119710), and their readers limit the length of lines.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Collection, Generator, Mapping
+from contextlib import contextmanager, suppress
+from errno import EACCES, EINVAL, ENOENT
+from io import FileIO
+from pathlib import Path
+from threading import Thread
+from typing import Any, cast
+from weakref import finalize, ref
+
+# The variables that programs need to run and to find their user's files. None is likely to hold a secret.
+_SAFE = (
+    *("PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "TERM", "TMPDIR", "TZ"),
+    *("XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME", "XDG_RUNTIME_DIR", "XDG_STATE_HOME"),
+    *("APPDATA", "COMSPEC", "HOMEDRIVE", "HOMEPATH", "LOCALAPPDATA", "PATHEXT", "PROGRAMDATA", "PROGRAMFILES"),
+    *("SYSTEMDRIVE", "SYSTEMROOT", "TEMP", "TMP", "USERNAME", "USERPROFILE", "WINDIR"),
+)
+# Seconds to wait for the system to end a killed process.
+_KILL_DEADLINE = 2.0
+
+
+class InvalidCommand(OSError, ValueError):
+    """The command, an argument or a variable can't be passed to a process, for example because it contains NUL."""
+
+
+class ProcessGroup:
+    """A subprocess and its descendants, except those that leave its group. On Windows, only the subprocess.
+
+    They are killed when this process exits, or when nothing refers to this object any more, for example because the
+    event loop was abandoned.
+
+    Args:
+        popen: the subprocess, which leads the group. Only this object may wait for it.
+        on_exit: called in another thread when the subprocess has exited.
+
+    Attributes:
+        exited: done when the subprocess itself has exited, whoever keeps its pipes open.
+    """
+
+    def __init__(self, popen: subprocess.Popen[bytes], on_exit: Callable[[], object]) -> None:
+        self.popen = popen
+        self._process_id = os.getpid()
+        self._end = finalize(self, _end, popen, self._process_id)
+        self._loop = asyncio.get_running_loop()
+        self.exited: asyncio.Future[None] = self._loop.create_future()
+        Thread(target=_wait, args=(popen, ref(self), on_exit), name="acp-wait", daemon=True).start()
+
+    @property
+    def pid(self) -> int:
+        """The id of the subprocess, and of its group."""
+        return self.popen.pid
+
+    @property
+    def returncode(self) -> int | None:
+        """The exit code of the subprocess, negative for a signal; None while it runs."""
+        return self.popen.returncode
+
+    def is_gone(self) -> bool:
+        """Return whether no process of the group is left."""
+        if self._end.alive and self.popen.returncode is not None and not _has_members(self.pid):
+            self._end.detach()  # from now on, the system may use the id for others
+        return not self._end.alive
+
+    def signal(self, name: str) -> None:
+        """Send "SIGTERM" or "SIGKILL" to all processes of the group."""
+        if not self.is_gone():
+            _signal(self.popen, self._process_id, name)
+
+    def end_now(self) -> None:
+        """Kill all processes of the group, without an event loop."""
+        self._end()
+
+    def _exited(self) -> None:
+        self.is_gone()
+        if not self.exited.done():
+            self.exited.set_result(None)
+
+    def note_exit(self) -> None:
+        """Set `exited`, from another thread."""
+        with suppress(RuntimeError):  # the event loop is closed
+            self._loop.call_soon_threadsafe(self._exited)
+
+
+def _wait(popen: subprocess.Popen[bytes], owner: ref[ProcessGroup], on_exit: Callable[[], object]) -> None:
+    popen.wait()
+    group = owner()
+    if group is not None:
+        group.note_exit()
+    del group
+    on_exit()
+
+
+def _end(popen: subprocess.Popen[bytes], process_id: int) -> None:
+    _signal(popen, process_id, "SIGKILL")
+    if os.getpid() == process_id:
+        with suppress(subprocess.TimeoutExpired):
+            popen.wait(_KILL_DEADLINE)
+
+
+def _signal(popen: subprocess.Popen[bytes], process_id: int, name: str) -> None:
+    """Send a signal to a process group, but not from a forked child of the process that started it."""
+    if os.getpid() != process_id:
+        return
+    if sys.platform != "win32":
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(popen.pid, getattr(signal, name))
+    elif name == "SIGTERM":
+        popen.terminate()
+    else:
+        popen.kill()
+
+
+def _has_members(group: int) -> bool:
+    """Return whether processes of a group run. A zombie doesn't; in some containers nobody ever reaps it."""
+    if sys.platform == "win32":
+        return False
+    try:
+        os.killpg(group, 0)
+    except (ProcessLookupError, PermissionError):
+        return False
+    return sys.platform != "linux" or any(_runs_in(group, each) for each in Path("/proc").glob("[0-9]*/stat"))
+
+
+def _runs_in(group: int, stat: Path) -> bool:
+    with suppress(OSError):
+        # The program's name is in parentheses and may contain any characters.
+        state, _, found = stat.read_bytes().rpartition(b")")[2].split()[:3]
+        return int(found) == group and state not in b"ZX"
+    return False  # it has just ended
+
+
+def start(
+    command: str,
+    args: tuple[str, ...],
+    cwd: str | Path | None,
+    env: dict[str, str],
+    stdin: int,
+    stderr: int | FileIO,
+    what: str = "",
+    on_exit: Callable[[], object] = lambda: None,
+) -> ProcessGroup:
+    """Start a subprocess in a process group of its own, with a pipe for its stdout.
+
+    Args:
+        command: the program. A relative path is looked up in `cwd`.
+        args: its arguments.
+        cwd: its working folder; None for this process's.
+        env: its environment.
+        stdin: a descriptor, or a constant of `subprocess`. Pipes are unbuffered.
+        stderr: the same, or a file.
+        what: what the command is, for messages; with a space at the end.
+        on_exit: called in another thread when the process has exited.
+
+    Raises:
+        OSError: if it can't be started; the message names the command and the reason.
+        TypeError: if the command, an argument or `cwd` is neither text nor a path.
+    """
+    _check_types(command, args, cwd)
+    with start_errors(what, command, cwd, env):
+        program = command if sys.platform != "win32" else shutil.which(command, path=env.get("PATH")) or command
+        popen = subprocess.Popen(
+            [program, *args],
+            bufsize=0,
+            stdin=stdin,
+            stdout=subprocess.PIPE,
+            stderr=stderr,
+            cwd=cwd,
+            env=env,
+            start_new_session=True,
+            creationflags=0x200 if sys.platform == "win32" else 0,  # CREATE_NEW_PROCESS_GROUP
+        )
+    return ProcessGroup(popen, on_exit)
+
+
+@contextmanager
+def start_errors(what: str, command: str, cwd: str | Path | None, env: dict[str, str]) -> Generator[None]:
+    """Let errors in the block name the command and the reason why it can't be started."""
+    try:
+        yield
+    except OSError as error:
+        raise _start_error(error, what, command, cwd, env) from error
+    except ValueError as error:
+        raise InvalidCommand(EINVAL, f"Can't start {what}{command!r}: {error}") from error
+
+
+def _check_types(command: Any, args: tuple[object, ...], cwd: object) -> None:
+    """Refuse arguments of the wrong type by name; the error of `subprocess` wouldn't say which one it is."""
+    kind = type(command).__name__
+    if isinstance(command, (list, tuple)):
+        raise TypeError(f"The command must be text, not a {kind}. Pass it and each of its arguments separately.")
+    named = [("The command", command), ("cwd", "" if cwd is None else cwd)]
+    named += [(f"Argument {number} of the command", value) for number, value in enumerate(args, 1)]
+    for name, value in named:
+        if not isinstance(value, (str, bytes, os.PathLike)):
+            raise TypeError(f"{name} must be text or a path, not of type {type(value).__name__}.")
+
+
+def _start_error(error: OSError, what: str, command: str, cwd: str | Path | None, env: dict[str, str]) -> OSError:
+    """Return the same error with a message that names the command and the reason."""
+    command = os.fsdecode(command)
+    reason, filename = error.strerror or str(error), error.filename
+    if cwd is not None and (problem := _problem_with_folder(os.fsdecode(cwd))):
+        reason, filename = f"its working folder {os.fsdecode(cwd)!r} {problem}", os.fsdecode(cwd)
+    elif not command:
+        reason = "the command is empty"
+    elif file := _find_file(command, cwd, env):
+        reason = _problem_with_file(file, error) or reason
+    elif (first := command.split()[:1]) != [command] and first and _find_file(first[0], cwd, env):
+        reason = f"{reason}. Pass the command {first[0]!r} and each of its arguments separately"
+        filename = None  # the message would end with the whole command once more
+    elif cwd is not None and os.path.dirname(command) and not os.path.isabs(command):
+        reason = f"{reason}. A relative command is looked up in cwd, {os.fsdecode(cwd)!r}"
+        filename = None
+    return type(error)(error.errno, f"Can't start {what}{command!r}: {reason}", filename)
+
+
+def _problem_with_folder(cwd: str) -> str:
+    if not cwd:
+        return "is an empty path"
+    with suppress(OSError, ValueError):
+        folder = Path(cwd)
+        if not folder.exists():
+            return "doesn't exist"
+        if not folder.is_dir():
+            return "is not a folder"
+        if not os.access(folder, os.X_OK):
+            return "can't be entered"
+    return ""
+
+
+def _find_file(command: str, cwd: str | Path | None, env: dict[str, str]) -> Path | None:
+    """Find the file of a command: by its path, or in the folders of PATH."""
+    with suppress(OSError, ValueError):
+        for folder in [cwd or "."] if os.path.dirname(command) else os.get_exec_path(env):
+            if (path := Path(folder, command)).exists():
+                return path
+    return None
+
+
+def _problem_with_file(path: Path, error: OSError) -> str:
+    if path.is_dir():
+        return "it is a folder"
+    if error.errno == ENOENT:
+        return "the interpreter named in its first line doesn't exist"
+    if error.errno == EACCES and not os.access(path, os.X_OK):
+        return "it is not executable"
+    return ""
+
+
+def environment(extra: Mapping[str, str] | None, inherit: bool | Collection[str]) -> dict[str, str]:
+    """Return the environment of a subprocess: all or part of this process's, plus additional variables.
+
+    Args:
+        extra: additional variables, which override inherited ones.
+        inherit: True for all variables, False for the few that every program needs, or the names of those to inherit.
+
+    Raises:
+        TypeError: if `inherit` is a single name, or a name or value in `extra` is not text.
+    """
+    wanted = cast("object", inherit)
+    if isinstance(wanted, str) or not isinstance(wanted, (bool, Collection)):
+        raise TypeError(f"inherit_env must be True, False or a list of names, not {wanted!r}.")
+    _check_texts(extra)
+    return {**{name: value for name, value in os.environ.items() if _is_inherited(name, inherit)}, **(extra or {})}
+
+
+def _check_texts(extra: Mapping[Any, Any] | None) -> None:
+    """Refuse names and values that are not text. Errors don't quote values, because these may be secrets."""
+    given = cast("object", extra)
+    if given is not None and not isinstance(given, Mapping):
+        raise TypeError(f"env must be a dict of names and values, not a {type(given).__name__}.")
+    for name, value in (extra or {}).items():
+        if not isinstance(name, (str, bytes)):
+            raise TypeError(f"The names in env must be text, not of type {type(name).__name__}.")
+        if not isinstance(value, (str, bytes, os.PathLike)):
+            raise TypeError(f"The value of {name!r} in env must be text, not of type {type(value).__name__}.")
+
+
+def _is_inherited(name: str, inherit: bool | Collection[str]) -> bool:
+    if isinstance(inherit, bool):
+        return inherit or name in _SAFE or name.startswith("LC_")
+    # On Windows, names in os.environ are always upper case.
+    return name in inherit or (sys.platform == "win32" and name in {each.upper() for each in inherit})

@@ -1,0 +1,144 @@
+"""What the streams on unbuffered files have in common, whether the event loop waits for them or a thread does."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from io import FileIO
+
+from acp_runtime.connection.handler_tasks import leave_if_forked
+from acp_runtime.connection.transport import Receiver
+
+_HIGH_WATER = 64 * 1024
+
+
+class FileReader(ABC):
+    """Reads from an unbuffered file, which it owns."""
+
+    def __init__(self, file: FileIO) -> None:
+        self._file = file
+        self._loop = asyncio.get_running_loop()
+        self._receiver: Receiver | None = None
+        self._keeps_draining = False
+
+    def start(self, receiver: Receiver, /) -> None:
+        """Start reading."""
+        self._receiver = receiver
+        self.resume()
+
+    @abstractmethod
+    def pause(self) -> None:
+        """Stop reading for now."""
+
+    @abstractmethod
+    def resume(self) -> None:
+        """Continue reading."""
+
+    def keep_draining(self) -> None:
+        """From `stop` on, read and discard the data, so that the process at the other end is not blocked."""
+        self._keeps_draining = True
+
+    async def stop(self) -> None:
+        """Stop delivering to the receiver permanently."""
+        self._receiver = None
+        if self._keeps_draining:
+            self.resume()
+        else:
+            self.pause()
+
+    @abstractmethod
+    def read_now(self) -> bool:
+        """Read the available bytes without waiting for more. Return whether this reader can do that."""
+
+    @abstractmethod
+    def end(self) -> None:
+        """Read the available bytes, then close, even if other processes could still write."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Stop reading and close the file."""
+
+    def _ended(self, error: OSError | None) -> None:
+        receiver, self._receiver = self._receiver, None
+        if receiver is not None:
+            receiver.ended(error)
+
+
+class FileWriter(ABC):
+    """Writes to an unbuffered file, which it owns.
+
+    Attributes:
+        error: why nothing can be written anymore; None while writing works.
+    """
+
+    def __init__(self, file: FileIO) -> None:
+        self._file = file
+        self._loop = asyncio.get_running_loop()
+        self._process_id = os.getpid()
+        self._unwritten = 0
+        self._changed = asyncio.Event()
+        self._on_failure: Callable[[OSError], None] | None = None
+        self.error: OSError | None = None
+
+    @property
+    def unwritten(self) -> int:
+        """The number of buffered bytes."""
+        return self._unwritten
+
+    def write(self, data: bytes, /) -> None:
+        """Write or buffer some bytes. Raise OSError if writing fails or has failed."""
+        leave_if_forked(self._process_id)
+        if self.error is None:
+            self._unwritten += len(data)
+            self._put(data)
+        if self.error is not None:
+            raise self.error
+
+    def on_failure(self, call: Callable[[OSError], None], /) -> None:
+        """Set the function to call if writing fails."""
+        self._on_failure = call
+
+    async def drain(self) -> None:
+        """Wait while more bytes than the high-water mark are buffered. Raise OSError if writing failed."""
+        await self._until(_HIGH_WATER)
+        if self.error is not None:
+            raise self.error
+
+    async def close(self) -> None:
+        """Write the buffered bytes, then close the file."""
+        await self._until(0)
+        self.abort()
+
+    def abort(self) -> None:
+        """Close the file without waiting for the buffered bytes."""
+        if self.error is None:
+            self._end(BrokenPipeError("The descriptor is closed."))
+        self._close()
+
+    @abstractmethod
+    def _put(self, data: bytes) -> None:
+        """Write some bytes, or keep them until they can be written."""
+
+    @abstractmethod
+    def _close(self) -> None:
+        """Close the file. May be called again."""
+
+    def _wrote(self, size: int) -> None:
+        self._unwritten -= size
+        self._changed.set()
+
+    def _failed(self, error: OSError) -> None:
+        self._end(error)
+        if self._on_failure is not None:
+            self._on_failure(error)
+
+    def _end(self, error: OSError) -> None:
+        self.error = error
+        self._changed.set()
+
+    async def _until(self, size: int) -> None:
+        while self._unwritten > size and self.error is None:
+            self._changed.clear()
+            await self._changed.wait()

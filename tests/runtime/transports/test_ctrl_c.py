@@ -1,0 +1,129 @@
+"""Rules 23 and 24: while an agent is ended, Ctrl-C hurries this; otherwise it does what it does with plain asyncio."""
+
+from __future__ import annotations
+
+import json
+import signal
+import sys
+
+import pytest
+
+from tests.support.forked import ran
+from tests.support.scale import count
+
+pytestmark = [
+    pytest.mark.skipif(sys.platform == "win32", reason="sends signals to itself"),
+    pytest.mark.usefixtures("fork_server"),
+]
+
+# In each run, Ctrl-C is pressed twice when a certain number of places was reached while the block is left. A place is a
+# function and its caller. SIGALRM ends a run that hangs.
+PRESSED_TWICE = """
+import asyncio, gc, json, os, signal, sys
+from acp_bindings.v1 import spawn_agent
+from tests.support.runtime.peer import PlainClient
+
+def press_at(number):
+    places = set()
+
+    def called(frame, event, _):
+        place = frame.f_code, frame.f_back and frame.f_back.f_code
+        ours = type(signal.getsignal(signal.SIGINT)).__module__ == "acp_runtime.transports.signals"
+        if event == "call" and ours and place not in places:
+            places.add(place)
+            if len(places) == number:
+                sys.setprofile(None)
+                pressed.append(frame.f_code.co_qualname)
+                signal.raise_signal(signal.SIGINT)
+                signal.raise_signal(signal.SIGINT)
+
+    sys.setprofile(called)
+
+async def main(number):
+    try:
+        async with spawn_agent(PlainClient, sys.executable, "-S", "-c", "open(0).read()"):
+            press_at(number)
+    finally:
+        sys.setprofile(None)
+
+signal.signal(signal.SIGINT, signal.default_int_handler)
+pressed, interrupted, runs = [], 0, 0
+number, step = map(int, sys.argv[1:])
+while len(pressed) == runs:
+    signal.alarm(20)
+    try:
+        asyncio.run(main(number))
+    except KeyboardInterrupt:
+        interrupted += 1
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler, pressed[-1]
+    gc.collect()
+    try:
+        os.waitpid(-1, os.WNOHANG)
+    except ChildProcessError:
+        pass
+    else:
+        raise AssertionError(f"A process is left: {pressed[-1]}")
+    number, runs = number + step, runs + 1
+assert interrupted == len(pressed), (interrupted, pressed)
+print(json.dumps(pressed))
+"""
+
+
+def test_rule_23_ctrl_c_pressed_twice_while_closing_ends_the_client_at_any_place() -> None:
+    code, out, err = ran("-c", PRESSED_TWICE, "2", str(count(5, 1)))
+    assert code == 0, err.decode()
+    assert len(json.loads(out)) > 10
+
+
+HANDLERS = """
+import asyncio, signal, sys
+from acp_bindings.v1 import spawn_agent
+from tests.support.runtime.peer import PlainClient
+
+def own(*_):
+    print("called")
+
+async def main():
+    loop = asyncio.get_running_loop()
+    before = signal.getsignal(signal.SIGINT)
+    async with spawn_agent(PlainClient, sys.executable, "-S", "-c", "open(0).read()"):
+        print(signal.getsignal(signal.SIGINT) is before)
+        signal.raise_signal(signal.SIGINT)
+        loop.call_soon(signal.raise_signal, signal.SIGINT)
+    print(signal.getsignal(signal.SIGINT) is before)
+
+signal.signal(signal.SIGINT, own)
+asyncio.run(main())
+"""
+
+
+def test_rule_24_a_handler_of_the_application_gets_each_ctrl_c_and_is_put_back() -> None:
+    code, out, err = ran("-c", HANDLERS)
+    assert (code, out) == (0, b"True\ncalled\ncalled\nTrue\n"), err.decode()
+
+
+ONCE = """
+import asyncio, signal, sys
+from acp_bindings.v1 import spawn_agent
+from acp_runtime import Options
+from tests.support.runtime.peer import PlainClient
+
+async def main():
+    code = "import signal; signal.pause()"
+    options = Options(exit_deadline=3600)
+    try:
+        async with spawn_agent(PlainClient, sys.executable, "-S", "-c", code, options=options) as agent:
+            asyncio.get_running_loop().call_later(0.2, signal.raise_signal, signal.SIGINT)
+    except asyncio.CancelledError:
+        print(agent.process.returncode, flush=True)
+        raise
+
+signal.signal(signal.SIGINT, signal.default_int_handler)
+asyncio.run(main())
+"""
+
+
+def test_rule_23_one_ctrl_c_while_closing_shortens_it_and_ends_the_program_as_it_would_elsewhere() -> None:
+    code, out, err = ran("-c", ONCE)
+    assert (code, out) == (-signal.SIGINT, b"-15\n"), err.decode()
+    assert b"KeyboardInterrupt" in err
