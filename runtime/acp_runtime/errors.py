@@ -6,12 +6,15 @@ peer answered with an error raises a `RemoteError`. All other exceptions are loc
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 from acp_runtime.escaping import printable, printable_lines
 
 # The maximum length of the peer's message in the text of an exception, in characters.
 _MAX_MESSAGE = 2000
+_MAX_DETAILS = 500
+# The maximum length of a method's name that is echoed to the peer, in characters.
+_MAX_METHOD = 200
 
 
 class RequestError(Exception):
@@ -69,7 +72,11 @@ class RemoteError(RequestError):
         return error
 
     def __str__(self) -> str:
-        return f"{super().__str__()}. {self.hint}" if self.hint else super().__str__()
+        """Return the message with the reason, which several SDKs put into `data.details`, and the hint."""
+        data: Any = self.data
+        details = cast("dict[str, Any]", data).get("details") if isinstance(data, dict) else None
+        reason = f": {printable(details, _MAX_DETAILS)}" if isinstance(details, str) and details else ""
+        return f"{super().__str__()}{reason}" + (f". {self.hint}" if self.hint else "")
 
 
 class _Coded(RequestError):
@@ -105,7 +112,7 @@ class MethodNotFound(RequestError):
     """-32601: the method does not exist or is not implemented."""
 
     def __init__(self, method: str) -> None:
-        super().__init__(-32601, "Method not found", {"method": method})
+        super().__init__(-32601, "Method not found", {"method": method[:_MAX_METHOD]})
 
 
 class InvalidParams(_Coded):

@@ -11,7 +11,7 @@ import pytest
 
 import acp_runtime
 from acp_bindings.v1 import PromptRequest, PromptResponse
-from acp_runtime import AuthenticationRequired, RemoteError, RequestError
+from acp_runtime import AuthenticationRequired, MethodNotFound, RemoteError, RequestError
 from tests.support.runtime.peer import Link, PlainAgent, calling, prompt, serving
 
 CLASSES = {
@@ -25,6 +25,26 @@ CLASSES = {
     -32002: "ResourceNotFound",
     -32022: "UnsupportedProtocolVersion",
 }
+
+
+@pytest.mark.parametrize(
+    ("data", "text"),
+    [
+        ({"details": "ENOENT: no such file"}, "Internal error (-32603): ENOENT: no such file"),
+        ({"details": "a\x1b[31m" + "x" * 9_000}, r"Internal error (-32603): a\x1b[31mxxx"),
+        ({"details": {"a": 1}}, "Internal error (-32603)"),
+        ("details", "Internal error (-32603)"),
+        (None, "Internal error (-32603)"),
+    ],
+)
+def test_rule_30_the_text_of_an_error_has_the_details_of_the_peer(data: Any, text: str) -> None:
+    shown = str(RemoteError.of(-32603, "Internal error", data))
+    assert shown.startswith(text)
+    assert len(shown) < 600
+
+
+def test_rule_11_a_long_method_is_echoed_in_part() -> None:
+    assert len(MethodNotFound("_" + "x" * 1_000_000).data["method"]) == 200
 
 
 @pytest.mark.parametrize("code", [*CLASSES, 7, -32099])
