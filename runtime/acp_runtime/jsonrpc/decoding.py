@@ -216,6 +216,8 @@ def _fault_of_call(frame: dict[str, Any]) -> str:
         return "it has neither a method nor a result nor an error"
     if not isinstance(frame["method"], str):
         return "its method is not a string"
+    if "result" in frame or "error" in frame:
+        return "it has a method and a result or an error as well"
     return "" if _is_id(frame.get("id")) else "its id is not a string, an integer or null"
 
 

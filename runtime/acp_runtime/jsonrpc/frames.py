@@ -32,7 +32,7 @@ _ID = core_schema.nullable_schema(
 )
 
 # Rejects every value: a notification has no id, not even null.
-_NO_ID = core_schema.is_instance_schema(_NoValue)
+_NO_VALUE = core_schema.is_instance_schema(_NoValue)
 
 # Null becomes None, any other value True without being built. Because of the union, a missing key gets no default.
 _PRESENT = core_schema.union_schema(
@@ -80,9 +80,12 @@ class FrameSchema:
             model.model_rebuild()  # pydantic reuses the validator of a complete class
         fields = {
             "jsonrpc": _field(core_schema.literal_schema(["2.0"])),
-            "id": _field(_ID if is_request else _NO_ID, required=is_request),
+            "id": _field(_ID if is_request else _NO_VALUE, required=is_request),
             "method": _field(core_schema.str_schema()),
             "params": _field(handler.generate_schema(method.params_type)),
+            # A call that carries a result or an error as well is refused (rule 4).
+            "result": _field(_NO_VALUE, required=False),
+            "error": _field(_NO_VALUE, required=False),
         }
         return core_schema.typed_dict_schema(fields, extra_behavior="ignore")
 

@@ -146,6 +146,7 @@ def _check_refused(found: Refused, value: Any) -> None:
     assert found.description or found.error.code in (-32601, -32602)
     if value is not NOT_JSON:
         is_call = isinstance(value, dict) and isinstance(value.get("method"), str) and value.get("jsonrpc") == "2.0"
+        is_call = is_call and not {"result", "error"} & value.keys()
         assert (found.error.code == -32600) == (not is_call or not _is_id(value.get("id")))
         assert found.id == (None if found.error.code == -32600 else value["id"])
 
