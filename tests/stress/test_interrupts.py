@@ -11,7 +11,7 @@ import sys
 import pytest
 
 from tests.support.forked import Forked
-from tests.support.marked_processes import alive, marked, wait_until_left
+from tests.support.marked_processes import marked, wait_until_left
 from tests.support.paths import ROOT
 from tests.support.scale import SEED, count
 
@@ -38,7 +38,7 @@ def test_rule_23_pressing_ctrl_c_two_to_four_times_leaves_no_process(number: int
         for _ in range(chance.choice((2, 2, 3, 4))):
             interrupt_after(client, chance.choice((0.005, 0.05, 0.5)) * (0.5 + chance.random()))
         _, err = client.communicate(timeout=60)
-        assert not alive(marker), err.decode()
+        assert not wait_until_left(marker), err.decode()
 
 
 def interrupt_after(client: subprocess.Popen[bytes], seconds: float) -> None:
@@ -79,4 +79,4 @@ def test_rule_23_abandoning_the_event_loop_leaves_no_process(rest: str) -> None:
             assert not wait_until_left(marker)
             assert client.poll() is None
         client.communicate(timeout=60)
-        assert not alive(marker)
+        assert not wait_until_left(marker)
