@@ -14,7 +14,7 @@ from signal import Signals
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from acp_runtime.connection import Connection, run
-from acp_runtime.connection.handler_tasks import leave_if_forked
+from acp_runtime.connection.handler import leave_if_forked
 from acp_runtime.connection.shielded_waits import ShieldedWaits
 from acp_runtime.connection.transport import ByteSource, ByteWriter
 from acp_runtime.errors import ConnectionClosed
@@ -111,7 +111,7 @@ def _connected(
 ) -> Connection:
     """Make a connection. If the factory raises, close the stream."""
     try:
-        return Connection(side, factory, source, writer, options, process.why_closed if process else None, process)
+        return Connection(side, factory, source, writer, options, process)
     except BaseException:
         writer.abort()
         raise

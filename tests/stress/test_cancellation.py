@@ -15,7 +15,7 @@ from acp_bindings.v1 import ContentBlockText, PromptRequest, PromptResponse, Rem
 from acp_bindings.v1.connect import AGENT_SIDE, CLIENT_SIDE
 from acp_runtime import RequestCancelled, RequestError
 from acp_runtime.connection import Connection, run
-from acp_runtime.connection.load import Load
+from acp_runtime.connection.connection import Load
 from acp_runtime.options import Options
 from tests.support.runtime.peer import Link, PlainAgent, PlainClient, chunk, line, prompt, serving
 from tests.support.scale import count

@@ -288,7 +288,8 @@ class Turn:
 def _has_user_cancelled() -> bool:
     """Whether the client has cancelled the turn that this code runs in."""
     # Here, because it loads all of acp_runtime.connection.
-    from acp_runtime.connection.in_flight import InFlightRequest, current_message
+    from acp_runtime.connection.handler import current_message
+    from acp_runtime.connection.request import InFlightRequest
 
     request = current_message()
     return isinstance(request, InFlightRequest) and request.turn_cancelled

@@ -1,4 +1,4 @@
-"""Closes a connection (rules 21 and 22).
+"""Runs a connection to its end, and closes it (rules 21 and 22).
 
 If the peer closes its side, the received messages are handled in order, then pending calls fail. If this side closes,
 handlers get a short time and the rest is discarded. A further cancellation cuts short the present wait.
@@ -9,14 +9,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable
 from logging import ERROR, WARNING, getLogger
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from acp_runtime.connection.shielded_waits import forget
+from acp_runtime.connection.connection import Connection
+from acp_runtime.connection.shielded_waits import ShieldedWaits, forget
 from acp_runtime.errors import ConnectionClosed
 from acp_runtime.logs import log
-
-if TYPE_CHECKING:
-    from acp_runtime.connection.connection import Connection
 
 _logger = getLogger(__name__)
 
@@ -24,7 +22,25 @@ _logger = getLogger(__name__)
 _LAST_ITERATIONS = 10
 
 
-async def close(connection: Connection) -> ConnectionClosed:
+async def run(connection: Connection) -> ConnectionClosed:
+    """Run until the peer closes its side, `Connection.stop` is called or this is cancelled, and close the connection.
+
+    Returns:
+        The reason why it ended.
+    """
+    closing = ShieldedWaits()
+    task = asyncio.create_task(_close(connection))
+    await closing.finish(task, connection.stop_or_hurry)
+    while task.cancelled():
+        # After a second Ctrl-C `asyncio.run` cancels every task, this one too.
+        connection.stop_or_hurry()
+        task = asyncio.create_task(_close(connection))
+        await closing.finish(task, connection.stop_or_hurry)
+    closing.raise_cancelled()
+    return task.result()
+
+
+async def _close(connection: Connection) -> ConnectionClosed:
     """Wait until either side ends the connection, then close it. Return the reason.
 
     If this is cancelled, it has to be called again.
@@ -38,7 +54,8 @@ async def close(connection: Connection) -> ConnectionClosed:
         reason = await _after_the_peer_closed(connection, finished.result())
     else:
         reason = connection.dispatch.explain(stopped.result())
-        connection.outgoing.cancel_and_close(reason)
+        connection.calls.cancel_turns()
+        connection.end_calls(reason)
     await connection.reader.stop()
     if connection.tasks:
         await _wait(connection, _all_of(connection.tasks), options.eof_grace)
@@ -51,48 +68,52 @@ async def close(connection: Connection) -> ConnectionClosed:
 
 async def _after_the_peer_closed(connection: Connection, reason: ConnectionClosed) -> ConnectionClosed:
     """Handle the received messages: requests for a short time, notifications as long as handlers finish in time."""
-    if connection.why_closed is not None:
-        reason = await connection.why_closed(reason)
+    if connection.process is not None:
+        reason = await connection.process.why_closed(reason)
     reason = connection.dispatch.explain(reason)
-    connection.outgoing.peer_closed(reason)
-    connection.queues.release_all()
-    connection.queues.when_idle().add_done_callback(lambda _: connection.outgoing.close(reason))
+    connection.channel.close(reason)
+    connection.calls.close(reason, when_handled=True)
+    connection.sessions.release_all()
+    connection.sessions.when_idle().add_done_callback(lambda _: connection.end_calls(reason))
     await _until_answered(connection)
-    connection.incoming.cancel_all()
+    _cancel_requests(connection)
     await _until_handled(connection)
-    connection.outgoing.close(reason)
+    connection.end_calls(reason)
     return reason
 
 
+def _cancel_requests(connection: Connection) -> None:
+    connection.dispatch.refuse_early()
+    connection.requests.cancel_all()
+
+
 async def _until_answered(connection: Connection) -> None:
-    """Give requests `eof_grace` in total. Some start only when others end, such as those that wait for `initialize`."""
-    loop = asyncio.get_running_loop()
-    deadline = loop.time() + connection.options.eof_grace
-    while (tasks := connection.incoming.tasks) and not connection.stopped.done():
-        interrupted = await _wait(connection, _all_of(tasks), deadline - loop.time(), connection.stopped)
-        if interrupted or loop.time() >= deadline:
+    """Give requests `eof_grace` in total. Some start only when others end: those that wait for `initialize`."""
+    deadline = connection.loop.time() + connection.options.eof_grace
+    while (tasks := connection.requests.tasks) and not connection.stopped.done():
+        interrupted = await _wait(connection, _all_of(tasks), deadline - connection.loop.time(), connection.stopped)
+        if interrupted or connection.loop.time() >= deadline:
             return
 
 
 async def _until_handled(connection: Connection) -> None:
     """Wait until all notifications have been handled, or no handler finishes within `handler_deadline`."""
-    queues, handled = connection.queues, -1
-    idle = queues.when_idle()
-    while not idle.done() and handled != queues.handled and not connection.stopped.done():
-        handled = queues.handled
+    sessions, handled = connection.sessions, -1
+    idle = sessions.when_idle()
+    while not idle.done() and handled != sessions.handled and not connection.stopped.done():
+        handled = sessions.handled
         await _wait(connection, idle, connection.options.handler_deadline, connection.stopped)
 
 
 async def _end_handlers(connection: Connection, reason: ConnectionClosed) -> None:
     """Cancel the running handlers, and discard the messages that wait."""
-    discarded = connection.queues.waiting + connection.incoming.waiting + connection.reader.undelivered
+    discarded = connection.sessions.waiting + len(connection.dispatch.early) + connection.reader.undelivered
     if discarded:
         log(_logger, WARNING, "Discarded %s received messages that were not handled: %s", discarded, reason.reason)
-    connection.queues.end()
-    connection.outgoing.stop_notifications()
-    connection.queues.abandon(reason)
-    connection.incoming.cancel_all()
-    for task in set(connection.tasks) - set(connection.incoming.tasks):
+    connection.sessions.end(reason)
+    connection.channel.stop_notifications()
+    _cancel_requests(connection)
+    for task in set(connection.tasks) - set(connection.requests.tasks):
         task.cancel()
     if not connection.tasks:
         return
@@ -112,7 +133,7 @@ async def _wait(
     await asyncio.wait({event, connection.interrupted, *others}, timeout=timeout, return_when=asyncio.FIRST_COMPLETED)
     interrupted = connection.interrupted.done()
     if interrupted:
-        connection.interrupted = asyncio.get_running_loop().create_future()
+        connection.interrupted = connection.loop.create_future()
     return interrupted
 
 

@@ -1,0 +1,421 @@
+"""What a connection knows of each session: its notifications in order, and what waits for them or for its name.
+
+* `waiting`: received notifications. They are handled one after the other (rule 15), by a task that exists only while
+  there are some. Those of a session whose id is on its way to the caller are *kept*: they wait without a task until the
+  caller uses the id, for a short time after it has the id, or until too much is kept (rule 16).
+* `outcomes`: results of calls, delivered when the notifications received before them have been handled (rule 16).
+* `late`: cancelled calls without a response, which the next prompt waits for (rule 19).
+* `requests`: the peer's requests that are being handled.
+* Notifications of this side to a session that the peer doesn't know yet are *held* until the response that names the
+  session has left (rule 17).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections import deque
+from collections.abc import Callable, Iterator
+from logging import DEBUG, WARNING, getLogger
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from acp_runtime.connection.handler import (
+    MODEL_BYTES,
+    Handle,
+    Message,
+    current,
+    current_message,
+    ended_by_ctrl_c,
+    leave_if_forked,
+    log_failure,
+)
+from acp_runtime.errors import ConnectionClosed, GuardError
+from acp_runtime.logs import ThrottledLogger
+
+if TYPE_CHECKING:
+    from acp_runtime.connection.call import Call
+    from acp_runtime.connection.connection import Connection
+    from acp_runtime.connection.request import InFlightRequest
+
+# Seconds for which notifications of a new session are kept after the call that created it has returned, unless its
+# caller uses the session before.
+_DELIVERY = 0.05
+
+_logger = getLogger(__name__)
+
+
+class Notification(Message):
+    """A notification of the peer.
+
+    Attributes:
+        handle: its handler.
+        argument: what the handler is called with.
+    """
+
+    __slots__ = ("argument", "handle")
+
+    # Sets the attributes of the base class as well: a second call would cost every update (benchmark row `receive`).
+    def __init__(self, connection: Connection, wire: str, handle: Handle, argument: Any, length: int) -> None:
+        self.connection = connection
+        self.wire = wire
+        self.size = length + MODEL_BYTES
+        self.peer_waits = 0
+        self.done = False
+        self.handle: Handle = handle
+        self.argument: Any = argument
+
+
+class Session:
+    """A session while something happens in it. Notifications that belong to no session have one, too.
+
+    Attributes:
+        id: its id; None for the notifications that belong to no session.
+        waiting: the notifications whose handlers have not begun.
+        requests: the peer's requests that are being handled.
+        late: the ids of cancelled calls without a response.
+    """
+
+    __slots__ = (
+        *("_all_answered", "_arrived", "_handled", "_outcomes", "_sessions", "_task"),
+        *("id", "late", "requests", "waiting"),
+    )
+
+    def __init__(self, sessions: Sessions, id: str | None) -> None:
+        self._sessions = sessions
+        self.id: str | None = id
+        self.waiting: deque[Notification] = deque()
+        self.requests: dict[InFlightRequest, None] = {}
+        self.late: set[int] = set()
+        self._all_answered: asyncio.Future[None] | None = None
+        # Notifications so far, and those whose handlers have ended.
+        self._arrived = 0
+        self._handled = 0
+        # Each with the number of notifications to be handled first.
+        self._outcomes: deque[tuple[int, Call]] = deque()
+        self._task: asyncio.Task[None] | None = None
+
+    def put(self, notification: Notification) -> None:
+        """Handle a notification after the earlier ones."""
+        sessions = self._sessions
+        self._arrived += 1
+        self.waiting.append(notification)
+        sessions.connection.limits.wait(notification.size)
+        if self._task is None:
+            if not sessions.being_created or self.id is None or self.id in sessions.used:
+                self.start()
+            else:
+                sessions.keep(notification.size)
+
+    def release(self) -> None:
+        """Handle the notifications that are kept."""
+        if self.is_kept:
+            self._sessions.kept_bytes -= sum(each.size for each in self.waiting)
+            self.start()
+
+    def start(self) -> None:
+        """Start to handle the notifications."""
+        self._sessions.active += 1
+        self._create_task()
+
+    def deliver(self, call: Call) -> None:
+        """Resolve a call that has its outcome when the present notifications have been handled."""
+        if self._task is None:
+            call.resolve()
+        else:
+            self._outcomes.append((self._arrived, call))
+
+    def abandon(self, reason: ConnectionClosed) -> None:
+        """Fail the calls whose outcomes wait for notifications that will not be handled."""
+        left = self._arrived - self._handled
+        text = f"{reason.reason} {left} received notifications of session {self.id!r} had not been handled."
+        for _, call in self._outcomes:
+            call.fail(type(reason)(text, reason.exit_code, reason.stderr))
+        self._outcomes.clear()
+
+    def late_arrived(self, id: int) -> None:
+        """Note that the response to a cancelled call has arrived."""
+        self.late.discard(id)
+        if not self.late:
+            self.forget_late()
+
+    def forget_late(self) -> None:
+        """Expect no late response any more."""
+        self.late.clear()
+        if self._all_answered is not None:
+            self._all_answered.set_result(None)
+            self._all_answered = None
+
+    async def wait_for_late(self, deadline: float) -> bool:
+        """Wait until all cancelled calls were answered, at most `deadline` seconds. Return whether they were."""
+        if self._all_answered is None:
+            self._all_answered = self._sessions.connection.loop.create_future()
+        answered = self._all_answered
+        await asyncio.wait({answered}, timeout=deadline)
+        return answered.done()
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether notifications wait that no task handles."""
+        return bool(self.waiting) and self._task is None
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether there is nothing to remember."""
+        return not (self.waiting or self._task or self.requests or self.late)
+
+    def discard(self) -> None:
+        """Handle no notification that waits."""
+        limits = self._sessions.connection.limits
+        for each in self.waiting:
+            limits.begin(each.size)
+            limits.end(each)
+        self.waiting.clear()
+
+    def _create_task(self) -> None:
+        self._task = self._sessions.connection.tasks.create(self._handle_all(), self._ended)
+
+    async def _handle_all(self) -> None:
+        sessions, limits = self._sessions, self._sessions.connection.limits
+        while self.waiting:
+            notification = self.waiting.popleft()
+            limits.begin(notification.size)
+            current.set(notification)
+            try:
+                await notification.handle(notification.argument)
+            except BaseException as error:
+                sessions.handler_failed(notification, error)
+            finally:
+                limits.end(notification)
+                self._handled += 1
+                sessions.handled += 1
+            if self._outcomes:
+                self._resolve_handled()
+            if sessions.closing:
+                return  # although the handler has swallowed its cancellation
+        # Here and not when the task has ended: until then, notifications could come and have no task.
+        self._task = None
+        sessions.ended(self)
+
+    def _resolve_handled(self) -> None:
+        while self._outcomes and self._outcomes[0][0] <= self._handled:
+            self._outcomes.popleft()[1].resolve()
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        """Clean up if the task was cut short."""
+        if self._task is not task:
+            return
+        self._resolve_handled()
+        if self.waiting and not self._sessions.closing:
+            self._create_task()
+            return
+        self._task = None
+        self.discard()
+        self.abandon(ConnectionClosed("The connection was closed before all notifications were handled."))
+        self._sessions.ended(self)
+
+
+class _Held(NamedTuple):
+    """A line for a session, and the creating request whose handler sent it, if one did."""
+
+    session: str
+    sender: Message | None
+    line: bytes
+
+
+class Sessions:
+    """The sessions of one connection.
+
+    Args:
+        connection: the connection.
+
+    Attributes:
+        by_id: those in which something happens.
+        used: the ids that this side has used.
+        known: the ids that the peer has used or received.
+        active: the number of sessions whose notifications are being handled.
+        handled: how many notifications have been handled so far.
+        being_created: how many calls of this side that create sessions have not returned, or only just.
+        creations: the requests in flight whose results name new sessions.
+        kept_bytes: the size of the notifications that are kept.
+        closing: whether nothing more is handled.
+    """
+
+    def __init__(self, connection: Connection) -> None:
+        self.connection: Connection = connection
+        self.by_id: dict[str | None, Session] = {}
+        self.used: set[str] = set()
+        self.known: set[str] = set()
+        self.active: int = 0
+        self.handled: int = 0
+        self.being_created: int = 0
+        self.creations: set[Message] = set()
+        self.kept_bytes: int = 0
+        self.closing: bool = False
+        self._process_id = os.getpid()
+        self._idle: asyncio.Future[None] | None = None
+        self._held: list[_Held] = []
+        self._held_bytes = 0
+        self._log = ThrottledLogger(_logger)
+
+    def get(self, id: str | None) -> Session:
+        """Return a session, with which something begins to happen."""
+        found = self.by_id.get(id)
+        if found is None:
+            self.by_id[id] = found = Session(self, id)
+        return found
+
+    def use(self, id: str) -> None:
+        """Note that this side uses the id of a session: its notifications need not be kept."""
+        self.used.add(id)
+        found = self.by_id.get(id)
+        if found is not None:
+            found.release()
+
+    def forget(self, id: str) -> None:
+        """Forget the id of a session that has ended."""
+        self.used.discard(id)
+        self.known.discard(id)
+
+    def drop_if_idle(self, session: Session) -> None:
+        """Drop a session in which nothing happens any more."""
+        if session.is_idle:
+            self.by_id.pop(session.id, None)
+
+    def ended(self, session: Session) -> None:
+        """Note that the notifications of a session have been handled for now."""
+        self.active -= 1
+        self.drop_if_idle(session)
+        if self._idle is not None and not self.active:
+            self._idle.set_result(None)
+            self._idle = None
+
+    def when_idle(self) -> asyncio.Future[None]:
+        """Return a future that is done when all notifications have been handled."""
+        idle = self._idle or self.connection.loop.create_future()
+        if self.active:
+            self._idle = idle
+        else:
+            idle.set_result(None)
+        return idle
+
+    @property
+    def waiting(self) -> int:
+        """The number of notifications whose handlers have not begun."""
+        return sum(len(each.waiting) for each in self.by_id.values())
+
+    def end(self, reason: ConnectionClosed) -> None:
+        """Handle nothing more. From now on, cancellation stops all notifications of a session, not one handler."""
+        self.closing = True
+        for session in self:
+            session.abandon(reason)
+            if session.is_kept:
+                session.discard()
+
+    def __iter__(self) -> Iterator[Session]:
+        """Iterate over a copy, as sessions may be dropped meanwhile."""
+        return iter(tuple(self.by_id.values()))
+
+    def handler_failed(self, notification: Notification, error: BaseException) -> None:
+        """Log the error of a handler, so that the notifications behind it are handled as well."""
+        leave_if_forked(self._process_id, error)
+        if isinstance(error, KeyboardInterrupt):
+            ended_by_ctrl_c()
+        if isinstance(error, (KeyboardInterrupt, GeneratorExit)):
+            raise error
+        task = asyncio.current_task()
+        if not isinstance(error, asyncio.CancelledError):
+            log_failure(self._log, notification.wire, error)
+        elif self.closing or task is None:
+            raise error
+        else:
+            task.uncancel()
+            self._log.log(DEBUG, "cancelled", "The handler of %s cancelled itself", notification.wire)
+
+    # New sessions of this side's calls: their notifications are kept.
+
+    def begin_creation_by_peer(self) -> None:
+        """Note that a call was sent that creates a session."""
+        self.being_created += 1
+        self.connection.limits.block()
+
+    def end_creation_by_peer(self, id: str | None) -> None:
+        """Note that such a call returns, with or without the id of a session. Its caller has it a little later."""
+        self.connection.limits.blocked -= 1
+        if id is None:
+            self._created(None)
+        else:
+            self.connection.loop.call_later(_DELIVERY, self._created, id)
+
+    def _created(self, id: str | None) -> None:
+        self.being_created -= 1
+        if id is not None:
+            self.use(id)
+        if not self.being_created:
+            self.release_all()
+
+    def keep(self, size: int) -> None:
+        """Count a notification that is kept. At the limits, handle all that are kept."""
+        self.kept_bytes += size
+        # Pausing the reader instead would deadlock: the response with the session's id comes behind these.
+        if self.connection.limits.is_full or self.kept_bytes >= self.connection.options.max_held_bytes:
+            self.release_all()
+
+    def release_all(self) -> None:
+        """Handle all notifications that are kept, whether their callers have the ids or not."""
+        for session in self:
+            session.release()
+
+    # New sessions of the peer's requests: notifications to them are held.
+
+    def known_by_peer(self, id: str) -> None:
+        """Note that the peer knows the id of a session, and send what was held for it."""
+        self.known.add(id)
+        if self._held:
+            self._send_held(lambda held: held.session == id)
+
+    def holds(self, id: str | None) -> bool:
+        """Whether a notification to a session has to be held."""
+        return bool(self.creations) and id is not None and id not in self.known
+
+    def hold(self, id: str, line: bytes) -> None:
+        """Hold a line.
+
+        Raises:
+            GuardError: if more than the limit would be held.
+        """
+        limit = self.connection.options.max_held_bytes
+        if self._held_bytes + len(line) > limit:
+            raise GuardError(
+                f"Notifications to session {id!r} are held until the response that creates it is sent, and they "
+                f"exceed {limit} bytes (Options.max_held_bytes). Return from the handler, then send them."
+            )
+        sender = current_message()
+        self._held.append(_Held(id, sender if sender in self.creations else None, line))
+        self._held_bytes += len(line)
+
+    def end_creation(self, creation: Message, id: str | None) -> None:
+        """Note that a request that creates a session was answered, with its id or without one.
+
+        What its handler has sent leaves now, or is dropped if there is no session. So is what came from elsewhere when
+        no other creation is in flight.
+        """
+        self.creations.discard(creation)
+        if id is not None:
+            self.known.add(id)
+            self._send_held(lambda held: held.session == id or held.sender is creation or not self.creations)
+        elif dropped := self._take_held(lambda held: held.sender is creation or not self.creations):
+            self._log.log(
+                WARNING, "dropped", "Dropped %s notifications to a session that was not created", len(dropped)
+            )
+
+    def _send_held(self, may_leave: Callable[[_Held], bool]) -> None:
+        for held in self._take_held(may_leave):
+            self.connection.writer.send(held.line)
+
+    def _take_held(self, may_leave: Callable[[_Held], bool]) -> list[_Held]:
+        """Remove the lines that may leave, and return them in order."""
+        taken = [held for held in self._held if may_leave(held)]
+        if taken:
+            self._held = [held for held in self._held if not may_leave(held)]
+            self._held_bytes -= sum(len(held.line) for held in taken)
+        return taken
