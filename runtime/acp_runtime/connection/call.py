@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections import OrderedDict
 from collections.abc import Iterator
+from dataclasses import dataclass
 from logging import WARNING, getLogger
 from typing import TYPE_CHECKING, Any
 
@@ -51,6 +52,7 @@ def copy_of(reason: ConnectionClosed) -> ConnectionClosed:
     return type(reason)(*reason.args)
 
 
+@dataclass(slots=True, eq=False)
 class Call:
     """A request that was sent.
 
@@ -65,36 +67,22 @@ class Call:
         turn_cancelled: whether this side has sent the notification that cancels its turn.
     """
 
-    __slots__ = ("_outcome", "caller", "future", "id", "method", "params", "session", "turn_cancelled", "wire")
+    id: int
+    wire: str
+    method: Method | None
+    params: Any
+    session: str | None
+    caller: Message | None
+    future: asyncio.Future[Any]
+    turn_cancelled: bool = False
 
-    def __init__(
-        self, id: int, wire: str, method: Method | None, params: Any, session: str | None, caller: Message | None
-    ) -> None:
-        self.id: int = id
-        self.wire: str = wire
-        self.method: Method | None = method
-        self.params: Any = params
-        self.session: str | None = session
-        self.caller: Message | None = caller
-        self.future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
-        self.turn_cancelled: bool = False
-        self._outcome: tuple[Any, BaseException | None] = (None, None)
-
-    def set_outcome(self, result: Any, error: BaseException | None = None) -> None:
-        """Set the result or the error that `resolve` gives to the caller."""
-        self._outcome = result, error
-
-    def resolve(self) -> None:
-        """Give its outcome to the caller."""
-        result, error = self._outcome
-        if error is not None:
-            self.fail(error)
-        elif not self.future.done():
+    def resolve(self, result: Any, error: BaseException | None) -> None:
+        """Give the result or the error to the caller, if it still waits."""
+        if self.future.done():
+            return
+        if error is None:
             self.future.set_result(result)
-
-    def fail(self, error: BaseException) -> None:
-        """Raise an error in the caller, if it still waits."""
-        if not self.future.done():
+        else:
             self.future.set_exception(error)
 
     @property
@@ -140,7 +128,7 @@ class Calls:
     def add(self, wire: str, method: Method | None, params: Any, caller: Message | None) -> Call:
         """Add a call that was sent with the next id."""
         session = session_of(self._connection.profile, params)
-        call = Call(self.next_id, wire, method, params, session, caller)
+        call = Call(self.next_id, wire, method, params, session, caller, self._connection.loop.create_future())
         self.pending[call.id] = call
         self.next_id += 1
         if call.creates_session:
@@ -158,14 +146,12 @@ class Calls:
             self._ignore(message)
             return
         try:
-            call.set_outcome(self._result(call, message))
+            self._deliver(call, self._result(call, message))
         except (RemoteError, InvalidResponse) as error:
-            call.set_outcome(None, error)
+            self._deliver(call, None, error)
         except ProtocolVersionMismatch as error:
-            call.fail(error)
+            call.resolve(None, error)
             self._connection.version_mismatch(error)
-            return
-        self._deliver(call)
 
     def fail_unreadable(self, id: int, about: str) -> None:
         """Fail a call whose response can't be read (rule 3)."""
@@ -173,8 +159,7 @@ class Calls:
         if call is None:
             self._late_arrived(id)
         else:
-            call.set_outcome(None, InvalidResponse(call.wire, about))
-            self._deliver(call)
+            self._deliver(call, None, InvalidResponse(call.wire, about))
 
     def close(self, reason: ConnectionClosed, *, when_handled: bool = False) -> None:
         """Fail the pending calls, and those that wait for late responses: the connection ends.
@@ -189,25 +174,24 @@ class Calls:
         for call in self:
             if not when_handled or call.is_inside_a_notification:
                 del self.pending[call.id]
-                call.fail(copy_of(reason))
+                call.resolve(None, copy_of(reason))
             elif call.session is not None:
                 del self.pending[call.id]
-                call.set_outcome(None, copy_of(reason))
-                self._deliver(call)
+                self._deliver(call, None, copy_of(reason))
 
     def _pop(self, id: Any) -> Call | None:
         return self.pending.pop(id, None) if type(id) is int else None
 
-    def _deliver(self, call: Call) -> None:
+    def _deliver(self, call: Call, result: Any, error: BaseException | None = None) -> None:
         """Resolve a call when the notifications before its response have been handled (rule 16).
 
         A call from the handler of a notification is resolved at once, since that handler waits for it.
         """
         session = None if call.session is None else self._connection.sessions.by_id.get(call.session)
         if session is None or call.is_inside_a_notification:
-            call.resolve()
+            call.resolve(result, error)
         else:
-            session.deliver(call)
+            session.deliver(call, result, error)
 
     def _ignore(self, message: IncomingResponse) -> None:
         """Log a response that answers no pending call, unless it is the late one to an abandoned call."""

@@ -51,7 +51,7 @@ class Channel:
             self._check_open()
         self._guards.check_call(method, params)
         connection = self._connection
-        if method.opens and connection.has_handler:
+        if method.opens and connection.handler is not None:
             connection.initialization.advertise(connection.handler, params)
         if method.cancelled is not None:
             await connection.calls.wait_for_late(method, params)
@@ -130,7 +130,7 @@ class Channel:
         Raises:
             RuntimeError: until the factory has returned it.
         """
-        if not self._connection.has_handler:
+        if self._connection.handler is None:
             raise RuntimeError("The factory has not returned the handler yet. Keep the proxy and read `handler` later.")
         return self._connection.handler
 
@@ -203,24 +203,12 @@ class Channel:
             # The notification may not have been written.
             self._check_notifications()
 
-    async def _drain_for(self, call: Call) -> None:
-        """Wait until the writer is no longer full or the call has been answered."""
-        # Marks an error as retrieved: if the caller is cancelled here, no code awaits the future.
-        call.future.add_done_callback(lambda future: future.cancelled() or future.exception())
-        drain = self.loop.create_task(self._writer.drain())
-        try:
-            await asyncio.wait({drain, call.future}, return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            drain.cancel()
-
     async def _call(self, wire: str, method: Request[Any, Any] | None, params: Any) -> Any:
         connection, calls = self._connection, self._connection.calls
         self._writer.send(request_line(calls.next_id, wire, params), flush=not calls.pending)
         caller = connection.limits.begin_wait_for_peer()
         call = calls.add(wire, method, params, caller)
         try:
-            if self._writer.is_full:
-                await self._drain_for(call)
             return await call.future
         except asyncio.CancelledError:
             calls.abandon(call)

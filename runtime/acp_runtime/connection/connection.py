@@ -54,24 +54,6 @@ from acp_runtime.stubs.sides import Side
 _logger = getLogger(__name__)
 
 
-class Load(NamedTuple):
-    """How much a connection handles at one moment; all 0 when it is idle.
-
-    Attributes:
-        calls: pending calls of this side.
-        tasks: the tasks of handlers.
-        messages: received messages that are not handled to the end.
-        bytes: the memory that these take.
-        blocked: the handlers that wait for the peer, and the calls that create a session.
-    """
-
-    calls: int
-    tasks: int
-    messages: int
-    bytes: int
-    blocked: int
-
-
 class Connection:
     """One side of a connection.
 
@@ -85,7 +67,7 @@ class Connection:
 
     Attributes:
         remote: the proxy for the other side.
-        handler: handles this side's methods.
+        handler: handles this side's methods; None until the factory has made it.
         closed: done when everything has ended, with the reason.
         stopped: done when this side wants to end the connection, with the reason.
         interrupted: done when the closing of the connection was cancelled; replaced each time.
@@ -119,17 +101,15 @@ class Connection:
         self.calls: Calls = Calls(self)
         self.channel: Channel = Channel(self)
         self.remote: Any = side.remote(self.channel)
-        self.has_handler: bool = False
-        self.handler: Handler = side.make_handler(factory, self.remote)
-        self.has_handler = True
+        self.handler: Any = None
+        self.handler = side.make_handler(factory, self.remote)
         self.dispatch: Dispatch = Dispatch(self)
         source.start(self.reader)
 
     @property
-    def load(self) -> Load:
-        """The number of calls, tasks and messages at this moment."""
-        limits = self.limits
-        return Load(len(self.calls.pending), len(self.tasks), limits.messages, limits.bytes, limits.blocked)
+    def load(self) -> tuple[int, int, int, int]:
+        """The number of pending calls, of tasks, of messages not handled to the end, and of handlers that wait."""
+        return len(self.calls.pending), len(self.tasks), self.limits.messages, self.limits.blocked
 
     def stop(self, reason: ConnectionClosed) -> None:
         """End the connection from this side."""
@@ -285,6 +265,9 @@ class Dispatch:
             handle, profile = route.handle, route.profile
             if route.on_arrival is not None:
                 route.on_arrival(message.params)
+                if self.early and route.method.side == "protocol":  # it may cancel one of them
+                    self._wait(message, line)
+                    return
         self._put(session_of(profile, message.params), message.method, handle, message.params, len(line))
 
     def _invalid_notification(self, message: InvalidNotification, line: bytes) -> None:
@@ -344,9 +327,12 @@ class Dispatch:
             return False
         if may_come_first(method) or method.side == "protocol":
             return False
-        connection.limits.wait(len(line))
-        self.early.append((message, line))
+        self._wait(message, line)
         return True
+
+    def _wait(self, message: Message, line: bytes) -> None:
+        self._connection.limits.wait(len(line))
+        self.early.append((message, line))
 
     def _route(self, method: methods.Notification[Any]) -> _Route:
         connection = self._connection

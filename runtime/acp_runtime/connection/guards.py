@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from logging import ERROR, WARNING, getLogger
-from typing import Any, NamedTuple
+from typing import Any
 
 from pydantic import ValidationError
 from pydantic.alias_generators import to_snake
@@ -110,11 +110,6 @@ class Initialization:
             return result.model_copy(update={attribute: own})
         return result
 
-    def record_exchange(self, handler: Handler, params: Any, result: Any) -> None:
-        """Record the peer's opening request and this side's result."""
-        self.record_peer(params)
-        self.advertise(handler, result)
-
     def record_peer(self, message: Any) -> None:
         """Record the peer's request or result that opens the connection."""
         capabilities, info = self._of_peer
@@ -178,19 +173,6 @@ def _version(message: Mapping[str, Any], name: str) -> int | None:
     return int(found) if 0 <= found <= _HIGHEST_VERSION else None
 
 
-class _Missing(NamedTuple):
-    """The capabilities that a method needs and the peer did not advertise.
-
-    Attributes:
-        capability: the one for the method itself; None if it needs none or has it.
-        content: those for parts of its params, by attribute, then by tag (see `Method.content`); the empty tag stands
-            for any value.
-    """
-
-    capability: str | None
-    content: tuple[tuple[str, dict[str, tuple[str, str]]], ...]
-
-
 class Guards:
     """Checks the messages of one connection.
 
@@ -202,9 +184,9 @@ class Guards:
     def __init__(self, initialization: Initialization, options: Options) -> None:
         self._initialization = initialization
         self._mode = options.guards
-        self._missing: dict[AnyMethod, _Missing] = {}
-        # Methods that the peer's capabilities allow with any params.
-        self._unrestricted: set[AnyMethod] = set()
+        # For each method, what needs a capability that the peer has not advertised, and that capability: "" for the
+        # method itself, or a part of its params (see `Method.content`).
+        self._missing: dict[AnyMethod, list[tuple[str, str]]] = {}
         self._created: set[tuple[str, str]] = set()
         self._log = ThrottledLogger(_logger)
 
@@ -216,18 +198,22 @@ class Guards:
         """
         if self._mode == "off" or method.side == "protocol":
             return
-        if not self._initialization.done:
-            if not may_come_first(method):
-                self._forbid(
-                    NotInitialized(f"{method.wire} was called before initialize was answered. Await initialize first.")
-                )
-        elif method not in self._unrestricted and (
-            method.exempt is None or (method.exempt, getattr(params, method.exempt)) not in self._created
-        ):
-            self._check_capabilities(method, params)
-        if method.paths:
-            for field, path in relative_paths(method, params):
-                self._forbid(RelativePath(f"{method.wire} needs an absolute path in {field!r}, found {path!r}"))
+        if self._initialization.done:
+            missing = self._missing.get(method)
+            if missing is None:
+                missing = self._missing[method] = self._find_missing(method)
+            if missing and (
+                method.exempt is None or (method.exempt, getattr(params, method.exempt)) not in self._created
+            ):
+                for part, capability in missing:
+                    if not part or _has_part(params, part):
+                        self._forbid(CapabilityError(f"{method.wire} with {part}" if part else method.wire, capability))
+        elif not may_come_first(method):
+            self._forbid(
+                NotInitialized(f"{method.wire} was called before initialize was answered. Await initialize first.")
+            )
+        for field, path in relative_paths(method, params):
+            self._forbid(RelativePath(f"{method.wire} needs an absolute path in {field!r}, found {path!r}"))
 
     def refuse(self, method: AnyMethod, params: Any) -> RequestError | None:
         """Return the error that answers a forbidden incoming message; None if it may be handled."""
@@ -266,31 +252,13 @@ class Guards:
     def capabilities_changed(self) -> None:
         """Forget what was missing: the peer has advertised its capabilities."""
         self._missing.clear()
-        self._unrestricted.clear()
 
-    def _check_capabilities(self, method: AnyMethod, params: Any) -> None:
-        missing = self._missing.get(method)
-        if missing is None:
-            self._missing[method] = missing = self._find_missing(method)
-            if missing == _Missing(None, ()):
-                self._unrestricted.add(method)
-        if missing.capability is not None:
-            self._forbid(CapabilityError(method.wire, missing.capability))
-        for attribute, tags in missing.content:
-            value = getattr(params, attribute, None)
-            if value:
-                for part, capability in _parts_of(value, tags):
-                    self._forbid(CapabilityError(f"{method.wire} with {part}", capability))
-
-    def _find_missing(self, method: AnyMethod) -> _Missing:
-        has, path_of = self._initialization.has, self._initialization.path_of
-        content: dict[str, dict[str, tuple[str, str]]] = {}
-        for part, capability in method.content:
-            field, _, tag = part.partition(".")
-            if not has(capability):
-                content.setdefault(to_snake(field), {})[tag] = (part, capability)
-        needed = method.capability
-        return _Missing(path_of(needed) if needed is not None and not has(needed) else None, tuple(content.items()))
+    def _find_missing(self, method: AnyMethod) -> list[tuple[str, str]]:
+        initialization = self._initialization
+        missing = [each for each in method.content if not initialization.has(each[1])]
+        if method.capability is not None and not initialization.has(method.capability):
+            missing.insert(0, ("", initialization.path_of(method.capability)))
+        return missing
 
     def _forbid(self, error: GuardError) -> None:
         if self._mode == "raise":
@@ -313,14 +281,15 @@ def _invalid_paths(method: AnyMethod, params: Any) -> InvalidParams | None:
     return InvalidParams(data={"errors": details}) if details else None
 
 
-def _parts_of(value: Any, tags: dict[str, tuple[str, str]]) -> list[tuple[str, str]]:
-    """Return the parts of a field's value that need a capability, each with the capability."""
-    found = [tags[""]] if "" in tags else []
-    for item in value if value.__class__ is list else (value,):
-        tag = item if item.__class__ is str else getattr(item, "type", "")
-        if tag and tag in tags:
-            found.append(tags[tag])
-    return found
+def _has_part(params: Any, part: str) -> bool:
+    """Whether params have a field with a value, or `<field>.<tag>`: with a value, or an item, that has this tag."""
+    field, _, tag = part.partition(".")
+    value: Any = getattr(params, to_snake(field), None)
+    if not value or not tag:
+        return bool(value)
+    return any(
+        (each if isinstance(each, str) else getattr(each, "type", "")) == tag for each in as_array(value) or [value]
+    )
 
 
 def is_absolute(path: str) -> bool:

@@ -31,7 +31,7 @@ _WRONG_SIGNATURE = (
     "(`ext_request` and `ext_notification` take the name and the params)."
 )
 # Memory that a message of the usual size takes beside its bytes, once it is models: measured with updates.
-MODEL_BYTES = 2000
+_MODEL_BYTES = 2000
 
 _logger = getLogger(__name__)
 
@@ -42,17 +42,21 @@ class Message:
     Attributes:
         connection: the connection that it came by.
         wire: its method.
+        handle: its handler.
+        argument: what the handler is called with.
         size: the memory that it takes, in bytes.
         peer_waits: how many times its handler is waiting for the peer; it may wait in several tasks.
         done: whether its handler has ended. Tasks that it started may still run in its context.
     """
 
-    __slots__ = ("connection", "done", "peer_waits", "size", "wire")
+    __slots__ = ("argument", "connection", "done", "handle", "peer_waits", "size", "wire")
 
-    def __init__(self, connection: Connection, wire: str, length: int) -> None:
+    def __init__(self, connection: Connection, wire: str, handle: Handle, argument: Any, length: int) -> None:
         self.connection: Connection = connection
         self.wire: str = wire
-        self.size: int = length + MODEL_BYTES
+        self.handle: Handle = handle
+        self.argument: Any = argument
+        self.size: int = length + _MODEL_BYTES
         self.peer_waits: int = 0
         self.done: bool = False
 

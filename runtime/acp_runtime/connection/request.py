@@ -86,9 +86,15 @@ class InFlightRequest(Message):
     __slots__ = ("cancelled_by", "id", "method", "session", "state", "task", "turn_cancelled")
 
     def __init__(
-        self, connection: Connection, message: IncomingRequest, method: Method | None, session: Session | None, length: int
+        self,
+        connection: Connection,
+        message: IncomingRequest,
+        handle: Handle,
+        method: Method | None,
+        session: Session | None,
+        length: int,
     ) -> None:
-        super().__init__(connection, message.method, length)
+        super().__init__(connection, message.method, handle, message.params, length)
         self.id: RequestId = message.id
         self.method: Method | None = method
         self.session: Session | None = session
@@ -156,21 +162,23 @@ class Requests:
 
     def start(self, message: IncomingRequest, method: Method | None, session: str | None, length: int) -> None:
         """Start the handler of a request of `length` bytes."""
-        connection, handle = self._connection, self._handle_of(message, method)
-        if method is not None and method.opens:
-            self.opening += 1
+        connection = self._connection
+        if method is None:
+            handle: Handle = partial(connection.handler.ext_request, message.method)
+        else:
+            handle = getattr(connection.handler, method.name)
+            self.opening += method.opens
         if session is not None and session not in connection.sessions.known:
             connection.sessions.known_by_peer(session)
         its_session = None if session is None else connection.sessions.get(session)
-        request = InFlightRequest(connection, message, method, its_session, length)
+        request = InFlightRequest(connection, message, handle, method, its_session, length)
         if request.creates_session:
             connection.sessions.creations.add(request)
         self.by_id.setdefault(request.id, {})[request] = None
         if its_session is not None:
             its_session.requests[request] = None
         connection.limits.add(request.size)
-        coroutine = self._run(request, handle, message.params)
-        request.task = connection.tasks.create(coroutine, partial(self._ended, request))
+        request.task = connection.tasks.create(self._run(request), partial(self._ended, request))
 
     @property
     def tasks(self) -> list[asyncio.Task[None]]:
@@ -240,19 +248,12 @@ class Requests:
 
     # The handler's task.
 
-    def _handle_of(self, message: IncomingRequest, method: Method | None) -> Handle:
-        handler = self._connection.handler
-        if method is None:
-            return partial(handler.ext_request, message.method)
-        handle: Handle = getattr(handler, method.name)
-        return handle
-
-    async def _run(self, request: InFlightRequest, handle: Handle, params: Any) -> None:
+    async def _run(self, request: InFlightRequest) -> None:
         current.set(request)
         request.enter(State.RUNNING)
         try:
-            result = await handle(params)
-            line = self._result_line(request, params, result)
+            result = await request.handle(request.argument)
+            line = self._result_line(request, result)
         except GeneratorExit:
             raise  # the handler was abandoned, and its task is thrown away
         # SystemExit and pytest's Failed, too: asyncio would stop the loop or leave the request unanswered.
@@ -318,7 +319,7 @@ class Requests:
 
     # The answer.
 
-    def _result_line(self, request: InFlightRequest, params: Any, result: Any) -> bytes:
+    def _result_line(self, request: InFlightRequest, result: Any) -> bytes:
         """Return the line for a result.
 
         Raises:
@@ -338,7 +339,7 @@ class Requests:
         connection = self._connection
         result = connection.initialization.own_result(result)
         line = result_line(request.id, result)  # before it is recorded, as it may not be JSON
-        connection.initialization.record_peer(params)
+        connection.initialization.record_peer(request.argument)
         connection.initialization.advertise(connection.handler, result)
         connection.guards.capabilities_changed()
         return line

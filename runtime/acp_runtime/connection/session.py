@@ -20,8 +20,6 @@ from logging import DEBUG, WARNING, getLogger
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from acp_runtime.connection.handler import (
-    MODEL_BYTES,
-    Handle,
     Message,
     current,
     current_message,
@@ -37,32 +35,17 @@ if TYPE_CHECKING:
     from acp_runtime.connection.connection import Connection
     from acp_runtime.connection.request import InFlightRequest
 
-# Seconds for which notifications of a new session are kept after the call that created it has returned, unless its
-# caller uses the session before.
-_DELIVERY = 0.05
+# `asyncio.wait_for`, `gather` and similar functions pass a result on through their own tasks. Each takes two iterations
+# of the event loop.
+_DELIVERY_ITERATIONS = 32
 
 _logger = getLogger(__name__)
 
 
 class Notification(Message):
-    """A notification of the peer.
+    """A notification of the peer."""
 
-    Attributes:
-        handle: its handler.
-        argument: what the handler is called with.
-    """
-
-    __slots__ = ("argument", "handle")
-
-    # Sets the attributes of the base class as well: a second call would cost every update (benchmark row `receive`).
-    def __init__(self, connection: Connection, wire: str, handle: Handle, argument: Any, length: int) -> None:
-        self.connection = connection
-        self.wire = wire
-        self.size = length + MODEL_BYTES
-        self.peer_waits = 0
-        self.done = False
-        self.handle: Handle = handle
-        self.argument: Any = argument
+    __slots__ = ()
 
 
 class Session:
@@ -91,7 +74,7 @@ class Session:
         self._arrived = 0
         self._handled = 0
         # Each with the number of notifications to be handled first.
-        self._outcomes: deque[tuple[int, Call]] = deque()
+        self._outcomes: deque[tuple[int, Call, Any, BaseException | None]] = deque()
         self._task: asyncio.Task[None] | None = None
 
     def put(self, notification: Notification) -> None:
@@ -117,19 +100,19 @@ class Session:
         self._sessions.active += 1
         self._create_task()
 
-    def deliver(self, call: Call) -> None:
-        """Resolve a call that has its outcome when the present notifications have been handled."""
+    def deliver(self, call: Call, result: Any, error: BaseException | None) -> None:
+        """Resolve a call when the present notifications have been handled."""
         if self._task is None:
-            call.resolve()
+            call.resolve(result, error)
         else:
-            self._outcomes.append((self._arrived, call))
+            self._outcomes.append((self._arrived, call, result, error))
 
     def abandon(self, reason: ConnectionClosed) -> None:
         """Fail the calls whose outcomes wait for notifications that will not be handled."""
         left = self._arrived - self._handled
         text = f"{reason.reason} {left} received notifications of session {self.id!r} had not been handled."
-        for _, call in self._outcomes:
-            call.fail(type(reason)(text, reason.exit_code, reason.stderr))
+        for _, call, *_ in self._outcomes:
+            call.resolve(None, type(reason)(text, reason.exit_code, reason.stderr))
         self._outcomes.clear()
 
     def late_arrived(self, id: int) -> None:
@@ -198,7 +181,8 @@ class Session:
 
     def _resolve_handled(self) -> None:
         while self._outcomes and self._outcomes[0][0] <= self._handled:
-            self._outcomes.popleft()[1].resolve()
+            _, call, result, error = self._outcomes.popleft()
+            call.resolve(result, error)
 
     def _ended(self, task: asyncio.Task[None]) -> None:
         """Clean up if the task was cut short."""
@@ -341,12 +325,12 @@ class Sessions:
     def end_creation_by_peer(self, id: str | None) -> None:
         """Note that such a call returns, with or without the id of a session. Its caller has it a little later."""
         self.connection.limits.blocked -= 1
-        if id is None:
-            self._created(None)
-        else:
-            self.connection.loop.call_later(_DELIVERY, self._created, id)
+        self._created(id, _DELIVERY_ITERATIONS if id is not None else 0)
 
-    def _created(self, id: str | None) -> None:
+    def _created(self, id: str | None, iterations: int) -> None:
+        if iterations:
+            self.connection.loop.call_soon(self._created, id, iterations - 1)
+            return
         self.being_created -= 1
         if id is not None:
             self.use(id)
