@@ -1,7 +1,7 @@
 """The calls of this side: requests that the peer answers (rules 7 to 9, 16, 19, 21 and 29).
 
-A call is *pending* until its response is here or its caller has stopped waiting. A cancelled call is *abandoned*; its late
-response is recognised and dropped.
+A call is *pending* until its response is here or its caller has stopped waiting. A cancelled call is *abandoned*; its
+late response is recognised and dropped.
 """
 
 from __future__ import annotations
@@ -104,7 +104,8 @@ class Calls:
 
     Attributes:
         pending: those without a response, by id, oldest first.
-        cancelling: the notifications of the peer that cancel the turn of a session.
+        turns: the methods of the peer that run a turn, each with the notification that cancels it.
+        cancelling: these notifications.
     """
 
     def __init__(self, connection: Connection) -> None:
@@ -113,8 +114,13 @@ class Calls:
         proxy: Any = connection.side.remote  # a subclass of `Remote`, with the tables of the peer's methods
         requests: list[Method] = list(proxy.requests.values())
         notifications: list[NotificationMethod[Any]] = list(proxy.notifications.values())
-        cancelling = {each.cancelled[0] for each in requests if each.cancelled is not None}
-        self.cancelling: frozenset[str] = frozenset(cancelling & {each.wire for each in notifications})
+        wires = {each.wire for each in notifications}
+        self.turns: dict[str, str] = {
+            each.wire: each.cancelled[0]
+            for each in requests
+            if each.cancelled is not None and each.cancelled[0] in wires
+        }
+        self.cancelling: frozenset[str] = frozenset(self.turns.values())
         self._by_id = [(each.wire, wire_name(each.cancels)) for each in notifications if each.cancels is not None]
         self.pending: dict[int, Call] = {}
         self.next_id: int = 0
@@ -260,7 +266,7 @@ class Calls:
         if self.pending.pop(call.id, None) is None:
             return  # its response is here
         self.cancel(call)
-        expecting = call.session if self._is_turn(call.method) else None
+        expecting = call.session if call.wire in self.turns else None
         self._abandoned[call.id] = expecting
         if expecting is not None:
             self._connection.sessions.get(expecting).late.add(call.id)
@@ -269,9 +275,8 @@ class Calls:
 
     def cancel(self, call: Call) -> None:
         """Tell the peer that a call is cancelled: first with the notification for its turn, which more agents know."""
-        connection, method = self._connection, call.method
-        if method is not None and method.cancelled is not None and self._is_turn(method) and call.session is not None:
-            wire = method.cancelled[0]
+        connection, wire = self._connection, self.turns.get(call.wire)
+        if wire is not None and call.session is not None:
             connection.writer.send(notification_line(wire, {connection.profile.session: call.session}))
             self.turn_cancelled(wire, call.session)
         for wire, field in self._by_id:
@@ -288,7 +293,7 @@ class Calls:
         if session is None:
             return
         for call in self.pending.values():
-            if call.session == session and self._is_turn(call.method):
+            if call.session == session and call.wire in self.turns:
                 call.turn_cancelled = True
         self._connection.requests.answer_cancelled_turn(wire, session)
 
@@ -305,7 +310,7 @@ class Calls:
         """Let a new turn of a session wait for the responses to the cancelled ones before it (rule 19)."""
         connection = self._connection
         session = connection.sessions.by_id.get(session_of(connection.profile, params))
-        if session is None or not session.late or not self._is_turn(method):
+        if session is None or not session.late or method.wire not in self.turns:
             return
         deadline = connection.options.late_answer_deadline
         waiting = connection.limits.begin_wait_for_peer()
@@ -321,7 +326,3 @@ class Calls:
         self._log.log(WARNING, "late", message, method.wire, deadline)
         session.forget_late()
         connection.sessions.drop_if_idle(session)
-
-    def _is_turn(self, method: Method | None) -> bool:
-        """Whether a call of this method is cancelled by a notification of this side."""
-        return method is not None and method.cancelled is not None and method.cancelled[0] in self.cancelling

@@ -132,7 +132,8 @@ class Channel:
         """
         if self._connection.handler is None:
             raise RuntimeError("The factory has not returned the handler yet. Keep the proxy and read `handler` later.")
-        return self._connection.handler
+        handler: Handler = self._connection.handler
+        return handler
 
     @property
     def peer_capabilities(self) -> Any:
@@ -209,6 +210,8 @@ class Channel:
         caller = connection.limits.begin_wait_for_peer()
         call = calls.add(wire, method, params, caller)
         try:
+            if self._writer.is_full:  # not awaited, because the response may come first; it notices a broken pipe
+                connection.tasks.create(self._writer.drain(), lambda _: None)
             return await call.future
         except asyncio.CancelledError:
             calls.abandon(call)

@@ -1,7 +1,7 @@
 """Runs a connection to its end, and closes it (rules 21 and 22).
 
 If the peer closes its side, the received messages are handled in order, then pending calls fail. If this side closes,
-handlers get a short time and the rest is discarded. A further cancellation cuts short the present wait.
+handlers get a short time and the rest is discarded. A further cancellation hurries this: it waits no longer.
 """
 
 from __future__ import annotations
@@ -28,16 +28,29 @@ async def run(connection: Connection) -> ConnectionClosed:
     Returns:
         The reason why it ended.
     """
+
+    def stop_or_hurry() -> None:
+        if not connection.stopped.done():
+            connection.stop(_closed_by_this_side())
+        elif not connection.is_hurried:
+            connection.is_hurried = True
+            task.cancel()
+
     closing = ShieldedWaits()
     task = asyncio.create_task(_close(connection))
-    await closing.finish(task, connection.stop_or_hurry)
+    await closing.finish(task, stop_or_hurry)
     while task.cancelled():
         # After a second Ctrl-C `asyncio.run` cancels every task, this one too.
-        connection.stop_or_hurry()
+        connection.is_hurried = True
+        connection.stop(_closed_by_this_side())
         task = asyncio.create_task(_close(connection))
-        await closing.finish(task, connection.stop_or_hurry)
+        await closing.finish(task, stop_or_hurry)
     closing.raise_cancelled()
     return task.result()
+
+
+def _closed_by_this_side() -> ConnectionClosed:
+    return ConnectionClosed("The connection was closed by this side.")
 
 
 async def _close(connection: Connection) -> ConnectionClosed:
@@ -60,7 +73,7 @@ async def _close(connection: Connection) -> ConnectionClosed:
     if connection.tasks:
         await _wait(connection, _all_of(connection.tasks), options.eof_grace)
     await _end_handlers(connection, reason)
-    await connection.writer.close(options.flush_deadline)
+    await connection.writer.close(0 if connection.is_hurried else options.flush_deadline)
     if not connection.closed.done():
         connection.closed.set_result(reason)
     return reason
@@ -68,7 +81,7 @@ async def _close(connection: Connection) -> ConnectionClosed:
 
 async def _after_the_peer_closed(connection: Connection, reason: ConnectionClosed) -> ConnectionClosed:
     """Handle the received messages: requests for a short time, notifications as long as handlers finish in time."""
-    if connection.process is not None:
+    if connection.process is not None and not connection.is_hurried:
         reason = await connection.process.why_closed(reason)
     reason = connection.dispatch.explain(reason)
     connection.channel.close(reason)
@@ -91,9 +104,10 @@ async def _until_answered(connection: Connection) -> None:
     """Give requests `eof_grace` in total. Some start only when others end: those that wait for `initialize`."""
     deadline = connection.loop.time() + connection.options.eof_grace
     while (tasks := connection.requests.tasks) and not connection.stopped.done():
-        interrupted = await _wait(connection, _all_of(tasks), deadline - connection.loop.time(), connection.stopped)
-        if interrupted or connection.loop.time() >= deadline:
+        left = deadline - connection.loop.time()
+        if left <= 0:
             return
+        await _wait(connection, _all_of(tasks), left, connection.stopped)
 
 
 async def _until_handled(connection: Connection) -> None:
@@ -128,13 +142,10 @@ async def _end_handlers(connection: Connection, reason: ConnectionClosed) -> Non
 
 async def _wait(
     connection: Connection, event: asyncio.Future[Any], timeout: float, *others: asyncio.Future[Any]
-) -> bool:
-    """Wait for one of these futures, at most `timeout` seconds. Return whether the wait was cut short."""
-    await asyncio.wait({event, connection.interrupted, *others}, timeout=timeout, return_when=asyncio.FIRST_COMPLETED)
-    interrupted = connection.interrupted.done()
-    if interrupted:
-        connection.interrupted = connection.loop.create_future()
-    return interrupted
+) -> None:
+    """Wait for one of these futures, at most `timeout` seconds, and not at all if the closing is hurried."""
+    timeout = 0 if connection.is_hurried else timeout
+    await asyncio.wait({event, *others}, timeout=timeout, return_when=asyncio.FIRST_COMPLETED)
 
 
 def _all_of(futures: Iterable[asyncio.Future[Any]]) -> asyncio.Future[None]:

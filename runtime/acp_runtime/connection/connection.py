@@ -1,8 +1,8 @@
 """A connection: makes its parts, and passes each received message to the part that handles it.
 
-A message comes from the reader as a line. `Dispatch` decodes it: a response goes to `Calls`, a request to `Requests`, a
-notification to its `Session`. What proxies send goes through `Channel` to the writer. The parts know the connection, and
-find each other through it.
+A message comes from the reader as a line. `Dispatch` decodes it: a response goes to `Calls`, a request to `Requests`,
+a notification to its `Session`. What proxies send goes through `Channel` to the writer. The parts know the connection,
+and find each other through it.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class Connection:
         handler: handles this side's methods; None until the factory has made it.
         closed: done when everything has ended, with the reason.
         stopped: done when this side wants to end the connection, with the reason.
-        interrupted: done when the closing of the connection was cancelled; replaced each time.
+        is_hurried: whether the closing of the connection was cancelled, so that it waits no longer.
     """
 
     def __init__(
@@ -89,7 +89,7 @@ class Connection:
         self.loop: asyncio.AbstractEventLoop = asyncio.get_running_loop()
         self.closed: asyncio.Future[ConnectionClosed] = self.loop.create_future()
         self.stopped: asyncio.Future[ConnectionClosed] = self.loop.create_future()
-        self.interrupted: asyncio.Future[None] = self.loop.create_future()
+        self.is_hurried: bool = False
         self.tasks: HandlerTasks = HandlerTasks()
         self.writer: Writer = Writer(writer, options, self._write_failed)
         self.reader: Reader = Reader(self, source)
@@ -115,13 +115,6 @@ class Connection:
         """End the connection from this side."""
         if not self.stopped.done():
             self.stopped.set_result(reason)
-
-    def stop_or_hurry(self) -> None:
-        """Close the connection. If it is closing already, cut short the present wait."""
-        if not self.stopped.done():
-            self.stop(ConnectionClosed("The connection was closed by this side."))
-        elif not self.interrupted.done():
-            self.interrupted.set_result(None)
 
     def end_calls(self, reason: ConnectionClosed) -> None:
         """Fail all calls, pending and future. Notifications may still be sent."""

@@ -7,8 +7,8 @@ A request goes through these states:
     ANSWERED    it was answered without waiting for its handler, which was cancelled
     ENDED       its handler has ended, and it was answered
 
-The answer is made at the end of the handler's task. A task that is cancelled before its first step never gets there; its
-done-callback answers instead.
+The answer is made at the end of the handler's task. A task that is cancelled before its first step never gets there;
+its done-callback answers instead.
 
 A request can be cancelled by its id, by a notification for its turn, and by the end of the connection. Clients cancel a
 turn by both, in either order. Its handler is cancelled once for the two, because a second cancellation would interrupt
@@ -113,15 +113,6 @@ class InFlightRequest(Message):
         """Whether its result names a new session."""
         return self.method is not None and self.method.creates_session
 
-    @property
-    def has_turn(self) -> bool:
-        """Whether there is a result for the case that its turn is cancelled."""
-        return self.method is not None and self.method.cancelled is not None
-
-    def is_cancelled_by(self, wire: str) -> bool:
-        """Whether a notification of this method cancels it with its turn."""
-        return is_cancelled_by(self.method, wire)
-
     def cancel(self, means: Means) -> None:
         """Cancel the handler, unless this only repeats a cancellation by other means."""
         is_repeated = bool(self.cancelled_by) and means not in self.cancelled_by and means != "end"
@@ -130,7 +121,7 @@ class InFlightRequest(Message):
             self.task.cancel()
 
 
-def is_cancelled_by(method: Method | None, wire: str) -> bool:
+def _is_cancelled_by(method: Method | None, wire: str) -> bool:
     """Whether a notification cancels the requests of a method in its session."""
     return method is not None and method.cancelled is not None and method.cancelled[0] == wire
 
@@ -192,7 +183,7 @@ class Requests:
         connection = self._connection
         if method.cancels is not None:
             return partial(self._cancel_by_id, method.cancels)
-        if any(is_cancelled_by(each, method.wire) for each in connection.side.requests.values()):
+        if any(_is_cancelled_by(each, method.wire) for each in connection.side.requests.values()):
             is_overridden = connection.side.overrides(connection.handler, method)
             return partial(self._cancel_turn, method.wire, is_overridden)
         return None
@@ -221,7 +212,7 @@ class Requests:
     def cancel_all(self) -> None:
         """Cancel all requests, because the connection ends."""
         for request in self._all():
-            request.turn_cancelled = request.has_turn
+            request.turn_cancelled = request.method is not None and request.method.cancelled is not None
             if "end" not in request.cancelled_by:
                 request.cancel("end")
 
@@ -241,7 +232,7 @@ class Requests:
 
     def _of_turn(self, wire: str, session: str | None) -> list[InFlightRequest]:
         found = None if session is None else self._connection.sessions.by_id.get(session)
-        return [] if found is None else [each for each in found.requests if each.is_cancelled_by(wire)]
+        return [] if found is None else [each for each in found.requests if _is_cancelled_by(each.method, wire)]
 
     def _all(self) -> list[InFlightRequest]:
         return [request for same_id in self.by_id.values() for request in same_id]
