@@ -14,7 +14,7 @@ from logging import WARNING, getLogger
 from typing import TYPE_CHECKING, Any
 
 from acp_runtime.connection.handler import Message, session_of
-from acp_runtime.connection.session import Notification
+from acp_runtime.connection.session import Notification, Outcome
 from acp_runtime.errors import (
     ConnectionClosed,
     InternalError,
@@ -176,7 +176,7 @@ class Calls:
                 (rule 22), and those without a session until `close` is called again.
         """
         for session in self._connection.sessions:
-            session.forget_late()
+            session.expect_no_late()
         for call in self:
             if not when_handled or call.is_inside_a_notification:
                 del self.pending[call.id]
@@ -197,7 +197,7 @@ class Calls:
         if session is None or call.is_inside_a_notification:
             call.resolve(result, error)
         else:
-            session.deliver(call, result, error)
+            session.deliver(Outcome(call, result, error))
 
     def _ignore(self, message: IncomingResponse) -> None:
         """Log a response that answers no pending call, unless it is the late one to an abandoned call."""
@@ -215,7 +215,9 @@ class Calls:
         sessions, expecting = self._connection.sessions, self._abandoned.pop(id)
         session = None if expecting is None else sessions.by_id.get(expecting)
         if session is not None:
-            session.late_arrived(id)
+            answered = session.late.pop(id, None)
+            if answered is not None:
+                answered.set_result(None)
             sessions.drop_if_idle(session)
         return True
 
@@ -269,7 +271,7 @@ class Calls:
         expecting = call.session if call.wire in self.turns else None
         self._abandoned[call.id] = expecting
         if expecting is not None:
-            self._connection.sessions.get(expecting).late.add(call.id)
+            self._connection.sessions.get(expecting).late[call.id] = self._connection.loop.create_future()
         if len(self._abandoned) > _MAX_ABANDONED:
             self._late_arrived(next(iter(self._abandoned)))
 
@@ -315,14 +317,14 @@ class Calls:
         deadline = connection.options.late_answer_deadline
         waiting = connection.limits.begin_wait_for_peer()
         try:
-            if await session.wait_for_late(deadline):
-                return
+            _, unanswered = await asyncio.wait(session.late.values(), timeout=deadline)
         finally:
             connection.limits.end_wait_for_peer(waiting)
-        message = (
-            "Sending %s although the cancelled one before it in its session was not answered within %s s "
-            "(Options.late_answer_deadline)"
-        )
-        self._log.log(WARNING, "late", message, method.wire, deadline)
-        session.forget_late()
-        connection.sessions.drop_if_idle(session)
+        if unanswered:
+            message = (
+                "Sending %s although the cancelled one before it in its session was not answered within %s s "
+                "(Options.late_answer_deadline)"
+            )
+            self._log.log(WARNING, "late", message, method.wire, deadline)
+            session.expect_no_late()
+            connection.sessions.drop_if_idle(session)

@@ -112,16 +112,15 @@ async def _until_answered(connection: Connection) -> None:
 
 async def _until_handled(connection: Connection) -> None:
     """Wait until all notifications have been handled, or no handler finishes within `handler_deadline`."""
-    sessions, handled = connection.sessions, -1
-    idle = sessions.when_idle()
-    while not idle.done() and handled != sessions.handled and not connection.stopped.done():
-        handled = sessions.handled
+    idle, before = connection.sessions.when_idle(), -1
+    while not idle.done() and before != connection.limits.messages and not connection.stopped.done():
+        before = connection.limits.messages
         await _wait(connection, idle, connection.options.handler_deadline, connection.stopped)
 
 
 async def _end_handlers(connection: Connection, reason: ConnectionClosed) -> None:
     """Cancel the running handlers, and discard the messages that wait."""
-    discarded = connection.sessions.waiting + len(connection.dispatch.early) + connection.reader.undelivered
+    discarded = connection.limits.waiting + connection.reader.undelivered
     if discarded:
         log(_logger, WARNING, "Discarded %s received messages that were not handled: %s", discarded, reason.reason)
     connection.sessions.end(reason)

@@ -1,9 +1,10 @@
 """What a connection knows of each session: its notifications in order, and what waits for them or for its name.
 
-* `waiting`: received notifications. They are handled one after the other (rule 15), by a task that exists only while
-  there are some. Those of a session whose id is on its way to the caller are *kept*: they wait without a task until the
-  caller uses the id, for a short time after it has the id, or until too much is kept (rule 16).
-* `outcomes`: results of calls, delivered when the notifications received before them have been handled (rule 16).
+* Received notifications *wait* and are handled one after the other (rule 15), by a task that exists only while there
+  are some. The outcomes of calls wait in the same queue, and so come to their callers when the notifications received
+  before them have been handled (rule 16).
+* Notifications of a session whose id is on its way to the caller are *kept*: they wait without a task until the caller
+  uses the id, for a short time after it has the id, or until too much is kept (rule 16).
 * `late`: cancelled calls without a response, which the next prompt waits for (rule 19).
 * `requests`: the peer's requests that are being handled.
 * Notifications of this side to a session that the peer doesn't know yet are *held* until the response that names the
@@ -48,154 +49,120 @@ class Notification(Message):
     __slots__ = ()
 
 
+class Outcome(NamedTuple):
+    """The result or the error of a call."""
+
+    call: Call
+    result: Any
+    error: BaseException | None
+
+    def deliver(self) -> None:
+        """Give it to the caller."""
+        self.call.resolve(self.result, self.error)
+
+
 class Session:
     """A session while something happens in it. Notifications that belong to no session have one, too.
 
     Attributes:
         id: its id; None for the notifications that belong to no session.
-        waiting: the notifications whose handlers have not begun.
         requests: the peer's requests that are being handled.
-        late: the ids of cancelled calls without a response.
+        late: cancelled calls without a response, by id; the futures are done when the responses are here.
     """
 
-    __slots__ = (
-        *("_all_answered", "_arrived", "_handled", "_outcomes", "_sessions", "_task"),
-        *("id", "late", "requests", "waiting"),
-    )
+    __slots__ = ("_sessions", "_task", "_waiting", "id", "late", "requests")
 
     def __init__(self, sessions: Sessions, id: str | None) -> None:
         self._sessions = sessions
         self.id: str | None = id
-        self.waiting: deque[Notification] = deque()
         self.requests: dict[InFlightRequest, None] = {}
-        self.late: set[int] = set()
-        self._all_answered: asyncio.Future[None] | None = None
-        # Notifications so far, and those whose handlers have ended.
-        self._arrived = 0
-        self._handled = 0
-        # Each with the number of notifications to be handled first.
-        self._outcomes: deque[tuple[int, Call, Any, BaseException | None]] = deque()
+        self.late: dict[int, asyncio.Future[None]] = {}
+        self._waiting: deque[Notification | Outcome] = deque()
         self._task: asyncio.Task[None] | None = None
 
     def put(self, notification: Notification) -> None:
         """Handle a notification after the earlier ones."""
         sessions = self._sessions
-        self._arrived += 1
-        self.waiting.append(notification)
+        self._waiting.append(notification)
         sessions.connection.limits.wait(notification.size)
         if self._task is None:
             if not sessions.being_created or self.id is None or self.id in sessions.used:
-                self.start()
+                self._start()
             else:
                 sessions.keep(notification.size)
 
     def release(self) -> None:
         """Handle the notifications that are kept."""
-        if self.is_kept:
-            self._sessions.kept_bytes -= sum(each.size for each in self.waiting)
-            self.start()
+        if self._waiting and self._task is None:
+            self._sessions.kept_bytes -= sum(each.size for each in self._waiting if isinstance(each, Notification))
+            self._start()
 
-    def start(self) -> None:
-        """Start to handle the notifications."""
-        self._sessions.active += 1
-        self._create_task()
-
-    def deliver(self, call: Call, result: Any, error: BaseException | None) -> None:
-        """Resolve a call when the present notifications have been handled."""
+    def deliver(self, outcome: Outcome) -> None:
+        """Deliver an outcome when the present notifications have been handled."""
         if self._task is None:
-            call.resolve(result, error)
+            outcome.deliver()
         else:
-            self._outcomes.append((self._arrived, call, result, error))
+            self._waiting.append(outcome)
 
     def abandon(self, reason: ConnectionClosed) -> None:
-        """Fail the calls whose outcomes wait for notifications that will not be handled."""
-        left = self._arrived - self._handled
+        """Handle no notification that waits, and fail the calls whose outcomes wait for them."""
+        limits, waiting = self._sessions.connection.limits, tuple(self._waiting)
+        self._waiting.clear()
+        left = sum(isinstance(each, Notification) for each in waiting) + (self._task is not None)
         text = f"{reason.reason} {left} received notifications of session {self.id!r} had not been handled."
-        for _, call, *_ in self._outcomes:
-            call.resolve(None, type(reason)(text, reason.exit_code, reason.stderr))
-        self._outcomes.clear()
+        for each in waiting:
+            if isinstance(each, Outcome):
+                each.call.resolve(None, type(reason)(text, reason.exit_code, reason.stderr))
+            else:
+                limits.begin(each.size)
+                limits.end(each)
 
-    def late_arrived(self, id: int) -> None:
-        """Note that the response to a cancelled call has arrived."""
-        self.late.discard(id)
-        if not self.late:
-            self.forget_late()
-
-    def forget_late(self) -> None:
-        """Expect no late response any more."""
+    def expect_no_late(self) -> None:
+        """Wait for no late response any more."""
+        for answered in self.late.values():
+            answered.set_result(None)
         self.late.clear()
-        if self._all_answered is not None:
-            self._all_answered.set_result(None)
-            self._all_answered = None
-
-    async def wait_for_late(self, deadline: float) -> bool:
-        """Wait until all cancelled calls were answered, at most `deadline` seconds. Return whether they were."""
-        if self._all_answered is None:
-            self._all_answered = self._sessions.connection.loop.create_future()
-        answered = self._all_answered
-        await asyncio.wait({answered}, timeout=deadline)
-        return answered.done()
-
-    @property
-    def is_kept(self) -> bool:
-        """Whether notifications wait that no task handles."""
-        return bool(self.waiting) and self._task is None
 
     @property
     def is_idle(self) -> bool:
-        """Whether there is nothing to remember."""
-        return not (self.waiting or self._task or self.requests or self.late)
+        """Whether nothing happens."""
+        return not (self._waiting or self._task or self.requests or self.late)
 
-    def discard(self) -> None:
-        """Handle no notification that waits."""
-        limits = self._sessions.connection.limits
-        for each in self.waiting:
-            limits.begin(each.size)
-            limits.end(each)
-        self.waiting.clear()
+    def _start(self) -> None:
+        self._sessions.active += 1
+        self._create_task()
 
     def _create_task(self) -> None:
         self._task = self._sessions.connection.tasks.create(self._handle_all(), self._ended)
 
     async def _handle_all(self) -> None:
         sessions, limits = self._sessions, self._sessions.connection.limits
-        while self.waiting:
-            notification = self.waiting.popleft()
-            limits.begin(notification.size)
-            current.set(notification)
+        while self._waiting:
+            message = self._waiting.popleft()
+            if isinstance(message, Outcome):
+                message.deliver()
+                continue
+            limits.begin(message.size)
+            current.set(message)
             try:
-                await notification.handle(notification.argument)
+                await message.handle(message.argument)
             except BaseException as error:
-                sessions.handler_failed(notification, error)
+                sessions.handler_failed(message, error)
             finally:
-                limits.end(notification)
-                self._handled += 1
-                sessions.handled += 1
-            if self._outcomes:
-                self._resolve_handled()
-            if sessions.closing:
-                return  # although the handler has swallowed its cancellation
+                limits.end(message)
         # Here and not when the task has ended: until then, notifications could come and have no task.
         self._task = None
         sessions.ended(self)
 
-    def _resolve_handled(self) -> None:
-        while self._outcomes and self._outcomes[0][0] <= self._handled:
-            _, call, result, error = self._outcomes.popleft()
-            call.resolve(result, error)
-
     def _ended(self, task: asyncio.Task[None]) -> None:
-        """Clean up if the task was cut short."""
+        """If the task was cut short, start another one."""
         if self._task is not task:
             return
-        self._resolve_handled()
-        if self.waiting and not self._sessions.closing:
+        if self._waiting:
             self._create_task()
-            return
-        self._task = None
-        self.discard()
-        self.abandon(ConnectionClosed("The connection was closed before all notifications were handled."))
-        self._sessions.ended(self)
+        else:
+            self._task = None
+            self._sessions.ended(self)
 
 
 class _Held(NamedTuple):
@@ -217,11 +184,10 @@ class Sessions:
         used: the ids that this side has used.
         known: the ids that the peer has used or received.
         active: the number of sessions whose notifications are being handled.
-        handled: how many notifications have been handled so far.
         being_created: how many calls of this side that create sessions have not returned, or only just.
         creations: the requests in flight whose results name new sessions.
         kept_bytes: the size of the notifications that are kept.
-        closing: whether nothing more is handled.
+        closing: whether no further notification is handled.
     """
 
     def __init__(self, connection: Connection) -> None:
@@ -230,7 +196,6 @@ class Sessions:
         self.used: set[str] = set()
         self.known: set[str] = set()
         self.active: int = 0
-        self.handled: int = 0
         self.being_created: int = 0
         self.creations: set[Message] = set()
         self.kept_bytes: int = 0
@@ -282,18 +247,11 @@ class Sessions:
             idle.set_result(None)
         return idle
 
-    @property
-    def waiting(self) -> int:
-        """The number of notifications whose handlers have not begun."""
-        return sum(len(each.waiting) for each in self.by_id.values())
-
     def end(self, reason: ConnectionClosed) -> None:
-        """Handle nothing more. From now on, cancellation stops all notifications of a session, not one handler."""
+        """Handle no further notification. From now on, cancellation stops a session's task, not only one handler."""
         self.closing = True
         for session in self:
             session.abandon(reason)
-            if session.is_kept:
-                session.discard()
 
     def __iter__(self) -> Iterator[Session]:
         """Iterate over a copy, as sessions may be dropped meanwhile."""
