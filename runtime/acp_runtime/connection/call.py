@@ -124,8 +124,8 @@ class Calls:
         self._by_id = [(each.wire, wire_name(each.cancels)) for each in notifications if each.cancels is not None]
         self.pending: dict[int, Call] = {}
         self.next_id: int = 0
-        # With the session that expects the late response, if one does.
-        self._abandoned: OrderedDict[int, str | None] = OrderedDict()
+        # By id: the session whose turn it was, if it was one, and a future that is done when the response is here.
+        self._abandoned: OrderedDict[int, tuple[str | None, asyncio.Future[None]]] = OrderedDict()
 
     def __iter__(self) -> Iterator[Call]:
         """Iterate over a copy of the pending calls, since they may be resolved meanwhile."""
@@ -175,8 +175,8 @@ class Calls:
             when_handled: let the calls of a session wait until the notifications received before were handled
                 (rule 22), and those without a session until `close` is called again.
         """
-        for session in self._connection.sessions:
-            session.expect_no_late()
+        for _, answered in self._abandoned.values():
+            answered.cancel()
         for call in self:
             if not when_handled or call.is_inside_a_notification:
                 del self.pending[call.id]
@@ -212,13 +212,7 @@ class Calls:
         """Whether a response with this id is the late one to an abandoned call. True once for each call."""
         if type(id) is not int or id not in self._abandoned:
             return False
-        sessions, expecting = self._connection.sessions, self._abandoned.pop(id)
-        session = None if expecting is None else sessions.by_id.get(expecting)
-        if session is not None:
-            answered = session.late.pop(id, None)
-            if answered is not None:
-                answered.set_result(None)
-            sessions.drop_if_idle(session)
+        self._abandoned.pop(id)[1].cancel()  # done, for those that wait
         return True
 
     def _result(self, call: Call, message: IncomingResponse) -> Any:
@@ -268,10 +262,8 @@ class Calls:
         if self.pending.pop(call.id, None) is None:
             return  # its response is here
         self.cancel(call)
-        expecting = call.session if call.wire in self.turns else None
-        self._abandoned[call.id] = expecting
-        if expecting is not None:
-            self._connection.sessions.get(expecting).late[call.id] = self._connection.loop.create_future()
+        turn = call.session if call.wire in self.turns else None
+        self._abandoned[call.id] = turn, self._connection.loop.create_future()
         if len(self._abandoned) > _MAX_ABANDONED:
             self._late_arrived(next(iter(self._abandoned)))
 
@@ -303,28 +295,31 @@ class Calls:
         """Return whether a request of the peer is cancelled with its turn, which this side has cancelled."""
         if id is None or method.cancelled is None or method.cancelled[0] not in self.cancelling:
             return False
-        session = self._connection.sessions.by_id.get(id)
-        if session is not None and session.late:
+        if self._late(id):
             return True
         return any(call.turn_cancelled and call.session == id for call in self.pending.values())
 
     async def wait_for_late(self, method: Method, params: Any) -> None:
         """Let a new turn of a session wait for the responses to the cancelled ones before it (rule 19)."""
-        connection = self._connection
-        session = connection.sessions.by_id.get(session_of(connection.profile, params))
-        if session is None or not session.late or method.wire not in self.turns:
+        late = self._late(session_of(self._connection.profile, params)) if method.wire in self.turns else {}
+        if not late:
             return
-        deadline = connection.options.late_answer_deadline
-        waiting = connection.limits.begin_wait_for_peer()
+        limits, deadline = self._connection.limits, self._connection.options.late_answer_deadline
+        waiting = limits.begin_wait_for_peer()
         try:
-            _, unanswered = await asyncio.wait(session.late.values(), timeout=deadline)
+            _, unanswered = await asyncio.wait(late.values(), timeout=deadline)
         finally:
-            connection.limits.end_wait_for_peer(waiting)
+            limits.end_wait_for_peer(waiting)
         if unanswered:
             message = (
                 "Sending %s although the cancelled one before it in its session was not answered within %s s "
                 "(Options.late_answer_deadline)"
             )
             self._log.log(WARNING, "late", message, method.wire, deadline)
-            session.expect_no_late()
-            connection.sessions.drop_if_idle(session)
+            self._abandoned.update({id: (None, late[id]) for id in late if id in self._abandoned})
+
+    def _late(self, session: str | None) -> dict[int, asyncio.Future[None]]:
+        """Return the abandoned turns of a session, by id."""
+        if session is None:
+            return {}
+        return {id: answered for id, (turn, answered) in self._abandoned.items() if turn == session}

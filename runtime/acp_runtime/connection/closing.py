@@ -37,14 +37,14 @@ async def run(connection: Connection) -> ConnectionClosed:
             task.cancel()
 
     closing = ShieldedWaits()
-    task = asyncio.create_task(_close(connection))
-    await closing.finish(task, stop_or_hurry)
-    while task.cancelled():
+    while True:
+        task = asyncio.create_task(_close(connection))
+        await closing.finish(task, stop_or_hurry)
+        if not task.cancelled():
+            break
         # After a second Ctrl-C `asyncio.run` cancels every task, this one too.
         connection.is_hurried = True
         connection.stop(_closed_by_this_side())
-        task = asyncio.create_task(_close(connection))
-        await closing.finish(task, stop_or_hurry)
     closing.raise_cancelled()
     return task.result()
 

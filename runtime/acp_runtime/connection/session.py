@@ -5,7 +5,6 @@
   before them have been handled (rule 16).
 * Notifications of a session whose id is on its way to the caller are *kept*: they wait without a task until the caller
   uses the id, for a short time after it has the id, or until too much is kept (rule 16).
-* `late`: cancelled calls without a response, which the next prompt waits for (rule 19).
 * `requests`: the peer's requests that are being handled.
 * Notifications of this side to a session that the peer doesn't know yet are *held* until the response that names the
   session has left (rule 17).
@@ -67,16 +66,14 @@ class Session:
     Attributes:
         id: its id; None for the notifications that belong to no session.
         requests: the peer's requests that are being handled.
-        late: cancelled calls without a response, by id; the futures are done when the responses are here.
     """
 
-    __slots__ = ("_sessions", "_task", "_waiting", "id", "late", "requests")
+    __slots__ = ("_sessions", "_task", "_waiting", "id", "requests")
 
     def __init__(self, sessions: Sessions, id: str | None) -> None:
         self._sessions = sessions
         self.id: str | None = id
         self.requests: dict[InFlightRequest, None] = {}
-        self.late: dict[int, asyncio.Future[None]] = {}
         self._waiting: deque[Notification | Outcome] = deque()
         self._task: asyncio.Task[None] | None = None
 
@@ -117,16 +114,10 @@ class Session:
                 limits.begin(each.size)
                 limits.end(each)
 
-    def expect_no_late(self) -> None:
-        """Wait for no late response any more."""
-        for answered in self.late.values():
-            answered.set_result(None)
-        self.late.clear()
-
     @property
     def is_idle(self) -> bool:
         """Whether nothing happens."""
-        return not (self._waiting or self._task or self.requests or self.late)
+        return not (self._waiting or self._task or self.requests)
 
     def _start(self) -> None:
         self._sessions.active += 1
