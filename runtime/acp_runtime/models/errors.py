@@ -6,6 +6,7 @@ which `meant` finds those of the alternative that was meant.
 
 from __future__ import annotations
 
+from itertools import groupby
 from typing import Any, TypeAlias, cast, get_args
 
 from pydantic import BaseModel, ValidationError
@@ -25,25 +26,26 @@ def label(name: str) -> str:
     return f"[{name}]"
 
 
-def _label_at(error: ErrorDetails) -> int:
-    """Return where the path of an error has its first label; -1 if it has none."""
+def _labelled_place(error: ErrorDetails) -> tuple[int | str, ...] | None:
+    """Return the path of an error up to its first label; None if it has no label."""
     steps = error["loc"]
-    return next((at for at, step in enumerate(steps) if isinstance(step, str) and step[:1] + step[-1:] == "[]"), -1)
+    labels = (at for at, step in enumerate(steps) if isinstance(step, str) and step[:1] + step[-1:] == "[]")
+    return next((steps[:at] for at in labels), None)
 
 
 def meant(errors: Errors) -> Errors:
     """Return the errors of the alternatives that were meant, without labels in their paths."""
-    while labelled := [each for each in errors if _label_at(each) >= 0]:
-        at = _label_at(labelled[0])
-        place = labelled[0]["loc"][:at]
+    found: Errors = []
+    for place, group in groupby(errors, _labelled_place):
+        if place is None:
+            found += group
+            continue
+        at = len(place)
         tried: dict[int | str, Errors] = {}
-        for each in (each for each in labelled if _label_at(each) == at and each["loc"][:at] == place):
+        for each in group:
             tried.setdefault(each["loc"][at], []).append(each)
-        others = [each for each in errors if not any(each in group for group in tried.values())]
-        first = errors.index(labelled[0])
-        found = [_at(each, (*place, *each["loc"][at + 1 :])) for each in _closest(tried, at + 1)]
-        errors = [*others[:first], *found, *others[first:]]
-    return errors
+        found += meant([_at(each, (*place, *each["loc"][at + 1 :])) for each in _closest(tried, at + 1)])
+    return found
 
 
 def _closest(tried: dict[int | str, Errors], depth: int) -> Errors:
