@@ -7,18 +7,16 @@ which `meant` finds those of the alternative that was meant.
 from __future__ import annotations
 
 from itertools import groupby
-from typing import Any, TypeAlias, cast, get_args
+from typing import Any, TypeAlias, cast
 
 from pydantic import BaseModel, ValidationError
-from pydantic_core import ErrorDetails, InitErrorDetails, PydanticCustomError
-from pydantic_core.core_schema import ErrorType
+from pydantic_core import ErrorDetails, InitErrorDetails, PydanticCustomError, PydanticKnownError
 
 from acp_runtime.models.union_members import models_in
 
 Errors: TypeAlias = list[ErrorDetails]
 
 _WRONG_MODEL = ("model_type", "model_attributes_type", "union_tag_not_found", "union_tag_invalid")
-_PYDANTIC_TYPES = frozenset[str](get_args(ErrorType))
 
 
 def label(name: str) -> str:
@@ -84,14 +82,15 @@ def explain_arguments(cls: type[BaseModel], error: ValidationError, given: dict[
     errors = [
         _explained(cls, each, intended)
         for each in meant(error.errors(include_url=False))
-        if each["type"] != "missing" or each["loc"][0] not in intended.values()
+        if each["type"] != "missing" or not {*each["loc"][:1]} & {*intended.values()}
     ]
-    return ValidationError.from_exception_data(error.title, list(map(_details, errors)))
+    hide_input = cls.model_config.get("hide_input_in_errors", False)
+    return ValidationError.from_exception_data(error.title, list(map(_details, errors)), hide_input=hide_input)
 
 
 def _explained(cls: type[BaseModel], error: ErrorDetails, intended: dict[str, str]) -> ErrorDetails:
     name = str(error["loc"][0]) if error["loc"] else ""
-    if error["type"] == "extra_forbidden" and len(error["loc"]) == 1:
+    if error["type"] == "extra_forbidden" and len(error["loc"]) == 1 and name in intended:
         return {**error, "type": "unknown_argument", "msg": _unknown_argument(cls, name, intended[name])}
     field = cls.__pydantic_fields__.get(name)
     models = list(models_in(field.annotation)) if field else []
@@ -134,6 +133,14 @@ def _one_of(models: list[type[BaseModel]], found: type[Any]) -> str:
 def _details(error: ErrorDetails) -> InitErrorDetails:
     context = error.get("ctx", {})
     kind: Any = error["type"]
-    if kind not in _PYDANTIC_TYPES:
+    if not _is_pydantics(kind, context, error["msg"]):
         kind = PydanticCustomError(kind, cast("Any", error["msg"]), context)
     return {"type": kind, "loc": error["loc"], "input": error["input"], "ctx": context}
+
+
+def _is_pydantics(kind: Any, context: dict[str, Any], message: str) -> bool:
+    """Return whether an error is pydantic's own. A validator may raise one of the same type with another message."""
+    try:
+        return PydanticKnownError(kind, context).message() == message
+    except (KeyError, TypeError):
+        return False
