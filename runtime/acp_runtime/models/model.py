@@ -164,11 +164,19 @@ def _build_again(instance: Model, data: dict[str, Any], error: ValidationError) 
         ValidationError: if they remain invalid.
     """
     fields = type(instance).__pydantic_fields__
-    own_aliases = {field.validation_alias: name for name, field in fields.items() if field.alias_priority == 2}
+    own_aliases: dict[Any, str] = {}
+    for name, field in fields.items():
+        if field.alias_priority == 2 and isinstance(field.validation_alias, str) and name not in data:
+            own_aliases[field.validation_alias] = name
     given = {
-        own_aliases.get(name, name): value for name, value in data.items() if value is not ABSENT or name not in fields
+        name if name in fields else own_aliases.get(name, name): value
+        for name, value in data.items()
+        if value is not ABSENT or name not in fields
     }
-    given = {name: as_list(value) for name, value in given.items()}
+    for each in error.errors(include_url=False):
+        name = each["loc"][0] if each["loc"] else None
+        if each["type"] == "list_type" and given.get(name) is each["input"]:
+            given[name] = as_list(each["input"])
     if given != data:
         Model.__init__(instance, **given)
     elif instance.__pydantic_custom_init__:  # pydantic calls it with parsed JSON, too

@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 from pydantic import (
+    AliasChoices,
+    AliasPath,
     ConfigDict,
     Field,
     ValidationError,
@@ -16,7 +18,7 @@ from pydantic import (
 )
 
 from acp_bindings import v1
-from acp_runtime import ABSENT, OpenModel
+from acp_runtime import ABSENT, Model, OpenModel
 from tests.support.models.fresh_process import run_module
 
 TEXT = '{"text":"x","type":"text"}'
@@ -159,3 +161,44 @@ def test_private_attributes_survive_copies_and_pickles() -> None:
 
 class Remembering(v1.ContentBlockText):
     _seen: list[int] = []  # noqa: RUF012
+
+
+def test_a_field_may_have_several_aliases_or_a_path() -> None:
+    class Traced(v1.ContentBlockText):
+        trace_id: str = Field(validation_alias=AliasChoices("trace", "x-trace"))
+        span: str = Field(default="s", validation_alias=AliasPath("spans", 0))
+
+    value = Traced(text="x", trace_id="t", annotations=ABSENT)
+    assert value == Traced.model_validate_json('{"text":"x","type":"text","x-trace":"t"}')
+    with pytest.raises(ValidationError, match="trace_id"):
+        Traced(text="x", trace_id=1)
+
+
+def test_the_alias_of_a_field_may_be_the_name_of_another() -> None:
+    class Swapped(Model):
+        left: int = Field(alias="right")
+        right: int = Field(alias="left")
+
+    assert Swapped(left=1, right=2).model_dump_json() == '{"right":1,"left":2}'
+    with pytest.raises(ValidationError, match="valid integer"):
+        Swapped(left="x", right=2)
+
+
+def test_an_argument_by_name_and_by_alias_is_refused() -> None:
+    class Traced(v1.ContentBlockText):
+        trace_id: str = Field(alias="x-trace")
+
+    with pytest.raises(ValidationError, match="Unexpected argument"):
+        Traced(text="x", trace_id="t", **{"x-trace": "u"})
+
+
+def test_a_field_may_be_a_tuple() -> None:
+    class Placed(v1.PromptRequest):
+        position: tuple[int, int]
+
+    block = v1.ContentBlockText(text="x")
+    value = Placed(session_id="s", prompt=(block,), position=(1, 2), meta=ABSENT)
+    assert (value.prompt, value.position) == ([block], (1, 2))
+    with pytest.raises(ValidationError) as caught:
+        Placed(session_id="s", prompt=(block,), position=(1, "x"))
+    assert [each["loc"] for each in caught.value.errors()] == [("position", 1)]
