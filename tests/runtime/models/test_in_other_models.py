@@ -15,6 +15,7 @@ from typing_extensions import TypedDict
 from acp_bindings import v1, v2_draft
 from acp_runtime.jsonrpc.encoding import dump
 from acp_runtime.models.model import Model
+from acp_runtime.models.union_members import as_declared
 from tests.support import scale
 from tests.support.models.fresh_process import run_in_fork
 from tests.support.models.oracle import same_json
@@ -189,6 +190,15 @@ def test_an_instance_of_a_subclass_is_dumped_as_the_declared_class() -> None:
         assert TypeAdapter(v1.ToolCall | int).dump_python(call) == CALL_JSON
         as_any = TypeAdapter(dict[str, SerializeAsAny[v1.ToolCall]]).dump_python({"a": call})
         assert as_any == {"a": call.model_dump()} != {"a": CALL_JSON}
+
+
+@pytest.mark.parametrize("key", ["mime_type", "_fields_set", "cls", "self"])
+def test_an_instance_of_a_subclass_keeps_unknown_keys_of_any_name(key: str) -> None:
+    class Large(v1.ContentBlockImage):
+        size: int = 11
+
+    given = {"data": "d", "mimeType": "m", "type": "image", key: 1}
+    assert as_declared(Large.model_validate(given), (v1.ContentBlockImage,)).model_dump() == given
 
 
 def test_exclude_applies_deep_inside_a_model() -> None:
