@@ -35,6 +35,6 @@ def signature_of(cls: Any) -> Signature:
 
 
 def _parameter(name: str, field: FieldInfo) -> Parameter:
-    default = Parameter.empty if field.is_required() else field.get_default(call_default_factory=True)
+    default = Parameter.empty if field.is_required() else ... if field.default_factory else field.default
     annotation = field.rebuild_annotation()
     return Parameter(name, Parameter.KEYWORD_ONLY, default=tag_of(field) or default, annotation=annotation)
