@@ -246,6 +246,7 @@ def test_a_value_of_several_variants_of_an_exclusive_union_is_reported_with_thei
     either: Any = Annotated[v1.TextContent | v1.TextResourceContents, ExactlyOne]
     with pytest.raises(ValidationError, match="but matches TextContent and TextResourceContents"):
         TypeAdapter(either).validate_json('{"text":"x","uri":"u"}')
+    assert TypeAdapter(either).validate_python({"text": "\ud800"}).text == "\ud800"  # not UTF-8
 
 
 def test_a_key_that_a_validator_adds_is_reported_as_unknown() -> None:
