@@ -42,7 +42,7 @@ def meant(errors: Errors) -> Errors:
         tried: dict[int | str, Errors] = {}
         for each in group:
             tried.setdefault(each["loc"][at], []).append(each)
-        found += meant([_at(each, (*place, *each["loc"][at + 1 :])) for each in _closest(tried, at + 1)])
+        found += meant([{**each, "loc": (*place, *each["loc"][at + 1 :])} for each in _closest(tried, at + 1)])
     return found
 
 
@@ -63,10 +63,6 @@ def _any_of(errors: Errors) -> ErrorDetails:
     if len(expected) == 1 or any(each["type"] == first["type"] for each in errors[1:]):
         return first
     return {**first, "type": "union", "msg": f"Input should be {' or '.join(expected)}", "ctx": {}}
-
-
-def _at(error: ErrorDetails, loc: tuple[int | str, ...]) -> ErrorDetails:
-    return {**error, "loc": loc}
 
 
 def explain_arguments(cls: type[BaseModel], error: ValidationError, given: dict[str, Any]) -> ValidationError:

@@ -23,7 +23,6 @@ from pydantic_core.core_schema import CoreSchema
 from acp_runtime.models.absent import ABSENT, AbsentDefault, AbsentField
 from acp_runtime.models.errors import explain_arguments
 from acp_runtime.models.fail_fast import stop_at_first_error
-from acp_runtime.models.json_values import as_list
 from acp_runtime.models.names import wire_name
 from acp_runtime.models.older_pydantic import CAN_DEFER, COMPARES_EXTRA, adapt
 from acp_runtime.models.signatures import ModelSignature
@@ -72,6 +71,8 @@ class Model(  # type: ignore[metaclass]  # pyright: ignore[reportGeneralTypeIssu
     """
 
     if TYPE_CHECKING:
+        __acp_is_open__: ClassVar[bool]
+        """Whether the constructor takes keywords that aren't fields, unless a subclass is configured otherwise."""
         __acp_unknown__: ClassVar[Literal["allow", "forbid", "ignore"] | None]
         """What the constructor does with keywords that aren't fields."""
         __acp_needs_extra__: ClassVar[bool]
@@ -79,6 +80,7 @@ class Model(  # type: ignore[metaclass]  # pyright: ignore[reportGeneralTypeIssu
         __acp_tags__: ClassVar[dict[str, Any]]
         """The tags, which the constructor fills in."""
     else:  # without annotations, which pydantic would evaluate again for each subclass
+        __acp_is_open__ = False
         __acp_unknown__ = "forbid"
         __acp_needs_extra__ = False
         __acp_tags__ = {}
@@ -121,8 +123,7 @@ class Model(  # type: ignore[metaclass]  # pyright: ignore[reportGeneralTypeIssu
         config: dict[str, Any] = {**cls.model_config}
         extra, is_frozen = config["extra"], config["frozen"]
         cls.__acp_needs_extra__ = extra == "allow" and (COMPARES_EXTRA or not is_frozen)
-        if extra != "allow":  # of a user's subclass
-            cls.__acp_unknown__ = extra
+        cls.__acp_unknown__ = extra if extra != "allow" or cls.__acp_is_open__ else "forbid"
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
@@ -164,19 +165,16 @@ def _build_again(instance: Model, data: dict[str, Any], error: ValidationError) 
         ValidationError: if they remain invalid.
     """
     fields = type(instance).__pydantic_fields__
-    own_aliases: dict[Any, str] = {}
+    given = {name: value for name, value in data.items() if value is not ABSENT or name not in fields}
     for name, field in fields.items():
-        if field.alias_priority == 2 and isinstance(field.validation_alias, str) and name not in data:
-            own_aliases[field.validation_alias] = name
-    given = {
-        name if name in fields else own_aliases.get(name, name): value
-        for name, value in data.items()
-        if value is not ABSENT or name not in fields
-    }
+        alias = str(field.validation_alias)  # which may be several aliases or a path
+        if field.alias_priority == 2 and alias in given and alias not in fields and name not in data:
+            given[name] = given.pop(alias)
     for each in error.errors(include_url=False):
-        name = each["loc"][0] if each["loc"] else None
-        if each["type"] == "list_type" and given.get(name) is each["input"]:
-            given[name] = as_list(each["input"])
+        name = str(next(iter(each["loc"]), ""))
+        items: tuple[Any, ...] = each["input"]
+        if each["type"] == "list_type" and type(items) is tuple and items is given.get(name):
+            given[name] = [*items]
     if given != data:
         Model.__init__(instance, **given)
     elif instance.__pydantic_custom_init__:  # pydantic calls it with parsed JSON, too
@@ -201,7 +199,7 @@ class OpenModel(Model):
     """
 
     if not TYPE_CHECKING:  # type checkers know every argument
-        __acp_unknown__ = "allow"
+        __acp_is_open__ = True
 
         def __init__(self, /, **data: Any) -> None:
             super().__init__(**{name: value for name, value in data.items() if value is not ABSENT})

@@ -114,6 +114,28 @@ def test_a_subclass_can_change_its_configuration() -> None:
         v1.ContentBlockText(text="x", more=1)
 
 
+def test_what_a_subclass_does_with_unknown_keywords_can_be_changed_in_a_subclass_of_it() -> None:
+    class Careless(Model, extra="ignore"):
+        rank: int = 0
+
+    class Careful(Careless, extra="allow"):
+        pass
+
+    class Closed(OpenModel, extra="forbid"):
+        pass
+
+    class Reopened(Closed, extra="allow"):
+        pass
+
+    assert Careless(more=1).model_extra == {}
+    with pytest.raises(ValidationError, match="has no field `more`"):
+        Careful(more=1)
+    assert Careful.model_validate({"more": 1}).model_extra == {"more": 1}
+    with pytest.raises(ValidationError, match="has no field `more`"):
+        Closed(more=1)
+    assert Reopened(more=1).model_extra == {"more": 1}
+
+
 def test_an_alias_is_a_keyword_and_a_json_key() -> None:
     class Traced(v1.ContentBlockText):
         trace_id: str = Field(alias="x-trace")
