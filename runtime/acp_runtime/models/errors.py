@@ -73,8 +73,7 @@ def explain_arguments(cls: type[BaseModel], error: ValidationError, given: dict[
         error: pydantic's error.
         given: the arguments of the call.
     """
-    fields = cls.__pydantic_fields__
-    intended = {name: _intended_field(cls, name, given) for name in given if name not in fields}
+    intended = {name: _intended_field(cls, name, given) for name in given if name not in cls.__pydantic_fields__}
     errors = [
         _explained(cls, each, intended)
         for each in meant(error.errors(include_url=False))
@@ -129,14 +128,10 @@ def _one_of(models: list[type[BaseModel]], found: type[Any]) -> str:
 def _details(error: ErrorDetails) -> InitErrorDetails:
     context = error.get("ctx", {})
     kind: Any = error["type"]
-    if not _is_pydantics(kind, context, error["msg"]):
+    try:
+        is_custom = PydanticKnownError(kind, context).message() != error["msg"]
+    except (KeyError, TypeError):  # not the name of a type, or another context
+        is_custom = True
+    if is_custom:
         kind = PydanticCustomError(kind, cast("Any", error["msg"]), context)
     return {"type": kind, "loc": error["loc"], "input": error["input"], "ctx": context}
-
-
-def _is_pydantics(kind: Any, context: dict[str, Any], message: str) -> bool:
-    """Return whether an error is pydantic's own. A validator may raise one of the same type with another message."""
-    try:
-        return PydanticKnownError(kind, context).message() == message
-    except (KeyError, TypeError):
-        return False

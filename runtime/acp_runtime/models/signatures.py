@@ -27,8 +27,7 @@ def signature_of(cls: Any) -> Signature:
     own = list(signature(cls.__init__).parameters.values())[1:]
     named = {each.name: each for each in own if each.kind is not Parameter.VAR_KEYWORD}
     if len(named) < len(own):
-        fields = {name: _parameter(name, field) for name, field in cls.__pydantic_fields__.items()}
-        named = {**fields, **named}
+        named = {name: _parameter(name, field) for name, field in cls.__pydantic_fields__.items()} | named
         if cls.__acp_unknown__ == "allow":
             named["extra_data"] = own[-1].replace(name="extra_data")
     return Signature(sorted(named.values(), key=lambda each: each.kind), return_annotation=None)
