@@ -106,7 +106,11 @@ class Model(  # type: ignore[metaclass]  # pyright: ignore[reportGeneralTypeIssu
             _build_again(self, data, error)
         else:
             if built is not self:
-                _warn_of_another_instance(type(self))
+                warnings.warn(
+                    f"A validator of {type(self).__name__} is returning a value other than `self`, which a constructor "
+                    "can't return. Modify `self` and return it instead.",
+                    stacklevel=2,
+                )
         if self.__acp_needs_extra__ and self.__pydantic_extra__ is None:
             object.__setattr__(self, "__pydantic_extra__", {})
 
@@ -120,19 +124,18 @@ class Model(  # type: ignore[metaclass]  # pyright: ignore[reportGeneralTypeIssu
             if isinstance(field.json_schema_extra, AbsentDefault):
                 setattr(cls, name, AbsentField(name, field.json_schema_extra.make))
         cls.__acp_tags__ = tags_of(cls)
-        config: dict[str, Any] = {**cls.model_config}
-        extra, is_frozen = config["extra"], config["frozen"]
-        cls.__acp_needs_extra__ = extra == "allow" and (COMPARES_EXTRA or not is_frozen)
+        extra = cls.model_config.get("extra")
+        cls.__acp_needs_extra__ = extra == "allow" and (COMPARES_EXTRA or not cls.model_config.get("frozen"))
         cls.__acp_unknown__ = extra if extra != "allow" or cls.__acp_is_open__ else "forbid"
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         schema = handler(source)
-        model: Any = handler.resolve_ref_schema(schema)
-        while model["type"] != "model":  # inside a user's validators
-            model = model["schema"]
-        stop_at_first_error(model["schema"])
-        adapt(model)
+        path: list[Any] = [handler.resolve_ref_schema(schema)]
+        while path[-1]["type"] != "model":  # inside a user's validators
+            path.append(path[-1]["schema"])
+        stop_at_first_error(path[-1])
+        adapt(path)
         return schema
 
     @classmethod
@@ -182,14 +185,6 @@ def _build_again(instance: Model, data: dict[str, Any], error: ValidationError) 
         instance.__pydantic_validator__.validate_python({**tags, **data}, self_instance=instance, by_name=True)
     else:
         raise explain_arguments(type(instance), error, data) from None
-
-
-def _warn_of_another_instance(cls: type[Model]) -> None:
-    warnings.warn(
-        f"A validator of {cls.__name__} is returning a value other than `self`, which a constructor can't return. "
-        "Modify `self` and return it instead.",
-        stacklevel=3,
-    )
 
 
 class OpenModel(Model):

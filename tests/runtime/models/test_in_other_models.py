@@ -342,3 +342,12 @@ def test_an_open_union_in_a_users_model_takes_any_tag() -> None:
     for value in (Open.model_validate(given), Open.model_validate_json(json.dumps(given))):
         assert value.model_dump() == given
         assert type(value.blocks[1]) is v2_draft.ContentBlockOther
+
+
+def test_a_model_may_be_in_many_other_types() -> None:
+    class Ranked(Model):
+        ranks_of: list[int] = Field(default_factory=list)
+
+    for _ in range(400):
+        adapter: Any = TypeAdapter(Ranked | str)
+    assert adapter.validate_json('{"ranksOf":[1],"ranks_of":2}').model_dump() == {"ranksOf": [1], "ranks_of": 2}

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import copy
 import pickle
+from datetime import date, datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -224,3 +226,39 @@ def test_a_field_may_be_a_tuple() -> None:
     with pytest.raises(ValidationError) as caught:
         Placed(session_id="s", prompt=(block,), position=(1, "x"))
     assert [each["loc"] for each in caught.value.errors()] == [("position", 1)]
+
+
+def test_a_wrap_validator_around_the_model_takes_the_arguments_of_the_constructor() -> None:
+    class Wrapped(v1.ContentBlockImage):
+        @model_validator(mode="wrap")
+        @classmethod
+        def whole(cls, data: Any, handler: Any) -> Any:
+            return handler(data)
+
+    value = Wrapped(data="d", mime_type="m")
+    assert Wrapped.model_validate_json('{"data":"d","mimeType":"m","type":"image"}') == value
+
+
+def test_a_field_of_a_type_that_json_does_not_have_is_parsed_from_json() -> None:
+    class Inner(Model):
+        days: dict[str, list[date]]
+
+    class Dated(v1.ContentBlockImage):
+        taken_at: datetime | None = None
+        labels: set[str]
+        size: tuple[int, date]
+        path: Path
+        inner: Inner
+
+    given = (
+        '{"data":"d","mimeType":"m","type":"image","takenAt":"2026-01-02T03:04:05Z","labels":["a"],'
+        '"size":[1,"2026-01-02"],"path":"/a","inner":{"days":{"a":["2026-01-02"]}},"mime_type":3}'
+    )
+    value = Dated.model_validate_json(given)
+    assert value.model_dump_json() == given
+    assert value.model_extra == {"mime_type": 3}
+    arguments = dict(vars(value))
+    assert Dated(**arguments).taken_at == value.taken_at
+    for name, wrong in (("taken_at", "2026-01-02T03:04:05Z"), ("labels", ["a"]), ("path", "/a")):
+        with pytest.raises(ValidationError, match=name):
+            Dated(**{**arguments, name: wrong})
