@@ -192,6 +192,26 @@ def test_an_instance_of_a_subclass_is_dumped_as_the_declared_class() -> None:
         assert as_any == {"a": call.model_dump()} != {"a": CALL_JSON}
 
 
+def test_an_instance_of_a_subclass_in_a_list_is_dumped_as_the_declared_class() -> None:
+    class Shown(v1.SessionConfigSelectOption):
+        colour: str = "red"
+
+    class Loud(v1.ContentBlockText):
+        volume: int = 11
+
+    class Holder(BaseModel):
+        blocks: list[v1.ContentBlock] | list[v1.ToolCall]
+
+    options = [Shown(value="a", name="A")]
+    group = v1.SessionConfigSelectGroup(group="g", name="G", options=options)
+    plain = {"value": "a", "name": "A"}
+    for given, expected in ((options, [plain]), ([group], [{"group": "g", "name": "G", "options": [plain]}])):
+        select = v1.SessionConfigOptionSelect(id="1", name="n", current_value="a", options=given)
+        assert select.model_dump()["options"] == json.loads(select.model_dump_json())["options"] == expected
+    holder = Holder(blocks=[Loud(text="x")])
+    assert holder.model_dump() == json.loads(holder.model_dump_json()) == {"blocks": [TEXT_JSON]}
+
+
 @pytest.mark.parametrize("key", ["mime_type", "_fields_set", "cls", "self"])
 def test_an_instance_of_a_subclass_keeps_unknown_keys_of_any_name(key: str) -> None:
     class Large(v1.ContentBlockImage):
