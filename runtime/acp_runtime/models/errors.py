@@ -6,18 +6,17 @@ which `meant` finds those of the alternative that was meant.
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias, cast, get_args
+from itertools import groupby
+from typing import Any, TypeAlias, cast
 
 from pydantic import BaseModel, ValidationError
-from pydantic_core import ErrorDetails, InitErrorDetails, PydanticCustomError
-from pydantic_core.core_schema import ErrorType
+from pydantic_core import ErrorDetails, InitErrorDetails, PydanticCustomError, PydanticKnownError
 
 from acp_runtime.models.union_members import models_in
 
 Errors: TypeAlias = list[ErrorDetails]
 
 _WRONG_MODEL = ("model_type", "model_attributes_type", "union_tag_not_found", "union_tag_invalid")
-_PYDANTIC_TYPES = frozenset[str](get_args(ErrorType))
 
 
 def label(name: str) -> str:
@@ -25,25 +24,26 @@ def label(name: str) -> str:
     return f"[{name}]"
 
 
-def _label_at(error: ErrorDetails) -> int:
-    """Return where the path of an error has its first label; -1 if it has none."""
+def _labelled_place(error: ErrorDetails) -> tuple[int | str, ...] | None:
+    """Return the path of an error up to its first label; None if it has no label."""
     steps = error["loc"]
-    return next((at for at, step in enumerate(steps) if isinstance(step, str) and step[:1] + step[-1:] == "[]"), -1)
+    labels = (at for at, step in enumerate(steps) if isinstance(step, str) and step[:1] + step[-1:] == "[]")
+    return next((steps[:at] for at in labels), None)
 
 
 def meant(errors: Errors) -> Errors:
     """Return the errors of the alternatives that were meant, without labels in their paths."""
-    while labelled := [each for each in errors if _label_at(each) >= 0]:
-        at = _label_at(labelled[0])
-        place = labelled[0]["loc"][:at]
+    found: Errors = []
+    for place, group in groupby(errors, _labelled_place):
+        if place is None:
+            found += group
+            continue
+        at = len(place)
         tried: dict[int | str, Errors] = {}
-        for each in (each for each in labelled if _label_at(each) == at and each["loc"][:at] == place):
+        for each in group:
             tried.setdefault(each["loc"][at], []).append(each)
-        others = [each for each in errors if not any(each in group for group in tried.values())]
-        first = errors.index(labelled[0])
-        found = [_at(each, (*place, *each["loc"][at + 1 :])) for each in _closest(tried, at + 1)]
-        errors = [*others[:first], *found, *others[first:]]
-    return errors
+        found += meant([{**each, "loc": (*place, *each["loc"][at + 1 :])} for each in _closest(tried, at + 1)])
+    return found
 
 
 def _closest(tried: dict[int | str, Errors], depth: int) -> Errors:
@@ -65,10 +65,6 @@ def _any_of(errors: Errors) -> ErrorDetails:
     return {**first, "type": "union", "msg": f"Input should be {' or '.join(expected)}", "ctx": {}}
 
 
-def _at(error: ErrorDetails, loc: tuple[int | str, ...]) -> ErrorDetails:
-    return {**error, "loc": loc}
-
-
 def explain_arguments(cls: type[BaseModel], error: ValidationError, given: dict[str, Any]) -> ValidationError:
     """Return the error of a constructor with what to write instead of an unknown keyword or a wrong value.
 
@@ -77,19 +73,19 @@ def explain_arguments(cls: type[BaseModel], error: ValidationError, given: dict[
         error: pydantic's error.
         given: the arguments of the call.
     """
-    fields = cls.__pydantic_fields__
-    intended = {name: _intended_field(cls, name, given) for name in given if name not in fields}
+    intended = {name: _intended_field(cls, name, given) for name in given if name not in cls.__pydantic_fields__}
     errors = [
         _explained(cls, each, intended)
         for each in meant(error.errors(include_url=False))
-        if each["type"] != "missing" or each["loc"][0] not in intended.values()
+        if each["type"] != "missing" or not {*each["loc"][:1]} & {*intended.values()}
     ]
-    return ValidationError.from_exception_data(error.title, list(map(_details, errors)))
+    hide_input = cls.model_config.get("hide_input_in_errors", False)
+    return ValidationError.from_exception_data(error.title, list(map(_details, errors)), hide_input=hide_input)
 
 
 def _explained(cls: type[BaseModel], error: ErrorDetails, intended: dict[str, str]) -> ErrorDetails:
     name = str(error["loc"][0]) if error["loc"] else ""
-    if error["type"] == "extra_forbidden" and len(error["loc"]) == 1:
+    if error["type"] == "extra_forbidden" and len(error["loc"]) == 1 and name in intended:
         return {**error, "type": "unknown_argument", "msg": _unknown_argument(cls, name, intended[name])}
     field = cls.__pydantic_fields__.get(name)
     models = list(models_in(field.annotation)) if field else []
@@ -132,6 +128,10 @@ def _one_of(models: list[type[BaseModel]], found: type[Any]) -> str:
 def _details(error: ErrorDetails) -> InitErrorDetails:
     context = error.get("ctx", {})
     kind: Any = error["type"]
-    if kind not in _PYDANTIC_TYPES:
+    try:
+        is_custom = PydanticKnownError(kind, context).message() != error["msg"]
+    except (KeyError, TypeError):  # not the name of a type, or another context
+        is_custom = True
+    if is_custom:
         kind = PydanticCustomError(kind, cast("Any", error["msg"]), context)
     return {"type": kind, "loc": error["loc"], "input": error["input"], "ctx": context}

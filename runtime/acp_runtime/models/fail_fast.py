@@ -9,26 +9,27 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-_INSIDE = ("schema", "lax_schema", "strict_schema", "items_schema", "values_schema")
 
-
-def stop_at_first_error(schema: Any) -> None:
+def stop_at_first_error(model: Any) -> None:
     """Change the lists and mappings in the schema of a model, except those in other models."""
-    while schema["type"] != "model-fields":
-        schema = schema["schema"]
-    for field in schema["fields"].values():
-        _change(field)
+    for part in parts_of(model):
+        if part["type"] in ("list", "dict"):
+            part["fail_fast"] = True
 
 
-def _change(schema: Any) -> None:
-    if schema["type"] in ("list", "dict"):
-        schema["fail_fast"] = True
-    for part in _parts(schema):
-        if part["type"] != "model":
-            _change(part)
+def parts_of(model: Any) -> Iterator[Any]:
+    """Yield the schemas that a model's fields consist of, except other models."""
+    while model["type"] != "model-fields":
+        model = model["schema"]
+    parts = [*model["fields"].values()]
+    for part in parts:
+        yield part
+        parts += [each for each in _inside(part) if each["type"] != "model"]
 
 
-def _parts(schema: Any) -> Iterator[Any]:
-    yield from (schema[key] for key in _INSIDE if isinstance(schema.get(key), dict))
+def _inside(schema: Any) -> Iterator[Any]:
+    for key in ("schema", "lax_schema", "strict_schema", "items_schema", "keys_schema", "values_schema"):
+        inside = schema.get(key, [])
+        yield from inside if isinstance(inside, list) else [inside]
     if schema["type"] == "union":
         yield from (choice[0] if isinstance(choice, tuple) else choice for choice in schema["choices"])

@@ -10,12 +10,6 @@ def as_object(value: Any) -> dict[str, Any] | None:
     return cast("dict[str, Any]", value) if isinstance(value, dict) else None
 
 
-def as_list(value: Any) -> Any:
-    """Return a tuple as a list, and any other value unchanged."""
-    items: tuple[Any, ...] = value
-    return list(items) if type(value) is tuple else value
-
-
 def as_array(value: Any) -> list[Any] | None:
     """Return the value if it is a JSON array; None otherwise."""
     items: list[Any] = value

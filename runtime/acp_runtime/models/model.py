@@ -23,7 +23,6 @@ from pydantic_core.core_schema import CoreSchema
 from acp_runtime.models.absent import ABSENT, AbsentDefault, AbsentField
 from acp_runtime.models.errors import explain_arguments
 from acp_runtime.models.fail_fast import stop_at_first_error
-from acp_runtime.models.json_values import as_list
 from acp_runtime.models.names import wire_name
 from acp_runtime.models.older_pydantic import CAN_DEFER, COMPARES_EXTRA, adapt
 from acp_runtime.models.signatures import ModelSignature
@@ -72,6 +71,8 @@ class Model(  # type: ignore[metaclass]  # pyright: ignore[reportGeneralTypeIssu
     """
 
     if TYPE_CHECKING:
+        __acp_is_open__: ClassVar[bool]
+        """Whether the constructor takes keywords that aren't fields, unless a subclass is configured otherwise."""
         __acp_unknown__: ClassVar[Literal["allow", "forbid", "ignore"] | None]
         """What the constructor does with keywords that aren't fields."""
         __acp_needs_extra__: ClassVar[bool]
@@ -79,6 +80,7 @@ class Model(  # type: ignore[metaclass]  # pyright: ignore[reportGeneralTypeIssu
         __acp_tags__: ClassVar[dict[str, Any]]
         """The tags, which the constructor fills in."""
     else:  # without annotations, which pydantic would evaluate again for each subclass
+        __acp_is_open__ = False
         __acp_unknown__ = "forbid"
         __acp_needs_extra__ = False
         __acp_tags__ = {}
@@ -104,7 +106,11 @@ class Model(  # type: ignore[metaclass]  # pyright: ignore[reportGeneralTypeIssu
             _build_again(self, data, error)
         else:
             if built is not self:
-                _warn_of_another_instance(type(self))
+                warnings.warn(
+                    f"A validator of {type(self).__name__} is returning a value other than `self`, which a constructor "
+                    "can't return. Modify `self` and return it instead.",
+                    stacklevel=2,
+                )
         if self.__acp_needs_extra__ and self.__pydantic_extra__ is None:
             object.__setattr__(self, "__pydantic_extra__", {})
 
@@ -118,20 +124,18 @@ class Model(  # type: ignore[metaclass]  # pyright: ignore[reportGeneralTypeIssu
             if isinstance(field.json_schema_extra, AbsentDefault):
                 setattr(cls, name, AbsentField(name, field.json_schema_extra.make))
         cls.__acp_tags__ = tags_of(cls)
-        config: dict[str, Any] = {**cls.model_config}
-        extra, is_frozen = config["extra"], config["frozen"]
-        cls.__acp_needs_extra__ = extra == "allow" and (COMPARES_EXTRA or not is_frozen)
-        if extra != "allow":  # of a user's subclass
-            cls.__acp_unknown__ = extra
+        extra = cls.model_config.get("extra")
+        cls.__acp_needs_extra__ = extra == "allow" and (COMPARES_EXTRA or not cls.model_config.get("frozen"))
+        cls.__acp_unknown__ = extra if extra != "allow" or cls.__acp_is_open__ else "forbid"
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         schema = handler(source)
-        model: Any = handler.resolve_ref_schema(schema)
-        while model["type"] != "model":  # inside a user's validators
-            model = model["schema"]
-        stop_at_first_error(model["schema"])
-        adapt(model)
+        path: list[Any] = [handler.resolve_ref_schema(schema)]
+        while path[-1]["type"] != "model":  # inside a user's validators
+            path.append(path[-1]["schema"])
+        stop_at_first_error(path[-1])
+        adapt(path)
         return schema
 
     @classmethod
@@ -164,11 +168,16 @@ def _build_again(instance: Model, data: dict[str, Any], error: ValidationError) 
         ValidationError: if they remain invalid.
     """
     fields = type(instance).__pydantic_fields__
-    own_aliases = {field.validation_alias: name for name, field in fields.items() if field.alias_priority == 2}
-    given = {
-        own_aliases.get(name, name): value for name, value in data.items() if value is not ABSENT or name not in fields
-    }
-    given = {name: as_list(value) for name, value in given.items()}
+    given = {name: value for name, value in data.items() if value is not ABSENT or name not in fields}
+    for name, field in fields.items():
+        alias = str(field.validation_alias)  # which may be several aliases or a path
+        if field.alias_priority == 2 and alias in given and alias not in fields and name not in data:
+            given[name] = given.pop(alias)
+    for each in error.errors(include_url=False):
+        name = str(next(iter(each["loc"]), ""))
+        items: tuple[Any, ...] = each["input"]
+        if each["type"] == "list_type" and type(items) is tuple and items is given.get(name):
+            given[name] = [*items]
     if given != data:
         Model.__init__(instance, **given)
     elif instance.__pydantic_custom_init__:  # pydantic calls it with parsed JSON, too
@@ -178,14 +187,6 @@ def _build_again(instance: Model, data: dict[str, Any], error: ValidationError) 
         raise explain_arguments(type(instance), error, data) from None
 
 
-def _warn_of_another_instance(cls: type[Model]) -> None:
-    warnings.warn(
-        f"A validator of {cls.__name__} is returning a value other than `self`, which a constructor can't return. "
-        "Modify `self` and return it instead.",
-        stacklevel=3,
-    )
-
-
 class OpenModel(Model):
     """An object that may have keys unknown to the schema, such as an unknown variant of an open union.
 
@@ -193,7 +194,7 @@ class OpenModel(Model):
     """
 
     if not TYPE_CHECKING:  # type checkers know every argument
-        __acp_unknown__ = "allow"
+        __acp_is_open__ = True
 
         def __init__(self, /, **data: Any) -> None:
             super().__init__(**{name: value for name, value in data.items() if value is not ABSENT})

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import VERSION
 from pydantic_core import PydanticSerializationError, PydanticSerializationUnexpectedValue, core_schema
 
+from acp_runtime.models.fail_fast import parts_of
 from acp_runtime.models.union_members import as_declared
 
 if TYPE_CHECKING:
@@ -34,13 +35,25 @@ _OPTIONS = (
     *("exclude_unset", "exclude_defaults", "exclude_none"),
 )
 
+# Strict validation takes them from JSON, but not from decoded JSON.
+_NOT_IN_JSON = (
+    *("bytes", "date", "datetime", "decimal", "enum", "frozenset", "lax-or-strict"),
+    *("set", "time", "timedelta", "tuple", "uuid"),
+)
 
-def adapt(model: Any) -> None:
-    """Change the schema of a model as this version of pydantic needs it."""
+
+def adapt(path: list[Any]) -> None:
+    """Change the schema of a model as this version of pydantic needs it.
+
+    Args:
+        path: the schemas of the user's validators around the model, and that of the model.
+    """
+    if _version < (2, 14) and any(each["type"] == "function-wrap" for each in path):  # which forgets `by_name`
+        path[-1]["config"] = {**path[-1]["config"], "validate_by_name": True}
     if _version < (2, 13):
-        _dump_in_unions(model)
+        _dump_in_unions(path[-1])
     elif _version < (2, 14, 2):
-        _keep_keys_named_like_fields(model)
+        _keep_keys_named_like_fields(path[-1])
 
 
 def _dump_in_unions(model: Any) -> None:
@@ -72,7 +85,11 @@ def _keep_keys_named_like_fields(model: Any) -> None:
 
     pydantic-core drops it unless the JSON is decoded first, which a validator before it does.
     """
-    model["schema"] = core_schema.no_info_before_validator_function(_unchanged, model["schema"])
+    for part in parts_of(model):
+        if part["type"] in _NOT_IN_JSON:
+            part["strict"] = False
+    if model["schema"].get("function", {}).get("function") is not _unchanged:  # of a class that was built before
+        model["schema"] = core_schema.no_info_before_validator_function(_unchanged, model["schema"])
 
 
 def _unchanged(value: Any) -> Any:

@@ -27,14 +27,13 @@ def signature_of(cls: Any) -> Signature:
     own = list(signature(cls.__init__).parameters.values())[1:]
     named = {each.name: each for each in own if each.kind is not Parameter.VAR_KEYWORD}
     if len(named) < len(own):
-        fields = {name: _parameter(name, field) for name, field in cls.__pydantic_fields__.items()}
-        named = {**fields, **named}
+        named = {name: _parameter(name, field) for name, field in cls.__pydantic_fields__.items()} | named
         if cls.__acp_unknown__ == "allow":
             named["extra_data"] = own[-1].replace(name="extra_data")
     return Signature(sorted(named.values(), key=lambda each: each.kind), return_annotation=None)
 
 
 def _parameter(name: str, field: FieldInfo) -> Parameter:
-    default = Parameter.empty if field.is_required() else field.get_default(call_default_factory=True)
+    default = Parameter.empty if field.is_required() else ... if field.default_factory else field.default
     annotation = field.rebuild_annotation()
     return Parameter(name, Parameter.KEYWORD_ONLY, default=tag_of(field) or default, annotation=annotation)

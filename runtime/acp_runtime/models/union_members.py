@@ -38,4 +38,7 @@ def as_declared(value: Any, classes: tuple[type[BaseModel], ...]) -> Any:
 
 def _converted(cls: type[BaseModel], value: BaseModel) -> BaseModel:
     fields = {name: item for name, item in vars(value).items() if name in cls.model_fields}
-    return cls.model_construct(value.model_fields_set, **fields, **(value.model_extra or {}))
+    converted = cls.model_construct(value.model_fields_set, **fields)
+    if converted.__pydantic_extra__ is not None:  # an unknown key may be named like a field
+        converted.__pydantic_extra__.update(value.model_extra or {})
+    return converted

@@ -89,7 +89,7 @@ class _ExactlyOne:
         members: tuple[type[BaseModel], ...] = members_of(source)
 
         def check(value: BaseModel) -> BaseModel:
-            payload = value.model_dump_json()
+            payload = value.model_dump()
             matching = [member.__name__ for member in members if _parses(member, payload)]
             if len(matching) > 1:
                 message = "Input should match exactly one variant, but matches {variants}"
@@ -123,9 +123,9 @@ def _name(member: Any) -> str:
     return " or ".join(models) or (f"{name}[{items[0]}]" if items else str(name))
 
 
-def _parses(member: type[BaseModel], payload: str) -> bool:
+def _parses(member: type[BaseModel], payload: dict[str, Any]) -> bool:
     try:
-        member.model_validate_json(payload)
+        member.model_validate(payload)
     except ValidationError:
         return False
     return True

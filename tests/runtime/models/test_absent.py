@@ -6,7 +6,7 @@ import asyncio
 import copy
 import json
 import pickle
-from typing import Any
+from typing import Annotated, Any
 
 import pytest
 from pydantic import BaseModel, TypeAdapter, ValidationError
@@ -76,7 +76,22 @@ def test_fields_may_share_their_declaration() -> None:
         left: int = optional
         right: int = optional
 
+    class Single(Model):
+        other: int = optional
+
     assert (Pair(left=2).left, Pair(left=2).right) == (2, 1)
+    assert (Single().other, Single(other=3).other, Pair().left) == (1, 3, 1)
+
+
+def test_a_type_with_absent_may_be_shared_by_several_fields() -> None:
+    optional_text = Annotated[str | None, absent()]
+
+    class Pair(Model):
+        left: optional_text
+        right: optional_text
+
+    assert (Pair(left="a").left, Pair(left="a").right) == ("a", None)
+    assert Pair(right="a").model_dump_json() == '{"right":"a"}'
 
 
 def test_a_field_of_a_user_may_be_absent() -> None:

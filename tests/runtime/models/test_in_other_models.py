@@ -15,6 +15,7 @@ from typing_extensions import TypedDict
 from acp_bindings import v1, v2_draft
 from acp_runtime.jsonrpc.encoding import dump
 from acp_runtime.models.model import Model
+from acp_runtime.models.union_members import as_declared
 from tests.support import scale
 from tests.support.models.fresh_process import run_in_fork
 from tests.support.models.oracle import same_json
@@ -191,6 +192,35 @@ def test_an_instance_of_a_subclass_is_dumped_as_the_declared_class() -> None:
         assert as_any == {"a": call.model_dump()} != {"a": CALL_JSON}
 
 
+def test_an_instance_of_a_subclass_in_a_list_is_dumped_as_the_declared_class() -> None:
+    class Shown(v1.SessionConfigSelectOption):
+        colour: str = "red"
+
+    class Loud(v1.ContentBlockText):
+        volume: int = 11
+
+    class Holder(BaseModel):
+        blocks: list[v1.ContentBlock] | list[v1.ToolCall]
+
+    options = [Shown(value="a", name="A")]
+    group = v1.SessionConfigSelectGroup(group="g", name="G", options=options)
+    plain = {"value": "a", "name": "A"}
+    for given, expected in ((options, [plain]), ([group], [{"group": "g", "name": "G", "options": [plain]}])):
+        select = v1.SessionConfigOptionSelect(id="1", name="n", current_value="a", options=given)
+        assert select.model_dump()["options"] == json.loads(select.model_dump_json())["options"] == expected
+    holder = Holder(blocks=[Loud(text="x")])
+    assert holder.model_dump() == json.loads(holder.model_dump_json()) == {"blocks": [TEXT_JSON]}
+
+
+@pytest.mark.parametrize("key", ["mime_type", "_fields_set", "cls", "self"])
+def test_an_instance_of_a_subclass_keeps_unknown_keys_of_any_name(key: str) -> None:
+    class Large(v1.ContentBlockImage):
+        size: int = 11
+
+    given = {"data": "d", "mimeType": "m", "type": "image", key: 1}
+    assert as_declared(Large.model_validate(given), (v1.ContentBlockImage,)).model_dump() == given
+
+
 def test_exclude_applies_deep_inside_a_model() -> None:
     note = built_note()
     exclude: Any = {"plain": {"type"}, "or_text": {0: {"text"}}, "nested": {"update": {"content": {"text"}}}}
@@ -332,3 +362,12 @@ def test_an_open_union_in_a_users_model_takes_any_tag() -> None:
     for value in (Open.model_validate(given), Open.model_validate_json(json.dumps(given))):
         assert value.model_dump() == given
         assert type(value.blocks[1]) is v2_draft.ContentBlockOther
+
+
+def test_a_model_may_be_in_many_other_types() -> None:
+    class Ranked(Model):
+        ranks_of: list[int] = Field(default_factory=list)
+
+    for _ in range(400):
+        adapter: Any = TypeAdapter(Ranked | str)
+    assert adapter.validate_json('{"ranksOf":[1],"ranks_of":2}').model_dump() == {"ranksOf": [1], "ranks_of": 2}

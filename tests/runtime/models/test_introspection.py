@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Any
 
 import pytest
+from pydantic import Field
 
 from acp_bindings import v1
 from acp_runtime import ABSENT, Model, OpenModel
@@ -91,6 +92,18 @@ def test_a_signature_has_the_parameters_of_a_custom_init() -> None:
 
     assert list(inspect.signature(Short).parameters) == ["text", "annotations", "meta", "type", "loud"]
     assert list(inspect.signature(Shorter).parameters) == ["text"]
+
+
+def test_a_signature_does_not_call_default_factories() -> None:
+    calls: list[str] = []
+
+    class Noted(Model):
+        notes: list[str] = Field(default_factory=lambda: calls)
+        first: list[str] = Field(default_factory=lambda data: calls.append("first") or data["notes"])
+
+    optional = [each.default is not inspect.Parameter.empty for each in inspect.signature(Noted).parameters.values()]
+    assert optional == [True, True]
+    assert calls == []
 
 
 @pytest.mark.filterwarnings("ignore:.*deprecated:DeprecationWarning")

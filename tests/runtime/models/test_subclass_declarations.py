@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import copy
 import pickle
+from datetime import date, datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
 from pydantic import (
+    AliasChoices,
+    AliasPath,
     ConfigDict,
     Field,
     ValidationError,
@@ -16,7 +20,7 @@ from pydantic import (
 )
 
 from acp_bindings import v1
-from acp_runtime import ABSENT, OpenModel
+from acp_runtime import ABSENT, Model, OpenModel
 from tests.support.models.fresh_process import run_module
 
 TEXT = '{"text":"x","type":"text"}'
@@ -112,6 +116,28 @@ def test_a_subclass_can_change_its_configuration() -> None:
         v1.ContentBlockText(text="x", more=1)
 
 
+def test_what_a_subclass_does_with_unknown_keywords_can_be_changed_in_a_subclass_of_it() -> None:
+    class Careless(Model, extra="ignore"):
+        rank: int = 0
+
+    class Careful(Careless, extra="allow"):
+        pass
+
+    class Closed(OpenModel, extra="forbid"):
+        pass
+
+    class Reopened(Closed, extra="allow"):
+        pass
+
+    assert Careless(more=1).model_extra == {}
+    with pytest.raises(ValidationError, match="has no field `more`"):
+        Careful(more=1)
+    assert Careful.model_validate({"more": 1}).model_extra == {"more": 1}
+    with pytest.raises(ValidationError, match="has no field `more`"):
+        Closed(more=1)
+    assert Reopened(more=1).model_extra == {"more": 1}
+
+
 def test_an_alias_is_a_keyword_and_a_json_key() -> None:
     class Traced(v1.ContentBlockText):
         trace_id: str = Field(alias="x-trace")
@@ -159,3 +185,80 @@ def test_private_attributes_survive_copies_and_pickles() -> None:
 
 class Remembering(v1.ContentBlockText):
     _seen: list[int] = []  # noqa: RUF012
+
+
+def test_a_field_may_have_several_aliases_or_a_path() -> None:
+    class Traced(v1.ContentBlockText):
+        trace_id: str = Field(validation_alias=AliasChoices("trace", "x-trace"))
+        span: str = Field(default="s", validation_alias=AliasPath("spans", 0))
+
+    value = Traced(text="x", trace_id="t", annotations=ABSENT)
+    assert value == Traced.model_validate_json('{"text":"x","type":"text","x-trace":"t"}')
+    with pytest.raises(ValidationError, match="trace_id"):
+        Traced(text="x", trace_id=1)
+
+
+def test_the_alias_of_a_field_may_be_the_name_of_another() -> None:
+    class Swapped(Model):
+        left: int = Field(alias="right")
+        right: int = Field(alias="left")
+
+    assert Swapped(left=1, right=2).model_dump_json() == '{"right":1,"left":2}'
+    with pytest.raises(ValidationError, match="valid integer"):
+        Swapped(left="x", right=2)
+
+
+def test_an_argument_by_name_and_by_alias_is_refused() -> None:
+    class Traced(v1.ContentBlockText):
+        trace_id: str = Field(alias="x-trace")
+
+    with pytest.raises(ValidationError, match="Unexpected argument"):
+        Traced(text="x", trace_id="t", **{"x-trace": "u"})
+
+
+def test_a_field_may_be_a_tuple() -> None:
+    class Placed(v1.PromptRequest):
+        position: tuple[int, int]
+
+    block = v1.ContentBlockText(text="x")
+    value = Placed(session_id="s", prompt=(block,), position=(1, 2), meta=ABSENT)
+    assert (value.prompt, value.position) == ([block], (1, 2))
+    with pytest.raises(ValidationError) as caught:
+        Placed(session_id="s", prompt=(block,), position=(1, "x"))
+    assert [each["loc"] for each in caught.value.errors()] == [("position", 1)]
+
+
+def test_a_wrap_validator_around_the_model_takes_the_arguments_of_the_constructor() -> None:
+    class Wrapped(v1.ContentBlockImage):
+        @model_validator(mode="wrap")
+        @classmethod
+        def whole(cls, data: Any, handler: Any) -> Any:
+            return handler(data)
+
+    value = Wrapped(data="d", mime_type="m")
+    assert Wrapped.model_validate_json('{"data":"d","mimeType":"m","type":"image"}') == value
+
+
+def test_a_field_of_a_type_that_json_does_not_have_is_parsed_from_json() -> None:
+    class Inner(Model):
+        days: dict[str, list[date]]
+
+    class Dated(v1.ContentBlockImage):
+        taken_at: datetime | None = None
+        labels: set[str]
+        size: tuple[int, date]
+        path: Path
+        inner: Inner
+
+    given = (
+        '{"data":"d","mimeType":"m","type":"image","takenAt":"2026-01-02T03:04:05Z","labels":["a"],'
+        '"size":[1,"2026-01-02"],"path":"/a","inner":{"days":{"a":["2026-01-02"]}},"mime_type":3}'
+    )
+    value = Dated.model_validate_json(given)
+    assert value.model_dump_json() == given
+    assert value.model_extra == {"mime_type": 3}
+    arguments = dict(vars(value))
+    assert Dated(**arguments).taken_at == value.taken_at
+    for name, wrong in (("taken_at", "2026-01-02T03:04:05Z"), ("labels", ["a"]), ("path", "/a")):
+        with pytest.raises(ValidationError, match=name):
+            Dated(**{**arguments, name: wrong})

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import time
 from typing import Annotated, Any
 
 import pytest
-from pydantic import TypeAdapter, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError, field_validator, model_validator
+from pydantic_core import PydanticCustomError
 
 from acp_bindings import v1, v2_draft
 from acp_runtime import ABSENT
@@ -221,6 +223,19 @@ def test_no_error_for_a_peer_has_the_label_of_an_alternative(profile: Profile) -
     assert tried > 100
 
 
+def test_the_errors_of_a_long_list_of_untagged_unions_are_found_quickly() -> None:
+    class Params(BaseModel):
+        resources: list[v1.EmbeddedResourceResource]
+
+    with pytest.raises(ValidationError) as caught:
+        Params.model_validate({"resources": [1] * 4_000})
+    errors = caught.value.errors(include_url=False)
+    start = time.process_time()
+    found = meant(errors)
+    assert time.process_time() - start < 5
+    assert [each["loc"] for each in found] == [("resources", index) for index in range(4_000)]
+
+
 def test_a_known_tag_for_an_unknown_variant_is_reported_with_the_tag() -> None:
     ((loc, message),) = errors_of(v2_draft.ContentBlockOther, type="text", text="x")
     assert loc == ("type",)
@@ -231,3 +246,40 @@ def test_a_value_of_several_variants_of_an_exclusive_union_is_reported_with_thei
     either: Any = Annotated[v1.TextContent | v1.TextResourceContents, ExactlyOne]
     with pytest.raises(ValidationError, match="but matches TextContent and TextResourceContents"):
         TypeAdapter(either).validate_json('{"text":"x","uri":"u"}')
+    assert TypeAdapter(either).validate_python({"text": "\ud800"}).text == "\ud800"  # not UTF-8
+
+
+def test_a_key_that_a_validator_adds_is_reported_as_unknown() -> None:
+    class Labelled(v1.ContentBlockText):
+        @model_validator(mode="before")
+        @classmethod
+        def add_label(cls, data: Any) -> Any:
+            return {**data, "label": "x"}
+
+    assert errors_of(Labelled, text="x") == [(("label",), "Extra inputs are not permitted")]
+
+
+@pytest.mark.parametrize("kind", ["value_error", "missing", "string_too_short", "mine"])
+def test_a_validator_may_raise_an_error_of_any_type(kind: Any) -> None:
+    class Checked(v1.ContentBlockText):
+        @field_validator("text")
+        @classmethod
+        def check_text(cls, value: str) -> str:
+            raise PydanticCustomError(kind, "This text is wrong")
+
+    class Whole(v1.ContentBlockText):
+        @model_validator(mode="after")
+        def check(self) -> Whole:
+            raise PydanticCustomError(kind, "This block is wrong")
+
+    assert errors_of(Checked, text="x") == [(("text",), "This text is wrong")]
+    assert errors_of(Whole, text="x") == [((), "This block is wrong")]
+
+
+def test_the_errors_of_constructors_hide_input_if_the_class_is_configured_so() -> None:
+    class Secret(v1.ContentBlockText):
+        model_config = ConfigDict(hide_input_in_errors=True)
+
+    with pytest.raises(ValidationError) as caught:
+        Secret(text=b"password")
+    assert "password" not in str(caught.value)
