@@ -64,6 +64,7 @@ class Call:
         session: the session whose notifications are handled before the response.
         caller: the message whose handler made the call.
         future: resolves to the result.
+        creates_session: whether the result names a new session.
         turn_cancelled: whether this side has sent the notification that cancels its turn.
     """
 
@@ -74,6 +75,7 @@ class Call:
     session: str | None
     caller: Message | None
     future: asyncio.Future[Any]
+    creates_session: bool
     turn_cancelled: bool = False
 
     def resolve(self, result: Any, error: BaseException | None) -> None:
@@ -84,11 +86,6 @@ class Call:
             self.future.set_result(result)
         else:
             self.future.set_exception(error)
-
-    @property
-    def creates_session(self) -> bool:
-        """Whether the result names a new session."""
-        return self.method is not None and self.method.creates_session
 
     @property
     def is_inside_a_notification(self) -> bool:
@@ -104,6 +101,8 @@ class Calls:
 
     Attributes:
         pending: those without a response, by id, oldest first.
+        abandoned: cancelled calls without a response, by id: the session if it was a turn, and a future that is done
+            when the response is here.
         turns: the methods of the peer that run a turn, each with the notification that cancels it.
         cancelling: these notifications.
     """
@@ -124,8 +123,7 @@ class Calls:
         self._by_id = [(each.wire, wire_name(each.cancels)) for each in notifications if each.cancels is not None]
         self.pending: dict[int, Call] = {}
         self.next_id: int = 0
-        # By id: the session whose turn it was, if it was one, and a future that is done when the response is here.
-        self._abandoned: OrderedDict[int, tuple[str | None, asyncio.Future[None]]] = OrderedDict()
+        self.abandoned: OrderedDict[int, tuple[str | None, asyncio.Future[None]]] = OrderedDict()
 
     def __iter__(self) -> Iterator[Call]:
         """Iterate over a copy of the pending calls, since they may be resolved meanwhile."""
@@ -134,10 +132,12 @@ class Calls:
     def add(self, wire: str, method: Method | None, params: Any, caller: Message | None) -> Call:
         """Add a call that was sent with the next id."""
         session = session_of(self._connection.profile, params)
-        call = Call(self.next_id, wire, method, params, session, caller, self._connection.loop.create_future())
+        future = self._connection.loop.create_future()
+        creates_session = method is not None and method.creates_session
+        call = Call(self.next_id, wire, method, params, session, caller, future, creates_session)
         self.pending[call.id] = call
         self.next_id += 1
-        if call.creates_session:
+        if creates_session:
             self._connection.sessions.begin_creation_by_peer()
         if session is not None and session not in self._connection.sessions.used:
             self._connection.sessions.use(session)
@@ -175,7 +175,7 @@ class Calls:
             when_handled: let the calls of a session wait until the notifications received before were handled
                 (rule 22), and those without a session until `close` is called again.
         """
-        for _, answered in self._abandoned.values():
+        for _, answered in self.abandoned.values():
             answered.cancel()
         for call in self:
             if not when_handled or call.is_inside_a_notification:
@@ -194,7 +194,7 @@ class Calls:
         A call from the handler of a notification is resolved at once, since that handler waits for it.
         """
         session = None if call.session is None else self._connection.sessions.by_id.get(call.session)
-        if session is None or call.is_inside_a_notification:
+        if session is None or (call.caller is not None and call.is_inside_a_notification):
             call.resolve(result, error)
         else:
             session.deliver(Outcome(call, result, error))
@@ -210,9 +210,9 @@ class Calls:
 
     def _late_arrived(self, id: Any) -> bool:
         """Whether a response with this id is the late one to an abandoned call. True once for each call."""
-        if type(id) is not int or id not in self._abandoned:
+        if type(id) is not int or id not in self.abandoned:
             return False
-        self._abandoned.pop(id)[1].cancel()  # done, for those that wait
+        self.abandoned.pop(id)[1].cancel()  # done, for those that wait
         return True
 
     def _result(self, call: Call, message: IncomingResponse) -> Any:
@@ -263,9 +263,9 @@ class Calls:
             return  # its response is here
         self.cancel(call)
         turn = call.session if call.wire in self.turns else None
-        self._abandoned[call.id] = turn, self._connection.loop.create_future()
-        if len(self._abandoned) > _MAX_ABANDONED:
-            self._late_arrived(next(iter(self._abandoned)))
+        self.abandoned[call.id] = turn, self._connection.loop.create_future()
+        if len(self.abandoned) > _MAX_ABANDONED:
+            self._late_arrived(next(iter(self.abandoned)))
 
     def cancel(self, call: Call) -> None:
         """Tell the peer that a call is cancelled: first with the notification for its turn, which more agents know."""
@@ -301,7 +301,7 @@ class Calls:
 
     async def wait_for_late(self, method: Method, params: Any) -> None:
         """Let a new turn of a session wait for the responses to the cancelled ones before it (rule 19)."""
-        late = self._late(session_of(self._connection.profile, params)) if method.wire in self.turns else {}
+        late = self._late(session_of(self._connection.profile, params))
         if not late:
             return
         limits, deadline = self._connection.limits, self._connection.options.late_answer_deadline
@@ -316,10 +316,10 @@ class Calls:
                 "(Options.late_answer_deadline)"
             )
             self._log.log(WARNING, "late", message, method.wire, deadline)
-            self._abandoned.update({id: (None, late[id]) for id in late if id in self._abandoned})
+            self.abandoned.update({id: (None, late[id]) for id in late if id in self.abandoned})
 
     def _late(self, session: str | None) -> dict[int, asyncio.Future[None]]:
         """Return the abandoned turns of a session, by id."""
         if session is None:
             return {}
-        return {id: answered for id, (turn, answered) in self._abandoned.items() if turn == session}
+        return {id: answered for id, (turn, answered) in self.abandoned.items() if turn == session}

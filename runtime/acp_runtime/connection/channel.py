@@ -53,7 +53,7 @@ class Channel:
         connection = self._connection
         if method.opens and connection.handler is not None:
             connection.initialization.advertise(connection.handler, params)
-        if method.cancelled is not None:
+        if connection.calls.abandoned and method.wire in connection.calls.turns:
             await connection.calls.wait_for_late(method, params)
             self._check_open()
         result: R = await self._call(method.wire, method, params)

@@ -231,7 +231,7 @@ class Dispatch:
         connection, method = self._connection, self._side.requests.get(message.method)
         session = session_of(connection.profile if method is None else method.profile, message.params)
         if method is not None:
-            if self._waits(method, message, line):
+            if connection.requests.opening and self._waits(method, message, line):
                 return
             refused = connection.guards.refuse(method, message.params)
             if refused is None and method.opens:
@@ -246,12 +246,13 @@ class Dispatch:
 
     def _notification(self, message: IncomingNotification, line: bytes) -> None:
         """Put a notification into its session, after acting on a cancellation."""
-        route, profile = self._routes.get(message.method), self._connection.profile
+        connection, route = self._connection, self._routes.get(message.method)
+        profile = connection.profile
         if route is None:
-            handle: Handle = partial(self._connection.handler.ext_notification, message.method)
-        elif self._waits(route.method, message, line):
+            handle: Handle = partial(connection.handler.ext_notification, message.method)
+        elif connection.requests.opening and self._waits(route.method, message, line):
             return
-        elif self._connection.guards.refuse(route.method, message.params) is not None:
+        elif connection.guards.refuse(route.method, message.params) is not None:
             self._log.log(WARNING, "refused", "Ignored %s: it was received before initialize", message.method)
             return
         else:
@@ -265,7 +266,9 @@ class Dispatch:
 
     def _invalid_notification(self, message: InvalidNotification, line: bytes) -> None:
         """Log a notification with invalid params, and put it into its session for `invalid_notification`."""
-        if self._waits(self._side.notifications.get(message.method), message, line):
+        if self._connection.requests.opening and self._waits(
+            self._side.notifications.get(message.method), message, line
+        ):
             return
         faults = summary(message.error.data, "params")
         self._log.log(WARNING, message.method, "The peer sent an invalid %s: %s", message.method, faults)
@@ -307,18 +310,16 @@ class Dispatch:
                 self._request(read, line)
                 return
             error = read
-        elif self._waits(method, message, line):
+        elif connection.requests.opening and self._waits(method, message, line):
             return
         elif method is not None:
             error = connection.guards.refuse_early(method)
         connection.writer.send(safe_error_line(message.id, error or message.error))
 
     def _waits(self, method: AnyMethod | None, message: Message, line: bytes) -> bool:
-        """Whether a message waits until the request that opens the connection is answered (rule 25)."""
+        """Whether a message waits until the request that is opening the connection is answered (rule 25)."""
         connection = self._connection
-        if not connection.requests.opening or connection.initialization.done or method is None:
-            return False
-        if may_come_first(method) or method.side == "protocol":
+        if connection.initialization.done or method is None or may_come_first(method) or method.side == "protocol":
             return False
         self._wait(message, line)
         return True

@@ -212,7 +212,7 @@ class Guards:
             self._forbid(
                 NotInitialized(f"{method.wire} was called before initialize was answered. Await initialize first.")
             )
-        for field, path in relative_paths(method, params):
+        for field, path in relative_paths(method, params) if method.paths else ():
             self._forbid(RelativePath(f"{method.wire} needs an absolute path in {field!r}, found {path!r}"))
 
     def refuse(self, method: AnyMethod, params: Any) -> RequestError | None:

@@ -66,23 +66,25 @@ class Session:
     Attributes:
         id: its id; None for the notifications that belong to no session.
         requests: the peer's requests that are being handled.
+        waiting: notifications whose handlers have not begun, and outcomes behind them.
+        task: handles them; None if none wait or they are kept.
     """
 
-    __slots__ = ("_sessions", "_task", "_waiting", "id", "requests")
+    __slots__ = ("_sessions", "id", "requests", "task", "waiting")
 
     def __init__(self, sessions: Sessions, id: str | None) -> None:
         self._sessions = sessions
         self.id: str | None = id
         self.requests: dict[InFlightRequest, None] = {}
-        self._waiting: deque[Notification | Outcome] = deque()
-        self._task: asyncio.Task[None] | None = None
+        self.waiting: deque[Notification | Outcome] = deque()
+        self.task: asyncio.Task[None] | None = None
 
     def put(self, notification: Notification) -> None:
         """Handle a notification after the earlier ones."""
         sessions = self._sessions
-        self._waiting.append(notification)
+        self.waiting.append(notification)
         sessions.connection.limits.wait(notification.size)
-        if self._task is None:
+        if self.task is None:
             if not sessions.being_created or self.id is None or self.id in sessions.used:
                 self._start()
             else:
@@ -90,22 +92,22 @@ class Session:
 
     def release(self) -> None:
         """Handle the notifications that are kept."""
-        if self._waiting and self._task is None:
-            self._sessions.kept_bytes -= sum(each.size for each in self._waiting if isinstance(each, Notification))
+        if self.waiting and self.task is None:
+            self._sessions.kept_bytes -= sum(each.size for each in self.waiting if isinstance(each, Notification))
             self._start()
 
     def deliver(self, outcome: Outcome) -> None:
         """Deliver an outcome when the present notifications have been handled."""
-        if self._task is None:
+        if self.task is None:
             outcome.deliver()
         else:
-            self._waiting.append(outcome)
+            self.waiting.append(outcome)
 
     def abandon(self, reason: ConnectionClosed) -> None:
         """Handle no notification that waits, and fail the calls whose outcomes wait for them."""
-        limits, waiting = self._sessions.connection.limits, tuple(self._waiting)
-        self._waiting.clear()
-        left = sum(isinstance(each, Notification) for each in waiting) + (self._task is not None)
+        limits, waiting = self._sessions.connection.limits, tuple(self.waiting)
+        self.waiting.clear()
+        left = sum(isinstance(each, Notification) for each in waiting) + (self.task is not None)
         text = f"{reason.reason} {left} received notifications of session {self.id!r} had not been handled."
         for each in waiting:
             if isinstance(each, Outcome):
@@ -114,22 +116,14 @@ class Session:
                 limits.begin(each.size)
                 limits.end(each)
 
-    @property
-    def is_idle(self) -> bool:
-        """Whether nothing happens."""
-        return not (self._waiting or self._task or self.requests)
-
     def _start(self) -> None:
         self._sessions.active += 1
-        self._create_task()
-
-    def _create_task(self) -> None:
-        self._task = self._sessions.connection.tasks.create(self._handle_all(), self._ended)
+        self.task = self._sessions.connection.tasks.create(self._handle_all(), self._ended)
 
     async def _handle_all(self) -> None:
         sessions, limits = self._sessions, self._sessions.connection.limits
-        while self._waiting:
-            message = self._waiting.popleft()
+        while self.waiting:
+            message = self.waiting.popleft()
             if isinstance(message, Outcome):
                 message.deliver()
                 continue
@@ -142,18 +136,17 @@ class Session:
             finally:
                 limits.end(message)
         # Here and not when the task has ended: until then, notifications could come and have no task.
-        self._task = None
+        self.task = None
         sessions.ended(self)
 
     def _ended(self, task: asyncio.Task[None]) -> None:
         """If the task was cut short, start another one."""
-        if self._task is not task:
+        if self.task is not task:
             return
-        if self._waiting:
-            self._create_task()
-        else:
-            self._task = None
-            self._sessions.ended(self)
+        self.task = None
+        self._sessions.ended(self)
+        if self.waiting:
+            self._start()
 
 
 class _Held(NamedTuple):
@@ -218,14 +211,14 @@ class Sessions:
 
     def drop_if_idle(self, session: Session) -> None:
         """Drop a session in which nothing happens any more."""
-        if session.is_idle:
+        if session.task is None and not session.waiting and not session.requests:
             self.by_id.pop(session.id, None)
 
     def ended(self, session: Session) -> None:
         """Note that the notifications of a session have been handled for now."""
         self.active -= 1
         self.drop_if_idle(session)
-        if self._idle is not None and not self.active:
+        if self._idle is not None and not self.active and not session.waiting:
             self._idle.set_result(None)
             self._idle = None
 
