@@ -70,8 +70,7 @@ async def _close(connection: Connection) -> ConnectionClosed:
         connection.calls.cancel_turns()
         connection.end_calls(reason)
     await connection.reader.stop()
-    if connection.tasks:
-        await _wait(connection, _all_of(connection.tasks), options.eof_grace)
+    await _wait(connection, _all(connection.tasks), options.eof_grace)
     await _end_handlers(connection, reason)
     await connection.writer.close(0 if connection.is_hurried else options.flush_deadline)
     if not connection.closed.done():
@@ -107,7 +106,7 @@ async def _until_answered(connection: Connection) -> None:
         left = deadline - connection.loop.time()
         if left <= 0:
             return
-        await _wait(connection, _all_of(tasks), left, connection.stopped)
+        await _wait(connection, _all(tasks), left, connection.stopped)
 
 
 async def _until_handled(connection: Connection) -> None:
@@ -128,9 +127,7 @@ async def _end_handlers(connection: Connection, reason: ConnectionClosed) -> Non
     _cancel_requests(connection)
     for task in set(connection.tasks) - set(connection.requests.tasks):
         task.cancel()
-    if not connection.tasks:
-        return
-    await _wait(connection, _all_of(connection.tasks), connection.options.handler_deadline)
+    await _wait(connection, _all(connection.tasks), connection.options.handler_deadline)
     for _ in range(_LAST_ITERATIONS):
         if connection.tasks:
             await asyncio.sleep(0)
@@ -147,16 +144,6 @@ async def _wait(
     await asyncio.wait({event, *others}, timeout=timeout, return_when=asyncio.FIRST_COMPLETED)
 
 
-def _all_of(futures: Iterable[asyncio.Future[Any]]) -> asyncio.Future[None]:
-    """Return a future that is done when all of these are, whether they succeeded, failed or were cancelled."""
-    left = set(futures)
-    ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-
-    def one_ended(future: asyncio.Future[Any]) -> None:
-        left.discard(future)
-        if not left and not ended.done():
-            ended.set_result(None)
-
-    for future in tuple(left):
-        future.add_done_callback(one_ended)
-    return ended
+def _all(tasks: Iterable[asyncio.Task[Any]]) -> asyncio.Future[Any]:
+    """Return a future that is done when all tasks have ended, however they did."""
+    return asyncio.gather(*tasks, return_exceptions=True)

@@ -8,7 +8,6 @@ and find each other through it.
 from __future__ import annotations
 
 import asyncio
-from collections import deque
 from collections.abc import Callable
 from functools import cache, partial
 from logging import DEBUG, WARNING, getLogger
@@ -173,7 +172,7 @@ class Dispatch:
         # Only agents print text to stdout before their first message.
         self._has_spoken = side.role == "agent"
         self._banner = ""
-        self.early: deque[tuple[Message, bytes]] = deque()
+        self.early: list[tuple[Message, bytes]] = []
 
     def receive(self, lines: list[bytes]) -> None:
         """Decode lines and pass the messages on. Never raises."""
@@ -189,20 +188,21 @@ class Dispatch:
         """Handle the early messages, unless a request that opens the connection is in flight and none has succeeded."""
         if self._connection.requests.opening and not self._connection.initialization.done:
             return
-        early, self.early = self.early, deque()
-        for message, line in early:
-            self._connection.limits.begin(len(line))
-            self._connection.limits.remove(len(line))
+        for message, line in self._take_early():
             self._dispatch(message, line)
 
     def refuse_early(self) -> None:
         """Answer the early requests with an error, because the connection ends."""
-        for message, line in self.early:
-            self._connection.limits.begin(len(line))
-            self._connection.limits.remove(len(line))
+        for message, _ in self._take_early():
             if isinstance(message, (IncomingRequest, Refused)):
                 self._connection.writer.send(safe_error_line(message.id, RequestCancelled()))
-        self.early.clear()
+
+    def _take_early(self) -> list[tuple[Message, bytes]]:
+        early, self.early = self.early, []
+        for _, line in early:
+            self._connection.limits.begin(len(line))
+            self._connection.limits.remove(len(line))
+        return early
 
     def explain(self, reason: ConnectionClosed) -> ConnectionClosed:
         """Return the reason why the connection ended; for an agent that only printed text, with that text."""

@@ -69,6 +69,9 @@ _NEXT = {
     State.ENDED: (),
 }
 
+# In place of the result of a handler that has none.
+_FAILED = object()
+
 
 class InFlightRequest(Message):
     """A request whose task was created.
@@ -107,11 +110,6 @@ class InFlightRequest(Message):
         """Change the state."""
         assert state in _NEXT[self.state], f"{self.wire} goes from {self.state.name} to {state.name}."
         self.state = state
-
-    @property
-    def creates_session(self) -> bool:
-        """Whether its result names a new session."""
-        return self.method is not None and self.method.creates_session
 
     def cancel(self, means: Means) -> None:
         """Cancel the handler, unless this only repeats a cancellation by other means."""
@@ -163,7 +161,7 @@ class Requests:
             connection.sessions.known_by_peer(session)
         its_session = None if session is None else connection.sessions.get(session)
         request = InFlightRequest(connection, message, handle, method, its_session, length)
-        if request.creates_session:
+        if method is not None and method.creates_session:
             connection.sessions.creations.add(request)
         self.by_id.setdefault(request.id, {})[request] = None
         if its_session is not None:
@@ -251,13 +249,12 @@ class Requests:
         except BaseException as error:
             leave_if_forked(self._process_id, error)
             line = self._error_line(request, error)
-            self._finish(request, line, None)
+            self._finish(request, line)
             if isinstance(error, KeyboardInterrupt):
                 ended_by_ctrl_c()
                 raise
         else:
-            self._forget_ended_session(request)
-            self._finish(request, line, self._created_session(request, result) if request.creates_session else None)
+            self._finish(request, line, result)
         if self._connection.writer.is_full:
             await self._until_written(len(line))
 
@@ -273,10 +270,11 @@ class Requests:
         """Answer a request whose task ended before it could answer."""
         if request.state is not State.ENDED:
             error = asyncio.CancelledError() if task.cancelled() else task.exception()
-            self._finish(request, self._error_line(request, error or asyncio.CancelledError()), None)
+            self._finish(request, self._error_line(request, error or asyncio.CancelledError()))
 
-    def _finish(self, request: InFlightRequest, line: bytes, session: str | None) -> None:
-        connection, same_id = self._connection, self.by_id[request.id]
+    def _finish(self, request: InFlightRequest, line: bytes, result: Any = _FAILED) -> None:
+        """Answer a request whose handler has ended."""
+        connection, method, same_id = self._connection, request.method, self.by_id[request.id]
         # The task's context holds the request: only the garbage collector could free them together.
         request.task = None
         del same_id[request]
@@ -286,27 +284,24 @@ class Requests:
             del request.session.requests[request]
             connection.sessions.drop_if_idle(request.session)
         connection.limits.end(request)
-        if request.state is not State.ANSWERED:
+        if request.state is State.ANSWERED:
+            result = _FAILED
+        else:
             connection.writer.send(line, flush=not self.by_id)
         request.enter(State.ENDED)
-        if request.creates_session:
-            connection.sessions.end_creation(request, session)
-        if request.method is not None and request.method.opens:
+        if method is not None:
+            self._note_effects(method, request, result)
+
+    def _note_effects(self, method: Method, request: InFlightRequest, result: Any) -> None:
+        """Note what a method has opened, created or ended, according to its table."""
+        sessions, attribute = self._connection.sessions, self._connection.profile.session_attribute
+        if method.creates_session:
+            sessions.end_creation(request, None if result is _FAILED else str(getattr(result, attribute)))
+        if method.ends == attribute and result is not _FAILED and request.session is not None:
+            sessions.forget(str(request.session.id))
+        if method.opens:
             self.opening -= 1
-            connection.dispatch.handle_early()
-
-    def _forget_ended_session(self, request: InFlightRequest) -> None:
-        """Forget the session that a request has ended, if it was one."""
-        method = request.method
-        if method is not None and method.ends == self._connection.profile.session_attribute and request.session:
-            assert request.session.id is not None
-            self._connection.sessions.forget(request.session.id)
-
-    def _created_session(self, request: InFlightRequest, result: Any) -> str | None:
-        """Return the new session that a result names; None if the request was answered before."""
-        if request.state is State.ANSWERED:
-            return None
-        return str(getattr(result, self._connection.profile.session_attribute))
+            self._connection.dispatch.handle_early()
 
     # The answer.
 
