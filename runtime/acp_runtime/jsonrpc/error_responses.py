@@ -12,7 +12,7 @@ from acp_runtime.errors import InternalError, RemoteError, RequestCancelled, Req
 from acp_runtime.escaping import printable
 from acp_runtime.jsonrpc.encoding import dump, error_line
 from acp_runtime.jsonrpc.messages import RequestId
-from acp_runtime.jsonrpc.surrogates_and_depth import restored
+from acp_runtime.jsonrpc.strict_json import restored
 from acp_runtime.models.errors import meant
 
 # Limits of a response to invalid params: the number of errors, the characters of each text, the bytes in total.

@@ -1,0 +1,117 @@
+"""JSON as it is on the wire: what pydantic-core reads and writes, without NaN and Infinity, with lone surrogates.
+
+JavaScript escapes a lone surrogate (`"\\ud83d"`) when it has cut an emoji in two. That is JSON, but pydantic-core
+refuses it. To be read, each such escape is replaced by a text that hides it, and the original is restored in what was
+read. So the same schemas validate the message. Nothing happens to lines that pydantic-core can read.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import fields, is_dataclass
+from functools import partial
+from typing import Any, TypeVar, cast
+
+from pydantic import BaseModel
+from pydantic_core import PydanticSerializationError, SchemaSerializer, core_schema, from_json, to_jsonable_python
+
+T = TypeVar("T")
+
+# Hides a character, with its code point as four digits. Unicode reserves it for the inside of programs; should a line
+# with a lone surrogate contain it, it is hidden as well.
+_MARK = "\ufdd0"
+_HIDDEN = re.compile(f"{_MARK}([0-9a-f]{{4}})")
+# What follows an even number of backslashes: a surrogate pair, which stays, or an escape to hide. Compiled on use.
+_ESCAPES = (
+    rb"(?<!\\)((?:\\\\)*+)(?:(\\u[dD][89abAB]..\\u[dD][c-fC-F]..)|\\u([dD][89a-fA-F][0-9a-fA-F]{2}|[fF][dD][dD]0))|%b"
+) % _MARK.encode()
+
+_N = ord("N")
+# pydantic's errors quote values, which must not get into logs.
+_VALUE = r", input_value=.*(, input_type=)"
+
+ANY = SchemaSerializer(core_schema.any_schema(), core_schema.CoreConfig(ser_json_inf_nan="constants"))
+"""The serializer of values that have none of their own."""
+
+
+def parse(line: bytes) -> Any:
+    """Parse a line.
+
+    Raises:
+        ValueError: if it is not JSON, contains NaN or Infinity, or is nested too deeply.
+    """
+    return read(partial(from_json, allow_inf_nan=False), line)
+
+
+def read(read_json: Callable[[bytes], T], line: bytes) -> T:
+    """Read a line with a function that refuses lone surrogates. Raises what the function raises."""
+    try:
+        return read_json(line)
+    except ValueError:
+        hidden = re.sub(_ESCAPES, _hide, line) if b"\\ud" in line or b"\\uD" in line else line
+        if hidden == line:
+            raise
+    result: T = restored(read_json(hidden))
+    return result
+
+
+def is_strict(line: bytes) -> bool:
+    """Whether a line that pydantic-core reads or has written is free of NaN and Infinity."""
+    # Fast pre-check: a one-byte scan rules out most lines, and `rfind` is fast because the first letters are rare.
+    if not (_N in line and line.rfind(b"NaN") >= 0) and line.rfind(b"Infinity") < 0:
+        return True
+    try:
+        parse(line)
+    except ValueError:
+        return False
+    return True
+
+
+def encode(value: Any, serializer: Any = ANY, **options: Any) -> bytes:
+    """Write a value, with NaN and Infinity as such and lone surrogates escaped.
+
+    Raises:
+        PydanticSerializationError: if it can't be written as JSON, or is a model with a field of the wrong type.
+    """
+    try:
+        line: bytes = serializer.to_json(value, warnings="error", **options)
+    except ValueError:
+        try:
+            return _encode_escaped(serializer.to_python(value, warnings="error", **options))
+        except ValueError as error:
+            raise PydanticSerializationError(re.sub(_VALUE, r"\1", str(error))) from None
+    return line
+
+
+def restored(value: Any) -> Any:
+    """Return what was read from a line with hidden characters, with the originals. Models are changed in place."""
+    if isinstance(value, str):
+        return _HIDDEN.sub(lambda hidden: chr(int(hidden[1], 16)), value) if _MARK in value else value
+    if isinstance(value, dict):
+        members: dict[Any, Any] = value
+        return {restored(key): restored(each) for key, each in members.items()}
+    if isinstance(value, (list, tuple, set, frozenset)):
+        items = [restored(each) for each in cast("list[Any]", value)]
+        return type(value)(*items) if hasattr(value, "_fields") else type(value)(items)
+    if isinstance(value, BaseModel):
+        vars(value).update(restored(vars(value)))
+        for name in ("__pydantic_extra__", "__pydantic_fields_set__"):
+            object.__setattr__(value, name, restored(getattr(value, name)))
+    elif is_dataclass(value):
+        for field in fields(value):
+            object.__setattr__(value, field.name, restored(getattr(value, field.name)))
+    return value
+
+
+def _hide(found: re.Match[bytes]) -> bytes:
+    backslashes, pair, code = found.groups()
+    if pair:
+        return found[0]
+    return b"%b%b%b" % (backslashes or b"", _MARK.encode(), (code or b"fdd0").lower())
+
+
+def _encode_escaped(plain: Any) -> bytes:
+    import json  # imported here because few programs ever send a lone surrogate
+
+    return json.dumps(plain, separators=(",", ":"), default=to_jsonable_python).encode()
