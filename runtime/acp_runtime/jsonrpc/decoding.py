@@ -40,8 +40,7 @@ _RESPONSE = rb'\{%b\s*"id"\s*:\s*([0-9]{1,18})\s*,%b\s*"(?:result|error)"' % (_J
 
 # The first matches the start of a message or of a fragment; the second finds fragments that start inside a string.
 _BEGINS_LIKE_JSON = (
-    rb"[\s\xef\xbb\xbf]*"
-    rb"(?:[{}\]\",:]|\[(?!\s*[A-Za-z])|-?[0-9]|\[?\s*(?:true|false|null|NaN|-?Infinity)\b)"
+    rb"[\s\xef\xbb\xbf]*(?:[{}\]\",:]|\[(?!\s*[A-Za-z])|-?[0-9]|\[?\s*(?:true|false|null|NaN|-?Infinity)\b)"
 )
 _HAS_JSON = rb'"[ \t]*[:,}\]]|\x00'
 _MESSAGE = b'{"jsonrpc":'
@@ -61,12 +60,8 @@ class Decoder:
         self._requests = requests
         self._notifications = notifications
         # A name that is both a request and a notification is left out: the type of its params depends on the id.
-        self._unambiguous: dict[str, AnyMethod] = {
-            wire: method
-            for table, other in ((requests, notifications), (notifications, requests))
-            for wire, method in table.items()
-            if wire not in other
-        }
+        methods: dict[str, AnyMethod] = {**requests, **notifications}
+        self._unambiguous = {wire: methods[wire] for wire in requests.keys() ^ notifications.keys()}
         self._built: Mapping[str, AnyMethod] = {}
         self._build({})
 

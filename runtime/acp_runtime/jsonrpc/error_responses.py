@@ -55,7 +55,7 @@ def safe_error_line(id: RequestId, error: RequestError, failed: Callable[[Except
     except (ValueError, TypeError, RecursionError) as reason:
         if failed is not None:
             failed(reason)
-        return error_line(_serializable(id), InternalError())
+        return error_line(id, InternalError())
 
 
 def explain(error: ValidationError, prefix: int) -> dict[str, Any]:
@@ -112,11 +112,3 @@ def _text(error: BaseException) -> str:
         return str(error)
     except Exception:
         return ""
-
-
-def _serializable(id: RequestId) -> RequestId:
-    try:
-        dump(id)
-    except (ValueError, TypeError):
-        return None
-    return id

@@ -82,7 +82,7 @@ def as_declared(method: Request[Any, Any], result: Any) -> Any:
     if result is None and _null_is_empty(method) and _accepts(method, b"{}"):
         return {}
     if not _has_type(method.result_type, result):
-        raise TypeError(f"The handler of {method.wire} returned {_name(result)}, not {method.result}.")
+        raise TypeError(f"The handler of {method.wire} returned {type(result).__name__}, not {method.result}.")
     try:
         return _to_plain_json(_extension_adapter(method), method.result_type, result)
     except ValidationError as error:
@@ -99,7 +99,7 @@ def dump_params(method: AnyMethod, params: Any) -> Any:
         PydanticSerializationError: if they contain something that is not JSON.
     """
     if not _has_type(method.params_type, params):
-        raise TypeError(f"{method.wire} takes {method.params}, not {_name(params)}.")
+        raise TypeError(f"{method.wire} takes {method.params}, not {type(params).__name__}.")
     return _to_plain_json(params_adapter(method), method.params_type, params)
 
 
@@ -152,7 +152,3 @@ def _to_plain_json(adapter: TypeAdapter[Any], declared: Any, value: Any) -> Any:
     if not (isinstance(declared, type) and issubclass(declared, BaseModel)):
         read(adapter.validator.validate_json, line)  # nothing else has validated it
     return read(from_json, line)
-
-
-def _name(value: Any) -> str:
-    return type(value).__name__

@@ -9,23 +9,24 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from copy import copy
 from dataclasses import fields, is_dataclass
 from functools import partial
 from typing import Any, TypeVar, cast
 
 from pydantic import BaseModel
-from pydantic_core import PydanticSerializationError, SchemaSerializer, core_schema, from_json, to_jsonable_python
+from pydantic_core import PydanticSerializationError, SchemaSerializer, core_schema, from_json
 
 T = TypeVar("T")
 
-# Hides a character, with its code point as four digits. Unicode reserves it for the inside of programs; should a line
-# with a lone surrogate contain it, it is hidden as well.
+# Hides a character, with its code point as four digits. Unicode reserves it for the inside of programs. It hides
+# itself as well, so that it can't be mistaken for a hidden character.
 _MARK = "\ufdd0"
-_HIDDEN = re.compile(f"{_MARK}([0-9a-f]{{4}})")
-# What follows an even number of backslashes: a surrogate pair, which stays, or an escape to hide. Compiled on use.
+_MARK_UTF8 = _MARK.encode()
+# What follows an even number of backslashes: a surrogate pair, which stays, or an escape to hide.
 _ESCAPES = (
     rb"(?<!\\)((?:\\\\)*+)(?:(\\u[dD][89abAB]..\\u[dD][c-fC-F]..)|\\u([dD][89a-fA-F][0-9a-fA-F]{2}|[fF][dD][dD]0))|%b"
-) % _MARK.encode()
+) % _MARK_UTF8
 
 _N = ord("N")
 # pydantic's errors quote values, which must not get into logs.
@@ -52,7 +53,7 @@ def read(read_json: Callable[[bytes], T], line: bytes) -> T:
         hidden = re.sub(_ESCAPES, _hide, line) if b"\\ud" in line or b"\\uD" in line else line
         if hidden == line:
             raise
-    result: T = restored(read_json(hidden))
+    result: T = _map(restored, read_json(hidden))
     return result
 
 
@@ -75,43 +76,46 @@ def encode(value: Any, serializer: Any = ANY, **options: Any) -> bytes:
         PydanticSerializationError: if it can't be written as JSON, or is a model with a field of the wrong type.
     """
     try:
-        line: bytes = serializer.to_json(value, warnings="error", **options)
-    except ValueError:
         try:
-            return _encode_escaped(serializer.to_python(value, warnings="error", **options))
+            line: bytes = serializer.to_json(value, warnings="error", **options)
         except ValueError as error:
-            raise PydanticSerializationError(re.sub(_VALUE, r"\1", str(error))) from None
+            if "surrogates not allowed" not in str(error):
+                raise
+            line = serializer.to_json(_map(_hide_in_text, value), warnings="error", **options)
+            line = re.sub(b"%b([0-9a-f]{4})" % _MARK_UTF8, rb"\\u\1", line)
+    except (ValueError, RecursionError) as error:
+        raise PydanticSerializationError(re.sub(_VALUE, r"\1", str(error))) from None
     return line
 
 
-def restored(value: Any) -> Any:
-    """Return what was read from a line with hidden characters, with the originals. Models are changed in place."""
-    if isinstance(value, str):
-        return _HIDDEN.sub(lambda hidden: chr(int(hidden[1], 16)), value) if _MARK in value else value
-    if isinstance(value, dict):
-        members: dict[Any, Any] = value
-        return {restored(key): restored(each) for key, each in members.items()}
-    if isinstance(value, (list, tuple, set, frozenset)):
-        items = [restored(each) for each in cast("list[Any]", value)]
-        return type(value)(*items) if hasattr(value, "_fields") else type(value)(items)
-    if isinstance(value, BaseModel):
-        vars(value).update(restored(vars(value)))
-        for name in ("__pydantic_extra__", "__pydantic_fields_set__"):
-            object.__setattr__(value, name, restored(getattr(value, name)))
-    elif is_dataclass(value):
-        for field in fields(value):
-            object.__setattr__(value, field.name, restored(getattr(value, field.name)))
-    return value
+def restored(text: str) -> str:
+    """Return a text with its hidden characters."""
+    return re.sub(f"{_MARK}([0-9a-f]{{4}})", lambda hidden: chr(int(hidden[1], 16)), text)
 
 
 def _hide(found: re.Match[bytes]) -> bytes:
     backslashes, pair, code = found.groups()
-    if pair:
-        return found[0]
-    return b"%b%b%b" % (backslashes or b"", _MARK.encode(), (code or b"fdd0").lower())
+    return found[0] if pair else b"%b%b%b" % (backslashes or b"", _MARK_UTF8, (code or b"fdd0").lower())
 
 
-def _encode_escaped(plain: Any) -> bytes:
-    import json  # imported here because few programs ever send a lone surrogate
+def _hide_in_text(text: str) -> str:
+    return re.sub(f"[\ud800-\udfff{_MARK}]", lambda found: f"{_MARK}{ord(found[0]):04x}", text)
 
-    return json.dumps(plain, separators=(",", ":"), default=to_jsonable_python).encode()
+
+def _map(change: Callable[[str], str], value: Any) -> Any:
+    """Return a copy of a value with each text in it changed, keys of dicts and names of unknown fields included."""
+    if type(value) is str:
+        return change(value)
+    if isinstance(value, dict):
+        members: dict[Any, Any] = value
+        return {_map(change, key): _map(change, each) for key, each in members.items()}
+    if isinstance(value, (list, tuple, set, frozenset)):
+        items = [_map(change, each) for each in cast("list[Any]", value)]
+        return type(value)(*items) if hasattr(value, "_fields") else type(value)(items)
+    is_model = isinstance(value, BaseModel)
+    if is_model or (is_dataclass(value) and not isinstance(value, type)):
+        value = copy(value)
+        names = ("__dict__", "__pydantic_extra__", "__pydantic_fields_set__")
+        for name in names if is_model else [field.name for field in fields(value)]:
+            object.__setattr__(value, name, _map(change, getattr(value, name)))
+    return value

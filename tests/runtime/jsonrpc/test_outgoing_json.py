@@ -61,7 +61,7 @@ def _not_finite(number: float) -> dict[str, Any]:
             update={"_meta": {"a": {"b": number}}}
         ),
         "beside a lone surrogate": ["\ud83d", number],
-        "nested deeply": json.loads("[" * 300 + "NaN" + "]" * 300),
+        "nested deeply": json.loads("[" * 150 + "NaN" + "]" * 150),
     }
 
 
