@@ -120,8 +120,7 @@ class Decoder:
             return _not_a_message(line, "it is not an object")
         if _is_response(frame):
             return _response(frame, line)
-        fault = _fault_of_call(frame, null_ids=self._null_ids)
-        if fault:
+        if fault := _fault_of_call(frame, null_ids=self._null_ids):
             return _not_a_message(line, fault)
         return self._explain_call(frame, frame["method"], frame.get("params"))
 
@@ -130,10 +129,9 @@ class Decoder:
         known = (self._requests if is_request else self._notifications).get(method)
         if known is None:
             return _unknown_method(frame, method)
-        # Missing and null params are read as an empty object (rule 12).
-        given: Any = {} if params is None else params
         try:
-            valid = read(params_adapter(known).validator.validate_json, encode(given))
+            # Missing and null params are read as an empty object (rule 12).
+            valid = read(params_adapter(known).validator.validate_json, encode({} if params is None else params))
         except ValidationError as fault:
             return _invalid_params(frame, known, explain(fault, 0))
         except Exception as fault:  # raised by a validator of an extension's params

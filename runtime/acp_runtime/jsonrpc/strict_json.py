@@ -12,21 +12,26 @@ from collections.abc import Callable
 from copy import copy
 from dataclasses import fields, is_dataclass
 from functools import partial
-from typing import Any, TypeVar, cast
+from typing import Any
 
 from pydantic import BaseModel
 from pydantic_core import PydanticSerializationError, SchemaSerializer, core_schema, from_json
 
-T = TypeVar("T")
+from acp_runtime.models.json_values import as_object
 
 # Hides a character, with its code point as four digits. Unicode reserves it for the inside of programs. It hides
 # itself as well, so that it can't be mistaken for a hidden character.
 _MARK = "\ufdd0"
 _MARK_UTF8 = _MARK.encode()
-# What follows an even number of backslashes: a surrogate pair, which stays, or an escape to hide.
+# An odd number of backslashes and a surrogate pair, which stays, or an escape to hide. Each alternative begins with a
+# byte to search for, and no backslash is tried twice, so that long lines take little time.
 _ESCAPES = (
-    rb"(?<!\\)((?:\\\\)*+)(?:(\\u[dD][89abAB]..\\u[dD][c-fC-F]..)|\\u([dD][89a-fA-F][0-9a-fA-F]{2}|[fF][dD][dD]0))|%b"
+    rb"\\(?<!\\\\)((?:\\\\)*+)u(?:([dD][89abAB]..\\u[dD][c-fC-F]..)|([dD][89a-fA-F][0-9a-fA-F]{2}|[fF][dD][dD]0))|%b"
 ) % _MARK_UTF8
+
+_CONTAINERS: Any = (list, tuple, set, frozenset)
+# The attributes with the content of a model.
+_MODEL = ("__dict__", "__pydantic_extra__", "__pydantic_fields_set__")
 
 _N = ord("N")
 # pydantic's errors quote values, which must not get into logs.
@@ -45,7 +50,7 @@ def parse(line: bytes) -> Any:
     return read(partial(from_json, allow_inf_nan=False), line)
 
 
-def read(read_json: Callable[[bytes], T], line: bytes) -> T:
+def read(read_json: Callable[[bytes], Any], line: bytes) -> Any:
     """Read a line with a function that refuses lone surrogates. Raises what the function raises."""
     try:
         return read_json(line)
@@ -53,8 +58,7 @@ def read(read_json: Callable[[bytes], T], line: bytes) -> T:
         hidden = re.sub(_ESCAPES, _hide, line) if b"\\ud" in line or b"\\uD" in line else line
         if hidden == line:
             raise
-    result: T = _map(restored, read_json(hidden))
-    return result
+    return _map(restored, read_json(hidden))
 
 
 def is_strict(line: bytes) -> bool:
@@ -106,16 +110,16 @@ def _map(change: Callable[[str], str], value: Any) -> Any:
     """Return a copy of a value with each text in it changed, keys of dicts and names of unknown fields included."""
     if type(value) is str:
         return change(value)
-    if isinstance(value, dict):
-        members: dict[Any, Any] = value
+    members = as_object(value)
+    if members is not None:
         return {_map(change, key): _map(change, each) for key, each in members.items()}
-    if isinstance(value, (list, tuple, set, frozenset)):
-        items = [_map(change, each) for each in cast("list[Any]", value)]
-        return type(value)(*items) if hasattr(value, "_fields") else type(value)(items)
+    kind: Any = value.__class__
+    if isinstance(value, _CONTAINERS):
+        items = [_map(change, each) for each in value]
+        return kind(*items) if hasattr(kind, "_fields") else kind(items)
     is_model = isinstance(value, BaseModel)
-    if is_model or (is_dataclass(value) and not isinstance(value, type)):
+    if is_model or is_dataclass(kind):
         value = copy(value)
-        names = ("__dict__", "__pydantic_extra__", "__pydantic_fields_set__")
-        for name in names if is_model else [field.name for field in fields(value)]:
+        for name in _MODEL if is_model else [field.name for field in fields(value)]:
             object.__setattr__(value, name, _map(change, getattr(value, name)))
     return value
