@@ -71,7 +71,7 @@ def dump(value: Any, serializer: Any = None, **options: Any) -> bytes:
         serializer = getattr(value, "__pydantic_serializer__", ANY)
     line = encode(value, serializer, **options)
     is_finite = is_strict(line)
-    if is_finite and b"null" in line and not hasattr(value, "__acp_unknown__"):
+    if is_finite and b"null" in line:
         # Unlike the generated models, those of an application write NaN as null, unless they are configured not to.
         is_finite = is_strict(encode(serializer.to_python(value, warnings=False, **options), fallback=str))
     if not is_finite:
