@@ -5,14 +5,14 @@ The output is strict JSON: NaN and Infinity raise at any depth, lone surrogates 
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 from pydantic_core import PydanticSerializationError, from_json
 
 from acp_runtime.errors import RequestError
 from acp_runtime.jsonrpc.messages import RequestId
-from acp_runtime.jsonrpc.strict_json import ANY, encode, is_strict, read
+from acp_runtime.jsonrpc.strict_json import ANY, is_strict, read, write
 
 
 def request_line(id: int, method: str, params: Any) -> bytes:
@@ -69,12 +69,11 @@ def dump(value: Any, serializer: Any = None, **options: Any) -> bytes:
     if serializer is None:
         # Looked up on the instance, because a lookup on the class goes through its metaclass first, which is slower.
         serializer = getattr(value, "__pydantic_serializer__", ANY)
-    line = encode(value, serializer, **options)
-    is_finite = is_strict(line)
-    if is_finite and b"null" in line:
-        # Unlike the generated models, those of an application write NaN as null, unless they are configured not to.
-        is_finite = is_strict(encode(serializer.to_python(value, warnings=False, **options), fallback=str))
-    if not is_finite:
+    try:
+        line: bytes = serializer.to_json(value, warnings="error", **options)
+    except ValueError:
+        line = write(partial(serializer.to_json, warnings="error", **options), value)
+    if not is_strict(line) or (line.rfind(b"null") >= 0 and not _is_finite(value, serializer, options)):
         raise PydanticSerializationError(
             "NaN and Infinity are not JSON and can't be sent; send null or a finite number instead"
         )
@@ -87,7 +86,13 @@ def to_plain_json(value: Any) -> Any:
     Raises:
         PydanticSerializationError: if the value can't be written as JSON.
     """
-    return read(from_json, encode(value, value.__pydantic_serializer__))
+    return read(from_json, write(value.__pydantic_serializer__.to_json, value))
+
+
+def _is_finite(value: Any, serializer: Any, options: dict[str, Any]) -> bool:
+    """Look for NaN without models. Those of an application write it as null, unless they are configured not to."""
+    to_python = partial(serializer.to_python, warnings=False, **options)
+    return is_strict(write(lambda each: ANY.to_json(to_python(each), fallback=str), value))
 
 
 def _id(id: RequestId) -> bytes:

@@ -73,23 +73,26 @@ def is_strict(line: bytes) -> bool:
     return True
 
 
-def encode(value: Any, serializer: Any = ANY, **options: Any) -> bytes:
-    """Write a value, with NaN and Infinity as such and lone surrogates escaped.
+def encode(value: Any) -> bytes:
+    """Write plain JSON, with infinite numbers as such. Raises what `write` raises."""
+    return write(ANY.to_json, value)
+
+
+def write(write_json: Callable[[Any], bytes], value: Any) -> bytes:
+    """Write a value with a function that refuses lone surrogates; they are escaped.
 
     Raises:
         PydanticSerializationError: if it can't be written as JSON, or is a model with a field of the wrong type.
     """
     try:
         try:
-            line: bytes = serializer.to_json(value, warnings="error", **options)
+            return write_json(value)
         except ValueError as error:
             if "surrogates not allowed" not in str(error):
                 raise
-            line = serializer.to_json(_map(_hide_in_text, value), warnings="error", **options)
-            line = re.sub(b"%b([0-9a-f]{4})" % _MARK_UTF8, rb"\\u\1", line)
+            return re.sub(b"%b([0-9a-f]{4})" % _MARK_UTF8, rb"\\u\1", write_json(_map(_hide_in_text, value)))
     except (ValueError, RecursionError) as error:
         raise PydanticSerializationError(re.sub(_VALUE, r"\1", str(error))) from None
-    return line
 
 
 def restored(text: str) -> str:

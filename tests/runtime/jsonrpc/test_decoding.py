@@ -157,7 +157,7 @@ def test_rule_7_ids_are_judged_alike_in_requests_responses_and_cancellations(id:
 @pytest.mark.parametrize("method", ["session/prompt", "_extension", "unknown"])
 @pytest.mark.parametrize("cut", [{}, {"x": CUT}])
 def test_rule_4_a_null_id_is_an_id_only_where_the_schema_says_so(method: str, cut: dict[str, Any]) -> None:
-    line = message(id=None, method=method, params={"sessionId": "s", "prompt": []}, **cut)
+    line = message(id=None, method=method, params={"sessionId": "s", "prompt": [{"type": "text", "text": "x"}]}, **cut)
     decoder, draft = _agent(), Decoder(v2.AGENT_REQUESTS, v2.AGENT_NOTIFICATIONS)
     for _ in range(2):
         found = decoder.decode(line)

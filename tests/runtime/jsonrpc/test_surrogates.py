@@ -39,6 +39,7 @@ EXTREME = {
     "a surrogate in text": CUT,
     "surrogates in keys": {CUT: 1, "\udc00": {CUT: [CUT]}},
     "texts of every kind": TEXTS,
+    "a null beside surrogates": {CUT: None},
     "many levels": {CUT: nested(150)},
 }  # fmt: skip
 extreme = pytest.mark.parametrize("value", EXTREME.values(), ids=EXTREME)
