@@ -10,7 +10,7 @@ from logging import ERROR, Logger
 from typing import Any
 
 from acp_runtime.escaping import printable
-from acp_runtime.jsonrpc.strict_json import encode, parse
+from acp_runtime.jsonrpc.strict_json import ANY, parse, write
 from acp_runtime.models.json_values import as_array, as_object
 
 # How many events of a kind are logged before they are throttled.
@@ -76,7 +76,7 @@ def redact(line: bytes) -> bytes:
             fields.update({key: _redacted(fields[key]) for key in _SECRET if key in fields})
             unvisited += [value for key, value in fields.items() if key not in _SECRET]
         unvisited += as_array(each) or ()
-    return encode(value)
+    return write(ANY.to_json, value)
 
 
 def _redacted(value: Any) -> Any:

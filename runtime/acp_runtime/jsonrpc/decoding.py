@@ -28,7 +28,7 @@ from acp_runtime.jsonrpc.messages import (
     Message,
     Refused,
 )
-from acp_runtime.jsonrpc.strict_json import encode, is_strict, parse, read
+from acp_runtime.jsonrpc.strict_json import ANY, is_strict, parse, read, write
 from acp_runtime.models.json_values import as_object
 from acp_runtime.stubs.methods import AnyMethod, Notification, Request
 
@@ -43,7 +43,6 @@ _BEGINS_LIKE_JSON = (
     rb"[\s\xef\xbb\xbf]*(?:[{}\]\",:]|\[(?!\s*[A-Za-z])|-?[0-9]|\[?\s*(?:true|false|null|NaN|-?Infinity)\b)"
 )
 _HAS_JSON = rb'"[ \t]*[:,}\]]|\x00'
-_MESSAGE = b'{"jsonrpc":'
 
 
 class Decoder:
@@ -101,8 +100,7 @@ class Decoder:
     def _null_ids(self) -> bool:
         """Whether the id of a request can be null: what the schema says of the notification that cancels one."""
         cancels = [each for each in self._notifications.values() if each.cancels is not None]
-        ids = [each.params_type.model_fields[each.cancels].annotation for each in cancels]
-        return all(type(None) in get_args(each) for each in ids)
+        return all(type(None) in get_args(each.params_type.model_fields[each.cancels].annotation) for each in cancels)
 
     def _build(self, methods: Mapping[str, AnyMethod]) -> None:
         schema = FrameSchema(methods, null_ids=not methods or self._null_ids)
@@ -131,7 +129,8 @@ class Decoder:
             return _unknown_method(frame, method)
         try:
             # Missing and null params are read as an empty object (rule 12).
-            valid = read(params_adapter(known).validator.validate_json, encode({} if params is None else params))
+            given = write(ANY.to_json, {} if params is None else params)
+            valid = read(params_adapter(known).validator.validate_json, given)
         except ValidationError as fault:
             return _invalid_params(frame, known, explain(fault, 0))
         except Exception as fault:  # raised by a validator of an extension's params
@@ -177,7 +176,7 @@ def _describe(line: bytes, reason: str) -> str:
     description = f"{len(line)} bytes that are not JSON ({reason.replace('line 1 column', 'byte')})"
     if re.match(_BEGINS_LIKE_JSON, line):
         return description
-    if _MESSAGE in line:
+    if b'{"jsonrpc":' in line:
         return f"{description}: a message, and before it on the same line other text, which was perhaps printed"
     if re.search(_HAS_JSON, line):
         return description

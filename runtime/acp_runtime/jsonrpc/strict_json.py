@@ -30,15 +30,13 @@ _ESCAPES = (
 ) % _MARK_UTF8
 
 _CONTAINERS: Any = (list, tuple, set, frozenset)
-# The attributes with the content of a model.
-_MODEL = ("__dict__", "__pydantic_extra__", "__pydantic_fields_set__")
 
 _N = ord("N")
 # pydantic's errors quote values, which must not get into logs.
 _VALUE = r", input_value=.*(, input_type=)"
 
 ANY = SchemaSerializer(core_schema.any_schema(), core_schema.CoreConfig(ser_json_inf_nan="constants"))
-"""The serializer of values that have none of their own."""
+"""The serializer of values that have none of their own. It writes infinite numbers as such."""
 
 
 def parse(line: bytes) -> Any:
@@ -71,11 +69,6 @@ def is_strict(line: bytes) -> bool:
     except ValueError:
         return False
     return True
-
-
-def encode(value: Any) -> bytes:
-    """Write plain JSON, with infinite numbers as such. Raises what `write` raises."""
-    return write(ANY.to_json, value)
 
 
 def write(write_json: Callable[[Any], bytes], value: Any) -> bytes:
@@ -123,6 +116,7 @@ def _map(change: Callable[[str], str], value: Any) -> Any:
     is_model = isinstance(value, BaseModel)
     if is_model or is_dataclass(kind):
         value = copy(value)
-        for name in _MODEL if is_model else [field.name for field in fields(value)]:
+        model = ("__dict__", "__pydantic_extra__", "__pydantic_fields_set__")
+        for name in model if is_model else [field.name for field in fields(value)]:
             object.__setattr__(value, name, _map(change, getattr(value, name)))
     return value
