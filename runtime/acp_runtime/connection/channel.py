@@ -160,7 +160,7 @@ class Channel:
 
     def _extension(self, extension: Extension, params: Any) -> tuple[Any, Any]:
         """Return the method of an extension and the params as plain JSON."""
-        from acp_runtime.jsonrpc.extensions import dump_params  # not loaded by programs without extensions
+        from acp_runtime.jsonrpc.results import dump_params
         from acp_runtime.stubs.extensions import method_of
 
         method = method_of(extension, self._connection.profile)

@@ -41,7 +41,7 @@ from acp_runtime.jsonrpc.messages import (
     Message,
     Refused,
 )
-from acp_runtime.jsonrpc.tolerant import parse
+from acp_runtime.jsonrpc.strict_json import parse
 from acp_runtime.logs import ThrottledLogger
 from acp_runtime.models.json_values import as_object
 from acp_runtime.options import Options
@@ -301,7 +301,7 @@ class Dispatch:
         A request that opens the connection in another version of the protocol is handled. An early request is answered
         with the error for early requests instead (rule 25).
         """
-        connection, frame = self._connection, as_object(parse(line).value) or {}
+        connection, frame = self._connection, as_object(parse(line)) or {}
         method = self._side.requests.get(str(frame.get("method")))
         error: RequestError | None = None
         if method is not None and method.opens:

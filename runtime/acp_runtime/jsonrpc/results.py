@@ -1,4 +1,8 @@
-"""The results of methods: which models they are, and how they are parsed from responses (rules 9 and 10)."""
+"""The results of methods: which models they are, and how they are parsed from responses (rules 9 and 10).
+
+Params and results of typed extension methods become plain JSON here. An application declares their types: models,
+dataclasses or TypedDicts. Their JSON uses the aliases of their fields.
+"""
 
 from __future__ import annotations
 
@@ -10,13 +14,14 @@ from pydantic_core import core_schema, from_json
 from pydantic_core.core_schema import CoreSchema
 
 from acp_runtime.errors import InvalidResponse
+from acp_runtime.jsonrpc.encoding import dump
 from acp_runtime.jsonrpc.error_responses import explain, summary
+from acp_runtime.jsonrpc.frames import params_adapter
 from acp_runtime.jsonrpc.messages import IncomingResponse
-from acp_runtime.jsonrpc.surrogates_and_depth import validate
-from acp_runtime.jsonrpc.tolerant import parse
+from acp_runtime.jsonrpc.strict_json import read
 from acp_runtime.models import union_members
 from acp_runtime.models.union_members import concrete_models
-from acp_runtime.stubs.methods import Request
+from acp_runtime.stubs.methods import AnyMethod, Request
 
 
 class _ResponseFrame:
@@ -37,14 +42,8 @@ def parse_result(method: Request[Any, Any], response: IncomingResponse) -> Any:
         InvalidResponse: if it is not a valid result of the method.
     """
     line = b'{"result":{}}' if response.is_null and _null_is_empty(method) else response.line
-    validate_json = _adapter(method).validator.validate_json
     try:
-        try:
-            return validate_json(line)["result"]
-        except ValidationError as error:
-            if not _is_syntax_error(error):
-                raise
-            return validate(validate_json, {"result": plain_result(response)})["result"]
+        return read(_adapter(method).validator.validate_json, line)["result"]
     except ValidationError as error:
         reason = "the result is null" if response.is_null else summary(explain(error, 1), "result")
     except Exception as error:  # raised by a validator of an extension's result
@@ -54,18 +53,7 @@ def parse_result(method: Request[Any, Any], response: IncomingResponse) -> Any:
 
 def plain_result(response: IncomingResponse) -> Any:
     """Return the result of a response as plain JSON."""
-    try:
-        return from_json(response.line)["result"]
-    except ValueError:
-        return parse(response.line).value["result"]
-
-
-def _is_syntax_error(error: ValidationError) -> bool:
-    """Return whether pydantic-core couldn't parse the JSON, because of a lone surrogate or deep nesting.
-
-    The line can't be invalid JSON, since the decoder has read it before.
-    """
-    return error.error_count() == 1 and error.errors(include_input=False)[0]["type"] == "json_invalid"
+    return read(from_json, response.line)["result"]
 
 
 def build_result(method: Request[Any, Any], json: bytes) -> Any:
@@ -86,27 +74,45 @@ def as_declared(method: Request[Any, Any], result: Any) -> Any:
 
     Raises:
         TypeError: if it is not a result of the extension method.
+        PydanticSerializationError: if it contains something that is not JSON.
     """
     models = _result_models(method)
-    if not models and method.side == "extension":
-        from acp_runtime.jsonrpc.extensions import dump_result  # not loaded by programs without extensions
+    if models or method.side != "extension":
+        return union_members.as_declared(result, models)
+    if result is None and _null_is_empty(method) and _accepts(method, b"{}"):
+        return {}
+    if not _has_type(method.result_type, result):
+        raise TypeError(f"The handler of {method.wire} returned {type(result).__name__}, not {method.result}.")
+    try:
+        return _to_plain_json(_extension_adapter(method), method.result_type, result)
+    except ValidationError as error:
+        faults = summary(explain(error, 0), "result")
+    raise TypeError(f"The handler of {method.wire} returned an invalid {method.result}: {faults}.")
 
-        return dump_result(method, result)
-    return union_members.as_declared(result, models)
 
+def dump_params(method: AnyMethod, params: Any) -> Any:
+    """Return the params of a call of an extension method as plain JSON.
 
-def _null_is_empty(method: Request[Any, Any]) -> bool:
-    if method.side != "extension":
-        return bool(_result_models(method))
-    from acp_runtime.jsonrpc.extensions import null_is_empty  # not loaded by programs without extensions
-
-    return null_is_empty(method)
+    Raises:
+        TypeError: if they have another type than the method declares.
+        ValidationError: if they are not valid for that type.
+        PydanticSerializationError: if they contain something that is not JSON.
+    """
+    if not _has_type(method.params_type, params):
+        raise TypeError(f"{method.wire} takes {method.params}, not {type(params).__name__}.")
+    return _to_plain_json(params_adapter(method), method.params_type, params)
 
 
 def can_be_empty(method: Request[Any, Any]) -> bool:
     """Return whether `{}` is a valid result of a method."""
     models = _result_models(method)
     return bool(models) and not any(field.is_required() for model in models for field in model.model_fields.values())
+
+
+@cache
+def _null_is_empty(method: Request[Any, Any]) -> bool:
+    """Return whether a result of null is read as an empty object (rule 10). It isn't if null is a result."""
+    return not _accepts(method, b"null") if method.side == "extension" else bool(_result_models(method))
 
 
 @cache
@@ -118,3 +124,31 @@ def _result_models(method: Request[Any, Any]) -> tuple[type[BaseModel], ...]:
 @cache
 def _adapter(method: Request[Any, Any]) -> TypeAdapter[Any]:
     return TypeAdapter(Annotated[Any, _ResponseFrame(method.result_type)])
+
+
+@cache
+def _extension_adapter(method: Request[Any, Any]) -> TypeAdapter[Any]:
+    return TypeAdapter(method.result_type)
+
+
+def _accepts(method: Request[Any, Any], json: bytes) -> bool:
+    try:
+        _extension_adapter(method).validator.validate_json(json)
+    except Exception:  # validators of an application may raise anything
+        return False
+    return True
+
+
+def _has_type(declared: Any, value: Any) -> bool:
+    """Return whether a value is an instance of a class. TypedDicts and the like are checked by validating the JSON."""
+    try:
+        return not isinstance(declared, type) or isinstance(value, declared)
+    except TypeError:
+        return True
+
+
+def _to_plain_json(adapter: TypeAdapter[Any], declared: Any, value: Any) -> Any:
+    line = dump(value, adapter.serializer, by_alias=True)
+    if not (isinstance(declared, type) and issubclass(declared, BaseModel)):
+        read(adapter.validator.validate_json, line)  # nothing else has validated it
+    return read(from_json, line)

@@ -249,7 +249,7 @@ async def test_rule_3_text_that_utf_8_can_not_carry_survives(link: Link, kind: s
 async def test_rule_3_deep_nesting_and_cut_text_in_any_container_survive(link: Link) -> None:
     got: list[Deep] = []
     tree: Any = "\ud83d"
-    for _ in range(300):
+    for _ in range(150):
         tree = [tree]
 
     class Keeping(PlainAgent):

@@ -22,6 +22,7 @@ FOLDERS = ("stubs", "jsonrpc", "connection")
 # See "Files that several steps use" on the page.
 SHARED = {
     "jsonrpc/messages.py",
+    "jsonrpc/strict_json.py",
     *(f"connection/{name}.py" for name in ("in_flight", "calls", "backpressure", "handler_tasks", "connection")),
 }
 NOT_STEPS = {"Writer.has_unread_responses", "Writer.is_full", "Reader.resume_soon"}
