@@ -28,7 +28,7 @@ _LAYERS = {
         {"logs", "options"},
         {"connection"},
         {"transports"},
-        {"connect", "roles"},
+        {"connect"},
     ),
     "codegen": (
         {"errors", "ir", "names", "nodes", "toml", "console", "signals"},
