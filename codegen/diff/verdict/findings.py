@@ -91,7 +91,8 @@ class Finding:
         """The rule's sentence, how long an old name is kept, and where a property moved to or from."""
         sentence = RULES[self.rule].sentence
         if self.renamed and self.renamed.until:
-            sentence = f"{sentence} Python code can use the old name until {self.renamed.until}."
+            user = "Callers" if self.renamed.kind == "method" else "Python code"
+            sentence = f"{sentence} {user} can use the old name until {self.renamed.until}."
         if not self.moved:
             return sentence
         return f"{sentence} It moved {'to' if self.rule.endswith('removed') else 'from'} {self.moved}."

@@ -8,7 +8,7 @@ from contextvars import ContextVar
 from typing import Any, TypeAlias, cast
 
 from acp_runtime.jsonrpc.messages import RequestId
-from acp_runtime.stubs import context
+from acp_runtime.stubs import roles as context
 from acp_runtime.stubs.methods import AnyMethod, Profile, Request
 
 # The connection's handling of a notification whose handler calls the base class.

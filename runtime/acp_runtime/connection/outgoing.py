@@ -20,7 +20,7 @@ from acp_runtime.connection.session_queues import SessionQueues
 from acp_runtime.connection.writer import Writer
 from acp_runtime.errors import ConnectionClosed
 from acp_runtime.jsonrpc.encoding import notification_line, request_line
-from acp_runtime.stubs.methods import AnyMethod, Method, Notification, Profile, Request
+from acp_runtime.stubs.methods import AnyMethod, Notification, Profile, Request
 from acp_runtime.stubs.roles import Handler, ProcessInfo
 
 if TYPE_CHECKING:
@@ -171,12 +171,8 @@ class Outgoing:
         self._check_loop()
         return await asyncio.shield(self.closed)
 
-    def supports(self, method: AnyMethod | Extension) -> bool:
+    def supports(self, method: AnyMethod) -> bool:
         """Whether the peer has advertised what a method needs."""
-        if not isinstance(method, Method):
-            from acp_runtime.stubs.extensions import method_of  # not loaded by programs without extensions
-
-            method = method_of(method, self._profile)
         return self._guards.supports(method)
 
     @property
