@@ -15,8 +15,7 @@ from codegen.diff.user_code.failures import Failure
 from codegen.diff.verdict.findings import Finding
 from codegen.diff.verdict.verdicts import Verdict
 from codegen.errors import FileError
-from codegen.read.renames_file import FILE as RENAMES
-from codegen.read.renames_file import RENAMES_TOML, check_not_due, read_renames
+from codegen.read.renames_file import FILE as RENAMES, RENAMES_TOML, check_not_due, read_renames
 
 _WIDTH = 120
 _INDENT = " " * 3

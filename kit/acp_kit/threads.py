@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from concurrent.futures import Future
-from concurrent.futures import TimeoutError as NotYet
+from concurrent.futures import Future, TimeoutError as NotYet
 from functools import partial
 from inspect import iscoroutinefunction
 from threading import Lock

@@ -13,8 +13,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from copy import copy
-from dataclasses import fields as fields_of
-from dataclasses import is_dataclass
+from dataclasses import fields as fields_of, is_dataclass
 from typing import Any, Final, TypeVar
 
 from pydantic import BaseModel

@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from acp_bindings.v1 import Client, RemoteAgent, RemoteClient, connect_in_process
-from acp_bindings.v1 import methods as v1
+from acp_bindings.v1 import Client, RemoteAgent, RemoteClient, connect_in_process, methods as v1
 from acp_runtime import ExtNotification, ExtRequest, MethodNotFound, Model, handles
 from tests.support.runtime.peer import PlainAgent, PlainClient
 
