@@ -39,7 +39,6 @@ def emit_profile(profile: Profile, schema: Schema) -> dict[str, str]:
         "schema": schema,
         "methods": schema.methods,
         "exported": sorted(schema.definitions.keys() - schema.envelopes),
-        "envelopes": sorted(schema.envelopes),
         "stubs": StubDocs(schema),
         "properties": properties,
         "attributes": {each: attribute_name(properties[each]) for each in ("session", "version")},
