@@ -10,7 +10,7 @@ from inspect import iscoroutinefunction
 from threading import Lock
 from typing import Any, Generic, ParamSpec, TypeVar
 
-from acp_runtime.stubs.roles import Remote
+from acp_runtime import Remote
 
 P = ParamSpec("P")
 R = TypeVar("R")

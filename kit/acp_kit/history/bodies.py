@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 def dump(update: Any) -> str:
     """Return an update as JSON. Escapes are the same as on the wire, so any text can be stored."""
-    from acp_runtime.jsonrpc.encoding import dump as encode
+    from acp_runtime import jsonrpc
 
-    return encode(update).decode()
+    return jsonrpc.dump(update).decode()
 
 
 class Bodies:
@@ -47,15 +47,14 @@ class Bodies:
 
     def _load_unusual(self, line: bytes) -> SessionUpdate | None:
         """Return an update with lone surrogates or deep nesting."""
-        from acp_runtime.jsonrpc.surrogates_and_depth import validate
-        from acp_runtime.jsonrpc.tolerant import Unreadable, parse
+        from acp_runtime import jsonrpc
 
         try:
-            value = parse(line).value
+            value = jsonrpc.parse(line).value
             json.loads(line)
-        except (Unreadable, ValueError) as error:
+        except (jsonrpc.Unreadable, ValueError) as error:
             raise HistoryDamaged(f"{self._history} is damaged: an update in it is not JSON") from error
         try:
-            return validate(self._notification.model_validate_json, value).update  # type: ignore[no-any-return]
+            return jsonrpc.validate(self._notification.model_validate_json, value).update  # type: ignore[no-any-return]
         except ValidationError:
             return None
