@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
-from codegen.diff.user_code.failures import Failure
+from codegen.diff.verdict.failures import Failure
 from codegen.diff.verdict.rules import RULES
 from codegen.diff.verdict.verdicts import Verdict, Verdicts
 
