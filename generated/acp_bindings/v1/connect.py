@@ -32,8 +32,8 @@ _connector: Final[Connector[Agent, Client, RemoteAgent, RemoteClient]] = Connect
     AGENT_SIDE, CLIENT_SIDE
 )
 
-serve_stdio = _connector.serve_stdio
-spawn_agent = _connector.spawn_agent
-connect_in_process = _connector.connect_in_process
-serve_streams = _connector.serve_streams
-connect_streams = _connector.connect_streams
+serve_stdio: Final = _connector.serve_stdio
+spawn_agent: Final = _connector.spawn_agent
+connect_in_process: Final = _connector.connect_in_process
+serve_streams: Final = _connector.serve_streams
+connect_streams: Final = _connector.connect_streams
