@@ -18,7 +18,7 @@ _PACKAGES = {
     "codegen": _ROOT / "codegen",
 }
 
-# A module may import from its own line and from those above it.
+# The folders and files of a package or folder. A module may import from its own line and from those above it.
 _LAYERS = {
     "acp_runtime": (
         {"escaping", "errors", "processes"},
@@ -28,7 +28,7 @@ _LAYERS = {
         {"logs", "options"},
         {"connection"},
         {"transports"},
-        {"connect", "roles"},
+        {"connect"},
     ),
     "codegen": (
         {"errors", "ir", "names", "nodes", "toml", "console", "signals"},
@@ -42,6 +42,22 @@ _LAYERS = {
         {"upgrade"},
         {"reference"},
         {"__main__"},
+    ),
+    "codegen.diff": (
+        {"git", "method_facts", "options", "match"},
+        {"sources"},
+        {"verdict"},
+        {"compare"},
+        {"report"},
+        {"proposed_renames", "user_code"},
+        {"render"},
+        {"command"},
+    ),
+    "acp_kit": (
+        {"extras", "frame_log", "profiles", "threads", "uninterrupted"},
+        {"confined", "content", "updates"},
+        {"client", "history"},
+        {"agent", "migrate"},
     ),
 }
 
@@ -95,9 +111,9 @@ def _graph(package: str) -> dict[str, set[str]]:
     return {name: _imports(file, known) & known.keys() - {name} for name, file in known.items()}
 
 
-def _layer(module: str) -> int:
-    package, folder = module.split(".")[:2]
-    return next(number for number, layer in enumerate(_LAYERS[package]) if folder in layer)
+def _layer(place: str, module: str) -> int:
+    name = module.removeprefix(f"{place}.").split(".")[0]
+    return next(number for number, layer in enumerate(_LAYERS[place]) if name in layer)
 
 
 @pytest.mark.parametrize(
@@ -114,15 +130,35 @@ def test_a_package_does_not_import_higher_packages(package: str, above: str) -> 
     assert above not in {name.split(".")[0] for name in imported}
 
 
-@pytest.mark.parametrize("package", _LAYERS)
-def test_folders_import_only_from_lower_folders(package: str) -> None:
+@pytest.mark.parametrize("place", _LAYERS)
+def test_folders_import_only_from_lower_folders(place: str) -> None:
+    graph = _graph(place.split(".", maxsplit=1)[0])
+    inside = {name for name in graph if name.startswith(f"{place}.")}
     wrong = [
         f"{name} imports {other}"
-        for name, others in _graph(package).items()
-        for other in others
-        if name != package and (other == package or _layer(other) > _layer(name))
+        for name in inside
+        for other in graph[name]
+        if other == place or (other in inside and _layer(place, other) > _layer(place, name))
     ]
     assert not wrong
+
+
+def test_the_kit_uses_only_public_modules_of_the_runtime() -> None:
+    # The files at the top, and what `transports` and `jsonrpc` export.
+    public = {name for name in _modules("acp_runtime") if name.count(".") == 1 and not _is_folder(name)}
+    public |= {"acp_runtime", "acp_runtime.jsonrpc", "acp_runtime.transports"}
+    known = {name: file for name, file in _modules("acp_runtime").items() if name not in public}
+    wrong = [
+        f"{name} imports {each}"
+        for name, file in _modules("acp_kit").items()
+        for each in _imports(file, known)
+        if each.startswith("acp_runtime.") and each not in public
+    ]
+    assert not wrong
+
+
+def _is_folder(name: str) -> bool:
+    return _modules("acp_runtime")[name].name == "__init__.py"
 
 
 @pytest.mark.parametrize("package", _PACKAGES)

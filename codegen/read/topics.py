@@ -7,19 +7,19 @@ from collections.abc import Iterable, Iterator, Mapping
 from codegen.errors import FileError
 from codegen.ir import Method, Schema
 from codegen.pinned.profiles import PROFILES
-from codegen.read.topics_file import ENVELOPES, FILE, Topic
+from codegen.read.topics_file import FILE, Topic
 
 
 def find_topics(schema: Schema, topics: tuple[Topic, ...]) -> dict[str, Topic]:
     """Return the topic of every definition: in the order of the topics, and a definition before what it consists of.
 
-    What a definition consists of is in the same topic or an earlier one.
+    What a definition consists of is in the same topic or an earlier one. Whole messages have none: the runtime makes
+    them.
     """
     found: dict[str, Topic] = {}
     for topic in topics:
         _place(schema, found, topic, (*topic.types, *_payloads(schema, topic)))
     _place(schema, found, topics[-1], (name for name in schema.definitions if name not in schema.envelopes))
-    _place(schema, found, ENVELOPES, schema.definitions)
     return found
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
@@ -79,35 +79,23 @@ class Options:
             TypeError: if a size is not an integer, or a time is not a number.
             ValueError: if a size or a time is too small, or `guards` is not one of its values.
         """
-        for name, least in _SIZES.items():
-            _check(name, getattr(self, name), int, "an integer", least)
-        for name in _TIMES:
-            _check(name, getattr(self, name), (int, float), "a number of seconds", 0)
+        for field in fields(self):
+            if field.type == "int":
+                _check(field.name, getattr(self, field.name), int, "an integer", field.name not in _MAY_BE_ZERO)
+            elif field.type == "float":
+                _check(field.name, getattr(self, field.name), (int, float), "a number of seconds", 0)
         if self.guards not in ("raise", "warn", "off"):
             raise ValueError(f"Options.guards must be 'raise', 'warn' or 'off', not {self.guards!r}.")
 
 
-# The least value of each size.
-_SIZES = {
-    "max_message_bytes": 1,
-    "high_water_messages": 1,
-    "high_water_bytes": 1,
-    "flood_factor": 1,
-    "max_held_bytes": 0,
-    "write_high_water_bytes": 0,
-    "stderr_tail": 0,
-}
-_TIMES = (
-    *("eof_grace", "handler_deadline", "late_answer_deadline"),
-    *("flush_deadline", "exit_deadline", "terminate_deadline"),
-)
+_MAY_BE_ZERO = ("max_held_bytes", "write_high_water_bytes", "stderr_tail")
 
 
 def _check(name: str, value: Any, kind: Any, described: str, least: int) -> None:
     if not isinstance(value, kind) or isinstance(value, bool):
         raise TypeError(f"Options.{name} must be {described}, not {value!r}.")
     if not value >= least:
-        raise ValueError(f"Options.{name} must be at least {least}, not {value!r}.")
+        raise ValueError(f"Options.{name} must be at least {least:d}, not {value!r}.")
 
 
 DEFAULT_OPTIONS = Options()

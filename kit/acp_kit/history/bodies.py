@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
 def dump(update: Any) -> str:
     """Return an update as JSON. Escapes are the same as on the wire, so any text can be stored."""
-    from acp_runtime.jsonrpc.encoding import dump as encode
+    from acp_runtime import jsonrpc
 
-    return encode(update).decode()
+    return jsonrpc.dump(update).decode()
 
 
 class Bodies:
@@ -46,7 +46,7 @@ class Bodies:
 
     def _load_unusual(self, line: bytes) -> SessionUpdate | None:
         """Return an update with lone surrogates."""
-        from acp_runtime.jsonrpc.strict_json import parse, read
+        from acp_runtime.jsonrpc import parse, read
 
         try:
             parse(line)

@@ -29,8 +29,7 @@ from acp_runtime.jsonrpc.results import build_result, parse_result, plain_result
 from acp_runtime.logs import ThrottledLogger
 from acp_runtime.models.json_values import as_object
 from acp_runtime.models.names import wire_name
-from acp_runtime.stubs.methods import Notification as NotificationMethod
-from acp_runtime.stubs.methods import Request
+from acp_runtime.stubs.methods import Notification as NotificationMethod, Request
 
 if TYPE_CHECKING:
     from acp_runtime.connection.connection import Connection

@@ -10,7 +10,7 @@ from acp_runtime.connection.call import Call, copy_of
 from acp_runtime.connection.handler import session_of
 from acp_runtime.errors import ConnectionClosed
 from acp_runtime.jsonrpc.encoding import notification_line, request_line
-from acp_runtime.stubs.methods import AnyMethod, Method, Notification, Request
+from acp_runtime.stubs.methods import AnyMethod, Notification, Request
 from acp_runtime.stubs.roles import Handler, ProcessInfo
 
 if TYPE_CHECKING:
@@ -115,12 +115,8 @@ class Channel:
         self._check_loop()
         return await asyncio.shield(self._connection.closed)
 
-    def supports(self, method: AnyMethod | Extension) -> bool:
+    def supports(self, method: AnyMethod) -> bool:
         """Whether the peer has advertised what a method needs."""
-        if not isinstance(method, Method):
-            from acp_runtime.stubs.extensions import method_of  # not loaded by programs without extensions
-
-            method = method_of(method, self._connection.profile)
         return self._guards.supports(method)
 
     @property

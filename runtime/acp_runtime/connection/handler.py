@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 from acp_runtime.errors import ConnectionClosed
 from acp_runtime.logs import ThrottledLogger
 from acp_runtime.options import Direction, Options
-from acp_runtime.stubs import context
+from acp_runtime.stubs import roles
 from acp_runtime.stubs.methods import AnyMethod, Profile
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ class Message:
 
 
 # Only connections set it, so it holds their messages.
-current: ContextVar[Message | None] = cast("ContextVar[Message | None]", context.current)
+current: ContextVar[Message | None] = cast("ContextVar[Message | None]", roles.current)
 
 
 def current_message() -> Message | None:

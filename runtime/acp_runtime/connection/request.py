@@ -34,7 +34,7 @@ from acp_runtime.connection.handler import (
     log_failure,
     session_of,
 )
-from acp_runtime.connection.session import Notification, Session
+from acp_runtime.connection.session import Notification
 from acp_runtime.errors import RemoteError, RequestCancelled, RequestError
 from acp_runtime.jsonrpc.encoding import result_line
 from acp_runtime.jsonrpc.error_responses import safe_error_line, wire_error
@@ -79,7 +79,7 @@ class InFlightRequest(Message):
     Attributes:
         id: as it was received.
         method: None if the schema doesn't have it.
-        session: the session that it belongs to, if any.
+        session: the id of the session that it belongs to, if any.
         state: where it is on its way.
         task: runs its handler; None after that has ended.
         turn_cancelled: whether the peer has cancelled its turn, so that its answer is the result for that (rule 21).
@@ -94,13 +94,13 @@ class InFlightRequest(Message):
         message: IncomingRequest,
         handle: Handle,
         method: Method | None,
-        session: Session | None,
+        session: str | None,
         length: int,
     ) -> None:
         super().__init__(connection, message.method, handle, message.params, length)
         self.id: RequestId = message.id
         self.method: Method | None = method
-        self.session: Session | None = session
+        self.session: str | None = session
         self.state: State = State.SCHEDULED
         self.task: asyncio.Task[None] | None = None
         self.turn_cancelled: bool = False
@@ -159,13 +159,12 @@ class Requests:
             self.opening += method.opens
         if session is not None and session not in connection.sessions.known:
             connection.sessions.known_by_peer(session)
-        its_session = None if session is None else connection.sessions.get(session)
-        request = InFlightRequest(connection, message, handle, method, its_session, length)
+        request = InFlightRequest(connection, message, handle, method, session, length)
         if method is not None and method.creates_session:
             connection.sessions.creations.add(request)
         self.by_id.setdefault(request.id, {})[request] = None
-        if its_session is not None:
-            its_session.requests[request] = None
+        if session is not None:
+            connection.sessions.get(session).requests[request] = None
         connection.limits.add(request.size)
         request.task = connection.tasks.create(self._run(request), partial(self._ended, request))
 
@@ -281,8 +280,9 @@ class Requests:
         if not same_id:
             del self.by_id[request.id]
         if request.session is not None:
-            del request.session.requests[request]
-            connection.sessions.drop_if_idle(request.session)
+            session = connection.sessions.get(request.session)
+            del session.requests[request]
+            connection.sessions.drop_if_idle(session)
         connection.limits.end(request)
         if request.state is State.ANSWERED:
             result = _FAILED
@@ -298,7 +298,7 @@ class Requests:
         if method.creates_session:
             sessions.end_creation(request, None if result is _FAILED else str(getattr(result, attribute)))
         if method.ends == attribute and result is not _FAILED and request.session is not None:
-            sessions.forget(str(request.session.id))
+            sessions.forget(request.session)
         if method.opens:
             self.opening -= 1
             self._connection.dispatch.handle_early()
