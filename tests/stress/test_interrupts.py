@@ -33,7 +33,7 @@ def test_rule_23_pressing_ctrl_c_up_to_four_times_leaves_no_process(number: int)
         environment = {**os.environ, marker: "1"}
         client = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         assert client.stdout is not None
-        # A second KeyboardInterrupt while the process is being started may leave it: decisions/processes-and-signals.md.
+        # A second KeyboardInterrupt while the process is being started may leave it.
         has_entered = chance.choice((False, True, True))
         for _ in range(1 + has_entered):
             client.stdout.readline()
