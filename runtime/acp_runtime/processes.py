@@ -7,6 +7,7 @@ grandchild keeps open (CPython #119710), and their readers limit the length of l
 from __future__ import annotations
 
 import asyncio
+import atexit
 import os
 import shutil
 import signal
@@ -15,6 +16,7 @@ import sys
 from collections.abc import Callable, Collection, Generator, Mapping
 from contextlib import contextmanager, suppress
 from errno import EINVAL, ENOENT
+from functools import cache
 from io import FileIO
 from pathlib import Path
 from threading import Thread
@@ -54,6 +56,7 @@ class ProcessGroup:
         self.popen = popen
         self._process_id = os.getpid()
         self._end = finalize(self, _end, popen, self._process_id)
+        _ignore_ctrl_c_at_exit()
         self._loop = asyncio.get_running_loop()
         self.exited: asyncio.Future[None] = self._loop.create_future()
         Thread(target=_wait, args=(popen, ref(self), on_exit), name="acp-wait", daemon=True).start()
@@ -92,6 +95,12 @@ class ProcessGroup:
         """Set `exited`, from another thread."""
         with suppress(RuntimeError):  # the event loop is closed
             self._loop.call_soon_threadsafe(self._exited)
+
+
+@cache
+def _ignore_ctrl_c_at_exit() -> None:
+    """Let nothing interrupt the killing at the exit of this process. Call it when a `finalize` has been made."""
+    atexit.register(signal.signal, signal.SIGINT, signal.SIG_IGN)  # called before what was registered earlier
 
 
 def _wait(popen: subprocess.Popen[bytes], owner: ref[ProcessGroup], on_exit: Callable[[], object]) -> None:

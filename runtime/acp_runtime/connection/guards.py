@@ -129,26 +129,23 @@ class Initialization:
             raise ProtocolVersionMismatch(version, self._profile.protocol_version)
 
     def advertise(self, handler: Handler, message: Any) -> None:
-        """Record what this side advertises, once. Log at ERROR those methods that its handler doesn't implement."""
+        """Record what this side advertises, once. Log the methods that it advertises or implements, but not both."""
         if self._advertised is not None:
             return
         self._advertised = advertised = to_plain_json(message)
-        missing = [
-            method.wire
-            for method in self._side.requests.values()
-            if isinstance(method.capability, str)
-            and method.side == self._side.role
-            and _is_advertised(advertised, method.capability.split("."))
-            and not self._side.overrides(handler, method)
-        ]
+        missing, unused = list[str](), list[str]()
+        for method in self._side.requests.values():
+            if isinstance(method.capability, str) and method.side == self._side.role:
+                is_advertised = _is_advertised(advertised, method.capability.split("."))
+                if is_advertised != self._side.overrides(handler, method):
+                    (missing if is_advertised else unused).append(method.wire)
+        name = type(handler).__name__
         if missing:
-            log(
-                _logger,
-                ERROR,
-                "%s advertises methods that it does not implement; calls to them are answered with an error: "
-                + ", ".join(missing),
-                type(handler).__name__,
-            )
+            message = "%s advertises methods that it does not implement; calls to them are answered with an error: %s"
+            log(_logger, ERROR, message, name, ", ".join(missing))
+        if unused:
+            message = "%s implements methods that it does not advertise; peers will not call them: %s"
+            log(_logger, WARNING, message, name, ", ".join(unused))
 
     def _refuse_version(self, version: int) -> UnsupportedProtocolVersion | None:
         own = self._profile.protocol_version
