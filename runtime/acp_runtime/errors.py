@@ -241,4 +241,4 @@ class ProtocolVersionMismatch(Exception):
         self.supported = supported
 
     def __str__(self) -> str:
-        return f"The agent chose protocol version {self.offered}; this profile supports only version {self.supported}"
+        return f"The agent chose protocol version {self.offered}, but this profile has only version {self.supported}"
