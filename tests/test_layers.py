@@ -132,7 +132,7 @@ def test_a_package_does_not_import_higher_packages(package: str, above: str) -> 
 
 @pytest.mark.parametrize("place", _LAYERS)
 def test_folders_import_only_from_lower_folders(place: str) -> None:
-    graph = _graph(place.split(".")[0])
+    graph = _graph(place.split(".", maxsplit=1)[0])
     inside = {name for name in graph if name.startswith(f"{place}.")}
     wrong = [
         f"{name} imports {other}"
