@@ -32,7 +32,6 @@ ClientT = TypeVar("ClientT", bound=Handler)
 RemoteAgentT = TypeVar("RemoteAgentT")
 RemoteClientT = TypeVar("RemoteClientT")
 RemoteT = TypeVar("RemoteT")
-OuterT = TypeVar("OuterT")
 _PIPE_BUFFER = 64 * 1024
 
 
@@ -255,8 +254,7 @@ async def _until_signalled(connection: Connection) -> None:
 
 @asynccontextmanager
 async def _within(
-    outer: Callable[[], AbstractAsyncContextManager[OuterT]],
-    inner: Callable[[OuterT], AbstractAsyncContextManager[RemoteT]],
+    outer: Callable[[], AbstractAsyncContextManager[Any]], inner: Callable[[Any], AbstractAsyncContextManager[RemoteT]]
 ) -> AsyncGenerator[RemoteT]:
     """Enter two context managers, the second one with what the first one yields. Yield what the second one yields."""
     async with outer() as opened, inner(opened) as remote:

@@ -110,11 +110,11 @@ class InvalidRequest(_Coded, code=-32600, message="Invalid request"):
     """-32600: the received JSON is not a message, or the message is not allowed yet."""
 
 
-class MethodNotFound(RequestError):
+class MethodNotFound(_Coded, code=-32601, message="Method not found"):
     """-32601: the method does not exist or is not implemented."""
 
     def __init__(self, method: str) -> None:
-        super().__init__(-32601, "Method not found", {"method": method[:_MAX_METHOD]})
+        super().__init__(data={"method": method[:_MAX_METHOD]})
 
 
 class InvalidParams(_Coded, code=-32602, message="Invalid params"):
@@ -141,7 +141,6 @@ class UnsupportedProtocolVersion(_Coded, code=-32022, message="Unsupported proto
     """-32022: the agent does not support the requested protocol version or any older one (version 2)."""
 
 
-_BY_CODE[-32601] = MethodNotFound
 # Also added to this module by name, so that they can be pickled.
 _REMOTE_BY_CODE: dict[int, type[RemoteError]] = {
     code: type(f"Remote{cls.__name__}", (RemoteError, cls), {"__module__": __name__, "__doc__": cls.__doc__})
@@ -242,6 +241,4 @@ class ProtocolVersionMismatch(Exception):
         self.supported = supported
 
     def __str__(self) -> str:
-        return (
-            f"The agent chose protocol version {self.offered}, but this profile supports only version {self.supported}"
-        )
+        return f"The agent chose protocol version {self.offered}, but this profile has only version {self.supported}"
