@@ -11,7 +11,7 @@ import asyncio
 from collections.abc import Callable
 from functools import cache, partial
 from logging import DEBUG, WARNING, getLogger
-from typing import Any, NamedTuple
+from typing import Any
 
 from acp_runtime.connection.call import Calls
 from acp_runtime.connection.channel import Channel
@@ -25,7 +25,6 @@ from acp_runtime.connection.transport import ByteSource, ByteWriter, PeerProcess
 from acp_runtime.connection.writer import Writer
 from acp_runtime.errors import (
     ConnectionClosed,
-    InvalidParams,
     ParseError,
     ProtocolVersionMismatch,
     RequestCancelled,
@@ -41,12 +40,9 @@ from acp_runtime.jsonrpc.messages import (
     Message,
     Refused,
 )
-from acp_runtime.jsonrpc.strict_json import parse
 from acp_runtime.logs import ThrottledLogger
-from acp_runtime.models.json_values import as_object
 from acp_runtime.options import Options
-from acp_runtime.stubs import methods
-from acp_runtime.stubs.methods import AnyMethod, Profile
+from acp_runtime.stubs.methods import Profile
 from acp_runtime.stubs.roles import Handler
 from acp_runtime.stubs.sides import Side
 
@@ -136,22 +132,6 @@ def _decoder(side: Side[Any]) -> Decoder:
     return Decoder(side.requests, side.notifications)
 
 
-class _Route(NamedTuple):
-    """How the notifications of a method are handled.
-
-    Attributes:
-        method: their method.
-        handle: the handler.
-        profile: says which property of the params names the session.
-        on_arrival: called with the params when one arrives, before it waits in its session.
-    """
-
-    method: methods.Notification[Any]
-    handle: Handle
-    profile: Profile
-    on_arrival: Callable[[Any], None] | None
-
-
 class Dispatch:
     """Decodes received lines, and passes on the messages: those that are refused, early or invalid as well.
 
@@ -166,7 +146,11 @@ class Dispatch:
         self._connection = connection
         self._side = side = connection.side.with_extensions(connection.handler)
         self._decode = _decoder(side).decode
-        self._routes = {wire: self._route(method) for wire, method in side.notifications.items()}
+        self._on_arrival = {
+            wire: act
+            for wire, method in side.notifications.items()
+            if (act := connection.requests.on_arrival(method)) is not None
+        }
         self._observe = frame_observer(connection.options)
         self._log = ThrottledLogger(_logger)
         # Only agents print text to stdout before their first message.
@@ -212,6 +196,9 @@ class Dispatch:
         return type(reason)(text, reason.exit_code, reason.stderr)
 
     def _dispatch(self, message: Message, line: bytes) -> None:
+        if self._connection.requests.opening and self._is_early(message):
+            self._wait(message, line)
+            return
         # Not `isinstance`, which takes longer to say no (benchmark row `concurrent`).
         if type(message) is IncomingNotification:
             self._notification(message, line)
@@ -231,8 +218,6 @@ class Dispatch:
         connection, method = self._connection, self._side.requests.get(message.method)
         session = session_of(connection.profile if method is None else method.profile, message.params)
         if method is not None:
-            if connection.requests.opening and self._waits(method, message, line):
-                return
             refused = connection.guards.refuse(method, message.params)
             if refused is None and method.opens:
                 refused = connection.initialization.refuse(message.params)
@@ -246,30 +231,25 @@ class Dispatch:
 
     def _notification(self, message: IncomingNotification, line: bytes) -> None:
         """Put a notification into its session, after acting on a cancellation."""
-        connection, route = self._connection, self._routes.get(message.method)
+        connection, method = self._connection, self._side.notifications.get(message.method)
         profile = connection.profile
-        if route is None:
+        if method is None:
             handle: Handle = partial(connection.handler.ext_notification, message.method)
-        elif connection.requests.opening and self._waits(route.method, message, line):
-            return
-        elif connection.guards.refuse(route.method, message.params) is not None:
+        elif connection.guards.refuse(method, message.params) is not None:
             self._log.log(WARNING, "refused", "Ignored %s: it was received before initialize", message.method)
             return
         else:
-            handle, profile = route.handle, route.profile
-            if route.on_arrival is not None:
-                route.on_arrival(message.params)
-                if self.early and route.method.side == "protocol":  # it may cancel one of them
+            handle, profile = getattr(connection.handler, method.name), method.profile
+            act = self._on_arrival.get(message.method)
+            if act is not None:
+                act(message.params)
+                if self.early and method.side == "protocol":  # it may cancel one of them
                     self._wait(message, line)
                     return
         self._put(session_of(profile, message.params), message.method, handle, message.params, len(line))
 
     def _invalid_notification(self, message: InvalidNotification, line: bytes) -> None:
         """Log a notification with invalid params, and put it into its session for `invalid_notification`."""
-        if self._connection.requests.opening and self._waits(
-            self._side.notifications.get(message.method), message, line
-        ):
-            return
         faults = summary(message.error.data, "params")
         self._log.log(WARNING, message.method, "The peer sent an invalid %s: %s", message.method, faults)
         handle = partial(self._connection.handler.invalid_notification, message.method, error=message.error)
@@ -282,7 +262,7 @@ class Dispatch:
 
     def _refuse(self, message: Refused, line: bytes) -> None:
         """Answer with an error. Text that an agent prints before its first message is reported once (a banner)."""
-        if message.error.code == InvalidParams.default_code:
+        if message.method:
             self._invalid_request(message, line)
             return
         if message.response_to is not None:
@@ -298,37 +278,29 @@ class Dispatch:
     def _invalid_request(self, message: Refused, line: bytes) -> None:
         """Answer a request with invalid params with an error.
 
-        A request that opens the connection in another version of the protocol is handled. An early request is answered
-        with the error for early requests instead (rule 25).
+        A request that opens the connection in another version of the protocol is handled. One before `initialize` is
+        answered with the error for that instead (rule 25).
         """
-        connection, frame = self._connection, as_object(parse(line)) or {}
-        method = self._side.requests.get(str(frame.get("method")))
+        connection, method = self._connection, self._side.requests.get(message.method)
         error: RequestError | None = None
         if method is not None and method.opens:
-            read = connection.initialization.read_another_version(method, message.id, frame.get("params"))
+            read = connection.initialization.read_another_version(method, message.id, message.params)
             if isinstance(read, IncomingRequest):
                 self._request(read, line)
                 return
             error = read
-        elif connection.requests.opening and self._waits(method, message, line):
-            return
         elif method is not None:
             error = connection.guards.refuse_early(method)
         connection.writer.send(safe_error_line(message.id, error or message.error))
 
-    def _waits(self, method: AnyMethod | None, message: Message, line: bytes) -> bool:
+    def _is_early(self, message: Message) -> bool:
         """Whether a message waits until the request that is opening the connection is answered (rule 25)."""
-        connection = self._connection
-        if connection.initialization.done or method is None or may_come_first(method) or method.side == "protocol":
+        name = getattr(message, "method", "")
+        method = self._side.requests.get(name) or self._side.notifications.get(name)
+        if method is None or self._connection.initialization.done:
             return False
-        self._wait(message, line)
-        return True
+        return not may_come_first(method) and method.side != "protocol"
 
     def _wait(self, message: Message, line: bytes) -> None:
         self._connection.limits.wait(len(line))
         self.early.append((message, line))
-
-    def _route(self, method: methods.Notification[Any]) -> _Route:
-        connection = self._connection
-        handle: Handle = getattr(connection.handler, method.name)
-        return _Route(method, handle, method.profile, connection.requests.on_arrival(method))

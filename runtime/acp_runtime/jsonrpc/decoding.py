@@ -150,7 +150,7 @@ def _unknown_method(frame: dict[str, Any], method: str) -> Message:
 def _invalid_params(frame: dict[str, Any], method: AnyMethod, errors: dict[str, Any]) -> Message:
     error = InvalidParams(data=errors)
     if "id" in frame:
-        return Refused(frame["id"], error)
+        return Refused(frame["id"], error, method=method.wire, params=frame.get("params"))
     if method.side == "protocol":
         return Ignored(f"the params of {method.wire} are invalid")
     return InvalidNotification(method.wire, frame.get("params"), error)
