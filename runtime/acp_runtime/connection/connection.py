@@ -290,7 +290,7 @@ class Dispatch:
                 return
             error = read
         elif method is not None:
-            error = connection.guards.refuse_early(method)
+            error = connection.guards.refuse(method, None)
         connection.writer.send(safe_error_line(message.id, error or message.error))
 
     def _is_early(self, message: Message) -> bool:
@@ -299,7 +299,7 @@ class Dispatch:
         method = self._side.requests.get(name) or self._side.notifications.get(name)
         if method is None or self._connection.initialization.done:
             return False
-        return not may_come_first(method) and method.side != "protocol"
+        return not may_come_first(method)
 
     def _wait(self, message: Message, line: bytes) -> None:
         self._connection.limits.wait(len(line))

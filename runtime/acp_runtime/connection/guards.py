@@ -40,6 +40,7 @@ from acp_runtime.stubs.sides import Side
 
 _logger = getLogger(__name__)
 _HIGHEST_VERSION = 2**16 - 1
+# On POSIX, or beginning with a drive or a UNC share.
 _ABSOLUTE = re.compile(r"/|[A-Za-z]:[\\/]|\\\\")
 
 
@@ -213,30 +214,25 @@ class Guards:
             self._forbid(RelativePath(f"{method.wire} needs an absolute path in {field!r}, found {path!r}"))
 
     def refuse(self, method: AnyMethod, params: Any) -> RequestError | None:
-        """Return the error that answers a forbidden incoming message; None if it may be handled."""
-        if self._initialization.done and not method.paths:
-            return None
-        early = self.refuse_early(method)
-        if early is not None or self._mode == "off":
-            return early
-        return self._refused(method, _invalid_paths(method, params))
+        """Return the error that answers a forbidden incoming message; None if it may be handled.
 
-    def refuse_early(self, method: AnyMethod) -> RequestError | None:
-        """Return the error for a message that was received before `initialize` was answered; None if it is allowed."""
-        if self._initialization.done or self._mode == "off" or method.side == "protocol" or may_come_first(method):
-            return None
-        return self._refused(method, InvalidRequest("The first request has to be initialize", {"method": method.wire}))
-
-    def _refused(self, method: AnyMethod, refused: RequestError | None) -> RequestError | None:
-        if refused is not None and self._mode == "warn":
-            self._log.log(WARNING, "refuse", "The peer broke the protocol with %s: %s", method.wire, refused.message)
-            return None
-        return refused
+        Args:
+            method: its method.
+            params: its params; None if they are invalid.
+        """
+        error: RequestError | None = None
+        if not self._initialization.done and not may_come_first(method):
+            error = InvalidRequest("The first request has to be initialize", {"method": method.wire})
+        elif method.paths and params is not None:
+            error = _invalid_paths(method, params)
+        if error is not None and self._mode == "warn":
+            self._log.log(WARNING, "refuse", "The peer broke the protocol with %s: %s", method.wire, error.message)
+        return error if self._mode == "raise" else None
 
     def supports(self, method: AnyMethod) -> bool:
         """Whether a call of a method is allowed, regardless of its params."""
-        if method.side == "protocol" or not self._initialization.done:
-            return method.side == "protocol" or may_come_first(method)
+        if not self._initialization.done:
+            return may_come_first(method)
         return method.capability is None or self._initialization.has(method.capability)
 
     def record_result(self, method: Request[Any, Any], params: Any, result: Any) -> None:
@@ -267,7 +263,7 @@ def may_come_first(method: AnyMethod) -> bool:
     """Whether a method may be called before `initialize` was answered."""
     if method.side == "extension":
         return method.capability is None
-    return isinstance(method, Request) and method.opens
+    return method.side == "protocol" or (isinstance(method, Request) and method.opens)
 
 
 def _invalid_paths(method: AnyMethod, params: Any) -> InvalidParams | None:
@@ -289,16 +285,11 @@ def _has_part(params: Any, part: str) -> bool:
     )
 
 
-def is_absolute(path: str) -> bool:
-    """Whether a path is absolute on POSIX, or begins with a drive or a UNC share."""
-    return _ABSOLUTE.match(path) is not None
-
-
 def relative_paths(method: AnyMethod, params: Any) -> Iterator[tuple[str, str]]:
     """Yield the fields of a method's params that hold a relative path, and the paths."""
     for field in method.paths:
         value: Any = getattr(params, field)
         items = as_array(value)
         for path in [value] if items is None else items:
-            if isinstance(path, str) and not is_absolute(path):
+            if isinstance(path, str) and not _ABSOLUTE.match(path):
                 yield field, path
