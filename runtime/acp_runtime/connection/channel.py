@@ -10,12 +10,12 @@ from acp_runtime.connection.call import Call, copy_of
 from acp_runtime.connection.handler import session_of
 from acp_runtime.errors import ConnectionClosed
 from acp_runtime.jsonrpc.encoding import notification_line, request_line
+from acp_runtime.jsonrpc.results import dump_params
 from acp_runtime.stubs.methods import AnyMethod, Notification, Request
 from acp_runtime.stubs.roles import Handler, ProcessInfo
 
 if TYPE_CHECKING:
     from acp_runtime.connection.connection import Connection
-    from acp_runtime.stubs.extensions import Extension, ExtNotification, ExtRequest
 
 P = TypeVar("P")
 R = TypeVar("R")
@@ -46,9 +46,12 @@ class Channel:
             ConnectionClosed: if there will be no response.
             ProtocolVersionMismatch: if the peer answered with another version of the protocol.
             RuntimeError: if the connection belongs to another event loop; nothing was sent.
+            TypeError: if the params of an extension method have another type; nothing was sent.
         """
         if get_running_loop() is not self.loop or self._closed is not None:
             self._check_open()
+        if method.side == "extension":
+            params = dump_params(method, params)
         self._guards.check_call(method, params)
         connection = self._connection
         if method.opens and connection.handler is not None:
@@ -67,9 +70,12 @@ class Channel:
             ConnectionClosed: if it can't be sent.
             PydanticSerializationError: if the params are not JSON of their type; nothing was sent.
             RuntimeError: if the connection belongs to another event loop; nothing was sent.
+            TypeError: if the params of an extension method have another type; nothing was sent.
         """
         if self._closed is not None or get_running_loop() is not self.loop or self._writer.broken:
             self._check_notifications()
+        if method.side == "extension":
+            params = dump_params(method, params)
         self._guards.check_call(method, params)
         self._send_notification(method.wire, params)
         if method.wire in self._connection.calls.cancelling:
@@ -88,27 +94,6 @@ class Channel:
         self._send_notification(method, params)
         if self._writer.is_full:
             await self._drain()
-
-    async def call_extension(self, extension: ExtRequest[P, R], params: P) -> R:
-        """Send a request for an extension method, and wait for its result. Raises what `request` raises.
-
-        Raises:
-            TypeError: if the params have another type; nothing was sent.
-            ValidationError: if they are invalid; nothing was sent.
-        """
-        method, json = self._extension(extension, params)
-        result: R = await self.request(method, json)
-        return result
-
-    async def notify_extension(self, extension: ExtNotification[P], params: P) -> None:
-        """Send a notification of an extension method. Raises what `notify` raises.
-
-        Raises:
-            TypeError: if the params have another type; nothing was sent.
-            ValidationError: if they are invalid; nothing was sent.
-        """
-        method, json = self._extension(extension, params)
-        await self.notify(method, json)
 
     async def wait_closed(self) -> ConnectionClosed:
         """Wait until the connection has ended. Return the reason."""
@@ -153,14 +138,6 @@ class Channel:
     def stop_notifications(self) -> None:
         """Refuse notifications as well."""
         self._notifications_stopped = True
-
-    def _extension(self, extension: Extension, params: Any) -> tuple[Any, Any]:
-        """Return the method of an extension and the params as plain JSON."""
-        from acp_runtime.jsonrpc.results import dump_params
-        from acp_runtime.stubs.extensions import method_of
-
-        method = method_of(extension, self._connection.profile)
-        return method, dump_params(method, params)
 
     def _check_loop(self) -> None:
         if get_running_loop() is not self.loop:

@@ -1,7 +1,7 @@
 """The results of methods: which models they are, and how they are parsed from responses (rules 9 and 10).
 
-Params and results of typed extension methods become plain JSON here. An application declares their types: models,
-dataclasses or TypedDicts. Their JSON uses the aliases of their fields.
+Params and results of typed extension methods become plain JSON here. They are models of an application, whose JSON
+uses the aliases of their fields.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def parse_result(method: Request[Any, Any], response: IncomingResponse) -> Any:
     Raises:
         InvalidResponse: if it is not a valid result of the method.
     """
-    line = b'{"result":{}}' if response.is_null and _null_is_empty(method) else response.line
+    line = b'{"result":{}}' if response.is_null and _result_models(method) else response.line
     try:
         return read(_adapter(method).validator.validate_json, line)["result"]
     except ValidationError as error:
@@ -73,21 +73,11 @@ def as_declared(method: Request[Any, Any], result: Any) -> Any:
     Return the result of an extension method as plain JSON.
 
     Raises:
-        TypeError: if it is not a result of the extension method.
         PydanticSerializationError: if it contains something that is not JSON.
     """
-    models = _result_models(method)
-    if models or method.side != "extension":
-        return union_members.as_declared(result, models)
-    if result is None and _null_is_empty(method) and _accepts(method, b"{}"):
-        return {}
-    if not _has_type(method.result_type, result):
-        raise TypeError(f"The handler of {method.wire} returned {type(result).__name__}, not {method.result}.")
-    try:
-        return _to_plain_json(_extension_adapter(method), method.result_type, result)
-    except ValidationError as error:
-        faults = summary(explain(error, 0), "result")
-    raise TypeError(f"The handler of {method.wire} returned an invalid {method.result}: {faults}.")
+    if method.side == "extension":
+        return _plain_json(_extension_adapter(method), result)
+    return union_members.as_declared(result, _result_models(method))
 
 
 def dump_params(method: AnyMethod, params: Any) -> Any:
@@ -95,12 +85,11 @@ def dump_params(method: AnyMethod, params: Any) -> Any:
 
     Raises:
         TypeError: if they have another type than the method declares.
-        ValidationError: if they are not valid for that type.
         PydanticSerializationError: if they contain something that is not JSON.
     """
-    if not _has_type(method.params_type, params):
+    if not isinstance(params, method.params_type):
         raise TypeError(f"{method.wire} takes {method.params}, not {type(params).__name__}.")
-    return _to_plain_json(params_adapter(method), method.params_type, params)
+    return _plain_json(params_adapter(method), params)
 
 
 def can_be_empty(method: Request[Any, Any]) -> bool:
@@ -110,15 +99,9 @@ def can_be_empty(method: Request[Any, Any]) -> bool:
 
 
 @cache
-def _null_is_empty(method: Request[Any, Any]) -> bool:
-    """Return whether a result of null is read as an empty object (rule 10). It isn't if null is a result."""
-    return not _accepts(method, b"null") if method.side == "extension" else bool(_result_models(method))
-
-
-@cache
 def _result_models(method: Request[Any, Any]) -> tuple[type[BaseModel], ...]:
-    """Return the models that a method's result can be; empty if it can be any JSON, or is an application's type."""
-    return () if method.side == "extension" else tuple(concrete_models(method.result_type))
+    """Return the models that a method's result can be; empty if it can be any JSON."""
+    return tuple(concrete_models(method.result_type))
 
 
 @cache
@@ -131,24 +114,5 @@ def _extension_adapter(method: Request[Any, Any]) -> TypeAdapter[Any]:
     return TypeAdapter(method.result_type)
 
 
-def _accepts(method: Request[Any, Any], json: bytes) -> bool:
-    try:
-        _extension_adapter(method).validator.validate_json(json)
-    except Exception:  # validators of an application may raise anything
-        return False
-    return True
-
-
-def _has_type(declared: Any, value: Any) -> bool:
-    """Return whether a value is an instance of a class. TypedDicts and the like are checked by validating the JSON."""
-    try:
-        return not isinstance(declared, type) or isinstance(value, declared)
-    except TypeError:
-        return True
-
-
-def _to_plain_json(adapter: TypeAdapter[Any], declared: Any, value: Any) -> Any:
-    line = dump(value, adapter.serializer, by_alias=True)
-    if not (isinstance(declared, type) and issubclass(declared, BaseModel)):
-        read(adapter.validator.validate_json, line)  # nothing else has validated it
-    return read(from_json, line)
+def _plain_json(adapter: TypeAdapter[Any], value: Any) -> Any:
+    return read(from_json, dump(value, adapter.serializer, by_alias=True))

@@ -166,7 +166,7 @@ def find_handled(cls: type, schema: Mapping[str, AnyMethod], hooks: Container[st
     return handled
 
 
-def method_of(extension: Extension, _profile: object = None) -> Extension:
+def method_of(extension: Extension) -> Extension:
     """Return an extension as a method, to call it.
 
     Raises:
@@ -192,8 +192,3 @@ def _session_attribute(model: type[BaseModel], session: str) -> str:
         if session in (alias.choices if isinstance(alias, AliasChoices) else (alias,)):
             return name
     return ""
-
-
-def type_name(declared: Any) -> str:
-    """Return the name of a type, for messages."""
-    return str(declared.__name__)

@@ -88,14 +88,6 @@ class Channel(Protocol):
         """Send a notification of an extension method."""
         ...
 
-    async def call_extension(self, extension: ExtRequest[P, R], params: P) -> R:
-        """Send a request for an extension method with typed params, and wait for its result."""
-        ...
-
-    async def notify_extension(self, extension: ExtNotification[P], params: P) -> None:
-        """Send a notification of an extension method with typed params."""
-        ...
-
     async def wait_closed(self) -> ConnectionClosed:
         """Wait until the connection has ended, and return the reason."""
         ...
@@ -240,7 +232,6 @@ class Remote:
         Raises:
             CapabilityError: if the peer has not advertised the capability that the extension declares.
             TypeError: if the params have another type.
-            ValidationError: if they are invalid.
             ValueError: if the schema has a method with this name.
         """
         if not isinstance(cast("object", extension), ExtRequest):
@@ -248,7 +239,7 @@ class Remote:
                 f"`call` takes an ExtRequest, not {extension!r}. `ext_request` takes a name and plain JSON."
             )
         self._check_name(extension)
-        return await self._channel.call_extension(extension, params)
+        return await self._channel.request(extension, params)
 
     def _check_name(self, extension: Extension) -> None:
         method = self.requests.get(extension.wire) or self.notifications.get(extension.wire)
@@ -325,4 +316,4 @@ class Remote:
             return
         extension: ExtNotification[Any] = notification  # pyright: ignore[reportUnknownVariableType]
         self._check_name(extension)
-        await self._channel.notify_extension(extension, params)
+        await self._channel.notify(extension, params)
