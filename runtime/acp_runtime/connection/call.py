@@ -238,7 +238,6 @@ class Calls:
         connection = self._connection
         if method.opens:
             connection.initialization.record_peer(result)
-            connection.guards.capabilities_changed()
         connection.guards.record_result(method, call.params, result)
         if method.ends == connection.profile.session_attribute and call.session is not None:
             connection.sessions.forget(call.session)

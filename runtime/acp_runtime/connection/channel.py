@@ -184,7 +184,7 @@ class Channel:
         call = calls.add(wire, method, params, caller)
         try:
             if self._writer.is_full:  # not awaited, because the response may come first; it notices a broken pipe
-                connection.tasks.create(self._writer.drain(), lambda _: None)
+                connection.create_task(self._writer.drain())
             return await call.future
         except asyncio.CancelledError:
             calls.abandon(call)

@@ -88,15 +88,10 @@ async def _after_the_peer_closed(connection: Connection, reason: ConnectionClose
     connection.sessions.release_all()
     connection.sessions.when_idle().add_done_callback(lambda _: connection.end_calls(reason))
     await _until_answered(connection)
-    _cancel_requests(connection)
+    connection.requests.cancel_all()
     await _until_handled(connection)
     connection.end_calls(reason)
     return reason
-
-
-def _cancel_requests(connection: Connection) -> None:
-    connection.dispatch.refuse_early()
-    connection.requests.cancel_all()
 
 
 async def _until_answered(connection: Connection) -> None:
@@ -124,14 +119,14 @@ async def _end_handlers(connection: Connection, reason: ConnectionClosed) -> Non
         log(_logger, WARNING, "Discarded %s received messages that were not handled: %s", discarded, reason.reason)
     connection.sessions.end(reason)
     connection.channel.stop_notifications()
-    _cancel_requests(connection)
-    for task in set(connection.tasks) - set(connection.requests.tasks):
+    connection.requests.cancel_all()
+    for task in connection.tasks - set(connection.requests.tasks):
         task.cancel()
     await _wait(connection, _all(connection.tasks), connection.options.handler_deadline)
     for _ in range(_LAST_ITERATIONS):
         if connection.tasks:
             await asyncio.sleep(0)
-    for task in connection.tasks:
+    for task in tuple(connection.tasks):
         log(_logger, ERROR, "A handler did not end when it was cancelled: %s", repr(task))
         forget(task)  # otherwise `asyncio.run` would wait for it forever
 

@@ -8,7 +8,8 @@ and find each other through it.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
+from contextvars import copy_context
 from functools import cache, partial
 from logging import DEBUG, WARNING, getLogger
 from typing import Any
@@ -16,7 +17,7 @@ from typing import Any
 from acp_runtime.connection.call import Calls
 from acp_runtime.connection.channel import Channel
 from acp_runtime.connection.guards import Guards, Initialization, may_come_first
-from acp_runtime.connection.handler import Handle, HandlerTasks, frame_observer, session_of
+from acp_runtime.connection.handler import Handle, frame_observer, session_of
 from acp_runtime.connection.limits import Limits
 from acp_runtime.connection.reader import Reader
 from acp_runtime.connection.request import Requests, cancelled_line
@@ -65,6 +66,7 @@ class Connection:
         handler: handles this side's methods; None until the factory has made it.
         closed: done when everything has ended, with the reason.
         stopped: done when this side wants to end the connection, with the reason.
+        tasks: those of handlers that have not ended.
         is_hurried: whether the closing of the connection was cancelled, so that it waits no longer.
     """
 
@@ -85,7 +87,8 @@ class Connection:
         self.closed: asyncio.Future[ConnectionClosed] = self.loop.create_future()
         self.stopped: asyncio.Future[ConnectionClosed] = self.loop.create_future()
         self.is_hurried: bool = False
-        self.tasks: HandlerTasks = HandlerTasks()
+        self.tasks: set[asyncio.Task[Any]] = set()
+        self._context = copy_context()
         self.writer: Writer = Writer(writer, options, self._write_failed)
         self.reader: Reader = Reader(self, source)
         self.limits: Limits = Limits(options, self.reader.resume_soon)
@@ -105,6 +108,18 @@ class Connection:
     def load(self) -> tuple[int, int, int, int]:
         """The number of pending calls, of tasks, of messages not handled to the end, and of handlers that wait."""
         return len(self.calls.pending), len(self.tasks), self.limits.messages, self.limits.blocked
+
+    def create_task(
+        self, coroutine: Coroutine[Any, Any, None], ended: Callable[[asyncio.Task[None]], object] = lambda _: None
+    ) -> asyncio.Task[None]:
+        """Create a task that starts in a later iteration of the event loop. Call `ended` with it when it has ended."""
+        # Handlers must not inherit the context variables of the code that lets them start. An eager task factory must
+        # not run them here (Python 3.12): their sessions and requests are not complete yet.
+        task = asyncio.Task(coroutine, loop=self.loop, context=self._context.copy())
+        self.tasks.add(task)
+        task.add_done_callback(self.tasks.discard)
+        task.add_done_callback(ended)
+        return task
 
     def stop(self, reason: ConnectionClosed) -> None:
         """End the connection from this side."""

@@ -56,6 +56,8 @@ class Initialization:
         peer: the peer's message, as plain JSON; empty before.
         peer_capabilities: its capabilities, as a model; None before.
         peer_info: its name and version, as a model; None before, or if it sent none.
+        missing: for each method, what needs a capability that the peer has not advertised, and that capability: "" for
+            the method itself, or a part of its params (see `Method.content`). The guards fill it in.
     """
 
     def __init__(self, side: Side[Any], options: Options) -> None:
@@ -64,6 +66,7 @@ class Initialization:
         self._of_peer = side.profile.advertised["client" if side.role == "agent" else "agent"]
         self._checks_versions = options.guards != "off"
         self._advertised: Mapping[str, Any] | None = None
+        self.missing: dict[AnyMethod, list[tuple[str, str]]] = {}
         self.done: bool = False
         self.peer: Mapping[str, Any] = {}
         self.peer_capabilities: Any = None
@@ -115,6 +118,7 @@ class Initialization:
         """Record the peer's request or result that opens the connection."""
         capabilities, info = self._of_peer
         self.done = True
+        self.missing.clear()
         self.peer = to_plain_json(message)
         self.peer_capabilities = getattr(message, to_snake(capabilities), None)
         self.peer_info = getattr(message, to_snake(info), None)
@@ -182,9 +186,6 @@ class Guards:
     def __init__(self, initialization: Initialization, options: Options) -> None:
         self._initialization = initialization
         self._mode = options.guards
-        # For each method, what needs a capability that the peer has not advertised, and that capability: "" for the
-        # method itself, or a part of its params (see `Method.content`).
-        self._missing: dict[AnyMethod, list[tuple[str, str]]] = {}
         self._created: set[tuple[str, str]] = set()
         self._log = ThrottledLogger(_logger)
 
@@ -197,9 +198,9 @@ class Guards:
         if self._mode == "off" or method.side == "protocol":
             return
         if self._initialization.done:
-            missing = self._missing.get(method)
+            missing = self._initialization.missing.get(method)
             if missing is None:
-                missing = self._missing[method] = self._find_missing(method)
+                missing = self._initialization.missing[method] = self._find_missing(method)
             if missing and (
                 method.exempt is None or (method.exempt, getattr(params, method.exempt)) not in self._created
             ):
@@ -241,10 +242,6 @@ class Guards:
             self._created.add((method.creates, getattr(result, method.creates)))
         if method.ends is not None:
             self._created.discard((method.ends, getattr(params, method.ends)))
-
-    def capabilities_changed(self) -> None:
-        """Forget what was missing: the peer has advertised its capabilities."""
-        self._missing.clear()
 
     def _find_missing(self, method: AnyMethod) -> list[tuple[str, str]]:
         initialization = self._initialization

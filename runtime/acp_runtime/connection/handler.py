@@ -6,9 +6,9 @@ import asyncio
 import os
 import sys
 import traceback
-from collections.abc import Awaitable, Callable, Coroutine, Iterator
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from contextvars import ContextVar, copy_context
+from contextvars import ContextVar
 from logging import WARNING, getLogger
 from time import monotonic
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from acp_runtime.connection.connection import Connection
 
 Handle: TypeAlias = Callable[[Any], Awaitable[Any]]
-Ended: TypeAlias = Callable[["asyncio.Task[Any]"], None]
 Observe: TypeAlias = Callable[[Direction, bytes], None]
 
 _WRONG_SIGNATURE = (
@@ -69,12 +68,6 @@ class Message:
 current: ContextVar[Message | None] = cast("ContextVar[Message | None]", roles.current)
 
 
-def current_message() -> Message | None:
-    """Return the message whose handler runs the current code; None if that has ended or there is none."""
-    found = current.get()
-    return None if found is None or found.done else found
-
-
 def session_of(profile: Profile, params: Any) -> str | None:
     """Return the session that params belong to; None if they belong to none."""
     if params.__class__ is dict:
@@ -82,34 +75,6 @@ def session_of(profile: Profile, params: Any) -> str | None:
     else:
         found = getattr(params, profile.session_attribute, None)
     return found if isinstance(found, str) else None
-
-
-class HandlerTasks:
-    """Creates the tasks of a connection's handlers, and holds them until they have ended."""
-
-    def __init__(self) -> None:
-        self._loop = asyncio.get_running_loop()
-        self._context = copy_context()
-        self._tasks: dict[asyncio.Task[Any], Ended] = {}
-
-    def create(self, coroutine: Coroutine[Any, Any, Any], ended: Ended) -> asyncio.Task[Any]:
-        """Create a task that starts in a later iteration of the event loop. Call `ended` with it when it has ended."""
-        # Handlers must not inherit the context variables of the code that lets them start. An eager task factory must
-        # not run them here (Python 3.12): their sessions and requests are not complete yet.
-        task = asyncio.Task(coroutine, loop=self._loop, context=self._context.copy())
-        self._tasks[task] = ended
-        task.add_done_callback(self._ended)
-        return task
-
-    def __len__(self) -> int:
-        return len(self._tasks)
-
-    def __iter__(self) -> Iterator[asyncio.Task[Any]]:
-        """Iterate over a copy, since tasks may end meanwhile."""
-        return iter(tuple(self._tasks))
-
-    def _ended(self, task: asyncio.Task[Any]) -> None:
-        self._tasks.pop(task)(task)
 
 
 def log_failure(log: ThrottledLogger, wire: str, error: BaseException) -> None:

@@ -166,7 +166,7 @@ class Requests:
         if session is not None:
             connection.sessions.get(session).requests[request] = None
         connection.limits.add(request.size)
-        request.task = connection.tasks.create(self._run(request), partial(self._ended, request))
+        request.task = connection.create_task(self._run(request), partial(self._ended, request))
 
     @property
     def tasks(self) -> list[asyncio.Task[None]]:
@@ -208,6 +208,7 @@ class Requests:
 
     def cancel_all(self) -> None:
         """Cancel all requests, because the connection ends."""
+        self._connection.dispatch.refuse_early()
         for request in self._all():
             request.turn_cancelled = request.method is not None and request.method.cancelled is not None
             if "end" not in request.cancelled_by:
@@ -327,7 +328,6 @@ class Requests:
         line = result_line(request.id, result)  # before it is recorded, as it may not be JSON
         connection.initialization.record_peer(request.argument)
         connection.initialization.advertise(connection.handler, result)
-        connection.guards.capabilities_changed()
         return line
 
     def _error_line(self, request: InFlightRequest, error: BaseException) -> bytes:

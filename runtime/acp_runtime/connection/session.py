@@ -22,7 +22,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from acp_runtime.connection.handler import (
     Message,
     current,
-    current_message,
     ended_by_ctrl_c,
     leave_if_forked,
     log_failure,
@@ -118,7 +117,7 @@ class Session:
 
     def _start(self) -> None:
         self._sessions.active += 1
-        self.task = self._sessions.connection.tasks.create(self._handle_all(), self._ended)
+        self.task = self._sessions.connection.create_task(self._handle_all(), self._ended)
 
     async def _handle_all(self) -> None:
         sessions, limits = self._sessions, self._sessions.connection.limits
@@ -315,7 +314,7 @@ class Sessions:
                 f"Notifications to session {id!r} are held until the response that creates it is sent, and they "
                 f"exceed {limit} bytes (Options.max_held_bytes). Return from the handler, then send them."
             )
-        sender = current_message()
+        sender = current.get()
         self._held.append(_Held(id, sender if sender in self.creations else None, line))
         self._held_bytes += len(line)
 
