@@ -156,7 +156,7 @@ class Connector(Generic[AgentT, ClientT, RemoteAgentT, RemoteClientT]):
             writer: The stream to the client.
             options: How the connection behaves.
         """
-        await run(_connected(self._agent, factory, StreamSource(reader), StreamOutput(writer), options))
+        await run(Connection(self._agent, factory, StreamSource(reader), StreamOutput(writer), options))
 
     def connect_streams(
         self,
@@ -190,7 +190,7 @@ async def running(
     process: Process | None = None,
 ) -> AsyncGenerator[RemoteT]:
     """Run a connection until the block ends. Yield the proxy for the other side."""
-    connection = _connected(side, factory, source, writer, options, process)
+    connection = Connection(side, factory, source, writer, options, process)
     task = asyncio.create_task(run(connection), name=f"acp-{side.role}")
     closing, process_id = process.closing if process else ShieldedWaits(), os.getpid()
     try:
@@ -208,22 +208,6 @@ async def running(
     else:
         leave_if_forked(process_id)
         await _stop(connection, task, closing, process)
-
-
-def _connected(
-    side: Side[Any],
-    factory: Callable[[Any], Handler],
-    source: ByteSource,
-    writer: ByteWriter,
-    options: Options,
-    process: Process | None = None,
-) -> Connection:
-    """Make a connection. If the factory raises, close the stream."""
-    try:
-        return Connection(side, factory, source, writer, options, process)
-    except BaseException:
-        writer.abort()
-        raise
 
 
 async def _stop(connection: Connection, task: asyncio.Task[Any], waits: ShieldedWaits, process: Process | None) -> None:

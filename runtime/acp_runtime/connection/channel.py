@@ -26,14 +26,18 @@ class Channel:
 
     Args:
         connection: the connection.
+
+    Attributes:
+        closed: why no call can be sent any more; None while it can.
+        sends_nothing: whether notifications are refused as well.
     """
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
         self._writer = connection.writer
         self._guards = connection.guards
-        self._closed: ConnectionClosed | None = None
-        self._notifications_stopped = False
+        self.closed: ConnectionClosed | None = None
+        self.sends_nothing: bool = False
         self.loop: asyncio.AbstractEventLoop = connection.loop
 
     async def request(self, method: Request[P, R], params: P) -> R:
@@ -48,7 +52,7 @@ class Channel:
             RuntimeError: if the connection belongs to another event loop; nothing was sent.
             TypeError: if the params of an extension method have another type; nothing was sent.
         """
-        if get_running_loop() is not self.loop or self._closed is not None:
+        if get_running_loop() is not self.loop or self.closed is not None:
             self._check_open()
         if method.side == "extension":
             params = dump_params(method, params)
@@ -72,7 +76,7 @@ class Channel:
             RuntimeError: if the connection belongs to another event loop; nothing was sent.
             TypeError: if the params of an extension method have another type; nothing was sent.
         """
-        if self._closed is not None or get_running_loop() is not self.loop or self._writer.broken:
+        if self.closed is not None or get_running_loop() is not self.loop or self._writer.broken:
             self._check_notifications()
         if method.side == "extension":
             params = dump_params(method, params)
@@ -131,14 +135,6 @@ class Channel:
         """The subprocess at the other end; None if there is none."""
         return self._connection.process
 
-    def close(self, reason: ConnectionClosed) -> None:
-        """Refuse calls. Notifications may still be sent."""
-        self._closed = reason
-
-    def stop_notifications(self) -> None:
-        """Refuse notifications as well."""
-        self._notifications_stopped = True
-
     def _check_loop(self) -> None:
         if get_running_loop() is not self.loop:
             raise RuntimeError(
@@ -148,14 +144,14 @@ class Channel:
 
     def _check_open(self) -> None:
         self._check_loop()
-        if self._closed is not None:
-            raise copy_of(self._closed)
+        if self.closed is not None:
+            raise copy_of(self.closed)
 
     def _check_notifications(self) -> None:
         self._check_loop()
-        is_over = self._closed is not None and not self._connection.initialization.done
-        if is_over or self._writer.broken or self._notifications_stopped:
-            raise copy_of(self._closed or ConnectionClosed("The peer no longer reads."))
+        is_over = self.closed is not None and not self._connection.initialization.done
+        if is_over or self._writer.broken or self.sends_nothing:
+            raise copy_of(self.closed or ConnectionClosed("The peer no longer reads."))
 
     def _send_notification(self, wire: str, params: Any) -> None:
         line, sessions = notification_line(wire, params), self._connection.sessions

@@ -83,7 +83,7 @@ async def _after_the_peer_closed(connection: Connection, reason: ConnectionClose
     if connection.process is not None and not connection.is_hurried:
         reason = await connection.process.why_closed(reason)
     reason = connection.dispatch.explain(reason)
-    connection.channel.close(reason)
+    connection.channel.closed = reason
     connection.calls.close(reason, when_handled=True)
     connection.sessions.release_all()
     connection.sessions.when_idle().add_done_callback(lambda _: connection.end_calls(reason))
@@ -118,7 +118,7 @@ async def _end_handlers(connection: Connection, reason: ConnectionClosed) -> Non
     if discarded:
         log(_logger, WARNING, "Discarded %s received messages that were not handled: %s", discarded, reason.reason)
     connection.sessions.end(reason)
-    connection.channel.stop_notifications()
+    connection.channel.sends_nothing = True
     connection.requests.cancel_all()
     for task in connection.tasks - set(connection.requests.tasks):
         task.cancel()

@@ -61,6 +61,9 @@ class Connection:
         options: the options of the connection.
         process: the subprocess at the other end, if there is one.
 
+    Raises:
+        BaseException: what the factory raises; the writer is closed then.
+
     Attributes:
         remote: the proxy for the other side.
         handler: handles this side's methods; None until the factory has made it.
@@ -100,7 +103,11 @@ class Connection:
         self.channel: Channel = Channel(self)
         self.remote: Any = side.remote(self.channel)
         self.handler: Any = None
-        self.handler = side.make_handler(factory, self.remote)
+        try:
+            self.handler = side.make_handler(factory, self.remote)
+        except BaseException:
+            writer.abort()
+            raise
         self.dispatch: Dispatch = Dispatch(self)
         source.start(self.reader)
 
@@ -128,7 +135,7 @@ class Connection:
 
     def end_calls(self, reason: ConnectionClosed) -> None:
         """Fail all calls, pending and future. Notifications may still be sent."""
-        self.channel.close(reason)
+        self.channel.closed = reason
         self.calls.close(reason)
 
     def version_mismatch(self, error: ProtocolVersionMismatch) -> None:
