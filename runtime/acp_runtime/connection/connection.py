@@ -287,7 +287,8 @@ class Dispatch:
         if message.method:
             self._invalid_request(message, line)
             return
-        if message.response_to is not None:
+        # If a process died in the middle of a line, what is known of its end tells the caller more.
+        if message.response_to is not None and self._connection.reader.reason is None:
             self._connection.calls.fail_unreadable(message.response_to, message.description)
         if message.id is None and message.error.code == ParseError.default_code:
             if not self._has_spoken and self._banner:

@@ -30,6 +30,7 @@ class Reader:
         source: where the bytes come from.
 
     Attributes:
+        reason: why no more lines come; None while they may.
         finished: done when no more lines come and all were passed on, with the reason.
     """
 
@@ -38,7 +39,7 @@ class Reader:
         self._source = source
         self._splitter = LineSplitter(connection.options.max_message_bytes)
         self._lines: deque[bytes] = deque()
-        self._reason: ConnectionClosed | None = None
+        self.reason: ConnectionClosed | None = None
         self._is_paused = False
         self._resume_scheduled = False
         # Handlers must not inherit the context variables of the code that resumes reading.
@@ -49,7 +50,7 @@ class Reader:
         """Pass on the lines that end in these bytes."""
         self._lines.extend(self._splitter.feed(data))
         if self._splitter.too_large is not None:
-            self._reason = self._splitter.too_large
+            self.reason = self._splitter.too_large
         if not self._is_paused:
             self._deliver()
 
@@ -57,8 +58,8 @@ class Reader:
         """Pass on a last line without a newline, then finish."""
         self._lines.extend(self._splitter.end())
         if error is not None:
-            self._reason = self._reason or ConnectionClosed(f"Reading from the peer failed: {error}.")
-        self._reason = self._reason or ConnectionClosed("The peer closed the connection.")
+            self.reason = self.reason or ConnectionClosed(f"Reading from the peer failed: {error}.")
+        self.reason = self.reason or ConnectionClosed("The peer closed the connection.")
         if self._is_paused:
             self.resume_soon()
         else:
@@ -89,22 +90,22 @@ class Reader:
         if self.finished.done():
             return
         # At the end, nothing more is read, and callers may wait for the lines that are here.
-        if self._reason is None and limits.must_pause():
+        if self.reason is None and limits.must_pause():
             self._pause()
-        elif self._reason is None and limits.is_flooded:
+        elif self.reason is None and limits.is_flooded:
             self._finish(ConnectionClosed("The peer sent more than can be handled (Options.flood_factor)."))
         elif lines:
             self._pause()
             self.resume_soon()
-        elif self._reason is not None:
-            self._finish(self._reason)
+        elif self.reason is not None:
+            self._finish(self.reason)
         elif self._is_paused:
             self._is_paused = False
             self._source.resume()
 
     def _resume(self) -> None:
         self._resume_scheduled = False
-        if not self.finished.done() and (self._reason is not None or not self._connection.limits.must_pause()):
+        if not self.finished.done() and (self.reason is not None or not self._connection.limits.must_pause()):
             self._deliver()
 
     def _pause(self) -> None:

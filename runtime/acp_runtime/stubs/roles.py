@@ -20,20 +20,6 @@ P = TypeVar("P")
 R = TypeVar("R")
 
 
-class Current(Protocol):
-    """A message whose handler runs.
-
-    Attributes:
-        done: whether its handler has finished. Tasks that the handler started may still run in its context.
-    """
-
-    done: bool
-
-    def default(self, method: AnyMethod, params: Any, /) -> None:
-        """Handle a notification as the connection does by default."""
-        ...
-
-
 @runtime_checkable
 class CurrentRequest(Protocol):
     """A request whose handler runs.
@@ -53,7 +39,8 @@ class CurrentRequest(Protocol):
     turn_cancelled: bool
 
 
-# The connection sets it.
+# The message whose handler runs, which the connection sets. `done` says whether the handler has ended, and `default` is
+# the connection's own handling of a notification.
 current: ContextVar[Any] = ContextVar("acp_runtime.current", default=None)
 
 
@@ -186,7 +173,7 @@ class Handler(ABC):  # noqa: B024 - its abstract methods are in the generated su
 
     async def _unhandled(self, method: Notification[P], params: P) -> None:
         """Handle a notification that isn't overridden as the connection does by default."""
-        handled: Current | None = current.get()
+        handled = current.get()
         if handled is not None and not handled.done:
             handled.default(method, params)
 
