@@ -43,18 +43,22 @@ async def test_rule_3_every_request_among_mutated_messages_gets_one_response(lin
     sent = list(islice(mutations(seed, MESSAGES), 1000))
     expected: Counter[Any] = Counter()
     async with serving(link) as peer:
-        responses = asyncio.create_task(_count_responses(peer))
+        counts: Counter[Any] = Counter()
+        counting = asyncio.create_task(_count_responses(peer, counts))
         for each in sent:
             framed = LineSplitter(2**20).feed(each + b"\n")
             expected.update(found.id for found in map(decoder.decode, framed) if isinstance(found, ANSWERED))
             await peer.send(each + b"\n")
-        await peer.send({"id": "the last one", "method": "_last"})
-        assert await responses == expected
+        while counts.total() < expected.total():
+            await asyncio.sleep(0)
+        counting.cancel()
+        await asyncio.wait({counting})
+        assert await peer.until_quiet() == []
+        assert counts == expected
 
 
-async def _count_responses(peer: Peer) -> Counter[Any]:
-    counts: Counter[Any] = Counter()
-    while (response := await peer.receive())["id"] != "the last one":
+async def _count_responses(peer: Peer, counts: Counter[Any]) -> None:
+    while True:
+        response = await peer.receive()
         assert ("result" in response) != ("error" in response)
         counts[response["id"]] += 1
-    return counts

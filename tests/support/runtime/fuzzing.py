@@ -14,6 +14,8 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
+from pydantic_core import from_json
+
 from acp_bindings.v1 import methods
 from acp_runtime.jsonrpc.decoding import Decoder
 from acp_runtime.jsonrpc.encoding import dump
@@ -115,7 +117,7 @@ def check(line: bytes) -> None:
 def reference(line: bytes) -> Any:
     """Return the value of a line by a strict parser, or NOT_JSON."""
     try:
-        value = json.loads(line.decode(), parse_constant=_refuse, parse_int=_integer)
+        value = json.loads(line.decode(), parse_constant=_refuse, parse_int=_integer, parse_float=_float)
     except (ValueError, RecursionError):
         return NOT_JSON
     level = [value]
@@ -222,6 +224,11 @@ def _integer(digits: str) -> int:
     if len(digits.removeprefix("-")) > MAX_DIGITS:
         raise ValueError("too many digits")
     return int(digits)
+
+
+def _float(digits: str) -> Any:
+    """Read a number. Only pydantic-core knows how many digits it can have, and rule 3 asks for no more."""
+    return from_json(digits)
 
 
 def _recorded(path: Path) -> Iterator[bytes]:
