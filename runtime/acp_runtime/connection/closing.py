@@ -120,7 +120,7 @@ async def _end_handlers(connection: Connection, reason: ConnectionClosed) -> Non
     connection.sessions.end(reason)
     connection.channel.sends_nothing = True
     connection.requests.cancel_all()
-    for task in connection.tasks - set(connection.requests.tasks):
+    for task in set(connection.tasks) - set(connection.requests.tasks):
         task.cancel()
     await _wait(connection, _all(connection.tasks), connection.options.handler_deadline)
     for _ in range(_LAST_ITERATIONS):

@@ -12,7 +12,7 @@ from collections.abc import Callable, Coroutine
 from contextvars import copy_context
 from functools import cache, partial
 from logging import DEBUG, WARNING, getLogger
-from typing import Any
+from typing import Any, TypeAlias
 
 from acp_runtime.connection.call import Calls
 from acp_runtime.connection.channel import Channel
@@ -47,6 +47,8 @@ from acp_runtime.stubs.methods import Profile
 from acp_runtime.stubs.roles import Handler
 from acp_runtime.stubs.sides import Side
 
+Ended: TypeAlias = Callable[["asyncio.Task[None]"], object]
+
 _logger = getLogger(__name__)
 
 
@@ -69,7 +71,7 @@ class Connection:
         handler: handles this side's methods; None until the factory has made it.
         closed: done when everything has ended, with the reason.
         stopped: done when this side wants to end the connection, with the reason.
-        tasks: those of handlers that have not ended.
+        tasks: those of handlers that have not ended, and what to call then.
         is_hurried: whether the closing of the connection was cancelled, so that it waits no longer.
     """
 
@@ -90,7 +92,7 @@ class Connection:
         self.closed: asyncio.Future[ConnectionClosed] = self.loop.create_future()
         self.stopped: asyncio.Future[ConnectionClosed] = self.loop.create_future()
         self.is_hurried: bool = False
-        self.tasks: set[asyncio.Task[Any]] = set()
+        self.tasks: dict[asyncio.Task[None], Ended] = {}
         self._context = copy_context()
         self.writer: Writer = Writer(writer, options, self._write_failed)
         self.reader: Reader = Reader(self, source)
@@ -116,17 +118,17 @@ class Connection:
         """The number of pending calls, of tasks, of messages not handled to the end, and of handlers that wait."""
         return len(self.calls.pending), len(self.tasks), self.limits.messages, self.limits.blocked
 
-    def create_task(
-        self, coroutine: Coroutine[Any, Any, None], ended: Callable[[asyncio.Task[None]], object] = lambda _: None
-    ) -> asyncio.Task[None]:
+    def create_task(self, coroutine: Coroutine[Any, Any, None], ended: Ended = lambda _: None) -> asyncio.Task[None]:
         """Create a task that starts in a later iteration of the event loop. Call `ended` with it when it has ended."""
         # Handlers must not inherit the context variables of the code that lets them start. An eager task factory must
         # not run them here (Python 3.12): their sessions and requests are not complete yet.
         task = asyncio.Task(coroutine, loop=self.loop, context=self._context.copy())
-        self.tasks.add(task)
-        task.add_done_callback(self.tasks.discard)
-        task.add_done_callback(ended)
+        self.tasks[task] = ended
+        task.add_done_callback(self._task_ended)
         return task
+
+    def _task_ended(self, task: asyncio.Task[None]) -> None:
+        self.tasks.pop(task)(task)
 
     def stop(self, reason: ConnectionClosed) -> None:
         """End the connection from this side."""

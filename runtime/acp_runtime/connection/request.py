@@ -147,6 +147,7 @@ class Requests:
         self._process_id = os.getpid()
         self._log = ThrottledLogger(_logger)
         self.by_id: dict[RequestId, dict[InFlightRequest, None]] = {}
+        self._by_session: dict[str, dict[InFlightRequest, None]] = {}
         self.opening: int = 0
 
     def start(self, message: IncomingRequest, method: Method | None, session: str | None, length: int) -> None:
@@ -164,7 +165,7 @@ class Requests:
             connection.sessions.creations.add(request)
         self.by_id.setdefault(request.id, {})[request] = None
         if session is not None:
-            connection.sessions.get(session).requests[request] = None
+            self._by_session.setdefault(session, {})[request] = None
         connection.limits.add(request.size)
         request.task = connection.create_task(self._run(request), partial(self._ended, request))
 
@@ -229,8 +230,8 @@ class Requests:
                 request.cancel("turn")
 
     def _of_turn(self, wire: str, session: str | None) -> list[InFlightRequest]:
-        found = None if session is None else self._connection.sessions.by_id.get(session)
-        return [] if found is None else [each for each in found.requests if _is_cancelled_by(each.method, wire)]
+        found = () if session is None else self._by_session.get(session, ())
+        return [each for each in found if _is_cancelled_by(each.method, wire)]
 
     def _all(self) -> list[InFlightRequest]:
         return [request for same_id in self.by_id.values() for request in same_id]
@@ -281,9 +282,10 @@ class Requests:
         if not same_id:
             del self.by_id[request.id]
         if request.session is not None:
-            session = connection.sessions.get(request.session)
-            del session.requests[request]
-            connection.sessions.drop_if_idle(session)
+            same_session = self._by_session[request.session]
+            del same_session[request]
+            if not same_session:
+                del self._by_session[request.session]
         connection.limits.end(request)
         if request.state is State.ANSWERED:
             result = _FAILED

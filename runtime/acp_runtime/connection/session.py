@@ -5,7 +5,6 @@
   before them have been handled (rule 16).
 * Notifications of a session whose id is on its way to the caller are *kept*: they wait without a task until the caller
   uses the id, for a short time after it has the id, or until too much is kept (rule 16).
-* `requests`: the peer's requests that are being handled.
 * Notifications of this side to a session that the peer doesn't know yet are *held* until the response that names the
   session has left (rule 17).
 """
@@ -32,7 +31,6 @@ from acp_runtime.logs import ThrottledLogger
 if TYPE_CHECKING:
     from acp_runtime.connection.call import Call
     from acp_runtime.connection.connection import Connection
-    from acp_runtime.connection.request import InFlightRequest
 
 # `asyncio.wait_for`, `gather` and similar functions pass a result on through their own tasks. Each takes two iterations
 # of the event loop.
@@ -60,21 +58,19 @@ class Outcome(NamedTuple):
 
 
 class Session:
-    """A session while something happens in it. Notifications that belong to no session have one, too.
+    """A session that has notifications to be handled. Those that belong to no session have one, too.
 
     Attributes:
         id: its id; None for the notifications that belong to no session.
-        requests: the peer's requests that are being handled.
         waiting: notifications whose handlers have not begun, and outcomes behind them.
         task: handles them; None if none wait or they are kept.
     """
 
-    __slots__ = ("_sessions", "id", "requests", "task", "waiting")
+    __slots__ = ("_sessions", "id", "task", "waiting")
 
     def __init__(self, sessions: Sessions, id: str | None) -> None:
         self._sessions = sessions
         self.id: str | None = id
-        self.requests: dict[InFlightRequest, None] = {}
         self.waiting: deque[Notification | Outcome] = deque()
         self.task: asyncio.Task[None] | None = None
 
@@ -163,7 +159,7 @@ class Sessions:
         connection: the connection.
 
     Attributes:
-        by_id: those in which something happens.
+        by_id: those that have notifications to be handled.
         used: the ids that this side has used.
         known: the ids that the peer has used or received.
         active: the number of sessions whose notifications are being handled.
@@ -190,7 +186,7 @@ class Sessions:
         self._log = ThrottledLogger(_logger)
 
     def get(self, id: str | None) -> Session:
-        """Return a session, with which something begins to happen."""
+        """Return a session, to put a notification into it."""
         found = self.by_id.get(id)
         if found is None:
             self.by_id[id] = found = Session(self, id)
@@ -208,15 +204,11 @@ class Sessions:
         self.used.discard(id)
         self.known.discard(id)
 
-    def drop_if_idle(self, session: Session) -> None:
-        """Drop a session in which nothing happens any more."""
-        if session.task is None and not session.waiting and not session.requests:
-            self.by_id.pop(session.id, None)
-
     def ended(self, session: Session) -> None:
         """Note that the notifications of a session have been handled for now."""
         self.active -= 1
-        self.drop_if_idle(session)
+        if not session.waiting:
+            self.by_id.pop(session.id, None)
         if self._idle is not None and not self.active and not session.waiting:
             self._idle.set_result(None)
             self._idle = None
