@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from logging import ERROR, WARNING, getLogger
-from typing import Any
+from typing import Any, TypeAlias
 
 from pydantic import ValidationError
 from pydantic.alias_generators import to_snake
@@ -39,6 +39,10 @@ from acp_runtime.stubs.roles import Handler
 from acp_runtime.stubs.sides import Side
 
 _logger = getLogger(__name__)
+# For each field of a method's params, what needs a capability that the peer lacks, by the tag of its values: what it is,
+# to show it, and the path of the capability. The empty tag stands for any value, the empty field for the method itself.
+_Missing: TypeAlias = dict[str, dict[str, tuple[str, str]]]
+
 _HIGHEST_VERSION = 2**16 - 1
 # On POSIX, or beginning with a drive or a UNC share.
 _ABSOLUTE = re.compile(r"/|[A-Za-z]:[\\/]|\\\\")
@@ -56,8 +60,7 @@ class Initialization:
         peer: the peer's message, as plain JSON; empty before.
         peer_capabilities: its capabilities, as a model; None before.
         peer_info: its name and version, as a model; None before, or if it sent none.
-        missing: for each method, what needs a capability that the peer has not advertised, and that capability: "" for
-            the method itself, or a part of its params (see `Method.content`). The guards fill it in.
+        missing: for each method, what needs a capability that the peer has not advertised. The guards fill it in.
     """
 
     def __init__(self, side: Side[Any], options: Options) -> None:
@@ -66,7 +69,7 @@ class Initialization:
         self._of_peer = side.profile.advertised["client" if side.role == "agent" else "agent"]
         self._checks_versions = options.guards != "off"
         self._advertised: Mapping[str, Any] | None = None
-        self.missing: dict[AnyMethod, list[tuple[str, str]]] = {}
+        self.missing: dict[AnyMethod, _Missing] = {}
         self.done: bool = False
         self.peer: Mapping[str, Any] = {}
         self.peer_capabilities: Any = None
@@ -204,9 +207,10 @@ class Guards:
             if missing and (
                 method.exempt is None or (method.exempt, getattr(params, method.exempt)) not in self._created
             ):
-                for part, capability in missing:
-                    if not part or _has_part(params, part):
-                        self._forbid(CapabilityError(f"{method.wire} with {part}" if part else method.wire, capability))
+                for attribute, needs in missing.items():
+                    for tag in _tags_in(params, attribute):
+                        if tag in needs:
+                            self._forbid(CapabilityError(*needs[tag]))
         elif not may_come_first(method):
             self._forbid(
                 NotInitialized(f"{method.wire} was called before initialize was answered. Await initialize first.")
@@ -243,11 +247,14 @@ class Guards:
         if method.ends is not None:
             self._created.discard((method.ends, getattr(params, method.ends)))
 
-    def _find_missing(self, method: AnyMethod) -> list[tuple[str, str]]:
-        initialization = self._initialization
-        missing = [each for each in method.content if not initialization.has(each[1])]
-        if method.capability is not None and not initialization.has(method.capability):
-            missing.insert(0, ("", initialization.path_of(method.capability)))
+    def _find_missing(self, method: AnyMethod) -> _Missing:
+        has, missing = self._initialization.has, _Missing()
+        if method.capability is not None and not has(method.capability):
+            missing[""] = {"": (method.wire, self._initialization.path_of(method.capability))}
+        for part, capability in method.content:
+            if not has(capability):
+                field, _, tag = part.partition(".")
+                missing.setdefault(to_snake(field), {})[tag] = (f"{method.wire} with {part}", capability)
         return missing
 
     def _forbid(self, error: GuardError) -> None:
@@ -271,15 +278,13 @@ def _invalid_paths(method: AnyMethod, params: Any) -> InvalidParams | None:
     return InvalidParams(data={"errors": details}) if details else None
 
 
-def _has_part(params: Any, part: str) -> bool:
-    """Whether params have a field with a value, or `<field>.<tag>`: with a value, or an item, that has this tag."""
-    field, _, tag = part.partition(".")
-    value: Any = getattr(params, to_snake(field), None)
-    if not value or not tag:
-        return bool(value)
-    return any(
-        (each if isinstance(each, str) else getattr(each, "type", "")) == tag for each in as_array(value) or [value]
-    )
+def _tags_in(params: Any, attribute: str) -> list[str]:
+    """Return the tags of a field's values, and the empty tag if it has any value."""
+    value: Any = getattr(params, attribute, None) if attribute else None
+    if not value:
+        return [] if attribute else [""]
+    items = value if value.__class__ is list else [value]
+    return ["", *(each if each.__class__ is str else getattr(each, "type", "") for each in items)]
 
 
 def relative_paths(method: AnyMethod, params: Any) -> Iterator[tuple[str, str]]:
