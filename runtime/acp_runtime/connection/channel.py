@@ -186,7 +186,8 @@ class Channel:
             calls.abandon(call)
             raise
         finally:
-            connection.limits.end_wait_for_peer(caller)
+            if caller is not None:
+                connection.limits.end_wait_for_peer(caller)
             if call.creates_session:
                 connection.sessions.end_creation_by_peer(self._created_session(call))
 

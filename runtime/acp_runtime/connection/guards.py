@@ -39,8 +39,8 @@ from acp_runtime.stubs.roles import Handler
 from acp_runtime.stubs.sides import Side
 
 _logger = getLogger(__name__)
-# For each field of a method's params, what needs a capability that the peer lacks, by the tag of its values: what it is,
-# to show it, and the path of the capability. The empty tag stands for any value, the empty field for the method itself.
+# For each field of a method's params, what needs a capability that the peer lacks, by the tag of its values: a text to
+# show it, and the path of the capability. The empty tag stands for any value, the empty field for the method itself.
 _Missing: TypeAlias = dict[str, dict[str, tuple[str, str]]]
 
 _HIGHEST_VERSION = 2**16 - 1

@@ -66,7 +66,8 @@ class Limits:
 
     def end(self, message: Message) -> None:
         """Stop counting a message: its handler has ended."""
-        self.remove(message.size)
+        self.messages -= 1
+        self.bytes -= message.size
         if message.peer_waits:
             self.blocked -= 1  # tasks that the handler left behind no longer count
         message.done = True
