@@ -201,7 +201,7 @@ class Schema:
     """A whole schema.
 
     Attributes:
-        definitions: in upstream's order, with the envelopes last.
+        definitions: in upstream's order.
         methods: in upstream's order.
         message_docs: upstream's descriptions of the messages at the schema's root, by subject.
         envelopes: the names of the definitions of whole messages.

@@ -17,7 +17,7 @@ from codegen.pinned.pins import load
 from codegen.pinned.profiles import Profile
 from codegen.read.canonical import canonical
 from codegen.read.defaults import fill_defaults
-from codegen.read.envelopes import move_envelopes_last, read_messages
+from codegen.read.envelopes import find_envelopes, read_messages
 from codegen.read.methods import read_methods, read_methods_without_facts, shared_properties
 from codegen.read.normalise import normalise
 from codegen.read.old_names import check_fitting, keep_old_names
@@ -56,7 +56,7 @@ def read_schema(raw: dict[str, Any], version: str | None) -> Schema:
     payloads = messages.payloads
     schema.methods = read_methods(raw, payloads, version) if version else read_methods_without_facts(raw, payloads)
     schema.properties = shared_properties(version) if version else {}
-    move_envelopes_last(schema, raw)
+    schema.envelopes = find_envelopes(schema)
     return schema
 
 

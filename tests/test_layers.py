@@ -18,7 +18,7 @@ _PACKAGES = {
     "codegen": _ROOT / "codegen",
 }
 
-# A module may import from its own line and from those above it.
+# The folders and files of a package or folder. A module may import from its own line and from those above it.
 _LAYERS = {
     "acp_runtime": (
         {"escaping", "errors", "processes"},
@@ -28,7 +28,7 @@ _LAYERS = {
         {"logs", "options"},
         {"connection"},
         {"transports"},
-        {"connect", "roles"},
+        {"connect"},
     ),
     "codegen": (
         {"errors", "ir", "names", "nodes", "toml", "console", "signals"},
@@ -42,6 +42,22 @@ _LAYERS = {
         {"upgrade"},
         {"reference"},
         {"__main__"},
+    ),
+    "codegen.diff": (
+        {"git", "method_facts", "options", "match"},
+        {"sources"},
+        {"verdict"},
+        {"compare"},
+        {"report"},
+        {"proposed_renames", "user_code"},
+        {"render"},
+        {"command"},
+    ),
+    "acp_kit": (
+        {"extras", "frame_log", "profiles", "threads", "uninterrupted"},
+        {"confined", "content", "updates"},
+        {"client", "history"},
+        {"agent", "migrate"},
     ),
 }
 
@@ -58,10 +74,15 @@ def _name(package: str, folder: Path, file: Path) -> str:
 
 
 @cache
-def _statements(file: Path) -> list[tuple[str | None, list[str]]]:
-    """The imports in a file, on any line: the module after `from`, if there is one, and the imported names."""
+def _statements(file: Path, *, for_checkers: bool) -> list[tuple[str | None, list[str]]]:
+    """The imports in a file, on any line: the module after `from`, if there is one, and the imported names.
+
+    Args:
+        file: the file.
+        for_checkers: whether those that only type checkers execute count.
+    """
     found: list[tuple[str | None, list[str]]] = []
-    for node in _nested(ast.parse(file.read_text(encoding="utf-8"))):
+    for node in _nested(ast.parse(file.read_text(encoding="utf-8")), for_checkers=for_checkers):
         if isinstance(node, ast.Import):
             found.append((None, [alias.name for alias in node.names]))
         elif isinstance(node, ast.ImportFrom) and node.module is not None:
@@ -69,18 +90,20 @@ def _statements(file: Path) -> list[tuple[str | None, list[str]]]:
     return found
 
 
-def _nested(node: ast.AST) -> Iterator[ast.AST]:
+def _nested(node: ast.AST, *, for_checkers: bool) -> Iterator[ast.AST]:
     """The statements in a node, at any depth, without their expressions."""
+    if not for_checkers and isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+        return
     for field in ("body", "orelse", "handlers", "finalbody", "cases"):
         for child in getattr(node, field, ()):
             yield child
-            yield from _nested(child)
+            yield from _nested(child, for_checkers=for_checkers)
 
 
-def _imports(file: Path, known: dict[str, Path]) -> set[str]:
+def _imports(file: Path, known: dict[str, Path], *, for_checkers: bool = True) -> set[str]:
     """The modules that a file imports, on any line."""
     found: set[str] = set()
-    for module, names in _statements(file):
+    for module, names in _statements(file, for_checkers=for_checkers):
         if module is None:
             found.update(names)
         else:
@@ -90,14 +113,16 @@ def _imports(file: Path, known: dict[str, Path]) -> set[str]:
 
 
 @cache
-def _graph(package: str) -> dict[str, set[str]]:
+def _graph(package: str, *, for_checkers: bool = True) -> dict[str, set[str]]:
     known = _modules(package)
-    return {name: _imports(file, known) & known.keys() - {name} for name, file in known.items()}
+    return {
+        name: _imports(file, known, for_checkers=for_checkers) & known.keys() - {name} for name, file in known.items()
+    }
 
 
-def _layer(module: str) -> int:
-    package, folder = module.split(".")[:2]
-    return next(number for number, layer in enumerate(_LAYERS[package]) if folder in layer)
+def _layer(place: str, module: str) -> int:
+    name = module.removeprefix(f"{place}.").split(".")[0]
+    return next(number for number, layer in enumerate(_LAYERS[place]) if name in layer)
 
 
 @pytest.mark.parametrize(
@@ -114,21 +139,42 @@ def test_a_package_does_not_import_higher_packages(package: str, above: str) -> 
     assert above not in {name.split(".")[0] for name in imported}
 
 
-@pytest.mark.parametrize("package", _LAYERS)
-def test_folders_import_only_from_lower_folders(package: str) -> None:
+@pytest.mark.parametrize("place", _LAYERS)
+def test_folders_import_only_from_lower_folders(place: str) -> None:
+    graph = _graph(place.split(".", maxsplit=1)[0])
+    inside = {name for name in graph if name.startswith(f"{place}.")}
     wrong = [
         f"{name} imports {other}"
-        for name, others in _graph(package).items()
-        for other in others
-        if name != package and (other == package or _layer(other) > _layer(name))
+        for name in inside
+        for other in graph[name]
+        if other == place or (other in inside and _layer(place, other) > _layer(place, name))
     ]
     assert not wrong
+
+
+def test_the_kit_uses_only_public_modules_of_the_runtime() -> None:
+    # The files at the top, and what `transports` and `jsonrpc` export.
+    public = {name for name in _modules("acp_runtime") if name.count(".") == 1 and not _is_folder(name)}
+    public |= {"acp_runtime", "acp_runtime.jsonrpc", "acp_runtime.transports"}
+    known = {name: file for name, file in _modules("acp_runtime").items() if name not in public}
+    wrong = [
+        f"{name} imports {each}"
+        for name, file in _modules("acp_kit").items()
+        for each in _imports(file, known)
+        if each.startswith("acp_runtime.") and each not in public
+    ]
+    assert not wrong
+
+
+def _is_folder(name: str) -> bool:
+    return _modules("acp_runtime")[name].name == "__init__.py"
 
 
 @pytest.mark.parametrize("package", _PACKAGES)
 def test_there_are_no_circular_imports(package: str) -> None:
     try:
-        TopologicalSorter(_graph(package)).prepare()
+        # The parts of a connection know it; only type checkers import it there.
+        TopologicalSorter(_graph(package, for_checkers=False)).prepare()
     except CycleError as error:
         pytest.fail(" -> ".join(error.args[1]))
 

@@ -17,7 +17,7 @@ def proposed_renames(report: Report) -> list[Rename]:
     """
     profiles: dict[tuple[str, str, str, str], list[str]] = {}
     for finding in report.findings:
-        if finding.renamed and finding.breaks_python:
+        if finding.renamed and not finding.renamed.until and finding.breaks_python:
             profiles.setdefault(finding.renamed[:4], []).append(finding.profile)
     if not profiles:
         return []

@@ -11,8 +11,8 @@ from codegen.diff.compare.facts import compare_properties
 from codegen.diff.compare.messages import compare_messages
 from codegen.diff.compare.methods import compare_methods
 from codegen.diff.sources import Side
-from codegen.diff.user_code.failures import Failure, UserCode
 from codegen.diff.verdict.accepted import Acceptance, apply, stale
+from codegen.diff.verdict.failures import Failure, UserCode
 from codegen.diff.verdict.findings import BOTH, Finding
 from codegen.diff.verdict.rules import RULES
 from codegen.diff.verdict.verdicts import Verdict

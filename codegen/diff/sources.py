@@ -17,8 +17,7 @@ from codegen.ir import Schema
 from codegen.pinned.pins import Pinned, load
 from codegen.pinned.profiles import PLACES, find_files
 from codegen.read.old_names import keep_old_names
-from codegen.read.renames_file import FILE as RENAMES
-from codegen.read.renames_file import RENAMES_TOML, Rename, parse_renames, read_renames
+from codegen.read.renames_file import FILE as RENAMES, RENAMES_TOML, Rename, parse_renames, read_renames
 from codegen.regen import read_schema
 
 _SCHEMA = "schema"

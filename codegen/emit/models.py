@@ -20,7 +20,7 @@ from codegen.errors import FileError, SchemaError
 from codegen.ir import Definition, Model, Schema
 from codegen.read.docs import Docs, shared_descriptions
 from codegen.read.topics import find_topics
-from codegen.read.topics_file import ENVELOPES, Topic, read_topics
+from codegen.read.topics_file import Topic, read_topics
 from codegen.read.types import quoted
 
 
@@ -46,7 +46,7 @@ def model_files(schema: Schema) -> Files:
     topics = _in_topics(schema)
     sources = _sources(schema, [name for names in topics.values() for name in names])
     exported = {topic.name: sorted(names) for topic, names in topics.items()}
-    about: dict[str, Any] = {"topics": exported, "last": ENVELOPES.name, "descriptions": shared_descriptions(schema)}
+    about: dict[str, Any] = {"topics": exported, "descriptions": shared_descriptions(schema)}
     files: Files = {"models/__init__.py": ("models.py.jinja", about)}
     for topic, names in topics.items():
         used = {each for name in names for each in (*sources[name].names, *schema.uses(name))}
@@ -64,7 +64,7 @@ def _in_topics(schema: Schema) -> dict[Topic, list[str]]:
     """Return the definitions of each topic in the order of its module. Topics without definitions are left out."""
     topics = read_topics()
     places = find_topics(schema, topics)
-    own = {topic: [name for name in schema.definitions if places[name] == topic] for topic in (*topics, ENVELOPES)}
+    own = {topic: [name for name in schema.definitions if places.get(name) == topic] for topic in topics}
     return {topic: in_order(schema, names) for topic, names in own.items() if names}
 
 

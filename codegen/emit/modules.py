@@ -13,6 +13,7 @@ from codegen.emit.models import model_files
 from codegen.emit.rendering import Templates
 from codegen.emit.stub_docs import StubDocs
 from codegen.ir import Field, Method, Model, Schema
+from codegen.names import attribute_name
 from codegen.pinned.profiles import Profile
 from codegen.read.docs import comment, docstring
 from codegen.read.methods import ADVERTISED_IN, shared_properties
@@ -38,9 +39,9 @@ def emit_profile(profile: Profile, schema: Schema) -> dict[str, str]:
         "schema": schema,
         "methods": schema.methods,
         "exported": sorted(schema.definitions.keys() - schema.envelopes),
-        "envelopes": sorted(schema.envelopes),
         "stubs": StubDocs(schema),
         "properties": properties,
+        "attributes": {each: attribute_name(properties[each]) for each in ("session", "version")},
         "old_definitions": {each.old: (each.new, each.until) for each in schema.old_names},
         "old_constants": _old_constants(schema.methods),
     }

@@ -7,10 +7,10 @@ against the expected form, and their descriptions are kept as text.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
-from codegen.ir import Definition, Model, Schema, Type
+from codegen.ir import Schema, Type
 from codegen.nodes import REF_PREFIX, Node, is_array, is_object, reading
 from codegen.read.docs import with_member_docs
 from codegen.read.properties import read_property
@@ -228,22 +228,8 @@ def _is_of_method(schema: Any, definitions: dict[str, Any]) -> bool:
     return any("x-method" in definitions.get(name, {}) and schema.get("title", name) == name for name in names)
 
 
-def move_envelopes_last(schema: Schema, raw: dict[str, Any]) -> None:
-    """Move the envelopes to the end of the definitions, and drop the descriptions that the stubs have."""
+def find_envelopes(schema: Schema) -> set[str]:
+    """Return the names of the definitions of whole messages, which the runtime reads and writes without models."""
     payloads = {name for method in schema.methods for name in (method.params, method.result)}
-    names = {sender + part for sender in _SENDERS for part in _PARTS[""]} - payloads
-    found = {name for name in names if name in schema.definitions}
-    schema.envelopes = found | {model.name for name in found for model in schema.concrete_models(name)}
-    own = {name: each for name, each in schema.definitions.items() if name not in schema.envelopes}
-    last = {name: _shortened(schema.definitions[name], raw["$defs"]) for name in schema.definitions if name not in own}
-    schema.definitions = own | last
-
-
-def _shortened(definition: Definition, definitions: dict[str, Any]) -> Definition:
-    """Return an envelope without the descriptions of methods in its params."""
-    if not isinstance(definition, Model) or definition.name not in definitions:
-        return definition
-    params = definitions[definition.name]["properties"].get("params", {})
-    doc = with_member_docs(params.get("description", ""), without_method_members(params, definitions))
-    fields = tuple(replace(each, doc=doc) if each.wire == "params" else each for each in definition.fields)
-    return replace(definition, fields=fields)
+    found = {sender + part for sender in _SENDERS for part in _PARTS[""]} & schema.definitions.keys() - payloads
+    return found | {model.name for name in found for model in schema.concrete_models(name)}

@@ -6,46 +6,39 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from codegen.errors import FileError
 from codegen.ir import Method, Schema
-from codegen.pinned.profiles import PROFILES
-from codegen.read.topics_file import ENVELOPES, FILE, Topic
+from codegen.read.topics_file import FILE, Topic
 
 
 def find_topics(schema: Schema, topics: tuple[Topic, ...]) -> dict[str, Topic]:
     """Return the topic of every definition: in the order of the topics, and a definition before what it consists of.
 
-    What a definition consists of is in the same topic or an earlier one.
+    What a definition consists of is in the same topic or an earlier one. Whole messages have none: the runtime makes
+    them.
     """
     found: dict[str, Topic] = {}
     for topic in topics:
         _place(schema, found, topic, (*topic.types, *_payloads(schema, topic)))
     _place(schema, found, topics[-1], (name for name in schema.definitions if name not in schema.envelopes))
-    _place(schema, found, ENVELOPES, schema.definitions)
     return found
 
 
 def check_topics(schemas: Mapping[str, Schema], topics: tuple[Topic, ...]) -> None:
-    """Check that everything listed is in its topic in one of the pinned schemas, unless some profiles aren't pinned.
+    """Check that no definition is listed that an earlier topic has in all schemas.
+
+    What no schema has is no mistake: upstream may remove it, or add it in a draft first.
 
     Args:
         schemas: the pinned schemas by profile.
         topics: the topics.
 
     Raises:
-        FileError: no schema has a definition or a method, or a definition is in an earlier topic in all of them.
+        FileError: a definition is in an earlier topic in all of them.
     """
-    if set(schemas) != set(PROFILES):
-        return
-    methods = [method for schema in schemas.values() for method in schema.methods]
     places = [find_topics(schema, topics) for schema in schemas.values()]
     for topic in topics:
-        for wire in topic.methods:
-            if not any(_is_listed(method, wire) for method in methods):
-                raise _mistake(topic, f"No pinned schema has a method {wire!r}. Correct or remove it.")
         for name in topic.types:
             own = [place[name] for place in places if name in place]
-            if not own:
-                raise _mistake(topic, f"No pinned schema has a definition {name!r}. Correct or remove it.")
-            if topic not in own:
+            if own and topic not in own:
                 raise _mistake(topic, f"{name!r} is in {own[0].name!r} already. Remove it, or list it in that topic.")
 
 

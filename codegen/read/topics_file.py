@@ -41,12 +41,6 @@ class Topic:
     methods: tuple[str, ...] = ()
 
 
-ENVELOPES = Topic(
-    "envelopes", "Message envelopes", "Whole JSON-RPC messages, which the runtime itself reads and writes."
-)
-"""The definitions of whole messages, after all topics of the file."""
-
-
 @cache
 def read_topics() -> tuple[Topic, ...]:
     """Return the topics in order.
@@ -105,8 +99,6 @@ def _is_text(value: Any) -> bool:
 
 
 def _problem_of_name(name: str) -> str:
-    if name == ENVELOPES.name:
-        return f"{name!r} is the module of the message envelopes. Choose another name."
     if not name.isidentifier() or not name.islower() or keyword.iskeyword(name) or name.startswith("_"):
         return f"{name!r} can't be the name of a module; expected small letters and underscores."
     return ""

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from codegen.diff.compare.shapes import Shape, shape_of
+from codegen.diff.match.shapes import Shape, shape_of
 from codegen.ir import Alias, Definition, Field, Model, Schema
 from codegen.names import words
 from codegen.reference.choices import Choices

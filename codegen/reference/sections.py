@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from acp_runtime.models.names import wire_name
-from codegen.diff.compare.shapes import shape_of
+from codegen.diff.match.shapes import shape_of
 from codegen.ir import Alias, Definition, Field, Model, Schema, Union
 from codegen.reference.blocks import Blocks
 from codegen.reference.examples import META, Examples

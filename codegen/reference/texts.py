@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import json
 
-from codegen.diff.compare.shapes import Shape
+from codegen.diff.match.shapes import Shape
 from codegen.ir import Field
 from codegen.reference.places import Place
 

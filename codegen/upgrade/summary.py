@@ -11,12 +11,11 @@ from codegen.diff.proposed_renames import proposed_text
 from codegen.diff.render.grouping import change_line, number, summary
 from codegen.diff.report import Report
 from codegen.diff.sources import ACCEPTED
-from codegen.diff.user_code.failures import Failure
+from codegen.diff.verdict.failures import Failure
 from codegen.diff.verdict.findings import Finding
 from codegen.diff.verdict.verdicts import Verdict
 from codegen.errors import FileError
-from codegen.read.renames_file import FILE as RENAMES
-from codegen.read.renames_file import RENAMES_TOML, check_not_due, read_renames
+from codegen.read.renames_file import FILE as RENAMES, RENAMES_TOML, check_not_due, read_renames
 
 _WIDTH = 120
 _INDENT = " " * 3

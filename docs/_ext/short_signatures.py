@@ -1,15 +1,21 @@
 """Signatures name the unions of the protocol, such as `ContentBlock`, instead of listing their members.
 
+The functions of a profile are bound methods of a `Connector`, generic in the roles. Sphinx would leave out their first
+argument, and show the type variables.
+
 The Markdown builder knows no abbreviations, and Sphinx makes one of the `*` before keyword-only arguments.
 """
 
 from __future__ import annotations
 
+import inspect
+import re
 from functools import cache
 from typing import Annotated, get_origin
 
 from docutils import nodes  # type: ignore[import-untyped]  # mypy brings no stubs of it
 from sphinx.application import Sphinx
+from sphinx.util.inspect import signature as signature_of, stringify_signature
 from sphinx.util.typing import stringify_annotation
 
 
@@ -21,9 +27,16 @@ def setup(app: Sphinx) -> dict[str, bool]:
 
 
 def _shorten(
-    _app: Sphinx, _what: str, _name: str, _obj: object, _options: object, signature: str | None, returns: str | None
+    app: Sphinx, _what: str, _name: str, obj: object, _options: object, signature: str | None, returns: str | None
 ) -> tuple[str | None, str | None]:
-    """Return a signature and its result with the names of unions."""
+    """Return a signature and its result with the names of unions, and of the roles of a profile."""
+    if inspect.ismethod(obj):
+        # autodoc has stored the bound signature in the function, so that `inspect.signature(obj)` is one too short.
+        found = signature_of(obj.__func__, type_aliases=app.config.autodoc_type_aliases)
+        found = found.replace(parameters=[each for each in found.parameters.values() if each.name != "self"])
+        text = stringify_signature(found, unqualified_typehints=True)
+        text = re.sub(r"[~.\w]*\b((Remote)?(Agent|Client))T\b", r"\1", text)
+        signature, _, returns = text.partition(" -> ")
     return _named(signature), _named(returns)
 
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from concurrent.futures import Future
-from concurrent.futures import TimeoutError as NotYet
+from concurrent.futures import Future, TimeoutError as NotYet
 from functools import partial
 from inspect import iscoroutinefunction
 from threading import Lock
 from typing import Any, Generic, ParamSpec, TypeVar
 
-from acp_runtime.stubs.roles import Remote
+from acp_runtime import Remote
 
 P = ParamSpec("P")
 R = TypeVar("R")

@@ -3,28 +3,39 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
 
 T = TypeVar("T")
 
+# The most seconds that `finished_soon` waits after a cancellation.
+_HURRIED = 0.5
+
 _running: set[asyncio.Task[Any]] = set()  # the event loop itself keeps no tasks alive
 
 
-async def uninterrupted(work: Coroutine[Any, Any, T]) -> T:
+async def uninterrupted(work: Coroutine[Any, Any, T], on_cancel: Callable[[], object] = lambda: None) -> T:
     """Run a coroutine to its end, and return its result or raise its error.
+
+    Args:
+        work: the coroutine.
+        on_cancel: called each time this task is cancelled meanwhile.
 
     Raises:
         CancelledError: once the coroutine has ended, if this task was cancelled meanwhile.
     """
-    # Here, because it loads all of acp_runtime.connection.
-    from acp_runtime.connection.shielded_waits import ShieldedWaits
-
     task = asyncio.create_task(work)
-    waits = ShieldedWaits()
-    await waits.finish(task, on_cancel=lambda: None)
-    waits.raise_cancelled()
-    return task.result()
+    cancelled: asyncio.CancelledError | None = None
+    while not task.done():
+        try:
+            await asyncio.wait({task})
+        except asyncio.CancelledError as error:
+            cancelled = error
+            on_cancel()
+    result = task.result()
+    if cancelled is not None:
+        raise cancelled
+    return result
 
 
 async def finished_soon(work: Coroutine[Any, Any, object], deadline: float) -> None:
@@ -35,15 +46,15 @@ async def finished_soon(work: Coroutine[Any, Any, object], deadline: float) -> N
     Raises:
         CancelledError: at the end of the wait, if this task was cancelled meanwhile. That shortens the wait.
     """
-    from acp_runtime.connection.shielded_waits import ShieldedWaits
-
     task = asyncio.create_task(work)
     _running.add(task)
     task.add_done_callback(_ended)
-    waits = ShieldedWaits()
-    is_done = await waits.wait(task, deadline)
-    waits.raise_cancelled()
-    if is_done:
+    try:
+        await asyncio.wait({task}, timeout=deadline)
+    except asyncio.CancelledError:
+        await asyncio.wait({task}, timeout=min(deadline, _HURRIED))
+        raise
+    if task.done():
         task.result()
 
 

@@ -3,75 +3,48 @@
 from typing import TYPE_CHECKING
 
 from acp_runtime.errors import (
-    AuthenticationRequired,
-    CapabilityError,
-    ConnectionClosed,
-    GuardError,
-    InternalError,
-    InvalidParams,
-    InvalidRequest,
-    InvalidResponse,
-    MessageTooLarge,
-    MethodNotFound,
-    NotInitialized,
-    ParseError,
-    ProtocolVersionMismatch,
-    RelativePath,
-    RemoteError,
-    RequestCancelled,
-    RequestError,
-    ResourceNotFound,
-    UnsupportedProtocolVersion,
+    AuthenticationRequired as AuthenticationRequired,
+    CapabilityError as CapabilityError,
+    ConnectionClosed as ConnectionClosed,
+    GuardError as GuardError,
+    InternalError as InternalError,
+    InvalidParams as InvalidParams,
+    InvalidRequest as InvalidRequest,
+    InvalidResponse as InvalidResponse,
+    MessageTooLarge as MessageTooLarge,
+    MethodNotFound as MethodNotFound,
+    NotInitialized as NotInitialized,
+    ParseError as ParseError,
+    ProtocolVersionMismatch as ProtocolVersionMismatch,
+    RelativePath as RelativePath,
+    RemoteError as RemoteError,
+    RequestCancelled as RequestCancelled,
+    RequestError as RequestError,
+    ResourceNotFound as ResourceNotFound,
+    UnsupportedProtocolVersion as UnsupportedProtocolVersion,
 )
-from acp_runtime.models.absent import ABSENT, absent
-from acp_runtime.models.model import Model, OpenModel
-from acp_runtime.options import Options
-from acp_runtime.stubs.methods import SchemaSource
-
-__all__ = [
-    "ABSENT",
-    "AuthenticationRequired",
-    "CapabilityError",
-    "ConnectionClosed",
-    "ExtNotification",
-    "ExtRequest",
-    "GuardError",
-    "InternalError",
-    "InvalidParams",
-    "InvalidRequest",
-    "InvalidResponse",
-    "MessageTooLarge",
-    "MethodNotFound",
-    "Model",
-    "NotInitialized",
-    "OpenModel",
-    "Options",
-    "ParseError",
-    "ProtocolVersionMismatch",
-    "RelativePath",
-    "RemoteError",
-    "RequestCancelled",
-    "RequestError",
-    "ResourceNotFound",
-    "SchemaSource",
-    "UnsupportedProtocolVersion",
-    "__version__",
-    "absent",
-    "handles",
-]
+from acp_runtime.models.absent import ABSENT as ABSENT, absent as absent
+from acp_runtime.models.model import Model as Model, OpenModel as OpenModel
+from acp_runtime.options import Options as Options
+from acp_runtime.stubs.extensions import (
+    ExtNotification as ExtNotification,
+    ExtRequest as ExtRequest,
+    handles as handles,
+)
+from acp_runtime.stubs.methods import SchemaSource as SchemaSource
+from acp_runtime.stubs.roles import (
+    CurrentRequest as CurrentRequest,
+    Remote as Remote,
+    current_request as current_request,
+)
 
 if TYPE_CHECKING:
-    from acp_runtime.stubs.extensions import ExtNotification, ExtRequest, handles
-
     __version__: str
 else:
+    __all__ = [name for name, it in vars().items() if name[0] != "_" and type(it).__name__ not in ("bool", "module")]
 
     def __getattr__(name: str) -> object:
-        """Load extension methods and the version on first use, because few programs need them."""
-        if name in ("ExtNotification", "ExtRequest", "handles"):
-            from acp_runtime.stubs import extensions
-
-            return getattr(extensions, name)
+        """Look up the version on first use, because few programs need it."""
         if name != "__version__":
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         from importlib.metadata import version

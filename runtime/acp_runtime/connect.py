@@ -1,6 +1,6 @@
-"""Connects two sides: over asyncio streams, over stdin and stdout, to a subprocess, or in memory.
+"""Connects an agent and a client: over stdin and stdout, to a subprocess, in memory, or over asyncio streams.
 
-The generated profiles call these functions with their sides.
+Each generated profile makes a `Connector` of its two sides, and exports its methods as functions.
 """
 
 from __future__ import annotations
@@ -8,17 +8,17 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import AsyncGenerator, Callable, Collection, Mapping
-from contextlib import asynccontextmanager, suppress
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from pathlib import Path
 from signal import Signals
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from acp_runtime.connection import Connection, run
-from acp_runtime.connection.handler_tasks import leave_if_forked
+from acp_runtime.connection.handler import leave_if_forked
 from acp_runtime.connection.shielded_waits import ShieldedWaits
 from acp_runtime.connection.transport import ByteSource, ByteWriter
 from acp_runtime.errors import ConnectionClosed
-from acp_runtime.options import Options
+from acp_runtime.options import DEFAULT_OPTIONS, Options
 from acp_runtime.stubs.roles import Handler
 from acp_runtime.stubs.sides import Side
 from acp_runtime.transports.memory import MemoryPipe
@@ -27,48 +27,157 @@ from acp_runtime.transports.streams import StreamOutput, StreamSource
 if TYPE_CHECKING:
     from acp_runtime.transports.process import Process
 
+AgentT = TypeVar("AgentT", bound=Handler)
+ClientT = TypeVar("ClientT", bound=Handler)
+RemoteAgentT = TypeVar("RemoteAgentT")
+RemoteClientT = TypeVar("RemoteClientT")
 RemoteT = TypeVar("RemoteT")
 _PIPE_BUFFER = 64 * 1024
 
 
-async def serve_streams(
-    side: Side[RemoteT],
-    factory: Callable[[RemoteT], Handler],
-    reader: asyncio.StreamReader,
-    writer: asyncio.StreamWriter,
-    options: Options,
-) -> None:
-    """Serve one side on a pair of asyncio streams until the peer closes them."""
-    await run(_connected(side, factory, StreamSource(reader), StreamOutput(writer), options))
+class Connector(Generic[AgentT, ClientT, RemoteAgentT, RemoteClientT]):
+    """The functions of a profile that connect an agent and a client.
 
+    Args:
+        agent: the agent's side.
+        client: the client's side.
+    """
 
-@asynccontextmanager
-async def connect_streams(
-    side: Side[RemoteT],
-    factory: Callable[[RemoteT], Handler],
-    reader: asyncio.StreamReader,
-    writer: asyncio.StreamWriter,
-    options: Options,
-) -> AsyncGenerator[RemoteT]:
-    """Run one side on a pair of asyncio streams until the block ends. Yield the proxy for the other side."""
-    async with running(side, factory, StreamSource(reader), StreamOutput(writer), options) as remote:
-        yield remote
+    def __init__(self, agent: Side[RemoteClientT], client: Side[RemoteAgentT]) -> None:
+        self._agent = agent
+        self._client = client
 
+    async def serve_stdio(
+        self, factory: Callable[[RemoteClientT], AgentT], *, options: Options = DEFAULT_OPTIONS
+    ) -> None:
+        """Serve an agent on this process's stdin and stdout until the client closes them or exits.
 
-@asynccontextmanager
-async def connect_in_process(
-    agent: Side[Any],
-    agent_factory: Callable[[Any], Handler],
-    client: Side[RemoteT],
-    client_factory: Callable[[RemoteT], Handler],
-    options: Options,
-) -> AsyncGenerator[RemoteT]:
-    """Connect both sides in memory until the block ends. Yield the client's proxy for the agent."""
-    to_agent, to_client = MemoryPipe(_PIPE_BUFFER), MemoryPipe(_PIPE_BUFFER)
-    serving = running(agent, agent_factory, to_agent, to_client, options)
-    calling = running(client, client_factory, to_client, to_agent, options)
-    async with serving, calling as remote:
-        yield remote
+        SIGINT and SIGTERM make it return as well, without changing the exit code. A second signal
+        cancels the handlers without waiting for them. Until it returns, other code that writes to
+        stdout writes to stderr instead, and other code that reads stdin finds it empty.
+
+        Args:
+            factory: Makes the agent from the proxy for the client.
+            options: How the connection behaves.
+
+        Raises:
+            SystemExit: Stdout can't be written although the client is still there, for example because
+                the disk is full. The message goes to stderr, and the exit code is 1.
+        """
+        from acp_runtime.transports.stdio import take_over_stdio
+
+        with take_over_stdio() as (reader, writer):
+            await _until_signalled(Connection(self._agent, factory, reader, writer, options))
+            error = writer.error
+        if error is not None and not isinstance(error, ConnectionError):
+            raise SystemExit(f"The agent ended because it can't write to stdout: {error.strerror or error}.")
+
+    def spawn_agent(
+        self,
+        client_factory: Callable[[RemoteAgentT], ClientT],
+        command: str,
+        *args: str,
+        cwd: str | Path | None = None,
+        env: Mapping[str, str] | None = None,
+        inherit_env: bool | Collection[str] | None = None,
+        options: Options = DEFAULT_OPTIONS,
+    ) -> AbstractAsyncContextManager[RemoteAgentT]:
+        """Start an agent as a subprocess, and connect to it as its client until the block ends.
+
+        Leaving the block closes the agent's stdin and reads its output until it exits. An agent that
+        does not exit within `options.exit_deadline` is terminated, then killed. Processes that it leaves
+        behind are ended in the same way. `options.stderr` says where the agent's stderr is copied to,
+        by default to this process's stderr.
+
+        Args:
+            client_factory: Makes the client from the proxy for the agent.
+            command: The program to run.
+            args: The program's arguments.
+            cwd: The folder to run it in; by default this process's.
+            env: Environment variables to set, in addition to the inherited ones or in place of them.
+            inherit_env: The environment variables of this process to inherit: all (True), the few that
+                every program needs, such as PATH and HOME (False), or those with the given names. By
+                default `options.inherit_env`, which is True unless set.
+            options: How the connection and the process behave.
+
+        Returns:
+            A context manager that yields the proxy for the agent.
+
+        Raises:
+            OSError: The command can't be started. The message names the command, and the folder if that
+                is the reason.
+        """
+
+        def start() -> Process:
+            from acp_runtime.processes import environment
+            from acp_runtime.transports.process import Process
+
+            inherited = options.inherit_env if inherit_env is None else inherit_env
+            return Process(command, args, cwd, environment(env, inherited), options)
+
+        return _within(start, lambda it: running(self._client, client_factory, it.stdout, it.stdin, options, it))
+
+    def connect_in_process(
+        self,
+        agent_factory: Callable[[RemoteClientT], AgentT],
+        client_factory: Callable[[RemoteAgentT], ClientT],
+        *,
+        options: Options = DEFAULT_OPTIONS,
+    ) -> AbstractAsyncContextManager[RemoteAgentT]:
+        """Connect an agent and a client in this process until the block ends.
+
+        Args:
+            agent_factory: Makes the agent from the proxy for the client.
+            client_factory: Makes the client from the proxy for the agent.
+            options: How both ends of the connection behave.
+
+        Returns:
+            A context manager that yields the proxy for the agent.
+        """
+        to_agent, to_client = MemoryPipe(_PIPE_BUFFER), MemoryPipe(_PIPE_BUFFER)
+        return _within(
+            lambda: running(self._agent, agent_factory, to_agent, to_client, options),
+            lambda _: running(self._client, client_factory, to_client, to_agent, options),
+        )
+
+    async def serve_streams(
+        self,
+        factory: Callable[[RemoteClientT], AgentT],
+        reader: asyncio.StreamReader,
+        writer: asyncio.StreamWriter,
+        *,
+        options: Options = DEFAULT_OPTIONS,
+    ) -> None:
+        """Serve an agent on a pair of asyncio streams, such as a socket's, until the client closes them.
+
+        Args:
+            factory: Makes the agent from the proxy for the client.
+            reader: The stream from the client.
+            writer: The stream to the client.
+            options: How the connection behaves.
+        """
+        await run(Connection(self._agent, factory, StreamSource(reader), StreamOutput(writer), options))
+
+    def connect_streams(
+        self,
+        client_factory: Callable[[RemoteAgentT], ClientT],
+        reader: asyncio.StreamReader,
+        writer: asyncio.StreamWriter,
+        *,
+        options: Options = DEFAULT_OPTIONS,
+    ) -> AbstractAsyncContextManager[RemoteAgentT]:
+        """Connect to an agent through a pair of asyncio streams, as its client, until the block ends.
+
+        Args:
+            client_factory: Makes the client from the proxy for the agent.
+            reader: The stream from the agent.
+            writer: The stream to the agent.
+            options: How the connection behaves.
+
+        Returns:
+            A context manager that yields the proxy for the agent.
+        """
+        return running(self._client, client_factory, StreamSource(reader), StreamOutput(writer), options)
 
 
 @asynccontextmanager
@@ -81,7 +190,7 @@ async def running(
     process: Process | None = None,
 ) -> AsyncGenerator[RemoteT]:
     """Run a connection until the block ends. Yield the proxy for the other side."""
-    connection = _connected(side, factory, source, writer, options, process)
+    connection = Connection(side, factory, source, writer, options, process)
     task = asyncio.create_task(run(connection), name=f"acp-{side.role}")
     closing, process_id = process.closing if process else ShieldedWaits(), os.getpid()
     try:
@@ -101,47 +210,13 @@ async def running(
         await _stop(connection, task, closing, process)
 
 
-def _connected(
-    side: Side[Any],
-    factory: Callable[[Any], Handler],
-    source: ByteSource,
-    writer: ByteWriter,
-    options: Options,
-    process: Process | None = None,
-) -> Connection:
-    """Make a connection. If the factory raises, close the stream."""
-    try:
-        return Connection(side, factory, source, writer, options, process.why_closed if process else None, process)
-    except BaseException:
-        writer.abort()
-        raise
-
-
-async def _stop(
-    connection: Connection, task: asyncio.Task[ConnectionClosed], closing: ShieldedWaits, process: Process | None
-) -> None:
+async def _stop(connection: Connection, task: asyncio.Task[Any], waits: ShieldedWaits, process: Process | None) -> None:
     """Close a connection from this side to the end, even if this is cancelled repeatedly."""
     if process is not None:
         process.leave()
     connection.stop(ConnectionClosed("The connection was closed by this side."))
-    await closing.finish(task)
-    closing.raise_cancelled()
-
-
-async def serve_stdio(side: Side[RemoteT], factory: Callable[[RemoteT], Handler], options: Options) -> None:
-    """Serve one side on this process's stdin and stdout until the peer closes them or a signal arrives.
-
-    Raises:
-        SystemExit: if writing to stdout fails for another reason than the peer having closed it. Python prints its
-            message to stderr and exits with code 1.
-    """
-    from acp_runtime.transports.stdio import take_over_stdio
-
-    with take_over_stdio() as (reader, writer):
-        await _until_signalled(Connection(side, factory, reader, writer, options))
-        error = writer.error
-    if error is not None and not isinstance(error, ConnectionError):
-        raise SystemExit(f"The {side.role} ended because it can't write to stdout: {error.strerror or error}.")
+    await waits.finish(task)
+    waits.raise_cancelled()
 
 
 async def _until_signalled(connection: Connection) -> None:
@@ -162,25 +237,9 @@ async def _until_signalled(connection: Connection) -> None:
 
 
 @asynccontextmanager
-async def spawn(
-    side: Side[RemoteT],
-    factory: Callable[[RemoteT], Handler],
-    command: str,
-    args: tuple[str, ...],
-    cwd: str | Path | None,
-    env: Mapping[str, str] | None,
-    inherit_env: bool | Collection[str] | None,
-    options: Options,
+async def _within(
+    outer: Callable[[], AbstractAsyncContextManager[Any]], inner: Callable[[Any], AbstractAsyncContextManager[RemoteT]]
 ) -> AsyncGenerator[RemoteT]:
-    """Run a command that is the other side until the block ends. Yield the proxy for it.
-
-    Raises:
-        OSError: if the command can't start. Its message names the command.
-    """
-    from acp_runtime.processes import environment
-    from acp_runtime.transports.process import Process
-
-    inherited = options.inherit_env if inherit_env is None else inherit_env
-    process = Process(command, args, cwd, environment(env, inherited), options)
-    async with process, running(side, factory, process.stdout, process.stdin, options, process) as remote:
+    """Enter two context managers, the second one with what the first one yields. Yield what the second one yields."""
+    async with outer() as opened, inner(opened) as remote:
         yield remote

@@ -79,6 +79,9 @@ class RemoteError(RequestError):
         return f"{super().__str__()}{reason}" + (f". {self.hint}" if self.hint else "")
 
 
+_BY_CODE: dict[int, type[RequestError]] = {}
+
+
 class _Coded(RequestError):
     """An error whose class determines the code.
 
@@ -90,89 +93,53 @@ class _Coded(RequestError):
     default_code: ClassVar[int]
     default_message: ClassVar[str]
 
+    def __init_subclass__(cls, code: int | None = None, message: str = "") -> None:
+        super().__init_subclass__()
+        if code is not None:  # not a subclass of a user
+            cls.default_code, cls.default_message, _BY_CODE[code] = code, message, cls
+
     def __init__(self, message: str | None = None, data: Any = None) -> None:
         super().__init__(self.default_code, self.default_message if message is None else message, data)
 
 
-class ParseError(_Coded):
+class ParseError(_Coded, code=-32700, message="Parse error"):
     """-32700: the received line is not JSON."""
 
-    default_code = -32700
-    default_message = "Parse error"
 
-
-class InvalidRequest(_Coded):
+class InvalidRequest(_Coded, code=-32600, message="Invalid request"):
     """-32600: the received JSON is not a message, or the message is not allowed yet."""
 
-    default_code = -32600
-    default_message = "Invalid request"
 
-
-class MethodNotFound(RequestError):
+class MethodNotFound(_Coded, code=-32601, message="Method not found"):
     """-32601: the method does not exist or is not implemented."""
 
     def __init__(self, method: str) -> None:
-        super().__init__(-32601, "Method not found", {"method": method[:_MAX_METHOD]})
+        super().__init__(data={"method": method[:_MAX_METHOD]})
 
 
-class InvalidParams(_Coded):
+class InvalidParams(_Coded, code=-32602, message="Invalid params"):
     """-32602: the params of the request are invalid."""
 
-    default_code = -32602
-    default_message = "Invalid params"
 
-
-class InternalError(_Coded):
+class InternalError(_Coded, code=-32603, message="Internal error"):
     """-32603: handling the request failed."""
 
-    default_code = -32603
-    default_message = "Internal error"
 
-
-class RequestCancelled(_Coded):
+class RequestCancelled(_Coded, code=-32800, message="Request cancelled"):
     """-32800: the request was cancelled before it had a result."""
 
-    default_code = -32800
-    default_message = "Request cancelled"
 
-
-class AuthenticationRequired(_Coded):
+class AuthenticationRequired(_Coded, code=-32000, message="Authentication required"):
     """-32000: the client has to authenticate first."""
 
-    default_code = -32000
-    default_message = "Authentication required"
 
-
-class ResourceNotFound(_Coded):
+class ResourceNotFound(_Coded, code=-32002, message="Resource not found"):
     """-32002: a file, a session or another resource does not exist."""
 
-    default_code = -32002
-    default_message = "Resource not found"
 
-
-class UnsupportedProtocolVersion(_Coded):
+class UnsupportedProtocolVersion(_Coded, code=-32022, message="Unsupported protocol version"):
     """-32022: the agent does not support the requested protocol version or any older one (version 2)."""
 
-    default_code = -32022
-    default_message = "Unsupported protocol version"
-
-
-_BY_CODE: dict[int, type[RequestError]] = {
-    **{
-        cls.default_code: cls
-        for cls in (
-            ParseError,
-            InvalidRequest,
-            InvalidParams,
-            InternalError,
-            RequestCancelled,
-            AuthenticationRequired,
-            ResourceNotFound,
-            UnsupportedProtocolVersion,
-        )
-    },
-    -32601: MethodNotFound,
-}
 
 # Also added to this module by name, so that they can be pickled.
 _REMOTE_BY_CODE: dict[int, type[RemoteError]] = {
@@ -274,6 +241,4 @@ class ProtocolVersionMismatch(Exception):
         self.supported = supported
 
     def __str__(self) -> str:
-        return (
-            f"The agent chose protocol version {self.offered}, but this profile supports only version {self.supported}"
-        )
+        return f"The agent chose protocol version {self.offered}, but this profile has only version {self.supported}"

@@ -9,11 +9,8 @@ from __future__ import annotations
 from logging import ERROR, Logger
 from typing import Any
 
-from pydantic_core import to_json
-
 from acp_runtime.escaping import printable
-from acp_runtime.jsonrpc.surrogates_and_depth import dump
-from acp_runtime.jsonrpc.tolerant import Unreadable, parse
+from acp_runtime.jsonrpc.strict_json import ANY, parse, write
 from acp_runtime.models.json_values import as_array, as_object
 
 # How many events of a kind are logged before they are throttled.
@@ -68,10 +65,8 @@ def redact(line: bytes) -> bytes:
     For a line that isn't JSON, return a note with its size.
     """
     try:
-        value, fault = parse(line)
-    except Unreadable as error:
-        value, fault = None, error.reason
-    if fault:
+        value = parse(line)
+    except ValueError:
         return b'"%d bytes that are not JSON"' % len(line)
     unvisited = [value]
     while unvisited:
@@ -81,7 +76,7 @@ def redact(line: bytes) -> bytes:
             fields.update({key: _redacted(fields[key]) for key in _SECRET if key in fields})
             unvisited += [value for key, value in fields.items() if key not in _SECRET]
         unvisited += as_array(each) or ()
-    return dump(value, to_json, level=0)
+    return write(ANY.to_json, value)
 
 
 def _redacted(value: Any) -> Any:

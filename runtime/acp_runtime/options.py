@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
@@ -19,18 +19,15 @@ class Options:
     Attributes:
         max_message_bytes: a longer incoming line closes the connection with `MessageTooLarge`, before all of it is
             read.
-        high_water_messages: how many requests run at a time; further ones wait. Reading pauses while this many
-            messages wait.
-        high_water_bytes: reading pauses while the waiting messages take this much memory. Requests wait while the
-            running ones take this much; a large one counts for a sixteenth of it.
-        flood_factor: if all handlers await the peer, reading continues; the connection closes when messages take this
-            multiple of `high_water_bytes`.
+        high_water_messages: reading pauses while this many messages wait for their handlers to begin, unless a handler
+            is itself waiting for the peer.
+        high_water_bytes: the same for the memory that these messages take.
+        flood_factor: the connection closes when all messages that are not handled to the end, and the responses that
+            the peer doesn't read, take this multiple of `high_water_bytes`.
         max_held_bytes: how much may be held for a session that is being created: updates that arrive before the
             response that names it (beyond the limit they are handled at once), and notifications sent before that
             response (beyond the limit sending raises `GuardError`).
         write_high_water_bytes: sending waits while more than this is unwritten.
-        unread_answer_bytes: reading pauses while the peer has not read more than this of this side's responses, unless
-            the peer owes responses itself. At `flood_factor` times as much the connection closes.
         eof_grace: how long handlers may continue after either side closed the connection, before they are cancelled.
         handler_deadline: how long cancelled handlers may take to end before they are abandoned. When the peer has
             closed its side, the remaining notifications are abandoned if no handler finishes for this long.
@@ -62,7 +59,6 @@ class Options:
     flood_factor: int = 16
     max_held_bytes: int = 16 * 1024 * 1024
     write_high_water_bytes: int = 64 * 1024
-    unread_answer_bytes: int = 16 * 1024 * 1024
     eof_grace: float = 0.5
     handler_deadline: float = 5.0
     late_answer_deadline: float = 10.0
@@ -83,36 +79,23 @@ class Options:
             TypeError: if a size is not an integer, or a time is not a number.
             ValueError: if a size or a time is too small, or `guards` is not one of its values.
         """
-        for name, least in _SIZES.items():
-            _check(name, getattr(self, name), int, "an integer", least)
-        for name in _TIMES:
-            _check(name, getattr(self, name), (int, float), "a number of seconds", 0)
+        for field in fields(self):
+            if field.type == "int":
+                _check(field.name, getattr(self, field.name), int, "an integer", field.name not in _MAY_BE_ZERO)
+            elif field.type == "float":
+                _check(field.name, getattr(self, field.name), (int, float), "a number of seconds", 0)
         if self.guards not in ("raise", "warn", "off"):
             raise ValueError(f"Options.guards must be 'raise', 'warn' or 'off', not {self.guards!r}.")
 
 
-# The least value of each size.
-_SIZES = {
-    "max_message_bytes": 1,
-    "high_water_messages": 1,
-    "high_water_bytes": 1,
-    "flood_factor": 1,
-    "max_held_bytes": 0,
-    "write_high_water_bytes": 0,
-    "unread_answer_bytes": 0,
-    "stderr_tail": 0,
-}
-_TIMES = (
-    *("eof_grace", "handler_deadline", "late_answer_deadline"),
-    *("flush_deadline", "exit_deadline", "terminate_deadline"),
-)
+_MAY_BE_ZERO = ("max_held_bytes", "write_high_water_bytes", "stderr_tail")
 
 
 def _check(name: str, value: Any, kind: Any, described: str, least: int) -> None:
     if not isinstance(value, kind) or isinstance(value, bool):
         raise TypeError(f"Options.{name} must be {described}, not {value!r}.")
     if not value >= least:
-        raise ValueError(f"Options.{name} must be at least {least}, not {value!r}.")
+        raise ValueError(f"Options.{name} must be at least {least:d}, not {value!r}.")
 
 
 DEFAULT_OPTIONS = Options()

@@ -7,6 +7,7 @@ grandchild keeps open (CPython #119710), and their readers limit the length of l
 from __future__ import annotations
 
 import asyncio
+import atexit
 import os
 import shutil
 import signal
@@ -14,11 +15,12 @@ import subprocess
 import sys
 from collections.abc import Callable, Collection, Generator, Mapping
 from contextlib import contextmanager, suppress
-from errno import EACCES, EINVAL, ENOENT
+from errno import EINVAL, ENOENT
+from functools import cache
 from io import FileIO
 from pathlib import Path
 from threading import Thread
-from typing import Any, cast
+from typing import cast
 from weakref import finalize, ref
 
 # The variables that programs need to run and to find their user's files. None is likely to hold a secret.
@@ -54,6 +56,7 @@ class ProcessGroup:
         self.popen = popen
         self._process_id = os.getpid()
         self._end = finalize(self, _end, popen, self._process_id)
+        _ignore_ctrl_c_at_exit()
         self._loop = asyncio.get_running_loop()
         self.exited: asyncio.Future[None] = self._loop.create_future()
         Thread(target=_wait, args=(popen, ref(self), on_exit), name="acp-wait", daemon=True).start()
@@ -92,6 +95,12 @@ class ProcessGroup:
         """Set `exited`, from another thread."""
         with suppress(RuntimeError):  # the event loop is closed
             self._loop.call_soon_threadsafe(self._exited)
+
+
+@cache
+def _ignore_ctrl_c_at_exit() -> None:
+    """Let nothing interrupt the killing at the exit of this process. Call it when a `finalize` has been made."""
+    atexit.register(signal.signal, signal.SIGINT, signal.SIG_IGN)  # called before what was registered earlier
 
 
 def _wait(popen: subprocess.Popen[bytes], owner: ref[ProcessGroup], on_exit: Callable[[], object]) -> None:
@@ -166,9 +175,10 @@ def start(
 
     Raises:
         OSError: if it can't be started; the message names the command and the reason.
-        TypeError: if the command, an argument or `cwd` is neither text nor a path.
+        TypeError: if the command is a list.
     """
-    _check_types(command, args, cwd)
+    if isinstance(cast("object", command), (list, tuple)):
+        raise TypeError("The command must be text, not a list. Pass it and each of its arguments separately.")
     with start_errors(what, command, cwd, env):
         program = command if sys.platform != "win32" else shutil.which(command, path=env.get("PATH")) or command
         popen = subprocess.Popen(
@@ -196,68 +206,29 @@ def start_errors(what: str, command: str, cwd: str | Path | None, env: dict[str,
         raise InvalidCommand(EINVAL, f"Can't start {what}{command!r}: {error}") from error
 
 
-def _check_types(command: Any, args: tuple[object, ...], cwd: object) -> None:
-    """Refuse arguments of the wrong type by name; the error of `subprocess` wouldn't say which one it is."""
-    kind = type(command).__name__
-    if isinstance(command, (list, tuple)):
-        raise TypeError(f"The command must be text, not a {kind}. Pass it and each of its arguments separately.")
-    named = [("The command", command), ("cwd", "" if cwd is None else cwd)]
-    named += [(f"Argument {number} of the command", value) for number, value in enumerate(args, 1)]
-    for name, value in named:
-        if not isinstance(value, (str, bytes, os.PathLike)):
-            raise TypeError(f"{name} must be text or a path, not of type {type(value).__name__}.")
-
-
 def _start_error(error: OSError, what: str, command: str, cwd: str | Path | None, env: dict[str, str]) -> OSError:
     """Return the same error with a message that names the command and the reason."""
     command = os.fsdecode(command)
     reason, filename = error.strerror or str(error), error.filename
-    if cwd is not None and (problem := _problem_with_folder(os.fsdecode(cwd))):
-        reason, filename = f"its working folder {os.fsdecode(cwd)!r} {problem}", os.fsdecode(cwd)
+    first = command.partition(" ")[0]
+    if cwd is not None and not os.path.isdir(cwd):
+        reason, filename = f"its working folder {os.fsdecode(cwd)!r} is not a folder that exists", os.fsdecode(cwd)
     elif not command:
         reason = "the command is empty"
-    elif file := _find_file(command, cwd, env):
-        reason = _problem_with_file(file, error) or reason
-    elif (first := command.split()[:1]) != [command] and first and _find_file(first[0], cwd, env):
-        reason = f"{reason}. Pass the command {first[0]!r} and each of its arguments separately"
+    elif error.errno == ENOENT and _which(command, cwd, env):
+        reason = "the interpreter named in its first line doesn't exist"
+    elif error.errno == ENOENT and first != command and _which(first, cwd, env):
+        reason = f"{reason}. Pass the command {first!r} and each of its arguments separately"
         filename = None  # the message would end with the whole command once more
     elif cwd is not None and os.path.dirname(command) and not os.path.isabs(command):
-        reason = f"{reason}. A relative command is looked up in cwd, {os.fsdecode(cwd)!r}"
-        filename = None
+        reason, filename = f"{reason}. A relative command is looked up in cwd, {os.fsdecode(cwd)!r}", None
     return type(error)(error.errno, f"Can't start {what}{command!r}: {reason}", filename)
 
 
-def _problem_with_folder(cwd: str) -> str:
-    if not cwd:
-        return "is an empty path"
-    with suppress(OSError, ValueError):
-        folder = Path(cwd)
-        if not folder.exists():
-            return "doesn't exist"
-        if not folder.is_dir():
-            return "is not a folder"
-        if not os.access(folder, os.X_OK):
-            return "can't be entered"
-    return ""
-
-
-def _find_file(command: str, cwd: str | Path | None, env: dict[str, str]) -> Path | None:
-    """Find the file of a command: by its path, or in the folders of PATH."""
-    with suppress(OSError, ValueError):
-        for folder in [cwd or "."] if os.path.dirname(command) else os.get_exec_path(env):
-            if (path := Path(folder, command)).exists():
-                return path
-    return None
-
-
-def _problem_with_file(path: Path, error: OSError) -> str:
-    if path.is_dir():
-        return "it is a folder"
-    if error.errno == ENOENT:
-        return "the interpreter named in its first line doesn't exist"
-    if error.errno == EACCES and not os.access(path, os.X_OK):
-        return "it is not executable"
-    return ""
+def _which(command: str, cwd: str | Path | None, env: dict[str, str]) -> str | None:
+    """Find an executable file: by its path, which is relative to `cwd`, or in the folders of PATH."""
+    path = os.path.join(cwd or "", command) if os.path.dirname(command) else command
+    return shutil.which(path, path=env.get("PATH"))
 
 
 def environment(extra: Mapping[str, str] | None, inherit: bool | Collection[str]) -> dict[str, str]:
@@ -268,25 +239,12 @@ def environment(extra: Mapping[str, str] | None, inherit: bool | Collection[str]
         inherit: True for all variables, False for the few that every program needs, or the names of those to inherit.
 
     Raises:
-        TypeError: if `inherit` is a single name, or a name or value in `extra` is not text.
+        TypeError: if `inherit` is a single name.
     """
     wanted = cast("object", inherit)
     if isinstance(wanted, str) or not isinstance(wanted, (bool, Collection)):
         raise TypeError(f"inherit_env must be True, False or a list of names, not {wanted!r}.")
-    _check_texts(extra)
     return {**{name: value for name, value in os.environ.items() if _is_inherited(name, inherit)}, **(extra or {})}
-
-
-def _check_texts(extra: Mapping[Any, Any] | None) -> None:
-    """Refuse names and values that are not text. Errors don't quote values, because these may be secrets."""
-    given = cast("object", extra)
-    if given is not None and not isinstance(given, Mapping):
-        raise TypeError(f"env must be a dict of names and values, not a {type(given).__name__}.")
-    for name, value in (extra or {}).items():
-        if not isinstance(name, (str, bytes)):
-            raise TypeError(f"The names in env must be text, not of type {type(name).__name__}.")
-        if not isinstance(value, (str, bytes, os.PathLike)):
-            raise TypeError(f"The value of {name!r} in env must be text, not of type {type(value).__name__}.")
 
 
 def _is_inherited(name: str, inherit: bool | Collection[str]) -> bool:

@@ -39,8 +39,11 @@ def test_a_mutation_of_any_kind_stops_the_generator_or_changes_its_output(file: 
     pinned = PINNED[file]
     schema = pinned.schema
     before = emitted(pinned, schema)
+    # The shape of whole messages is checked where they are read. They have no models, so their titles have no effect.
+    messages = tuple(f"/$defs/{name}/" for name in read_schema(schema, pinned.profile.table).envelopes)
     first = list(PINNED).index(file)
     chosen = [each for number in range(scale.count(1, 8)) for each in sample(schema, first + number, len(PINNED))]
+    chosen = [each for each in chosen if not each.place.startswith("property") or not each.pointer.startswith(messages)]
     chosen = scale.sample(chosen, 8)
     outcomes = {mutation.id: outcome(pinned, mutation, before) for mutation in chosen}
     print(f"\n{file}: {len(outcomes)} mutations, {dict(Counter(outcomes.values()))}")  # noqa: T201

@@ -42,7 +42,7 @@ def test_everything_of_a_profile_but_models_and_types_is_documented() -> None:
         name
         for name in v1.__all__
         if (callable(value := getattr(v1, name)) or name.isupper())
-        and getattr(value, "__module__", "").startswith("acp_bindings.v1")
+        and getattr(value, "__module__", "").startswith(("acp_bindings.v1", "acp_runtime.connect"))
         and not (isinstance(value, type) and issubclass(value, Model))
     }
     assert {"Agent", "RemoteAgent", "spawn_agent"} <= functions_and_roles

@@ -16,7 +16,6 @@ TOPICS = {
         "connection",
         "content",
         "elicitation",
-        "envelopes",
         "mcp",
         "other",
         "sessions",

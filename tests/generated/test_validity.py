@@ -15,7 +15,7 @@ from tests.support.scale import SEED, count
 def test_both_validators_give_the_same_verdict(profile: Profile) -> None:
     validity, instances = Validity(profile.schema), Instances(profile.schema, SEED)
     verdicts: set[bool] = set()
-    for schema in profile.described.values():
+    for schema in {**profile.schema["$defs"], **profile.described}.values():
         for _ in range(count(2, 100)):
             value = instances.candidate(schema)
             for each in (value, instances.broken(value)):

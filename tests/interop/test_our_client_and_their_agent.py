@@ -277,8 +277,8 @@ async def test_the_client_calls_the_agents_extension_methods_with_types(their_ag
     async with in_session(their_agent) as client:
         await client.agent.notify(NOTE, Note(n=5))
         response = await client.agent.call(ECHO, EchoParams(x=[1, "é", None]))
-        assert (response["method"], response["params"]) == ("_interop/echo", {"x": [1, "é", None]})
-        assert response["notifications"][-1] == ("_interop/note", Note(n=5))
+        assert (response.method, response.params) == ("_interop/echo", {"x": [1, "é", None]})
+        assert response.notifications[-1] == ("_interop/note", Note(n=5))
         with pytest.raises(InvalidResponse, match="total: Field required"):
             await client.agent.call(WRONG_ECHO, EchoParams(x=[]))
 
@@ -289,7 +289,7 @@ async def test_the_client_handles_extension_methods_with_types(their_agent: Comm
     total, code, data = json.loads(client.texts()[0])
     assert (total, code) == ({"total": 6}, -32602)
     assert [each["path"] for each in data["errors"]] == ["numbers.1"]
-    assert client.notifications == [("_interop/adding", Numbers("new", [1, 2, 3]))]
+    assert client.notifications == [("_interop/adding", Numbers(sessionId="new", numbers=[1, 2, 3]))]
 
 
 async def test_an_error_that_the_agent_raises_is_received_unchanged(their_agent: Command) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import math
 import re
 import traceback
 from collections.abc import Iterator
@@ -17,7 +18,7 @@ from acp_bindings.v1 import AgentCapabilities, InitializeResponse, NewSessionRes
 from acp_runtime import AuthenticationRequired, ConnectionClosed, InvalidResponse, RequestError
 from acp_runtime.escaping import printable
 from acp_runtime.logs import ThrottledLogger, redact
-from tests.support.runtime.odd_json import CERTAIN, DAMAGE, FAR_TOO_DEEP, message, nested, nested_json
+from tests.support.runtime.odd_json import DAMAGE, FAR_TOO_DEEP, message, nested, nested_json
 from tests.support.runtime.peer import INITIALIZE, Link, PlainAgent, calling, chunk, serving, update
 
 
@@ -87,11 +88,11 @@ def test_rule_30_a_line_that_is_not_json_is_redacted_to_its_size() -> None:
 
 
 def test_rule_30_any_json_can_be_redacted() -> None:
-    for levels in (300, 500):
-        redacted = json.loads(redact(message(params={"\ud83d": nested(levels), "env": nested(levels)})))
-        assert redacted["params"]["env"] == ["[redacted]"]
-        assert redacted["params"]["\ud83d"] == nested(levels)
-    for odd in (*CERTAIN.values(), nested_json(FAR_TOO_DEEP), b"[" * FAR_TOO_DEEP):
+    redacted = json.loads(redact(message(params={"\ud83d": nested(150), "env": nested(150)})))
+    assert redacted["params"]["env"] == ["[redacted]"]
+    assert redacted["params"]["\ud83d"] == nested(150)
+    assert json.loads(redact(message(params=b"[1e999, 1]"))) == {"jsonrpc": "2.0", "params": [math.inf, 1]}
+    for odd in (b"NaN", b"7" * 6000, nested_json(300), nested_json(FAR_TOO_DEEP), b"[" * FAR_TOO_DEEP):
         assert len(redact(message(params=odd))) < 100
 
 
@@ -100,7 +101,6 @@ NEW_SESSION = {"cwd": "/", "mcpServers": [{"name": "x", "command": "/x", "args":
 # Messages, fragments of them, and printed forms of them.
 PAYLOADS = {
     **{name: damage(message(id=1, method="session/new", params=NEW_SESSION)) for name, damage in DAMAGE.items()},
-    **{name: message(id=1, method="x", params=b'{"a":["hunter2"],"b":%b}' % odd) for name, odd in CERTAIN.items()},
     "a batch": b'[{"env": "hunter2"}]x',
     "in several lines": b'{\n "env":\n  [\n   {"value": "hunter2"},\n   "hunter2",\n   "hunter2"\n  ]\n}',
     "torn in a text": b'{"env":"a\nhunter2"}\nhunter2","x":1}\nx hunter2" : 1',

@@ -29,7 +29,7 @@ DEADLINE = count(60, 600)
 ROUNDS = count(25, 1000)
 DEPTH = 20
 LARGE = "x" * 20_000
-TINY = {"high_water_messages": 2, "high_water_bytes": 1000, "write_high_water_bytes": 100, "unread_answer_bytes": 1000}
+TINY = {"high_water_messages": 2, "high_water_bytes": 1000, "write_high_water_bytes": 100}
 NEVER_FLOODED = 1_000_000
 
 MARKS = {

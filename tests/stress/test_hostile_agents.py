@@ -230,9 +230,7 @@ async def test_each_line_of_garbage_gets_one_error_and_the_turn_continues() -> N
     assert record.texts == ["between"] * 2 * len(GARBAGE)
     errors = record.errors_sent()
     assert len(errors) == 2 * len(GARBAGE)
-    # One line is a request with NaN, whose id is known.
-    assert errors.count((None, -32700)) == len(errors) - 2
-    assert errors.count((1, -32700)) == 2
+    assert errors.count((None, -32700)) == len(errors)
 
 
 async def test_unexpected_responses_are_ignored() -> None:
@@ -265,18 +263,11 @@ async def test_a_flood_of_notifications_does_not_fill_the_log(caplog: pytest.Log
     assert "\x1b" not in caplog.text
 
 
-async def test_reading_pauses_if_an_agent_sends_requests_but_reads_no_responses() -> None:
+async def test_an_agent_that_sends_requests_but_reads_no_responses_is_a_flood() -> None:
     record = Record()
-    async with hostile("requests_without_reading", record, unread_answer_bytes=1000, flood_factor=1) as agent:
-        call = asyncio.create_task(prompted(agent))
-        # Each response has about 100 bytes, and the pipe has room for 64 KiB.
-        before = 0
-        while before < len(record.incoming) < 3000 or before < 100:
-            before = len(record.incoming)
-            await asyncio.sleep(0.2)
-        assert len(record.incoming) < 3000
-        call.cancel()
-        await asyncio.wait({call})
+    async with hostile("requests_without_reading", record, high_water_bytes=1000, flood_factor=1000) as agent:
+        with pytest.raises(ConnectionClosed, match="more than can be handled"):
+            await prompted(agent)
 
 
 @pytest.mark.parametrize("kind", ["missing", "not executable", "folder", "bad interpreter", "empty", "format", "cwd"])

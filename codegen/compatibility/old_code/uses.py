@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from codegen.compatibility.old_code.examples import Examples
-from codegen.diff.compare.shapes import Shape, shape_of
+from codegen.diff.match.shapes import Shape, shape_of
 from codegen.ir import Alias, Definition, Field, Method, Model, Schema, Union
 
 ROLES = ("agent", "client")

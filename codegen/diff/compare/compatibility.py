@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from codegen.diff.compare.shapes import Shape, shape_of
+from codegen.diff.match.shapes import Shape, shape_of
 from codegen.ir import Alias, Definition, Field, Model, Schema, Union
 
 _PYTHON: dict[str, type | tuple[type, ...]] = {"string": str, "integer": int, "number": (int, float), "boolean": bool}

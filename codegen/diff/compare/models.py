@@ -6,11 +6,11 @@ import json
 from dataclasses import dataclass
 
 from codegen.diff.compare.comparison import Comparison
+from codegen.diff.compare.moves import Place, moved_from, moved_to
 from codegen.diff.compare.pointers import property_pointer
-from codegen.diff.compare.shapes import shape_of
 from codegen.diff.compare.types import TypeChange, compare_types
-from codegen.diff.match.moves import Place, moved_from, moved_to
 from codegen.diff.match.renames import MARKERS, all_fields, leniency, meaning_of_field, pair, similar
+from codegen.diff.match.shapes import shape_of
 from codegen.diff.verdict.rules import RULES
 from codegen.diff.verdict.verdicts import RISKY, SAFE, Verdicts
 from codegen.ir import Field, Model, Schema

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cached_property
 
-from codegen.diff.compare.shapes import Shape, shape_of
 from codegen.diff.match.renames import all_fields
+from codegen.diff.match.shapes import Shape, shape_of
 from codegen.ir import Alias, Field, Model, Schema
 
 # The search stops after this many levels.

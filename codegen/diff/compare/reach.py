@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from codegen.diff.compare.shapes import shape_of
+from codegen.diff.match.shapes import shape_of
 from codegen.diff.verdict.findings import BOTH, NOWHERE, TO_AGENT, TO_CLIENT
 from codegen.ir import Alias, Definition, Method, Model, Schema, Union
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from codegen.diff.compare.comparison import Comparison
-from codegen.diff.compare.shapes import Shape, shape_of
+from codegen.diff.match.shapes import Shape, shape_of
 from codegen.diff.verdict.rules import RULES
 from codegen.diff.verdict.verdicts import SAFE, Verdicts, breaks, risks
 from codegen.ir import Type

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from difflib import SequenceMatcher
 from functools import cached_property
 
-from codegen.diff.compare.shapes import Shape, shape_of
+from codegen.diff.match.shapes import Shape, shape_of
 from codegen.ir import Alias, Definition, Field, Member, Model, Schema, Union
 from codegen.names import words
 

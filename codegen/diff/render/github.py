@@ -5,7 +5,7 @@ from __future__ import annotations
 from codegen.diff.proposed_renames import INVITATION, proposed_text
 from codegen.diff.render.grouping import change_line, summary, unsafe_axes
 from codegen.diff.report import Report
-from codegen.diff.user_code.failures import UNPREDICTED, Failure
+from codegen.diff.verdict.failures import UNPREDICTED, Failure
 from codegen.diff.verdict.findings import Finding
 from codegen.diff.verdict.verdicts import Verdict
 from codegen.pinned.profiles import file_of

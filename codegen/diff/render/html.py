@@ -24,7 +24,7 @@ from codegen.diff.render.grouping import (
     user_code_line,
 )
 from codegen.diff.report import Report
-from codegen.diff.user_code.failures import UNPREDICTED
+from codegen.diff.verdict.failures import UNPREDICTED
 from codegen.diff.verdict.findings import NOWHERE, Finding
 from codegen.emit.rendering import Templates
 

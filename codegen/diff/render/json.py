@@ -8,7 +8,7 @@ from typing import Any
 
 from codegen.diff.proposed_renames import proposed_renames
 from codegen.diff.report import Report
-from codegen.diff.user_code.failures import UserCode
+from codegen.diff.verdict.failures import UserCode
 from codegen.diff.verdict.findings import Finding
 from codegen.read.renames_file import Rename
 

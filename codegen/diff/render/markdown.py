@@ -27,7 +27,7 @@ from codegen.diff.render.grouping import (
     user_code_line,
 )
 from codegen.diff.report import Report
-from codegen.diff.user_code.failures import UNPREDICTED, Failure
+from codegen.diff.verdict.failures import UNPREDICTED, Failure
 from codegen.diff.verdict.findings import Finding
 from codegen.diff.verdict.verdicts import Verdict
 from codegen.read.renames_file import FILE

@@ -14,7 +14,7 @@ from codegen.diff.render.grouping import (
     unsafe_axes,
 )
 from codegen.diff.report import Report
-from codegen.diff.user_code.failures import UNPREDICTED, Failure
+from codegen.diff.verdict.failures import UNPREDICTED, Failure
 from codegen.diff.verdict.findings import Finding
 from codegen.diff.verdict.verdicts import Verdict
 

@@ -15,10 +15,10 @@ from pathlib import Path
 from codegen.diff.git import extract
 from codegen.diff.report import Report
 from codegen.diff.sources import Side
-from codegen.diff.user_code.failures import Failure, UserCode
 from codegen.diff.user_code.mentions import imported_profiles, mentions
 from codegen.diff.user_code.predictions import Predictions
 from codegen.diff.user_code.type_checker import Problem, check
+from codegen.diff.verdict.failures import Failure, UserCode
 from codegen.diff.verdict.findings import Finding
 from codegen.emit.modules import emit_package, emit_profile
 from codegen.errors import SourceError

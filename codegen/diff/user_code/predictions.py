@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
-from codegen.diff.compare.shapes import shape_of
+from codegen.diff.match.shapes import shape_of
 from codegen.diff.sources import Side
 from codegen.diff.verdict.findings import Finding
 from codegen.diff.verdict.verdicts import Verdict

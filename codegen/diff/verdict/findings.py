@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
-from codegen.diff.user_code.failures import Failure
+from codegen.diff.verdict.failures import Failure
 from codegen.diff.verdict.rules import RULES
 from codegen.diff.verdict.verdicts import Verdict, Verdicts
 
@@ -91,7 +91,8 @@ class Finding:
         """The rule's sentence, how long an old name is kept, and where a property moved to or from."""
         sentence = RULES[self.rule].sentence
         if self.renamed and self.renamed.until:
-            sentence = f"{sentence} Python code can use the old name until {self.renamed.until}."
+            user = "Callers" if self.renamed.kind == "method" else "Python code"
+            sentence = f"{sentence} {user} can use the old name until {self.renamed.until}."
         if not self.moved:
             return sentence
         return f"{sentence} It moved {'to' if self.rule.endswith('removed') else 'from'} {self.moved}."

@@ -66,8 +66,11 @@ class Verdicts:
         return replace(self, old_peer=old_peer, new_peer=new_peer)
 
     def kept(self) -> Verdicts:
-        """Return verdicts that are safe for Python code, because it can still use the old name."""
-        return replace(self, build=SAFE, read=SAFE, implement=SAFE)
+        """Return verdicts that are safe for Python code that can still use the old name.
+
+        Code that implements a method can't: a handler that overrides the old name is refused.
+        """
+        return replace(self, build=SAFE, read=SAFE)
 
     def softened(self, *, old_peer: bool, new_peer: bool) -> Verdicts:
         """Return verdicts that are at most risky for each kind of peer that tolerates invalid values."""

@@ -511,18 +511,5 @@ if not TYPE_CHECKING:
             ),
         },
         "models",
-        # Message envelopes are not public, but can still be imported.
-        [
-            *__all__,
-            "AgentNotification",
-            "AgentRequest",
-            "AgentResponse",
-            "AgentResponseError",
-            "AgentResponseResult",
-            "ClientNotification",
-            "ClientRequest",
-            "ClientResponse",
-            "ClientResponseError",
-            "ClientResponseResult",
-        ],
+        __all__,
     )

@@ -14,14 +14,13 @@ from importlib.metadata import version
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, cast
 
-from typing_extensions import TypeIs
-
 from acp_bindings.v1 import McpCapabilities, McpServer, McpServerStdio
 from acp_runtime import InternalError, InvalidParams
 
 if TYPE_CHECKING:
     import mcp
     from mcp.types import Tool
+    from typing_extensions import TypeIs  # a part of type checkers
 
 
 # How long a server may take to accept a request, and to send the next part of a stream.

@@ -28,6 +28,7 @@ from acp_kit.agent.errors import TurnCancelled, is_only
 from acp_kit.agent.files import SessionFiles
 from acp_kit.agent.permissions import PermissionMemory
 from acp_kit.profiles import converted, like
+from acp_runtime import current_request
 
 if TYPE_CHECKING:
     from acp_kit.agent.terminals import Terminal
@@ -287,8 +288,5 @@ class Turn:
 
 def _has_user_cancelled() -> bool:
     """Whether the client has cancelled the turn that this code runs in."""
-    # Here, because it loads all of acp_runtime.connection.
-    from acp_runtime.connection.in_flight import InFlightRequest, current_message
-
-    request = current_message()
-    return isinstance(request, InFlightRequest) and request.turn_cancelled
+    request = current_request()
+    return request is not None and request.turn_cancelled

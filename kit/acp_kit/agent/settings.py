@@ -6,8 +6,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from typing_extensions import TypeIs
-
 from acp_bindings.v1 import (
     SessionConfigOption,
     SessionConfigOptionBoolean,
@@ -28,6 +26,8 @@ from acp_kit.profiles import converted, like
 from acp_runtime import ABSENT, InvalidParams
 
 if TYPE_CHECKING:
+    from typing_extensions import TypeIs  # a part of type checkers
+
     from acp_kit.agent.session import Session
 
 

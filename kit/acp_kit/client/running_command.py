@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import signal
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from io import FileIO
 from pathlib import Path
@@ -12,14 +12,16 @@ from subprocess import DEVNULL, STDOUT
 from typing import cast
 
 from acp_kit.client.output_tail import OutputTail
-from acp_runtime.connection.shielded_waits import ShieldedWaits
+from acp_kit.uninterrupted import uninterrupted
 from acp_runtime.processes import ProcessGroup, start
-from acp_runtime.transports.stdio import open_reader
+from acp_runtime.transports import open_reader
 
 # Seconds to wait for the system to end killed processes.
 _KILL_DEADLINE = 2.0
 # Seconds to wait until the event loop notices that a process has exited; on Windows, also for its last output.
 _READ_DEADLINE = 0.1
+# Seconds between two looks whether processes have ended.
+_PAUSE = 0.02
 
 
 @dataclass(frozen=True)
@@ -94,16 +96,8 @@ class RunningCommand:
             commands: the commands. Those that have exited may have left descendants.
             grace: how many seconds they have between the two signals.
         """
-        waits = ShieldedWaits()
-        for each in commands:
-            each._group.signal("SIGTERM")
-        if not await waits.until(lambda: all(each._group.is_gone() for each in commands), grace):
-            await waits.until(lambda: _kill(each._group for each in commands), _KILL_DEADLINE)
-        for each in commands:
-            # Returns at once, unless cancellations were in such a hurry that something is left.
-            each._group.end_now()
-            await waits.wait(each._group.exited, _READ_DEADLINE)
-        waits.raise_cancelled()
+        hurry = asyncio.Event()
+        await uninterrupted(_end([each._group for each in commands], grace, hurry), on_cancel=hurry.set)
 
     def close(self) -> None:
         """Release its pipe, and let those that wait continue, after `end`."""
@@ -121,6 +115,27 @@ class RunningCommand:
         self.output.end()
         if not self._output_ended.done():
             self._output_ended.set_result(None)
+
+
+async def _end(groups: Collection[ProcessGroup], grace: float, hurry: asyncio.Event) -> None:
+    for each in groups:
+        each.signal("SIGTERM")
+    if not await _until(lambda: all(each.is_gone() for each in groups), grace, hurry):
+        await _until(lambda: _kill(groups), _KILL_DEADLINE)
+    for each in groups:
+        each.end_now()  # returns at once, unless the system couldn't end a process in time
+        await asyncio.wait({each.exited}, timeout=_READ_DEADLINE)
+
+
+async def _until(condition: Callable[[], bool], deadline: float, hurry: asyncio.Event | None = None) -> bool:
+    """Wait at most `deadline` seconds, and only until `hurry` is set. Return whether the condition holds."""
+    loop = asyncio.get_running_loop()
+    end = loop.time() + deadline
+    while not condition():
+        if loop.time() >= end or (hurry is not None and hurry.is_set()):
+            return False
+        await asyncio.sleep(_PAUSE)
+    return True
 
 
 def _kill(groups: Iterable[ProcessGroup]) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -16,9 +15,9 @@ if TYPE_CHECKING:
 
 def dump(update: Any) -> str:
     """Return an update as JSON. Escapes are the same as on the wire, so any text can be stored."""
-    from acp_runtime.jsonrpc.encoding import dump as encode
+    from acp_runtime import jsonrpc
 
-    return encode(update).decode()
+    return jsonrpc.dump(update).decode()
 
 
 class Bodies:
@@ -46,16 +45,14 @@ class Bodies:
             return self._load_unusual(line)
 
     def _load_unusual(self, line: bytes) -> SessionUpdate | None:
-        """Return an update with lone surrogates or deep nesting."""
-        from acp_runtime.jsonrpc.surrogates_and_depth import validate
-        from acp_runtime.jsonrpc.tolerant import Unreadable, parse
+        """Return an update with lone surrogates."""
+        from acp_runtime.jsonrpc import parse, read
 
         try:
-            value = parse(line).value
-            json.loads(line)
-        except (Unreadable, ValueError) as error:
+            parse(line)
+        except ValueError as error:
             raise HistoryDamaged(f"{self._history} is damaged: an update in it is not JSON") from error
         try:
-            return validate(self._notification.model_validate_json, value).update  # type: ignore[no-any-return]
+            return read(self._notification.model_validate_json, line).update  # type: ignore[no-any-return]
         except ValidationError:
             return None

@@ -12,8 +12,7 @@ from acp_kit.history.bodies import Bodies, dump
 from acp_kit.history.errors import UnknownSession
 from acp_kit.history.listing import now
 from acp_kit.history.merging import CHUNKS, LIVE, SETTINGS, TOOL_CALLS, latest, merged, message_key
-from acp_kit.history.tables import ENTRIES, SESSIONS
-from acp_kit.history.tables import SETTINGS as SETTINGS_TABLE
+from acp_kit.history.tables import ENTRIES, SESSIONS, SETTINGS as SETTINGS_TABLE
 from acp_kit.updates import patched, started
 
 

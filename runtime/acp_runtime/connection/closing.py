@@ -1,7 +1,7 @@
-"""Closes a connection (rules 21 and 22).
+"""Runs a connection to its end, and closes it (rules 21 and 22).
 
 If the peer closes its side, the received messages are handled in order, then pending calls fail. If this side closes,
-handlers get a short time and the rest is discarded. A further cancellation cuts short the present wait.
+handlers get a short time and the rest is discarded. A further cancellation hurries this: it waits no longer.
 """
 
 from __future__ import annotations
@@ -9,14 +9,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable
 from logging import ERROR, WARNING, getLogger
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from acp_runtime.connection.shielded_waits import forget
+from acp_runtime.connection.connection import Connection
+from acp_runtime.connection.shielded_waits import ShieldedWaits, forget
 from acp_runtime.errors import ConnectionClosed
 from acp_runtime.logs import log
-
-if TYPE_CHECKING:
-    from acp_runtime.connection.connection import Connection
 
 _logger = getLogger(__name__)
 
@@ -24,7 +22,38 @@ _logger = getLogger(__name__)
 _LAST_ITERATIONS = 10
 
 
-async def close(connection: Connection) -> ConnectionClosed:
+async def run(connection: Connection) -> ConnectionClosed:
+    """Run until the peer closes its side, `Connection.stop` is called or this is cancelled, and close the connection.
+
+    Returns:
+        The reason why it ended.
+    """
+
+    def stop_or_hurry() -> None:
+        if not connection.stopped.done():
+            connection.stop(_closed_by_this_side())
+        elif not connection.is_hurried:
+            connection.is_hurried = True
+            task.cancel()
+
+    closing = ShieldedWaits()
+    while True:
+        task = asyncio.create_task(_close(connection))
+        await closing.finish(task, stop_or_hurry)
+        if not task.cancelled():
+            break
+        # After a second Ctrl-C `asyncio.run` cancels every task, this one too.
+        connection.is_hurried = True
+        connection.stop(_closed_by_this_side())
+    closing.raise_cancelled()
+    return task.result()
+
+
+def _closed_by_this_side() -> ConnectionClosed:
+    return ConnectionClosed("The connection was closed by this side.")
+
+
+async def _close(connection: Connection) -> ConnectionClosed:
     """Wait until either side ends the connection, then close it. Return the reason.
 
     If this is cancelled, it has to be called again.
@@ -38,12 +67,12 @@ async def close(connection: Connection) -> ConnectionClosed:
         reason = await _after_the_peer_closed(connection, finished.result())
     else:
         reason = connection.dispatch.explain(stopped.result())
-        connection.outgoing.cancel_and_close(reason)
+        connection.calls.cancel_turns()
+        connection.end_calls(reason)
     await connection.reader.stop()
-    if connection.tasks:
-        await _wait(connection, _all_of(connection.tasks), options.eof_grace)
+    await _wait(connection, _all(connection.tasks), options.eof_grace)
     await _end_handlers(connection, reason)
-    await connection.writer.close(options.flush_deadline)
+    await connection.writer.close(0 if connection.is_hurried else options.flush_deadline)
     if not connection.closed.done():
         connection.closed.set_result(reason)
     return reason
@@ -51,81 +80,65 @@ async def close(connection: Connection) -> ConnectionClosed:
 
 async def _after_the_peer_closed(connection: Connection, reason: ConnectionClosed) -> ConnectionClosed:
     """Handle the received messages: requests for a short time, notifications as long as handlers finish in time."""
-    if connection.why_closed is not None:
-        reason = await connection.why_closed(reason)
+    if connection.process is not None and not connection.is_hurried:
+        reason = await connection.process.why_closed(reason)
     reason = connection.dispatch.explain(reason)
-    connection.outgoing.peer_closed(reason)
-    connection.queues.release_all()
-    connection.queues.when_idle().add_done_callback(lambda _: connection.outgoing.close(reason))
+    connection.channel.closed = reason
+    connection.calls.close(reason, when_handled=True)
+    connection.sessions.release_all()
+    connection.sessions.when_idle().add_done_callback(lambda _: connection.end_calls(reason))
     await _until_answered(connection)
-    connection.incoming.cancel_all()
+    connection.requests.cancel_all()
     await _until_handled(connection)
-    connection.outgoing.close(reason)
+    connection.end_calls(reason)
     return reason
 
 
 async def _until_answered(connection: Connection) -> None:
-    """Give requests `eof_grace` in total. Some start only when others end, such as those that wait for `initialize`."""
-    loop = asyncio.get_running_loop()
-    deadline = loop.time() + connection.options.eof_grace
-    while (tasks := connection.incoming.tasks) and not connection.stopped.done():
-        interrupted = await _wait(connection, _all_of(tasks), deadline - loop.time(), connection.stopped)
-        if interrupted or loop.time() >= deadline:
+    """Give requests `eof_grace` in total. Some start only when others end: those that wait for `initialize`."""
+    deadline = connection.loop.time() + connection.options.eof_grace
+    while (tasks := connection.requests.tasks) and not connection.stopped.done():
+        left = deadline - connection.loop.time()
+        if left <= 0:
             return
+        await _wait(connection, _all(tasks), left, connection.stopped)
 
 
 async def _until_handled(connection: Connection) -> None:
     """Wait until all notifications have been handled, or no handler finishes within `handler_deadline`."""
-    queues, handled = connection.queues, -1
-    idle = queues.when_idle()
-    while not idle.done() and handled != queues.handled and not connection.stopped.done():
-        handled = queues.handled
+    idle, before = connection.sessions.when_idle(), -1
+    while not idle.done() and before != connection.limits.messages and not connection.stopped.done():
+        before = connection.limits.messages
         await _wait(connection, idle, connection.options.handler_deadline, connection.stopped)
 
 
 async def _end_handlers(connection: Connection, reason: ConnectionClosed) -> None:
     """Cancel the running handlers, and discard the messages that wait."""
-    discarded = connection.queues.waiting + connection.incoming.waiting + connection.reader.undelivered
+    discarded = connection.limits.waiting + connection.reader.undelivered
     if discarded:
         log(_logger, WARNING, "Discarded %s received messages that were not handled: %s", discarded, reason.reason)
-    connection.queues.end()
-    connection.outgoing.stop_notifications()
-    connection.queues.abandon(reason)
-    connection.incoming.cancel_all()
-    for task in set(connection.tasks) - set(connection.incoming.tasks):
+    connection.sessions.end(reason)
+    connection.channel.sends_nothing = True
+    connection.requests.cancel_all()
+    for task in set(connection.tasks) - set(connection.requests.tasks):
         task.cancel()
-    if not connection.tasks:
-        return
-    await _wait(connection, _all_of(connection.tasks), connection.options.handler_deadline)
+    await _wait(connection, _all(connection.tasks), connection.options.handler_deadline)
     for _ in range(_LAST_ITERATIONS):
         if connection.tasks:
             await asyncio.sleep(0)
-    for task in connection.tasks:
+    for task in tuple(connection.tasks):
         log(_logger, ERROR, "A handler did not end when it was cancelled: %s", repr(task))
         forget(task)  # otherwise `asyncio.run` would wait for it forever
 
 
 async def _wait(
     connection: Connection, event: asyncio.Future[Any], timeout: float, *others: asyncio.Future[Any]
-) -> bool:
-    """Wait for one of these futures, at most `timeout` seconds. Return whether the wait was cut short."""
-    await asyncio.wait({event, connection.interrupted, *others}, timeout=timeout, return_when=asyncio.FIRST_COMPLETED)
-    interrupted = connection.interrupted.done()
-    if interrupted:
-        connection.interrupted = asyncio.get_running_loop().create_future()
-    return interrupted
+) -> None:
+    """Wait for one of these futures, at most `timeout` seconds, and not at all if the closing is hurried."""
+    timeout = 0 if connection.is_hurried else timeout
+    await asyncio.wait({event, *others}, timeout=timeout, return_when=asyncio.FIRST_COMPLETED)
 
 
-def _all_of(futures: Iterable[asyncio.Future[Any]]) -> asyncio.Future[None]:
-    """Return a future that is done when all of these are, whether they succeeded, failed or were cancelled."""
-    left = set(futures)
-    ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-
-    def one_ended(future: asyncio.Future[Any]) -> None:
-        left.discard(future)
-        if not left and not ended.done():
-            ended.set_result(None)
-
-    for future in tuple(left):
-        future.add_done_callback(one_ended)
-    return ended
+def _all(tasks: Iterable[asyncio.Task[Any]]) -> asyncio.Future[Any]:
+    """Return a future that is done when all tasks have ended, however they did."""
+    return asyncio.gather(*tasks, return_exceptions=True)

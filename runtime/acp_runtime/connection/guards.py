@@ -1,46 +1,181 @@
-"""Guards: refuse messages that come too early, lack a capability or have relative paths (rules 25 to 29).
+"""What the protocol allows: the state of `initialize`, and the guards that refuse messages (rules 25 to 29).
 
-A connection asks before it sends a call and before it handles a message. The tables of methods say what each method
-needs.
+A connection asks before it sends a call and before it handles a message: whether it comes too early, lacks a capability
+or has relative paths. The tables of methods say what each method needs; those of the profile, which methods open a
+connection and which properties their messages have.
 """
 
 from __future__ import annotations
 
-from logging import WARNING, getLogger
-from typing import Any, NamedTuple
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from logging import ERROR, WARNING, getLogger
+from typing import Any, TypeAlias
 
+from pydantic import ValidationError
 from pydantic.alias_generators import to_snake
+from pydantic_core import to_json
 
-from acp_runtime.connection.initialization import Initialization
-from acp_runtime.connection.paths import relative_paths
 from acp_runtime.errors import (
     CapabilityError,
     GuardError,
     InvalidParams,
     InvalidRequest,
     NotInitialized,
+    ProtocolVersionMismatch,
     RelativePath,
     RequestError,
+    UnsupportedProtocolVersion,
 )
-from acp_runtime.logs import ThrottledLogger
+from acp_runtime.jsonrpc.encoding import to_plain_json
+from acp_runtime.jsonrpc.frames import params_adapter
+from acp_runtime.jsonrpc.messages import IncomingRequest, RequestId
+from acp_runtime.logs import ThrottledLogger, log
+from acp_runtime.models.json_values import as_array, as_object
 from acp_runtime.models.names import wire_name
 from acp_runtime.options import Options
-from acp_runtime.stubs.methods import AnyMethod, Request
+from acp_runtime.stubs.methods import AnyMethod, Capability, Request
+from acp_runtime.stubs.roles import Handler
+from acp_runtime.stubs.sides import Side
 
 _logger = getLogger(__name__)
+# For each field of a method's params, what needs a capability that the peer lacks, by the tag of its values: a text to
+# show it, and the path of the capability. The empty tag stands for any value, the empty field for the method itself.
+_Missing: TypeAlias = dict[str, dict[str, tuple[str, str]]]
+
+_HIGHEST_VERSION = 2**16 - 1
+# On POSIX, or beginning with a drive or a UNC share.
+_ABSOLUTE = re.compile(r"/|[A-Za-z]:[\\/]|\\\\")
 
 
-class _Missing(NamedTuple):
-    """The capabilities that a method needs and the peer did not advertise.
+class Initialization:
+    """The messages of both sides that open the connection.
+
+    Args:
+        side: this side.
+        options: with `guards` off, versions are not checked.
 
     Attributes:
-        capability: the one for the method itself; None if it needs none or has it.
-        content: those for parts of its params, by attribute, then by tag (see `Method.content`); the empty tag stands
-            for any value.
+        done: whether `initialize` was answered.
+        peer: the peer's message, as plain JSON; empty before.
+        peer_capabilities: its capabilities, as a model; None before.
+        peer_info: its name and version, as a model; None before, or if it sent none.
+        missing: for each method, what needs a capability that the peer has not advertised. The guards fill it in.
     """
 
-    capability: str | None
-    content: tuple[tuple[str, dict[str, tuple[str, str]]], ...]
+    def __init__(self, side: Side[Any], options: Options) -> None:
+        self._side = side
+        self._profile = side.profile
+        self._of_peer = side.profile.advertised["client" if side.role == "agent" else "agent"]
+        self._checks_versions = options.guards != "off"
+        self._advertised: Mapping[str, Any] | None = None
+        self.missing: dict[AnyMethod, _Missing] = {}
+        self.done: bool = False
+        self.peer: Mapping[str, Any] = {}
+        self.peer_capabilities: Any = None
+        self.peer_info: Any = None
+
+    def has(self, capability: Capability) -> bool:
+        """Whether the peer advertised a capability."""
+        return _is_advertised(self.peer, self._steps(capability))
+
+    def path_of(self, capability: Capability) -> str:
+        """Return the path of a capability in the peer's `initialize` message, to show it."""
+        if isinstance(capability, str):
+            return capability
+        first, *steps = self._steps(capability)
+        return first + "".join(f".{step}" if step.isidentifier() else f'["{step}"]' for step in steps)
+
+    def _steps(self, capability: Capability) -> Sequence[str]:
+        return capability.split(".") if isinstance(capability, str) else (self._of_peer[0], *capability)
+
+    def refuse(self, params: Any) -> UnsupportedProtocolVersion | None:
+        """Return the error for a client that asks for another version; None if this side answers with its own."""
+        return self._refuse_version(getattr(params, self._profile.version_attribute))
+
+    def read_another_version(
+        self, method: Request[Any, Any], id: RequestId, params: Any
+    ) -> IncomingRequest | UnsupportedProtocolVersion | None:
+        """Read the version in an opening request with invalid params, which may be for another version of the protocol.
+
+        Returns:
+            The request reduced to its version, the error that answers it, or None for this version or an invalid one.
+        """
+        version = _version(as_object(params) or {}, self._profile.version)
+        if not self._checks_versions or version is None or version == self._profile.protocol_version:
+            return None
+        try:
+            known = params_adapter(method).validate_json(to_json({self._profile.version: version}))
+        except ValidationError:
+            return UnsupportedProtocolVersion(data={"supported": [self._profile.protocol_version]})
+        return self._refuse_version(version) or IncomingRequest(id, method.wire, known)
+
+    def own_result(self, result: Any) -> Any:
+        """Return the handler's result with this profile's version, the only one that this side supports (rule 26)."""
+        attribute, own = self._profile.version_attribute, self._profile.protocol_version
+        if self._checks_versions and getattr(result, attribute) != own:
+            return result.model_copy(update={attribute: own})
+        return result
+
+    def record_peer(self, message: Any) -> None:
+        """Record the peer's request or result that opens the connection."""
+        capabilities, info = self._of_peer
+        self.done = True
+        self.missing.clear()
+        self.peer = to_plain_json(message)
+        self.peer_capabilities = getattr(message, to_snake(capabilities), None)
+        self.peer_info = getattr(message, to_snake(info), None)
+
+    def check_version(self, result: Any) -> None:
+        """Check the version in the peer's result, given as plain JSON, before anything else in it.
+
+        Raises:
+            ProtocolVersionMismatch: if it is not this profile's.
+        """
+        version = _version(as_object(result) or {}, self._profile.version)
+        if self._checks_versions and version is not None and version != self._profile.protocol_version:
+            raise ProtocolVersionMismatch(version, self._profile.protocol_version)
+
+    def advertise(self, handler: Handler, message: Any) -> None:
+        """Record what this side advertises, once. Log the methods that it advertises or implements, but not both."""
+        if self._advertised is not None:
+            return
+        self._advertised = advertised = to_plain_json(message)
+        missing, unused = list[str](), list[str]()
+        for method in self._side.requests.values():
+            if isinstance(method.capability, str) and method.side == self._side.role:
+                is_advertised = _is_advertised(advertised, method.capability.split("."))
+                if is_advertised != self._side.overrides(handler, method):
+                    (missing if is_advertised else unused).append(method.wire)
+        name = type(handler).__name__
+        if missing:
+            message = "%s advertises methods that it does not implement; calls to them are answered with an error: %s"
+            log(_logger, ERROR, message, name, ", ".join(missing))
+        if unused:
+            message = "%s implements methods that it does not advertise; peers will not call them: %s"
+            log(_logger, WARNING, message, name, ", ".join(unused))
+
+    def _refuse_version(self, version: int) -> UnsupportedProtocolVersion | None:
+        own = self._profile.protocol_version
+        if not self._checks_versions or not self._profile.refuses_lower or version >= own:
+            return None
+        return UnsupportedProtocolVersion(data={"supported": [own]})
+
+
+def _is_advertised(message: Mapping[str, Any], steps: Sequence[str]) -> bool:
+    """Whether a message has a capability: true, an object, or a list that isn't empty."""
+    value: Any = message
+    for step in steps:
+        value = (as_object(value) or {}).get(step)
+    return value is True or as_object(value) is not None or bool(as_array(value))
+
+
+def _version(message: Mapping[str, Any], name: str) -> int | None:
+    found: Any = message.get(name)
+    # `2.0` is an integer in JSON Schema.
+    if isinstance(found, bool) or not (isinstance(found, int) or (isinstance(found, float) and found.is_integer())):
+        return None
+    return int(found) if 0 <= found <= _HIGHEST_VERSION else None
 
 
 class Guards:
@@ -54,9 +189,6 @@ class Guards:
     def __init__(self, initialization: Initialization, options: Options) -> None:
         self._initialization = initialization
         self._mode = options.guards
-        self._missing: dict[AnyMethod, _Missing] = {}
-        # Methods that the peer's capabilities allow with any params.
-        self._unrestricted: set[AnyMethod] = set()
         self._created: set[tuple[str, str]] = set()
         self._log = ThrottledLogger(_logger)
 
@@ -68,44 +200,44 @@ class Guards:
         """
         if self._mode == "off" or method.side == "protocol":
             return
-        if not self._initialization.done:
-            if not may_come_first(method):
-                self._forbid(
-                    NotInitialized(f"{method.wire} was called before initialize was answered. Await initialize first.")
-                )
-        elif method not in self._unrestricted and (
-            method.exempt is None or (method.exempt, getattr(params, method.exempt)) not in self._created
-        ):
-            self._check_capabilities(method, params)
-        if method.paths:
-            for field, path in relative_paths(method, params):
-                self._forbid(RelativePath(f"{method.wire} needs an absolute path in {field!r}, found {path!r}"))
+        if self._initialization.done:
+            missing = self._initialization.missing.get(method)
+            if missing is None:
+                missing = self._initialization.missing[method] = self._find_missing(method)
+            if missing and (
+                method.exempt is None or (method.exempt, getattr(params, method.exempt)) not in self._created
+            ):
+                for attribute, needs in missing.items():
+                    for tag in _tags_in(params, attribute):
+                        if tag in needs:
+                            self._forbid(CapabilityError(*needs[tag]))
+        elif not may_come_first(method):
+            self._forbid(
+                NotInitialized(f"{method.wire} was called before initialize was answered. Await initialize first.")
+            )
+        for field, path in relative_paths(method, params) if method.paths else ():
+            self._forbid(RelativePath(f"{method.wire} needs an absolute path in {field!r}, found {path!r}"))
 
     def refuse(self, method: AnyMethod, params: Any) -> RequestError | None:
-        """Return the error that answers a forbidden incoming message; None if it may be handled."""
-        if self._initialization.done and not method.paths:
-            return None
-        early = self.refuse_early(method)
-        if early is not None or self._mode == "off":
-            return early
-        return self._refused(method, _invalid_paths(method, params))
+        """Return the error that answers a forbidden incoming message; None if it may be handled.
 
-    def refuse_early(self, method: AnyMethod) -> RequestError | None:
-        """Return the error for a message that was received before `initialize` was answered; None if it is allowed."""
-        if self._initialization.done or self._mode == "off" or method.side == "protocol" or may_come_first(method):
-            return None
-        return self._refused(method, InvalidRequest("The first request has to be initialize", {"method": method.wire}))
-
-    def _refused(self, method: AnyMethod, refused: RequestError | None) -> RequestError | None:
-        if refused is not None and self._mode == "warn":
-            self._log.log(WARNING, "refuse", "The peer broke the protocol with %s: %s", method.wire, refused.message)
-            return None
-        return refused
+        Args:
+            method: its method.
+            params: its params; None if they are invalid.
+        """
+        error: RequestError | None = None
+        if not self._initialization.done and not may_come_first(method):
+            error = InvalidRequest("The first request has to be initialize", {"method": method.wire})
+        elif method.paths and params is not None:
+            error = _invalid_paths(method, params)
+        if error is not None and self._mode == "warn":
+            self._log.log(WARNING, "refuse", "The peer broke the protocol with %s: %s", method.wire, error.message)
+        return error if self._mode == "raise" else None
 
     def supports(self, method: AnyMethod) -> bool:
         """Whether a call of a method is allowed, regardless of its params."""
-        if method.side == "protocol" or not self._initialization.done:
-            return method.side == "protocol" or may_come_first(method)
+        if not self._initialization.done:
+            return may_come_first(method)
         return method.capability is None or self._initialization.has(method.capability)
 
     def record_result(self, method: Request[Any, Any], params: Any, result: Any) -> None:
@@ -115,34 +247,15 @@ class Guards:
         if method.ends is not None:
             self._created.discard((method.ends, getattr(params, method.ends)))
 
-    def capabilities_changed(self) -> None:
-        """Forget what was missing: the peer has advertised its capabilities."""
-        self._missing.clear()
-        self._unrestricted.clear()
-
-    def _check_capabilities(self, method: AnyMethod, params: Any) -> None:
-        missing = self._missing.get(method)
-        if missing is None:
-            self._missing[method] = missing = self._find_missing(method)
-            if missing == _Missing(None, ()):
-                self._unrestricted.add(method)
-        if missing.capability is not None:
-            self._forbid(CapabilityError(method.wire, missing.capability))
-        for attribute, tags in missing.content:
-            value = getattr(params, attribute, None)
-            if value:
-                for part, capability in _parts_of(value, tags):
-                    self._forbid(CapabilityError(f"{method.wire} with {part}", capability))
-
     def _find_missing(self, method: AnyMethod) -> _Missing:
-        has, path_of = self._initialization.has, self._initialization.path_of
-        content: dict[str, dict[str, tuple[str, str]]] = {}
+        has, missing = self._initialization.has, _Missing()
+        if method.capability is not None and not has(method.capability):
+            missing[""] = {"": (method.wire, self._initialization.path_of(method.capability))}
         for part, capability in method.content:
-            field, _, tag = part.partition(".")
             if not has(capability):
-                content.setdefault(to_snake(field), {})[tag] = (part, capability)
-        needed = method.capability
-        return _Missing(path_of(needed) if needed is not None and not has(needed) else None, tuple(content.items()))
+                field, _, tag = part.partition(".")
+                missing.setdefault(to_snake(field), {})[tag] = (f"{method.wire} with {part}", capability)
+        return missing
 
     def _forbid(self, error: GuardError) -> None:
         if self._mode == "raise":
@@ -154,7 +267,7 @@ def may_come_first(method: AnyMethod) -> bool:
     """Whether a method may be called before `initialize` was answered."""
     if method.side == "extension":
         return method.capability is None
-    return isinstance(method, Request) and method.opens
+    return method.side == "protocol" or (isinstance(method, Request) and method.opens)
 
 
 def _invalid_paths(method: AnyMethod, params: Any) -> InvalidParams | None:
@@ -165,11 +278,20 @@ def _invalid_paths(method: AnyMethod, params: Any) -> InvalidParams | None:
     return InvalidParams(data={"errors": details}) if details else None
 
 
-def _parts_of(value: Any, tags: dict[str, tuple[str, str]]) -> list[tuple[str, str]]:
-    """Return the parts of a field's value that need a capability, each with the capability."""
-    found = [tags[""]] if "" in tags else []
-    for item in value if value.__class__ is list else (value,):
-        tag = item if item.__class__ is str else getattr(item, "type", "")
-        if tag and tag in tags:
-            found.append(tags[tag])
-    return found
+def _tags_in(params: Any, attribute: str) -> list[str]:
+    """Return the tags of a field's values, and the empty tag if it has any value."""
+    value: Any = getattr(params, attribute, None) if attribute else None
+    if not value:
+        return [] if attribute else [""]
+    items = value if value.__class__ is list else [value]
+    return ["", *(each if each.__class__ is str else getattr(each, "type", "") for each in items)]
+
+
+def relative_paths(method: AnyMethod, params: Any) -> Iterator[tuple[str, str]]:
+    """Yield the fields of a method's params that hold a relative path, and the paths."""
+    for field in method.paths:
+        value: Any = getattr(params, field)
+        items = as_array(value)
+        for path in [value] if items is None else items:
+            if isinstance(path, str) and not _ABSOLUTE.match(path):
+                yield field, path

@@ -1,4 +1,4 @@
-"""The reading half of a connection: splits bytes into lines and decides when reading pauses.
+"""The reading half of a connection: splits bytes into lines and passes them on, unless reading pauses.
 
 Lines are passed on in the iteration of the event loop that read them. While reading is paused, lines that were read
 wait here and further bytes wait in the source.
@@ -8,16 +8,15 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Callable
 from contextvars import copy_context
+from typing import TYPE_CHECKING
 
-from acp_runtime.connection.backpressure import Backpressure
-from acp_runtime.connection.pending_calls import PendingCalls
 from acp_runtime.connection.transport import ByteSource
-from acp_runtime.connection.writer import Writer
 from acp_runtime.errors import ConnectionClosed
 from acp_runtime.jsonrpc.framing import LineSplitter
-from acp_runtime.options import Options
+
+if TYPE_CHECKING:
+    from acp_runtime.connection.connection import Connection
 
 # Lines that are passed on before their handlers run. Small batches stay in cache and are freed by reference counting.
 _BATCH = 32
@@ -27,76 +26,55 @@ class Reader:
     """Reads what the peer sends; the receiver of its source.
 
     Args:
+        connection: decodes and handles the lines.
         source: where the bytes come from.
-        options: the options of the connection.
-        writer: knows how much the peer has not read.
-        pending: the calls that the peer has not answered.
-        backpressure: decides when too much waits.
-        receive: decodes and dispatches lines. It never raises.
 
     Attributes:
+        reason: why no more lines come; None while they may.
         finished: done when no more lines come and all were passed on, with the reason.
     """
 
-    def __init__(
-        self,
-        source: ByteSource,
-        options: Options,
-        writer: Writer,
-        pending: PendingCalls,
-        backpressure: Backpressure,
-        receive: Callable[[list[bytes]], None],
-    ) -> None:
+    def __init__(self, connection: Connection, source: ByteSource) -> None:
+        self._connection = connection
         self._source = source
-        self._writer = writer
-        self._pending = pending
-        self._backpressure = backpressure
-        self._receive = receive
-        self._unread_limit = options.unread_answer_bytes
-        self._flood_limit = options.unread_answer_bytes * options.flood_factor
-        self._splitter = LineSplitter(options.max_message_bytes)
+        self._splitter = LineSplitter(connection.options.max_message_bytes)
         self._lines: deque[bytes] = deque()
-        self._reason: ConnectionClosed | None = None
-        self._paused = False
+        self.reason: ConnectionClosed | None = None
+        self._is_paused = False
         self._resume_scheduled = False
-        self._draining: asyncio.Task[None] | None = None
-        self._loop = asyncio.get_running_loop()
         # Handlers must not inherit the context variables of the code that resumes reading.
         self._context = copy_context()
-        self.finished: asyncio.Future[ConnectionClosed] = self._loop.create_future()
+        self.finished: asyncio.Future[ConnectionClosed] = connection.loop.create_future()
 
     def received(self, data: bytes, /) -> None:
         """Pass on the lines that end in these bytes."""
         self._lines.extend(self._splitter.feed(data))
         if self._splitter.too_large is not None:
-            self._reason = self._splitter.too_large
-        if not self._paused:
+            self.reason = self._splitter.too_large
+        if not self._is_paused:
             self._deliver()
 
     def ended(self, error: OSError | None, /) -> None:
         """Pass on a last line without a newline, then finish."""
         self._lines.extend(self._splitter.end())
         if error is not None:
-            self._reason = self._reason or ConnectionClosed(f"Reading from the peer failed: {error}.")
-        self._reason = self._reason or ConnectionClosed("The peer closed the connection.")
-        if self._paused:
+            self.reason = self.reason or ConnectionClosed(f"Reading from the peer failed: {error}.")
+        self.reason = self.reason or ConnectionClosed("The peer closed the connection.")
+        if self._is_paused:
             self.resume_soon()
         else:
             self._deliver()
 
     def resume_soon(self) -> None:
         """If reading is paused, check in a later iteration of the event loop whether it can continue."""
-        if self._paused and not self._resume_scheduled:
+        if self._is_paused and not self._resume_scheduled:
             self._resume_scheduled = True
-            self._loop.call_soon(self._resume, context=self._context)
+            self._connection.loop.call_soon(self._resume, context=self._context)
 
     async def stop(self) -> None:
         """Stop reading permanently."""
         self._pause()
         self.finished.cancel()
-        if self._draining is not None:
-            self._draining.cancel()
-            await asyncio.wait({self._draining})
         await self._source.stop()
 
     @property
@@ -106,67 +84,35 @@ class Reader:
 
     def _deliver(self) -> None:
         """Pass on a batch of lines, then pause, continue or finish."""
-        lines = self._lines
+        lines, limits = self._lines, self._connection.limits
         if lines:
-            self._receive([lines.popleft() for _ in range(min(_BATCH, len(lines)))])
+            self._connection.dispatch.receive([lines.popleft() for _ in range(min(_BATCH, len(lines)))])
         if self.finished.done():
             return
-        if self._must_pause():
+        # At the end, nothing more is read, and callers may wait for the lines that are here.
+        if self.reason is None and limits.must_pause():
             self._pause()
-        elif self._is_flooded():
-            self._finish(
-                ConnectionClosed(
-                    "The peer sent more than can be handled while it owed responses (Options.flood_factor)."
-                )
-            )
+        elif self.reason is None and limits.is_flooded:
+            self._finish(ConnectionClosed("The peer sent more than can be handled (Options.flood_factor)."))
         elif lines:
             self._pause()
             self.resume_soon()
-        elif self._reason is not None:
-            self._finish(self._reason)
-        elif self._paused:
-            self._paused = False
+        elif self.reason is not None:
+            self._finish(self.reason)
+        elif self._is_paused:
+            self._is_paused = False
             self._source.resume()
 
     def _resume(self) -> None:
         self._resume_scheduled = False
-        if not self.finished.done() and not self._must_pause():
+        if not self.finished.done() and (self.reason is not None or not self._connection.limits.must_pause()):
             self._deliver()
 
     def _pause(self) -> None:
-        self._paused = True
+        self._is_paused = True
         self._source.pause()
 
     def _finish(self, reason: ConnectionClosed) -> None:
         self._pause()
         if not self.finished.done():
             self.finished.set_result(reason)
-
-    def _must_pause(self) -> bool:
-        if self._reason is not None:
-            return False  # nothing more is read, and callers may wait for the lines that are here
-        if self._backpressure.must_pause():
-            return True
-        # Asked first, because each chunk that is read comes here (benchmark row `round-trip`).
-        return self._writer.response_bytes > self._unread_limit and self._awaits_peer_reading()
-
-    def _is_flooded(self) -> bool:
-        if self._reason is not None:
-            return False
-        if self._backpressure.is_flooded:
-            return True
-        limit = self._flood_limit
-        return self._writer.response_bytes > limit and self._writer.has_unread_responses(limit)
-
-    def _awaits_peer_reading(self) -> bool:
-        # A peer that owes a response may itself wait until this side reads.
-        if not self._writer.has_unread_responses(self._unread_limit) or self._pending or self._writer.broken:
-            return False
-        if self._draining is None:
-            self._draining = self._loop.create_task(self._drain(), context=self._context)
-        return True
-
-    async def _drain(self) -> None:
-        await self._writer.drain()
-        self._draining = None
-        self.resume_soon()

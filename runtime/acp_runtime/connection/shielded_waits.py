@@ -30,13 +30,12 @@ class ShieldedWaits:
     """Waits while something is closed. Cancelling the waiting task shortens the waits, but ends none.
 
     Call `raise_cancelled` when everything is closed. A scope that cancels in every iteration of the event loop with
-    the same message (as anyio's do) counts as one cancellation and causes no wake-ups.
+    the same message (as anyio's do) counts as one cancellation.
     """
 
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
         self._count = 0
-        self._message: object = None
         self._cancelled: asyncio.CancelledError | None = None
 
     def begin(self, error: BaseException) -> None:
@@ -60,92 +59,31 @@ class ShieldedWaits:
         cancel = on_cancel or task.cancel
         if self._count:
             cancel()
-        await self._wait(task, cancel)
+        while not task.done():
+            await self._wait(task, None, cancel)
         if not task.cancelled():
             task.result()
-
-    async def wait(self, event: asyncio.Future[Any], deadline: float) -> bool:
-        """Wait for a future, at most `deadline` seconds. Return whether it is done."""
-        alarm = _Alarm(self._loop)
-        event.add_done_callback(alarm.ring)
-        try:
-            alarm.set(self._limited(deadline))
-            await self._wait(alarm.rung, lambda: alarm.set(self._limited(deadline)))
-        finally:
-            event.remove_done_callback(alarm.ring)
-            alarm.cancel()
-        return event.done()
 
     async def until(self, condition: Callable[[], bool], deadline: float) -> bool:
         """Poll a condition at growing intervals, for at most `deadline` seconds. Return whether it holds."""
         start, pause = self._loop.time(), _FIRST_PAUSE
         never: asyncio.Future[None] = self._loop.create_future()
         while not condition():
-            if self._loop.time() >= start + self._limited(deadline):
+            left = start + min(deadline, _MAX_SECONDS[min(self._count, len(_MAX_SECONDS) - 1)]) - self._loop.time()
+            if left <= 0:
                 return False
-            await self.wait(never, pause)
+            await self._wait(never, min(pause, left))
             pause = min(2 * pause, _LAST_PAUSE)
         return True
 
-    def _limited(self, deadline: float) -> float:
-        return min(deadline, _MAX_SECONDS[min(self._count, len(_MAX_SECONDS) - 1)])
-
-    async def _wait(self, event: asyncio.Future[Any], on_cancel: Callable[[], object]) -> None:
-        if event.done():
-            return
-        done = _Uncancelled(lambda message: self._counts(message) and on_cancel())
-        event.add_done_callback(done.end)
+    async def _wait(
+        self, event: asyncio.Future[Any], timeout: float | None, on_cancel: Callable[[], object] = lambda: None
+    ) -> None:
         try:
-            await done
+            await asyncio.wait({event}, timeout=timeout)
         except asyncio.CancelledError as error:
+            is_repeated = self._cancelled is not None and error.args != () and error.args == self._cancelled.args
             self._cancelled = error
-        finally:
-            event.remove_done_callback(done.end)
-
-    def _counts(self, message: object) -> bool:
-        """Count a cancellation. Return False if it repeats the last one."""
-        if message is not None and message == self._message:
-            return False
-        self._message = message
-        self._count += 1
-        return True
-
-
-class _Uncancelled(asyncio.Future[None]):
-    """A future that refuses to be cancelled. The waiting task is cancelled when the future is done."""
-
-    def __init__(self, on_cancel: Callable[[object], object]) -> None:
-        super().__init__()
-        self._on_cancel = on_cancel
-
-    def cancel(self, msg: object = None) -> bool:
-        """Call `on_cancel` instead of cancelling."""
-        self._on_cancel(msg)
-        return False
-
-    def end(self, _: object) -> None:
-        """Set the result."""
-        if not self.done():
-            self.set_result(None)
-
-
-class _Alarm:
-    """A timer whose time, counted from its creation, can be changed."""
-
-    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
-        self._loop = loop
-        self._start = loop.time()
-        self._handle: asyncio.TimerHandle | None = None
-        self.rung: asyncio.Future[None] = loop.create_future()
-
-    def set(self, seconds: float) -> None:
-        self.cancel()
-        self._handle = self._loop.call_at(self._start + seconds, self.ring)
-
-    def cancel(self) -> None:
-        if self._handle is not None:
-            self._handle.cancel()
-
-    def ring(self, _: object = None) -> None:
-        if not self.rung.done():
-            self.rung.set_result(None)
+            if not is_repeated:
+                self._count += 1
+                on_cancel()

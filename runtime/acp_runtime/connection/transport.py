@@ -8,6 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Protocol
 
+from acp_runtime.errors import ConnectionClosed
+from acp_runtime.stubs.roles import ProcessInfo
+
 
 class Receiver(Protocol):
     """Receives the bytes of a source."""
@@ -67,4 +70,12 @@ class ByteWriter(Protocol):
 
     def abort(self) -> None:
         """Close at once and drop the buffered bytes."""
+        ...
+
+
+class PeerProcess(ProcessInfo, Protocol):
+    """A subprocess at the other end of a connection."""
+
+    async def why_closed(self, reason: ConnectionClosed, /) -> ConnectionClosed:
+        """Add what is known of its end to the reason why the peer has closed its side."""
         ...

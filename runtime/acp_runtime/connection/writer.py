@@ -7,15 +7,11 @@ written together at its end, for throughput.
 from __future__ import annotations
 
 import asyncio
-from collections import deque
 from collections.abc import Callable
 
-from acp_runtime.connection.observer import frame_observer
+from acp_runtime.connection.handler import frame_observer
 from acp_runtime.connection.transport import ByteWriter
 from acp_runtime.options import Options
-
-# Unread responses beyond this number are checked for those that have been read.
-_MAX_RESPONSES = 256
 
 
 class Writer:
@@ -28,7 +24,6 @@ class Writer:
 
     Attributes:
         broken: whether writing has failed; nothing more is written.
-        response_bytes: the size of the responses that may be unread, so at least that of the unread ones.
     """
 
     def __init__(self, writer: ByteWriter, options: Options, on_broken: Callable[[OSError], None]) -> None:
@@ -40,38 +35,13 @@ class Writer:
         self._size = 0
         self._loop = asyncio.get_running_loop()
         self._wrote_in_iteration = False
-        # For each response that may be unread: where it ends, counted from the first byte of the connection, and its
-        # size.
-        self._responses: deque[tuple[int, int]] = deque()
-        self.response_bytes: int = 0
-        self._total = 0
         self.broken: bool = False
         writer.on_failure(self._break)
-
-    @property
-    def unwritten(self) -> int:
-        """The number of bytes that the peer has not taken yet."""
-        return self._size + self._writer.unwritten
 
     @property
     def is_full(self) -> bool:
         """Whether a sender should wait in `drain`."""
         return self._size > self._high_water or self._writer.unwritten > self._high_water
-
-    def has_unread_responses(self, limit: int) -> bool:
-        """Whether both the unwritten bytes and the responses that are not read whole exceed `limit` bytes."""
-        if self.response_bytes <= limit or self.unwritten <= limit:
-            return False
-        self._forget_read_responses()
-        return self.response_bytes > limit
-
-    def answer(self, line: bytes, *, flush: bool = False) -> None:
-        """Send a line that answers a request of the peer."""
-        self.send(line, flush=flush)
-        self._responses.append((self._total, len(line)))
-        self.response_bytes += len(line)
-        if len(self._responses) > _MAX_RESPONSES:
-            self._forget_read_responses()
 
     def send(self, line: bytes, *, flush: bool = False) -> None:
         """Write a line: at once if it is the first in this iteration of the event loop, otherwise when that ends.
@@ -82,7 +52,6 @@ class Writer:
         """
         if self._observe is not None:
             self._observe("out", line[:-1])
-        self._total += len(line)
         if self._wrote_in_iteration:
             self._lines.append(line)
             self._size += len(line)
@@ -130,11 +99,6 @@ class Writer:
     def _end_iteration(self) -> None:
         self._wrote_in_iteration = False
         self.write_all()
-
-    def _forget_read_responses(self) -> None:
-        written = self._total - self.unwritten
-        while self._responses and self._responses[0][0] <= written:
-            self.response_bytes -= self._responses.popleft()[1]
 
     def _break(self, error: OSError) -> None:
         if not self.broken:

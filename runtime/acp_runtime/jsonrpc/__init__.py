@@ -1,1 +1,14 @@
-"""Turns bytes into messages and messages into bytes. No I/O, no tasks, no connection state."""
+"""Bytes to messages and back, without I/O.
+
+The names here are for other packages, too: JSON with lone surrogates. They are loaded on first use.
+"""
+
+from typing import TYPE_CHECKING
+
+from acp_runtime.stubs.lazy import lazy_exports
+
+if TYPE_CHECKING:
+    from acp_runtime.jsonrpc.encoding import dump as dump
+    from acp_runtime.jsonrpc.strict_json import parse as parse, read as read
+else:
+    __getattr__ = lazy_exports(__name__, {"encoding": ("dump",), "strict_json": ("parse", "read")})

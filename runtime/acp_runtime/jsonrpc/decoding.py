@@ -6,15 +6,17 @@ find out what kind of message it is and what is wrong with it (rules 3, 4, 9, 11
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
+from functools import cached_property
 from logging import getLogger
-from typing import Annotated, Any
+from typing import Annotated, Any, get_args
 
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import from_json
 
 from acp_runtime.errors import InternalError, InvalidParams, InvalidRequest, MethodNotFound, ParseError
-from acp_runtime.jsonrpc.descriptions import describe
+from acp_runtime.escaping import printable
 from acp_runtime.jsonrpc.error_responses import explain
 from acp_runtime.jsonrpc.frames import METHOD, FrameSchema, params_adapter
 from acp_runtime.jsonrpc.messages import (
@@ -26,13 +28,21 @@ from acp_runtime.jsonrpc.messages import (
     Message,
     Refused,
 )
-from acp_runtime.jsonrpc.surrogates_and_depth import validate
-from acp_runtime.jsonrpc.tolerant import Unreadable, parse
+from acp_runtime.jsonrpc.strict_json import ANY, is_strict, parse, read, write
 from acp_runtime.models.json_values import as_object
 from acp_runtime.stubs.methods import AnyMethod, Notification, Request
 
 _logger = getLogger(__name__)
-_N = ord("N")
+
+# The start of an unreadable line that shows which call it answers. The patterns are compiled on use.
+_JSONRPC = rb'(?:\s*"jsonrpc"\s*:\s*"2\.0"\s*,)?'
+_RESPONSE = rb'\{%b\s*"id"\s*:\s*([0-9]{1,18})\s*,%b\s*"(?:result|error)"' % (_JSONRPC, _JSONRPC)
+
+# The first matches the start of a message or of a fragment; the second finds fragments that start inside a string.
+_BEGINS_LIKE_JSON = (
+    rb"[\s\xef\xbb\xbf]*(?:[{}\]\",:]|\[(?!\s*[A-Za-z])|-?[0-9]|\[?\s*(?:true|false|null|NaN|-?Infinity)\b)"
+)
+_HAS_JSON = rb'"[ \t]*[:,}\]]|\x00'
 
 
 class Decoder:
@@ -49,24 +59,19 @@ class Decoder:
         self._requests = requests
         self._notifications = notifications
         # A name that is both a request and a notification is left out: the type of its params depends on the id.
-        self._unambiguous: dict[str, AnyMethod] = {
-            wire: method
-            for table, other in ((requests, notifications), (notifications, requests))
-            for wire, method in table.items()
-            if wire not in other
-        }
+        methods: dict[str, AnyMethod] = {**requests, **notifications}
+        self._unambiguous = {wire: methods[wire] for wire in requests.keys() ^ notifications.keys()}
         self._built: Mapping[str, AnyMethod] = {}
         self._build({})
 
     def decode(self, line: bytes) -> Message:
         """Decode a line. Never raises."""
-        # Fast pre-check: a one-byte scan rules out most lines, and `rfind` is fast because the first letters are rare.
-        if ((_N in line and line.rfind(b"NaN") >= 0) or line.rfind(b"Infinity") >= 0) and not _is_json(line):
+        if not is_strict(line):
             return self._explain(line)
         try:
             frame = self._validate(line)
-        except ValidationError as error:
-            return self.decode(line) if self._build_method_of(line) else self._explain(line, error)
+        except ValidationError:
+            return self.decode(line) if self._build_method_of(line) else self._explain(line)
         except Exception as error:  # raised by a validator of an extension's params
             return _not_validated(from_json(line), error)
         method = frame.get("method")
@@ -91,49 +96,41 @@ class Decoder:
         self._build({**self._built, method: self._unambiguous[method]})
         return True
 
+    @cached_property
+    def _null_ids(self) -> bool:
+        """Whether the id of a request can be null: what the schema says of the notification that cancels one."""
+        cancels = [each for each in self._notifications.values() if each.cancels is not None]
+        return all(type(None) in get_args(each.params_type.model_fields[each.cancels].annotation) for each in cancels)
+
     def _build(self, methods: Mapping[str, AnyMethod]) -> None:
-        adapter: TypeAdapter[Any] = TypeAdapter(Annotated[Any, FrameSchema(methods)])
+        schema = FrameSchema(methods, null_ids=not methods or self._null_ids)
+        adapter: TypeAdapter[Any] = TypeAdapter(Annotated[Any, schema])
         self._built = methods
         self._validate = adapter.validator.validate_json
 
-    def _explain(self, line: bytes, error: ValidationError | None = None) -> Message:
-        """Decode a line that the validator rejected with `error`, or that it was not given."""
+    def _explain(self, line: bytes) -> Message:
+        """Decode a line that the validator rejects."""
         try:
-            value, fault = from_json(line, allow_inf_nan=False), ""
-        except ValueError:
-            error = None
-            try:
-                value, fault = parse(line)
-            except Unreadable as unreadable:
-                return _unreadable(line, unreadable)
-        frame = as_object(value)
-        if fault:
-            return _not_json(frame or {}, line, fault)
+            frame = as_object(parse(line))
+        except ValueError as unreadable:
+            return _unreadable(line, unreadable)
         if frame is None:
             return _not_a_message(line, "it is not an object")
-        return self._explain_object(frame, line, error)
-
-    def _explain_object(self, frame: dict[str, Any], line: bytes, error: ValidationError | None) -> Message:
         if _is_response(frame):
             return _response(frame, line)
-        fault = _fault_of_call(frame)
-        if fault:
+        if fault := _fault_of_call(frame, null_ids=self._null_ids):
             return _not_a_message(line, fault)
-        method: str = frame["method"]
-        return self._explain_call(frame, method, error)
+        return self._explain_call(frame, frame["method"], frame.get("params"))
 
-    def _explain_call(self, frame: dict[str, Any], method: str, error: ValidationError | None) -> Message:
-        params = frame.get("params")
+    def _explain_call(self, frame: dict[str, Any], method: str, params: Any) -> Message:
         is_request = "id" in frame
         known = (self._requests if is_request else self._notifications).get(method)
         if known is None:
             return _unknown_method(frame, method)
-        if error is not None and params is not None and method in self._built:
-            return _invalid_params(frame, known, explain(error, 2))
-        # Missing and null params are read as an empty object (rule 12).
-        given: Any = {} if params is None else params
         try:
-            valid = validate(params_adapter(known).validator.validate_json, given)
+            # Missing and null params are read as an empty object (rule 12).
+            given = write(ANY.to_json, {} if params is None else params)
+            valid = read(params_adapter(known).validator.validate_json, given)
         except ValidationError as fault:
             return _invalid_params(frame, known, explain(fault, 0))
         except Exception as fault:  # raised by a validator of an extension's params
@@ -153,7 +150,7 @@ def _unknown_method(frame: dict[str, Any], method: str) -> Message:
 def _invalid_params(frame: dict[str, Any], method: AnyMethod, errors: dict[str, Any]) -> Message:
     error = InvalidParams(data=errors)
     if "id" in frame:
-        return Refused(frame["id"], error)
+        return Refused(frame["id"], error, method=method.wire, params=frame.get("params"))
     if method.side == "protocol":
         return Ignored(f"the params of {method.wire} are invalid")
     return InvalidNotification(method.wire, frame.get("params"), error)
@@ -168,21 +165,22 @@ def _not_validated(frame: dict[str, Any], error: Exception) -> Message:
     return Ignored(f"a validator of the params of {method} raised")
 
 
-def _unreadable(line: bytes, unreadable: Unreadable) -> Refused:
-    """Refuse a line that can't be parsed. If its readable part has an id but no method, it is taken for a response."""
-    id = unreadable.members.get("id")
-    response_to = id if type(id) is int and "method" not in unreadable.members else None
-    return Refused(None, ParseError(), describe(line, unreadable.reason), response_to)
+def _unreadable(line: bytes, reason: ValueError) -> Refused:
+    """Refuse a line that isn't JSON. If it begins like a response, the call with its id fails."""
+    response = re.match(_RESPONSE, line)
+    return Refused(None, ParseError(), _describe(line, str(reason)), int(response[1]) if response else None)
 
 
-def _not_json(frame: dict[str, Any], line: bytes, fault: str) -> Message:
-    """Refuse a line that is not JSON but could be parsed completely, so that its id is known."""
-    if _is_response(frame):
-        id = frame.get("id")
-        problem = f"it is not JSON because it contains {fault}"
-        return IncomingResponse(id if _is_id(id) else None, problem, False, None, False, line)
-    id = None if _fault_of_call(frame) else frame.get("id")
-    return Refused(id, ParseError(), f"{len(line)} bytes that are not JSON because they contain {fault}")
+def _describe(line: bytes, reason: str) -> str:
+    """Describe a line that isn't JSON (rule 30). It is quoted only if it can't be a message or a fragment of one."""
+    description = f"{len(line)} bytes that are not JSON ({reason.replace('line 1 column', 'byte')})"
+    if re.match(_BEGINS_LIKE_JSON, line):
+        return description
+    if b'{"jsonrpc":' in line:
+        return f"{description}: a message, and before it on the same line other text, which was perhaps printed"
+    if re.search(_HAS_JSON, line):
+        return description
+    return f"{description}: {printable(line)}"
 
 
 def _not_a_message(line: bytes, fault: str) -> Refused:
@@ -196,8 +194,7 @@ def _response(frame: dict[str, Any], line: bytes) -> IncomingResponse:
         fault = "it has both a result and an error" if has_result else "it has neither a result nor an error"
     id = frame.get("id")
     is_null = frame.get("result", True) is None
-    known = type(id) is int or _is_id(id)
-    return IncomingResponse(id if known else None, fault, has_error, frame.get("error"), is_null, line)
+    return IncomingResponse(id if _is_id(id) else None, fault, has_error, frame.get("error"), is_null, line)
 
 
 def _is_response(frame: dict[str, Any]) -> bool:
@@ -208,7 +205,7 @@ def _is_response(frame: dict[str, Any]) -> bool:
     return not has_call_members and frame.get("jsonrpc") == "2.0" and "id" in frame and _is_id(frame["id"])
 
 
-def _fault_of_call(frame: dict[str, Any]) -> str:
+def _fault_of_call(frame: dict[str, Any], *, null_ids: bool) -> str:
     """Return why an object is neither a request nor a notification, or "" if it is one."""
     if frame.get("jsonrpc") != "2.0":
         return 'it has no "jsonrpc": "2.0"'
@@ -218,17 +215,10 @@ def _fault_of_call(frame: dict[str, Any]) -> str:
         return "its method is not a string"
     if "result" in frame or "error" in frame:
         return "it has a method and a result or an error as well"
+    if not null_ids and frame.get("id", "") is None:
+        return "its id is null"
     return "" if _is_id(frame.get("id")) else "its id is not a string, an integer or null"
 
 
 def _is_id(value: Any) -> bool:
     return value is None or (isinstance(value, (int, str)) and not isinstance(value, bool))
-
-
-def _is_json(line: bytes) -> bool:
-    """Return whether a line is strict JSON; by default pydantic-core also accepts NaN and Infinity."""
-    try:
-        from_json(line, allow_inf_nan=False)
-    except ValueError:
-        return False
-    return True

@@ -5,21 +5,14 @@ The output is strict JSON: NaN and Infinity raise at any depth, lone surrogates 
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
-from pydantic_core import PydanticSerializationError, from_json, to_json
+from pydantic_core import PydanticSerializationError, from_json
 
 from acp_runtime.errors import RequestError
-from acp_runtime.jsonrpc import surrogates_and_depth
-from acp_runtime.jsonrpc.finite import LONG, require_finite
 from acp_runtime.jsonrpc.messages import RequestId
-from acp_runtime.jsonrpc.tolerant import parse
-
-# pydantic's errors quote values, which must not get into logs.
-_VALUE = r", input_value=.*(, input_type=)"
+from acp_runtime.jsonrpc.strict_json import ANY, is_strict, read, write
 
 
 def request_line(id: int, method: str, params: Any) -> bytes:
@@ -46,8 +39,7 @@ def result_line(id: RequestId, result: Any) -> bytes:
     Raises:
         PydanticSerializationError: if the result is not JSON.
     """
-    encoded_id = b"%d" % id if id.__class__ is int else _id(id)
-    return b"".join((b'{"jsonrpc":"2.0","id":', encoded_id, b',"result":', dump(result), b"}\n"))
+    return b"".join((b'{"jsonrpc":"2.0","id":', _id(id), b',"result":', dump(result), b"}\n"))
 
 
 def error_line(id: RequestId, error: RequestError) -> bytes:
@@ -62,54 +54,45 @@ def error_line(id: RequestId, error: RequestError) -> bytes:
     return b'{"jsonrpc":"2.0","id":%b,"error":%b}\n' % (_id(id), dump(body))
 
 
-def dump(value: Any) -> bytes:
+def dump(value: Any, serializer: Any = None, **options: Any) -> bytes:
     """Dump a model or any other value as JSON.
+
+    Args:
+        value: the value.
+        serializer: the serializer of its type; by default, that of its class.
+        options: the options of the serializer.
 
     Raises:
         PydanticSerializationError: if the value can't be written as JSON, contains NaN or Infinity, or is a model with
             a field of the wrong type.
     """
-    # Looked up on the instance, because a lookup on the class goes through its metaclass first, which is slower.
-    serializer: Any = getattr(value, "__pydantic_serializer__", None)
+    if serializer is None:
+        # Looked up on the instance, because a lookup on the class goes through its metaclass first, which is slower.
+        serializer = getattr(value, "__pydantic_serializer__", ANY)
     try:
-        line: bytes = to_json(value) if serializer is None else serializer.to_json(value, warnings="error")
+        line: bytes = serializer.to_json(value, warnings="error", **options)
     except ValueError:
-        line = _dump_again(value)
-    # Generated models write NaN as null. In a long line, checking the values is faster than searching for "null".
-    if not hasattr(value, "__acp_unknown__") or len(line) >= LONG or line.rfind(b"null") >= 0:
-        require_finite(value, line)
+        line = write(partial(serializer.to_json, warnings="error", **options), value)
+    if not is_strict(line) or (line.rfind(b"null") >= 0 and not _is_finite(value, serializer, options)):
+        raise PydanticSerializationError(
+            "NaN and Infinity are not JSON and can't be sent; send null or a finite number instead"
+        )
     return line
 
 
-def _dump_json(value: Any) -> bytes:
-    serializer: Any = getattr(value, "__pydantic_serializer__", None)
-    return to_json(value) if serializer is None else serializer.to_json(value, warnings="error")
-
-
-def to_plain_json(value: Any, dump_json: Callable[[Any], bytes] = _dump_json) -> Any:
-    """Return the plain JSON of a value, with infinite numbers as null.
+def to_plain_json(value: Any) -> Any:
+    """Return the plain JSON of a model that was received. Its infinite numbers (`1e999`) stay.
 
     Raises:
         PydanticSerializationError: if the value can't be written as JSON.
     """
-    line = _dump_again(value, dump_json)
-    try:
-        return from_json(line)
-    except ValueError:  # a lone surrogate, or deep nesting
-        return parse(line).value
+    return read(from_json, write(value.__pydantic_serializer__.to_json, value))
 
 
-def without_values(error: ValueError) -> PydanticSerializationError:
-    """Return an error of pydantic's serializer without the values that it quotes."""
-    return PydanticSerializationError(re.sub(_VALUE, r"\1", str(error)))
-
-
-def _dump_again(value: Any, dump_json: Callable[[Any], bytes] = _dump_json) -> bytes:
-    """Dump a value with lone surrogates or deep nesting."""
-    try:
-        return surrogates_and_depth.dump(value, dump_json)
-    except ValueError as error:
-        raise without_values(error) from None
+def _is_finite(value: Any, serializer: Any, options: dict[str, Any]) -> bool:
+    """Look for NaN without models. Those of an application write it as null, unless they are configured not to."""
+    to_python = partial(serializer.to_python, warnings=False, **options)
+    return is_strict(write(lambda each: ANY.to_json(to_python(each), fallback=str), value))
 
 
 def _id(id: RequestId) -> bytes:

@@ -12,7 +12,7 @@ from acp_runtime.errors import InternalError, RemoteError, RequestCancelled, Req
 from acp_runtime.escaping import printable
 from acp_runtime.jsonrpc.encoding import dump, error_line
 from acp_runtime.jsonrpc.messages import RequestId
-from acp_runtime.jsonrpc.surrogates_and_depth import restored
+from acp_runtime.jsonrpc.strict_json import restored
 from acp_runtime.models.errors import meant
 
 # Limits of a response to invalid params: the number of errors, the characters of each text, the bytes in total.
@@ -55,7 +55,7 @@ def safe_error_line(id: RequestId, error: RequestError, failed: Callable[[Except
     except (ValueError, TypeError, RecursionError) as reason:
         if failed is not None:
             failed(reason)
-        return error_line(_serializable(id), InternalError())
+        return error_line(id, InternalError())
 
 
 def explain(error: ValidationError, prefix: int) -> dict[str, Any]:
@@ -112,11 +112,3 @@ def _text(error: BaseException) -> str:
         return str(error)
     except Exception:
         return ""
-
-
-def _serializable(id: RequestId) -> RequestId:
-    try:
-        dump(id)
-    except (ValueError, TypeError):
-        return None
-    return id

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import GetCoreSchemaHandler, TypeAdapter
+from pydantic import BeforeValidator, GetCoreSchemaHandler, TypeAdapter
 from pydantic_core import SchemaValidator, core_schema
 from pydantic_core.core_schema import CoreSchema
 
+from acp_runtime.models.json_values import as_object
+from acp_runtime.models.names import wire_name
 from acp_runtime.models.union_members import concrete_models
 from acp_runtime.stubs.methods import AnyMethod, Request
 
@@ -25,11 +27,10 @@ class _NoValue:
 
 
 # Strict: `1.0` and `true` are not ids.
-_ID = core_schema.nullable_schema(
-    core_schema.union_schema(
-        [core_schema.int_schema(strict=True), core_schema.str_schema(strict=True)], mode="left_to_right"
-    )
+_ID = core_schema.union_schema(
+    [core_schema.int_schema(strict=True), core_schema.str_schema(strict=True)], mode="left_to_right"
 )
+_ID_OR_NULL = core_schema.nullable_schema(_ID)
 
 # Rejects every value: a notification has no id, not even null.
 _NO_VALUE = core_schema.is_instance_schema(_NoValue)
@@ -46,7 +47,7 @@ _PRESENT = core_schema.union_schema(
 _RESPONSE = core_schema.typed_dict_schema(
     {
         "jsonrpc": _field(core_schema.literal_schema(["2.0"])),
-        "id": _field(_ID),
+        "id": _field(_ID_OR_NULL),
         "result": _field(_PRESENT, required=False),
         "error": _field(core_schema.any_schema(), required=False),
         # Otherwise a call of a method named "2.0" would be taken for a response.
@@ -64,10 +65,16 @@ METHOD = SchemaValidator(
 
 
 class FrameSchema:
-    """An annotation with the schema described at the top of this module."""
+    """An annotation with the schema described at the top of this module.
 
-    def __init__(self, methods: Mapping[str, AnyMethod]) -> None:
+    Args:
+        methods: the methods, by wire name.
+        null_ids: whether the id of a request can be null.
+    """
+
+    def __init__(self, methods: Mapping[str, AnyMethod], *, null_ids: bool) -> None:
         self._methods = methods
+        self._id = _ID_OR_NULL if null_ids else _ID
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         choices = {wire: self._frame(method, handler) for wire, method in self._methods.items()}
@@ -80,9 +87,9 @@ class FrameSchema:
             model.model_rebuild()  # pydantic reuses the validator of a complete class
         fields = {
             "jsonrpc": _field(core_schema.literal_schema(["2.0"])),
-            "id": _field(_ID if is_request else _NO_VALUE, required=is_request),
+            "id": _field(self._id if is_request else _NO_VALUE, required=is_request),
             "method": _field(core_schema.str_schema()),
-            "params": _field(handler.generate_schema(method.params_type)),
+            "params": _field(handler.generate_schema(_params_type(method))),
             # A call that carries a result or an error as well is refused (rule 4).
             "result": _field(_NO_VALUE, required=False),
             "error": _field(_NO_VALUE, required=False),
@@ -93,4 +100,18 @@ class FrameSchema:
 @cache
 def params_adapter(method: AnyMethod) -> TypeAdapter[Any]:
     """Return the adapter that validates the params of a method on their own."""
-    return TypeAdapter(method.params_type)
+    return TypeAdapter(_params_type(method))
+
+
+def _params_type(method: AnyMethod) -> Any:
+    """Return the type of a method's params. The id of a request to cancel is as strict as the id of a request."""
+    if method.cancels is None:
+        return method.params_type
+    name = wire_name(method.cancels)
+
+    def check(params: Any) -> Any:
+        if isinstance((as_object(params) or {}).get(name), float):
+            raise ValueError(f"{name} is not an id")
+        return params
+
+    return Annotated[method.params_type, BeforeValidator(check)]

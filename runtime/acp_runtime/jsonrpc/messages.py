@@ -84,17 +84,27 @@ class Refused:
     Attributes:
         description: what is wrong with it, for the log; without payload.
         response_to: the id of the call that it answers, if it is an unreadable response whose id can be read.
+        method: the method, if it is a request that the schema defines, with invalid params.
+        params: these params, as decoded JSON.
     """
 
-    __slots__ = ("description", "error", "id", "response_to")
+    __slots__ = ("description", "error", "id", "method", "params", "response_to")
 
     def __init__(
-        self, id: RequestId, error: RequestError, description: str = "", response_to: int | None = None
+        self,
+        id: RequestId,
+        error: RequestError,
+        description: str = "",
+        response_to: int | None = None,
+        method: str = "",
+        params: Any = None,
     ) -> None:
         self.id: RequestId = id
         self.error: RequestError = error
         self.description: str = description
         self.response_to: int | None = response_to
+        self.method: str = method
+        self.params: Any = params
 
 
 @final

@@ -1,4 +1,8 @@
-"""The results of methods: which models they are, and how they are parsed from responses (rules 9 and 10)."""
+"""The results of methods: which models they are, and how they are parsed from responses (rules 9 and 10).
+
+Params and results of typed extension methods become plain JSON here. They are models of an application, whose JSON
+uses the aliases of their fields.
+"""
 
 from __future__ import annotations
 
@@ -10,13 +14,14 @@ from pydantic_core import core_schema, from_json
 from pydantic_core.core_schema import CoreSchema
 
 from acp_runtime.errors import InvalidResponse
+from acp_runtime.jsonrpc.encoding import dump
 from acp_runtime.jsonrpc.error_responses import explain, summary
+from acp_runtime.jsonrpc.frames import params_adapter
 from acp_runtime.jsonrpc.messages import IncomingResponse
-from acp_runtime.jsonrpc.surrogates_and_depth import validate
-from acp_runtime.jsonrpc.tolerant import parse
+from acp_runtime.jsonrpc.strict_json import read
 from acp_runtime.models import union_members
 from acp_runtime.models.union_members import concrete_models
-from acp_runtime.stubs.methods import Request
+from acp_runtime.stubs.methods import AnyMethod, Request
 
 
 class _ResponseFrame:
@@ -36,15 +41,9 @@ def parse_result(method: Request[Any, Any], response: IncomingResponse) -> Any:
     Raises:
         InvalidResponse: if it is not a valid result of the method.
     """
-    line = b'{"result":{}}' if response.is_null and _null_is_empty(method) else response.line
-    validate_json = _adapter(method).validator.validate_json
+    line = b'{"result":{}}' if response.is_null and _result_models(method) else response.line
     try:
-        try:
-            return validate_json(line)["result"]
-        except ValidationError as error:
-            if not _is_syntax_error(error):
-                raise
-            return validate(validate_json, {"result": plain_result(response)})["result"]
+        return read(_adapter(method).validator.validate_json, line)["result"]
     except ValidationError as error:
         reason = "the result is null" if response.is_null else summary(explain(error, 1), "result")
     except Exception as error:  # raised by a validator of an extension's result
@@ -54,18 +53,7 @@ def parse_result(method: Request[Any, Any], response: IncomingResponse) -> Any:
 
 def plain_result(response: IncomingResponse) -> Any:
     """Return the result of a response as plain JSON."""
-    try:
-        return from_json(response.line)["result"]
-    except ValueError:
-        return parse(response.line).value["result"]
-
-
-def _is_syntax_error(error: ValidationError) -> bool:
-    """Return whether pydantic-core couldn't parse the JSON, because of a lone surrogate or deep nesting.
-
-    The line can't be invalid JSON, since the decoder has read it before.
-    """
-    return error.error_count() == 1 and error.errors(include_input=False)[0]["type"] == "json_invalid"
+    return read(from_json, response.line)["result"]
 
 
 def build_result(method: Request[Any, Any], json: bytes) -> Any:
@@ -85,22 +73,23 @@ def as_declared(method: Request[Any, Any], result: Any) -> Any:
     Return the result of an extension method as plain JSON.
 
     Raises:
-        TypeError: if it is not a result of the extension method.
+        PydanticSerializationError: if it contains something that is not JSON.
     """
-    models = _result_models(method)
-    if not models and method.side == "extension":
-        from acp_runtime.jsonrpc.extensions import dump_result  # not loaded by programs without extensions
-
-        return dump_result(method, result)
-    return union_members.as_declared(result, models)
+    if method.side == "extension":
+        return _plain_json(_extension_adapter(method), result)
+    return union_members.as_declared(result, _result_models(method))
 
 
-def _null_is_empty(method: Request[Any, Any]) -> bool:
-    if method.side != "extension":
-        return bool(_result_models(method))
-    from acp_runtime.jsonrpc.extensions import null_is_empty  # not loaded by programs without extensions
+def dump_params(method: AnyMethod, params: Any) -> Any:
+    """Return the params of a call of an extension method as plain JSON.
 
-    return null_is_empty(method)
+    Raises:
+        TypeError: if they have another type than the method declares.
+        PydanticSerializationError: if they contain something that is not JSON.
+    """
+    if not isinstance(params, method.params_type):
+        raise TypeError(f"{method.wire} takes {method.params}, not {type(params).__name__}.")
+    return _plain_json(params_adapter(method), params)
 
 
 def can_be_empty(method: Request[Any, Any]) -> bool:
@@ -111,10 +100,19 @@ def can_be_empty(method: Request[Any, Any]) -> bool:
 
 @cache
 def _result_models(method: Request[Any, Any]) -> tuple[type[BaseModel], ...]:
-    """Return the models that a method's result can be; empty if it can be any JSON, or is an application's type."""
-    return () if method.side == "extension" else tuple(concrete_models(method.result_type))
+    """Return the models that a method's result can be; empty if it can be any JSON."""
+    return tuple(concrete_models(method.result_type))
 
 
 @cache
 def _adapter(method: Request[Any, Any]) -> TypeAdapter[Any]:
     return TypeAdapter(Annotated[Any, _ResponseFrame(method.result_type)])
+
+
+@cache
+def _extension_adapter(method: Request[Any, Any]) -> TypeAdapter[Any]:
+    return TypeAdapter(method.result_type)
+
+
+def _plain_json(adapter: TypeAdapter[Any], value: Any) -> Any:
+    return read(from_json, dump(value, adapter.serializer, by_alias=True))

@@ -60,6 +60,7 @@ class Model(  # type: ignore[metaclass]  # pyright: ignore[reportGeneralTypeIssu
     extra="allow",
     frozen=True,
     protected_namespaces=(),
+    ser_json_inf_nan="constants",
     serialize_by_alias=True,
     strict=True,
 ):

@@ -1,16 +1,18 @@
-"""Packages that import each exported name on first use."""
+"""Packages that import each exported name on first use, and modules with old names."""
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from sys import modules
 from typing import Any
+from warnings import warn
+
+Load = Callable[[str], Any]
 
 
-def lazy_exports(
-    package: str, homes: Mapping[str, Sequence[str]], rest: str = "", names: Sequence[str] = ()
-) -> Callable[[str], Any]:
+def lazy_exports(package: str, homes: Mapping[str, Sequence[str]], rest: str = "", names: Sequence[str] = ()) -> Load:
     """Return a module `__getattr__` (PEP 562) for a package, and make `dir` of the package list the names.
 
     Args:
@@ -32,3 +34,29 @@ def lazy_exports(
     own = modules[package].__dict__
     own["__dir__"] = lambda: sorted({*own, *home_of})
     return load
+
+
+def old_names(module: str, names: Mapping[str, tuple[str, str]], load: Load | None = None) -> Load:
+    """Return a module `__getattr__` (PEP 562) that makes old names of a module aliases, which warn.
+
+    Args:
+        module: the name of the module.
+        names: for each old name the new one, and the version of the package that no longer has the old one.
+        load: the `__getattr__` for other names; None if there are none.
+    """
+
+    def load_old(name: str) -> Any:
+        if name not in names:
+            if load is not None:
+                return load(name)
+            raise AttributeError(f"module {module!r} has no attribute {name!r}")
+        new, until = names[name]
+        # `from package import name` first looks whether the package has the name. It reads it again, from the user's
+        # line, which is then the one to warn about.
+        frame = inspect.currentframe()
+        if frame and (caller := frame.f_back) and caller.f_globals.get("__name__") != "importlib._bootstrap":
+            text = f"{module}.{name} is {new} now. The old name will be removed in acp-bindings {until}."
+            warn(text, DeprecationWarning, stacklevel=2)
+        return getattr(modules[module], new)
+
+    return load_old

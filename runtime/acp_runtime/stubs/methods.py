@@ -1,7 +1,7 @@
 """Describes methods of the protocol: name, params, result, the side that handles it, the capability that unlocks it.
 
 The tables of methods are generated, one per profile. They refer to models by name, so that importing a table builds no
-model. No class here is a dataclass, because defining one adds half a millisecond to the start of every program.
+model.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from functools import cached_property
 from importlib import import_module
 from types import ModuleType
-from typing import Any, Final, Generic, Literal, NamedTuple, TypeAlias, TypeVar
+from typing import Any, Generic, Literal, NamedTuple, TypeAlias, TypeVar, dataclass_transform
 
 P = TypeVar("P")
 R = TypeVar("R")
@@ -30,46 +30,39 @@ class SchemaSource(NamedTuple):
     sha256: str
 
 
-class Profile:
+@dataclass_transform(eq_default=False, kw_only_default=True)
+class _Facts:
+    """An object with the attributes that it is made with. Type checkers know the constructor from the annotations.
+
+    It is no dataclass, because defining one adds half a millisecond to the start of every program.
+    """
+
+    def __init__(self, **facts: Any) -> None:
+        vars(self).update(facts)
+
+
+class Profile(_Facts):
     """One version and stability of ACP, which has a package of generated code.
 
-    Args:
+    Attributes:
         package: the name of the package.
         protocol_version: the number that `initialize` negotiates.
         session: the property that names the session of a message.
-        version: the property with the version in the messages that open a connection.
-        agent: the properties of these messages with an agent's capabilities and its name and version.
-        client: the corresponding properties for a client.
+        session_attribute: the attribute of models for that property.
+        version_attribute: the attribute for the property with the version, in the messages that open a connection.
+        version: that property.
+        advertised: the properties of these messages with a role's capabilities, and with its name and version.
         refuses_lower: whether an agent refuses a lower version instead of answering with its own.
     """
 
-    def __init__(
-        self,
-        package: str,
-        protocol_version: int,
-        *,
-        session: str,
-        version: str,
-        agent: tuple[str, str],
-        client: tuple[str, str],
-        refuses_lower: bool,
-    ) -> None:
-        self.package: Final = package
-        self.protocol_version: Final = protocol_version
-        self.session = session
-        self.version: Final = version
-        self.advertised: Final[Mapping[Role, tuple[str, str]]] = {"agent": agent, "client": client}
-        self.refuses_lower: Final = refuses_lower
-
-    @cached_property
-    def session_attribute(self) -> str:
-        """The attribute of models for the property `session`."""
-        return _python_name(self.session)
-
-    @cached_property
-    def version_attribute(self) -> str:
-        """The attribute of models for the property `version`."""
-        return _python_name(self.version)
+    package: str
+    protocol_version: int
+    session: str
+    session_attribute: str
+    version: str
+    version_attribute: str
+    advertised: Mapping[Role, tuple[str, str]]
+    refuses_lower: bool
 
     @cached_property
     def models(self) -> ModuleType:
@@ -80,17 +73,11 @@ class Profile:
         return f"Profile({self.package!r}, {self.protocol_version})"
 
 
-def _python_name(wire: str) -> str:
-    from pydantic.alias_generators import to_snake
-
-    return to_snake(wire)
-
-
-class Method:
+class Method(_Facts):
     """The common part of requests and notifications. Fields are given by their names in Python.
 
-    Args:
-        profile: the profile it belongs to.
+    Attributes:
+        profile: the profile it belongs to. A declared extension method has none until a handler handles it.
         wire: its name on the wire, such as `session/new`.
         name: its name in Python, as a method of handlers and of proxies.
         params: the name of the model, or union of models, of its params.
@@ -102,39 +89,22 @@ class Method:
         ends: the field with the session or terminal that no longer exists once the method is answered.
         cancels: the field with the id of the request that the method cancels.
         paths: the fields that hold absolute paths.
-        old_names: its old names: on the wire, in Python, and the version of the package that no longer has them.
+        old_names: its old names in Python.
     """
 
-    def __init__(
-        self,
-        profile: Profile,
-        wire: str,
-        name: str,
-        params: str,
-        side: Side,
-        *,
-        capability: Capability | None = None,
-        baseline: bool = False,
-        content: tuple[tuple[str, str], ...] = (),
-        exempt: str | None = None,
-        ends: str | None = None,
-        cancels: str | None = None,
-        paths: tuple[str, ...] = (),
-        old_names: tuple[tuple[str, str, str], ...] = (),
-    ) -> None:
-        self.profile: Final = profile
-        self.wire: Final = wire
-        self.name: Final = name
-        self.params: Final = params
-        self.side: Final = side
-        self.capability: Final = capability
-        self.baseline: Final = baseline
-        self.content: Final = content
-        self.exempt: Final = exempt
-        self.ends: Final = ends
-        self.cancels: Final = cancels
-        self.paths: Final = paths
-        self.old_names: Final = old_names
+    profile: Profile
+    wire: str
+    name: str
+    params: str
+    side: Side
+    capability: Capability | None = None
+    baseline: bool = False
+    content: tuple[tuple[str, str], ...] = ()
+    exempt: str | None = None
+    ends: str | None = None
+    cancels: str | None = None
+    paths: tuple[str, ...] = ()
+    old_names: tuple[str, ...] = ()
 
     @cached_property
     def params_type(self) -> Any:
@@ -148,7 +118,7 @@ class Method:
 class Request(Method, Generic[P, R]):
     """A method that is answered.
 
-    Args:
+    Attributes:
         result: the name of the model of its result.
         opens: whether it opens the connection and negotiates the version.
         creates: the field of its result that names a new session or terminal.
@@ -156,46 +126,11 @@ class Request(Method, Generic[P, R]):
         cancelled: the notification that cancels it, for a session, and the JSON of the result that then answers it.
     """
 
-    def __init__(
-        self,
-        profile: Profile,
-        wire: str,
-        name: str,
-        params: str,
-        side: Side,
-        *,
-        result: str,
-        capability: Capability | None = None,
-        baseline: bool = False,
-        content: tuple[tuple[str, str], ...] = (),
-        exempt: str | None = None,
-        ends: str | None = None,
-        paths: tuple[str, ...] = (),
-        opens: bool = False,
-        creates: str | None = None,
-        gone: int | None = None,
-        cancelled: tuple[str, str] | None = None,
-        old_names: tuple[tuple[str, str, str], ...] = (),
-    ) -> None:
-        super().__init__(
-            profile,
-            wire,
-            name,
-            params,
-            side,
-            capability=capability,
-            baseline=baseline,
-            content=content,
-            exempt=exempt,
-            ends=ends,
-            paths=paths,
-            old_names=old_names,
-        )
-        self.result: Final = result
-        self.opens: Final = opens
-        self.creates: Final = creates
-        self.gone: Final = gone
-        self.cancelled: Final = cancelled
+    result: str
+    opens: bool = False
+    creates: str | None = None
+    gone: int | None = None
+    cancelled: tuple[str, str] | None = None
 
     @cached_property
     def result_type(self) -> Any:
@@ -205,7 +140,7 @@ class Request(Method, Generic[P, R]):
     @cached_property
     def creates_session(self) -> bool:
         """Whether its result names a new session."""
-        return self.creates == self.profile.session_attribute
+        return self.creates is not None and self.creates == self.profile.session_attribute
 
 
 class Notification(Method, Generic[P]):

@@ -2,24 +2,52 @@
 
 from __future__ import annotations
 
-import sys
 from abc import ABC
 from collections.abc import Awaitable, Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar, cast, runtime_checkable
 
 from acp_runtime.errors import ConnectionClosed, InvalidParams, MethodNotFound
 from acp_runtime.models.model import Model
-from acp_runtime.stubs.context import current
+from acp_runtime.stubs.extensions import Extension, ExtNotification, ExtRequest, Handled, find_handled, method_of
 from acp_runtime.stubs.methods import AnyMethod, Notification, Request
 from acp_runtime.stubs.params import build_params, ready_made
 
 if TYPE_CHECKING:
     from asyncio import AbstractEventLoop
 
-    from acp_runtime.stubs.extensions import Extension, ExtNotification, ExtRequest, Handled
-
 P = TypeVar("P")
 R = TypeVar("R")
+
+
+@runtime_checkable
+class CurrentRequest(Protocol):
+    """A request whose handler runs.
+
+    Attributes:
+        done: whether its handler has finished.
+        id: its id on the wire.
+        wire: its method, such as `session/prompt`.
+        session: the id of the session that it belongs to; None if it belongs to none.
+        turn_cancelled: whether the client has cancelled the turn by `session/cancel`.
+    """
+
+    done: bool
+    id: Any
+    wire: str
+    session: str | None
+    turn_cancelled: bool
+
+
+# The message whose handler runs, which the connection sets. `done` says whether the handler has ended, and `default` is
+# the connection's own handling of a notification.
+current: ContextVar[Any] = ContextVar("acp_runtime.current", default=None)
+
+
+def current_request() -> CurrentRequest | None:
+    """Return the request whose handler runs this code; None in other code, and after the handler has ended."""
+    found = current.get()
+    return found if isinstance(found, CurrentRequest) and not found.done else None
 
 
 class Channel(Protocol):
@@ -47,19 +75,11 @@ class Channel(Protocol):
         """Send a notification of an extension method."""
         ...
 
-    async def call_extension(self, extension: ExtRequest[P, R], params: P) -> R:
-        """Send a request for an extension method with typed params, and wait for its result."""
-        ...
-
-    async def notify_extension(self, extension: ExtNotification[P], params: P) -> None:
-        """Send a notification of an extension method with typed params."""
-        ...
-
     async def wait_closed(self) -> ConnectionClosed:
         """Wait until the connection has ended, and return the reason."""
         ...
 
-    def supports(self, method: AnyMethod | Extension) -> bool:
+    def supports(self, method: AnyMethod) -> bool:
         """Return whether the peer has advertised what a method needs."""
         ...
 
@@ -109,28 +129,21 @@ class Handler(ABC):  # noqa: B024 - its abstract methods are in the generated su
     Each method receives the request object, so that a field added upstream breaks no override.
     """
 
-    # The tables of the schema's methods that a class handles, those of them that have old names, and the extension
-    # methods that it handles.
+    # The tables of the schema's methods that a class handles, and the extension methods that it handles.
     # Without the names that only type checkers import, so that `typing.get_type_hints` works.
     _acp_schema: ClassVar[tuple[Any, ...]] = ()
-    _acp_renamed: ClassVar[tuple[Any, ...]] = ()
     _acp_handled: ClassVar[tuple[Any, ...]] = ()
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
-        if "_acp_schema" in vars(cls):  # a generated class
-            cls._acp_renamed = tuple(method for method in _methods_of(cls) if method.old_names)
-        renamed = [method for base in cls.__mro__ for method in vars(base).get("_acp_renamed", ())]
-        if renamed:
-            from acp_runtime.stubs.old_names import use_old_overrides  # loaded by packages with old names
-
-            use_old_overrides(cls, renamed)
-        # A method can be marked only by a program that has loaded this module.
-        extensions = sys.modules.get("acp_runtime.stubs.extensions")
-        if extensions is not None:
-            schema = [method for base in cls.__mro__ for method in _methods_of(base)]
-            names = {name: method for method in schema for name in (method.name, *(old[1] for old in method.old_names))}
-            cls._acp_handled = extensions.find_handled(cls, names, vars(Handler))
+        tables: list[Mapping[str, AnyMethod]] = [
+            table for base in cls.__mro__ for table in vars(base).get("_acp_schema", ())
+        ]
+        schema = {method.name: method for table in tables for method in table.values()}
+        cls._acp_handled = find_handled(cls, schema, vars(Handler))
+        for method in schema.values():
+            if method.old_names:
+                _check_old_names(cls, method)
 
     async def ext_request(self, method: str, params: Any) -> Any:
         """Answer a request for an extension method, whose name begins with an underscore.
@@ -165,9 +178,12 @@ class Handler(ABC):  # noqa: B024 - its abstract methods are in the generated su
             handled.default(method, params)
 
 
-def _methods_of(base: type) -> list[AnyMethod]:
-    """Return the methods of the schema that a generated class handles; none for another class."""
-    return [method for methods in vars(base).get("_acp_schema", ()) for method in methods.values()]
+def _check_old_names(cls: type[Handler], method: AnyMethod) -> None:
+    """Refuse a class that overrides an old name of a method, but not its new one: nothing would call the override."""
+    own = [name for base in cls.__mro__ if "_acp_schema" not in vars(base) for name in vars(base)]
+    for name in method.old_names:
+        if name in own and method.name not in own:
+            raise TypeError(f"{cls.__name__}.{name} would never be called: it is {method.name} now. Rename it.")
 
 
 def handled_by(handler: Handler) -> Handled:
@@ -203,17 +219,14 @@ class Remote:
         Raises:
             CapabilityError: if the peer has not advertised the capability that the extension declares.
             TypeError: if the params have another type.
-            ValidationError: if they are invalid.
             ValueError: if the schema has a method with this name.
         """
-        from acp_runtime.stubs.extensions import is_request  # not loaded by programs without extensions
-
-        if not is_request(extension):
+        if not isinstance(cast("object", extension), ExtRequest):
             raise TypeError(
                 f"`call` takes an ExtRequest, not {extension!r}. `ext_request` takes a name and plain JSON."
             )
         self._check_name(extension)
-        return await self._channel.call_extension(extension, params)
+        return await self._channel.request(extension, params)
 
     def _check_name(self, extension: Extension) -> None:
         method = self.requests.get(extension.wire) or self.notifications.get(extension.wire)
@@ -253,20 +266,12 @@ class Remote:
             ValueError: if the peer has no such method in this profile.
         """
         if not isinstance(method, str):
-            return self._channel.supports(method)
-        found = self.requests.get(method) or self.notifications.get(method) or self._by_old_name(method)
+            return self._channel.supports(method_of(method))
+        found = self.requests.get(method) or self.notifications.get(method)
         if found is None:
             names = ", ".join(sorted({**self.requests, **self.notifications}))
             raise ValueError(f"This peer has no method {method!r}. Pass a name on the wire, one of: {names}.")
         return self._channel.supports(found)
-
-    def _by_old_name(self, wire: str) -> AnyMethod | None:
-        old_names = sys.modules.get("acp_runtime.stubs.old_names")  # loaded by packages with old names
-        if old_names is None:
-            return None
-        methods = (*self.requests.values(), *self.notifications.values())
-        found: AnyMethod | None = old_names.by_old_wire_name(methods, wire)
-        return found
 
     async def wait_closed(self) -> ConnectionClosed:
         """Wait until the connection has ended and all received messages have been handled.
@@ -293,11 +298,9 @@ class Remote:
         return await self._channel.request(*ready_made(request, self.requests))
 
     async def _notify_with(self, notification: Any, params: Any) -> None:
-        if not isinstance(notification, Model):
-            from acp_runtime.stubs.extensions import is_notification  # not loaded by programs without extensions
-
-            if is_notification(notification):
-                self._check_name(notification)
-                await self._channel.notify_extension(notification, params)
-                return
-        await self._channel.notify(*ready_made(notification, self.notifications))
+        if not isinstance(notification, ExtNotification):
+            await self._channel.notify(*ready_made(notification, self.notifications))
+            return
+        extension: ExtNotification[Any] = notification  # pyright: ignore[reportUnknownVariableType]
+        self._check_name(extension)
+        await self._channel.notify(extension, params)

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from types import CoroutineType
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
+from acp_runtime.stubs.extensions import Handled, handled_method
 from acp_runtime.stubs.methods import AnyMethod, Notification, Profile, Request, Role
 from acp_runtime.stubs.roles import Channel, Handler, handled_by
-
-if TYPE_CHECKING:
-    from acp_runtime.stubs.extensions import Handled
 
 RemoteT = TypeVar("RemoteT")
 
@@ -68,19 +67,13 @@ class Side(Generic[RemoteT]):
         return getattr(getattr(handler, method.name, None), "__func__", None) is not default
 
     def with_extensions(self, handler: Handler) -> Side[RemoteT]:
-        """Return this side with the extension methods of a handler.
-
-        Raises:
-            PydanticUserError: if pydantic doesn't support the type of their params or results.
-        """
+        """Return this side with the extension methods of a handler."""
         handled = handled_by(handler)
         return _with_extensions(self, handled) if handled else self
 
 
 @cache
 def _with_extensions(side: Side[Any], handled: Handled) -> Side[Any]:
-    from acp_runtime.stubs.extensions import handled_method  # not loaded by programs without extensions
-
     methods = [handled_method(extension, side.profile, name) for name, extension in handled]
     return replace(
         side,
@@ -90,8 +83,6 @@ def _with_extensions(side: Side[Any], handled: Handled) -> Side[Any]:
 
 
 def _takes_one_argument(factory: Callable[..., object]) -> bool:
-    import inspect  # slow to import, and only needed for an error
-
     try:
         inspect.signature(factory).bind(None)
     except TypeError:

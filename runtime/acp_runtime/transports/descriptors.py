@@ -13,7 +13,7 @@ import select
 from collections import deque
 from io import FileIO
 
-from acp_runtime.connection.handler_tasks import leave_if_forked
+from acp_runtime.connection.handler import leave_if_forked
 from acp_runtime.transports.files import FileReader, FileWriter
 
 # The default capacity of a pipe. A larger buffer would be mapped and unmapped by the system for each read.

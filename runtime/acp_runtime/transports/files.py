@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from io import FileIO
 
-from acp_runtime.connection.handler_tasks import leave_if_forked
+from acp_runtime.connection.handler import leave_if_forked
 from acp_runtime.connection.transport import Receiver
 
 _HIGH_WATER = 64 * 1024

@@ -12,8 +12,7 @@ import pytest
 
 from codegen.__main__ import main
 from codegen.read.methods import METHODS_TOML
-from codegen.read.renames_file import FILE as RENAMES
-from codegen.read.renames_file import Rename, as_toml
+from codegen.read.renames_file import FILE as RENAMES, Rename, as_toml
 from tests.codegen.diff.cases.methods import request
 from tests.support.codegen.build import Schema, acp_schema, model, part_of, write_schema
 from tests.support.diff.cases import around, holds

@@ -11,7 +11,7 @@ import pytest
 
 from codegen.diff.render.markdown import LIMIT, markdown
 from codegen.diff.report import Report
-from codegen.diff.user_code.failures import UNPREDICTED
+from codegen.diff.verdict.failures import UNPREDICTED
 from codegen.diff.verdict.findings import Finding
 from codegen.diff.verdict.verdicts import Verdict
 from tests.support.diff.pages import failing, large

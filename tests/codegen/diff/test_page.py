@@ -13,7 +13,7 @@ import pytest
 from codegen.diff.render.html import html
 from codegen.diff.render.json import json_values
 from codegen.diff.report import Report, compare
-from codegen.diff.user_code.failures import UNPREDICTED, Failure, UserCode
+from codegen.diff.verdict.failures import UNPREDICTED, Failure, UserCode
 from codegen.diff.verdict.findings import Finding
 from tests.support.codegen.build import STRING, Schema
 from tests.support.diff.cases import around, holds

@@ -21,6 +21,7 @@ from codegen.diff.render.terminal import terminal
 from codegen.diff.report import Report, compare
 from codegen.diff.sources import Side, Snapshot
 from codegen.diff.verdict.findings import Finding
+from codegen.diff.verdict.verdicts import BREAKING
 from codegen.read.old_names import keep_old_names
 from codegen.read.renames_file import Rename, next_major, package_version, parse_renames
 from codegen.regen import read_schema
@@ -64,6 +65,7 @@ OLD_UNION, NEW_UNION = block("Block", TEXT, other("type", "text")), block("Conte
 OLD_METHOD, NEW_METHOD = request("session/set_mode", "Mode"), request("session/set_modes", "Mode")
 UNION = Rename("definition", PROFILES, "Block", "ContentBlock", UNTIL)
 METHOD = Rename("method", PROFILES, "session/set_mode", "session/set_modes", UNTIL, "agent")
+MODE = Rename("method", PROFILES, "session/set_mode", "session/set_config_option", UNTIL, "agent")
 
 
 def test_a_renamed_definition_is_proposed_once_for_all_profiles_and_not_for_its_members() -> None:
@@ -92,10 +94,11 @@ def test_an_entry_makes_the_rename_of_a_definition_safe_for_python_code() -> Non
     assert proposed_renames(after) == []
 
 
-def test_an_entry_makes_the_rename_of_a_method_safe_for_python_code_but_not_on_the_wire() -> None:
+def test_an_entry_makes_the_rename_of_a_method_safe_for_callers_only() -> None:
     before, after = report(OLD_METHOD, NEW_METHOD), report(OLD_METHOD, NEW_METHOD, METHOD)
     assert finding(before, "method-renamed").verdicts.letters == "BBBSB"
-    assert finding(after, "method-renamed").verdicts.letters == "BBSSS"
+    assert finding(after, "method-renamed").verdicts.letters == "BBSSB"
+    assert f"Callers can use the old name until {UNTIL}." in finding(after, "method-renamed").sentence
     assert proposed_renames(after) == []
 
 
@@ -118,7 +121,7 @@ def test_an_entry_says_that_a_method_was_renamed_though_the_names_are_not_simila
     new = request("agent/choose", "Choice")
     entry = Rename("method", PROFILES, "session/set_mode", "agent/choose", UNTIL, "agent")
     assert "method-removed" in {each.rule for each in report(OLD_METHOD, new).findings}
-    assert finding(report(OLD_METHOD, new, entry), "method-renamed").verdicts.letters == "BBSSS"
+    assert finding(report(OLD_METHOD, new, entry), "method-renamed").verdicts.letters == "BBSSB"
 
 
 def test_an_old_name_that_is_gone_after_another_rename_breaks_code() -> None:
@@ -126,7 +129,7 @@ def test_an_old_name_that_is_gone_after_another_rename_breaks_code() -> None:
     old = side(OLD_METHOD, first)
     assert finding(compare(old, side(NEW_METHOD, METHOD), []), "method-old-name-removed").breaks_python
     found = compare(old, side(NEW_METHOD, METHOD, replace(first, new=METHOD.new)), [])
-    assert not any(each.breaks_python for each in found.findings)
+    assert {each.rule for each in found.findings if each.breaks_python} == {"method-renamed"}
 
 
 def requiring(capability: str, definitions: Schema, *renames: Rename) -> Side:
@@ -145,7 +148,7 @@ def _requiring(capability: str, schema: ir.Schema) -> ir.Schema:
 
 def test_a_renamed_method_that_requires_another_capability_is_a_finding_of_its_own() -> None:
     found = compare(requiring("modes", OLD_METHOD), requiring("mode", NEW_METHOD, METHOD), [])
-    assert finding(found, "method-renamed").verdicts.letters == "BBSSS"
+    assert finding(found, "method-renamed").verdicts.letters == "BBSSB"
     assert finding(found, "method-capability-changed").verdicts.letters == "RRRSS"
 
 
@@ -170,10 +173,11 @@ def test_an_old_name_that_means_another_method_breaks_code() -> None:
     assert finding(found, "method-old-name-removed").breaks_python
 
 
-def test_an_old_name_that_upstream_uses_again_breaks_nothing() -> None:
+def test_an_old_name_that_upstream_uses_again_breaks_only_handlers() -> None:
     entries = (replace(METHOD, old=METHOD.new, new=METHOD.old), replace(UNION, old=UNION.new, new=UNION.old))
     found = compare(side(NEW_METHOD | NEW_UNION, METHOD, UNION), side(OLD_METHOD | OLD_UNION, *entries), [])
-    assert not any(each.breaks_python for each in found.findings)
+    assert {each.rule for each in found.findings if each.breaks_python} == {"method-renamed"}
+    assert finding(found, "method-renamed").verdicts.letters == "BBSSB"
 
 
 def test_a_renamed_class_of_a_union_member_is_proposed() -> None:
@@ -241,7 +245,7 @@ built = PromptRequest(block=BlockText())
 read = PromptRequest.model_validate_json('{"block": {"type": "new"}}').block
 assert isinstance(read, BlockOther) and isinstance(TypeAdapter(Block).validate_python({"type": "text"}), BlockText)
 """
-CALLS_AND_IMPLEMENTS = """
+IMPLEMENTS = """
 import asyncio
 from acp_bindings import v1
 
@@ -257,6 +261,16 @@ async def main():
         assert (await agent.session_set_mode()).note == "handled"
 
 asyncio.run(main())
+"""
+CALLS = """
+import asyncio
+from acp_bindings import v1
+
+class Channel:
+    async def request(self, method, params):
+        return method.wire
+
+assert asyncio.run(v1.RemoteAgent(Channel()).session_set_mode()).startswith("session/set_")
 """
 VERSION = model(["protocolVersion"], protocolVersion={"type": "integer", "format": "uint16", "minimum": 0})
 
@@ -285,20 +299,16 @@ def prompt(union: Schema) -> Schema:
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "rename", "code"),
+    ("old", "new", "rename", "axes", "code"),
     [
-        (prompt(OLD_UNION), prompt(NEW_UNION), UNION, BUILDS_AND_READS),
-        (
-            initialized(mode("session/set_mode")),
-            initialized(mode("session/set_config_option")),
-            Rename("method", PROFILES, "session/set_mode", "session/set_config_option", UNTIL, "agent"),
-            CALLS_AND_IMPLEMENTS,
-        ),
+        (prompt(OLD_UNION), prompt(NEW_UNION), UNION, ("build", "read"), BUILDS_AND_READS),
+        (initialized(mode(MODE.old)), initialized(mode(MODE.new)), MODE, ("build",), CALLS),
+        (initialized(mode(MODE.old)), initialized(mode(MODE.new)), MODE, ("build", "implement"), IMPLEMENTS),
     ],
-    ids=["definition", "method"],
+    ids=["definition", "called method", "implemented method"],
 )
 def test_old_code_runs_with_the_head_s_package_exactly_if_no_finding_breaks_it(
-    tmp_path: Path, old: Schema, new: Schema, rename: Rename, code: str
+    tmp_path: Path, old: Schema, new: Schema, rename: Rename, axes: tuple[str, ...], code: str
 ) -> None:
     for name, schema, renames in (("same", old, ()), ("without", new, ()), ("with", new, (rename,))):
         found = report(old, schema, *renames)
@@ -309,4 +319,6 @@ def test_old_code_runs_with_the_head_s_package_exactly_if_no_finding_breaks_it(
             text=True,
             check=False,
         )
-        assert bool(done.returncode) is any(each.breaks_python for each in found.findings) is (name == "without"), name
+        breaks = any(each.verdicts.by_axis()[axis] is BREAKING for each in found.findings for axis in axes)
+        assert bool(done.returncode) is breaks, name
+        assert breaks is (name == "without" or (name == "with" and "implement" in axes)), name

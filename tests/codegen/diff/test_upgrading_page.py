@@ -10,7 +10,7 @@ import pytest
 
 from codegen.diff.render.terminal import terminal
 from codegen.diff.report import compare
-from codegen.diff.user_code.failures import Failure
+from codegen.diff.verdict.failures import Failure
 from tests.support.codegen.build import STRING, model
 from tests.support.diff.cases import around
 from tests.support.diff.sides import side

@@ -21,7 +21,7 @@ from codegen.diff.render.terminal import terminal
 from codegen.diff.report import Report, compare
 from codegen.diff.sources import read_side
 from codegen.diff.user_code.check import check_user_code
-from codegen.diff.user_code.failures import UNPREDICTED
+from codegen.diff.verdict.failures import UNPREDICTED
 from tests.codegen.diff.cases.user_code import AFTER, BEFORE, CODE, DRAFT
 from tests.support.codegen.build import acp_schema, write_schema
 from tests.support.diff.exhaustive_code import exhaustive_code

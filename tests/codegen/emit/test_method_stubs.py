@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from acp_runtime import ExtNotification, handles
+from acp_runtime import ExtNotification, Model, handles
 from acp_runtime.errors import MethodNotFound
 from codegen.read.methods import METHODS_TOML
 from tests.support.codegen.build import STRING, Schema, model, part_of, ref, tagged, wraps
@@ -145,14 +145,14 @@ def test_notify_takes_extension_methods_also_where_the_schema_has_no_notificatio
     for each in (definitions, DEFINITIONS):
         channel = ExtensionRecorder()
         agent = generate(each).RemoteAgent(channel)
-        asyncio.run(agent.notify(ExtNotification("_acme/log", dict[str, Any]), {"a": 1}))
-        assert channel.sent == [("_acme/log", {"a": 1})]
+        asyncio.run(agent.notify(ExtNotification("_acme/log", Model), Model()))
+        assert channel.sent == [("_acme/log", Model())]
 
 
 def test_a_handler_refuses_an_extension_that_its_schema_has(package: ModuleType) -> None:
     for wire in ("session/new", "session/cancel"):
         with pytest.raises(TypeError, match="it is a method of the schema"):
-            type("Wrong", (package.Agent,), {"other": handles(ExtNotification(wire, Any, unprefixed=True))(_handle)})
+            type("Wrong", (package.Agent,), {"other": handles(ExtNotification(wire, Model, unprefixed=True))(_handle)})
 
 
 async def _handle(self: Any, params: Any) -> None: ...

@@ -197,7 +197,7 @@ async def test_a_command_that_can_not_be_started_is_an_error(tmp_path: Path) -> 
         ({"command": "no-such-command"}, ResourceNotFound, "Can't start 'no-such-command': No such file or directory."),
         ({"command": "ls -l"}, ResourceNotFound, "Pass the command 'ls' and each of its arguments separately."),
         ({"command": ""}, InvalidParams, "Can't start '': the command is empty."),
-        ({"command": str(tmp_path / "data")}, InternalError, "it is not executable."),
+        ({"command": str(tmp_path / "data")}, InternalError, "Permission denied."),
         ({"command": "ls", "args": ["\0"]}, InvalidParams, "embedded null byte"),
         ({"command": "ls", "args": ["\ud83d"]}, InvalidParams, "surrogates not allowed"),
         ({"command": "ls", "env": [EnvVariable(name="A=B", value="")]}, InvalidParams, "environment variable name"),

@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
 from acp_bindings import v1
 from acp_kit.history import HistoryStore, SessionExists, UnknownSession

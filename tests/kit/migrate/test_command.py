@@ -13,8 +13,7 @@ import pytest
 from libcst.metadata import MetadataWrapper
 
 from acp_kit import extras
-from acp_kit.migrate import __main__ as command
-from acp_kit.migrate import files, migration, rewriting
+from acp_kit.migrate import __main__ as command, files, migration, rewriting
 
 # The group shares the import of libcst.
 pytestmark = pytest.mark.xdist_group("libcst")

@@ -44,6 +44,21 @@ async def test_an_agent_that_advertises_methods_it_does_not_implement_is_logged_
     assert "session/resume" not in errors[0]
 
 
+async def test_rule_30_methods_that_are_implemented_and_not_advertised_are_logged_once(
+    link: Link, caplog: pytest.LogCaptureFixture
+) -> None:
+    class Modest(PlainAgent):
+        async def session_load(self, request: Any, /) -> Any:
+            raise AssertionError
+
+    async with serving(link, Modest, ready=False) as peer:
+        for _ in range(2):
+            await peer.call("initialize", INITIALIZE)
+    assert [record.levelname for record in caplog.records] == ["WARNING"]
+    assert "Modest implements methods that it does not advertise" in caplog.text
+    assert "session/load" in caplog.text
+
+
 async def test_a_client_that_advertises_methods_it_does_not_implement_is_logged_once(
     link: Link, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -18,7 +18,6 @@ from tests.support.runtime.extensions import (
     LOG,
     PING,
     WAIT,
-    Data,
     Made,
     Ours,
     VendorAgent,
@@ -29,14 +28,14 @@ from tests.support.runtime.peer import Link, PlainAgent, calling, serving
 
 async def test_rule_25_an_extension_without_capability_may_come_before_initialize(link: Link) -> None:
     async with serving(link, made := Made(VendorAgent), ready=False) as peer:
-        assert (await peer.call("_acme/data", {"text": "a"}))["result"]["text"] == "a"
-        await peer.send({"method": "_acme/note_data", "params": {"text": "a"}})
-    assert made.handler.noted == [Data("a")]
+        assert (await peer.call("_acme/ours", {"text": "a"}))["result"]["text"] == "a"
+        await peer.send({"method": "_acme/note_ours", "params": {"text": "a"}})
+    assert made.handler.noted == [Ours(text="a")]
     async with calling(link, ready=False) as (agent, peer):
-        assert agent.supports(ECHO["data"])
-        call = asyncio.create_task(agent.call(ECHO["data"], Data("a")))
+        assert agent.supports(ECHO["ours"])
+        call = asyncio.create_task(agent.call(ECHO["ours"], Ours(text="a")))
         await answer(peer, {"text": "b"})
-        assert await call == Data("b")
+        assert await call == Ours(text="b")
 
 
 async def test_rule_25_an_extension_that_needs_a_capability_has_to_wait_for_initialize(link: Link) -> None:

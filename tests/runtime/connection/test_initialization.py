@@ -143,13 +143,11 @@ async def test_rule_25_requests_with_invalid_params_behind_a_failing_initialize_
         assert _codes(await _answers(peer, 3)) == {"i": -32603, "n": -32600, "go": None}
 
 
-async def test_rule_25_an_early_request_can_be_cancelled_at_once(link: Link) -> None:
+async def test_rule_25_an_early_request_can_be_cancelled(link: Link) -> None:
     async with serving(link, Gated, ready=False) as peer:
         await peer.send(BEGIN, CREATE, prompt("p"), {"method": "$/cancel_request", "params": {"requestId": "p"}})
-        answer = await peer.receive()
-        assert (answer["id"], answer["error"]["code"]) == ("p", -32800)
         await peer.send({"id": "go", "method": "_go"})
-        assert _codes(await _answers(peer, 3)) == {"i": None, "n": None, "go": None}
+        assert _codes(await _answers(peer, 4)) == {"i": None, "n": None, "p": -32800, "go": None}
 
 
 async def test_rule_25_initialize_itself_can_be_cancelled(link: Link) -> None:

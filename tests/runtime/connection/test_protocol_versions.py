@@ -9,17 +9,16 @@ from typing import Any
 import pytest
 
 from acp_bindings.v1.connect import AGENT_SIDE, CLIENT_SIDE
-from acp_bindings.v2_draft.connect import AGENT_SIDE as V2_AGENT_SIDE
-from acp_bindings.v2_draft.connect import CLIENT_SIDE as V2_CLIENT_SIDE
+from acp_bindings.v2_draft.connect import AGENT_SIDE as V2_AGENT_SIDE, CLIENT_SIDE as V2_CLIENT_SIDE
 from acp_runtime import (
     ConnectionClosed,
     InvalidResponse,
     NotInitialized,
-    Options,
     ProtocolVersionMismatch,
     UnsupportedProtocolVersion,
 )
-from acp_runtime.connect import connect_in_process
+from acp_runtime.connect import Connector
+from acp_runtime.stubs.sides import Side
 from tests.support.runtime.any_profile import agent_of, client_of
 from tests.support.runtime.peer import INITIALIZE, Link, PlainAgent, PlainClient, calling, serving
 
@@ -113,9 +112,13 @@ def _v2_keywords() -> dict[str, Any]:
     return {"protocol_version": 2, "info": info, "capabilities": acp.ClientCapabilities()}
 
 
+def _between(agent: Side[Any], client: Side[Any]) -> Connector[Any, Any, Any, Any]:
+    return Connector(agent, client)
+
+
 async def test_rule_26_a_version_1_client_of_a_version_2_agent_gets_its_refusal() -> None:
     agent = agent_of(import_module("acp_bindings.v2_draft"))
-    async with connect_in_process(V2_AGENT_SIDE, agent, CLIENT_SIDE, PlainClient, Options()) as remote:
+    async with _between(V2_AGENT_SIDE, CLIENT_SIDE).connect_in_process(agent, PlainClient) as remote:
         with pytest.raises(UnsupportedProtocolVersion) as caught:
             await remote.initialize(protocol_version=1)
         assert caught.value.data == {"supported": [2]}
@@ -125,7 +128,7 @@ async def test_rule_26_a_version_1_client_of_a_version_2_agent_gets_its_refusal(
 
 async def test_rule_26_a_version_2_client_of_a_version_1_agent_gets_a_mismatch() -> None:
     client = client_of(import_module("acp_bindings.v2_draft"), [])
-    async with connect_in_process(AGENT_SIDE, PlainAgent, V2_CLIENT_SIDE, client, Options()) as remote:
+    async with _between(AGENT_SIDE, V2_CLIENT_SIDE).connect_in_process(PlainAgent, client) as remote:
         with pytest.raises(ProtocolVersionMismatch, match=r"version 1, .* version 2"):
             await remote.initialize(**_v2_keywords())
         with pytest.raises(ConnectionClosed):

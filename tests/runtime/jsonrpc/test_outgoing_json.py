@@ -28,6 +28,10 @@ class Measure(BaseModel):
     note: str | None = None
 
 
+class HasAny(BaseModel):
+    value: Any
+
+
 class WithConstants(Measure):
     model_config = ConfigDict(ser_json_inf_nan="constants")
 
@@ -57,11 +61,13 @@ def _not_finite(number: float) -> dict[str, Any]:
         "in a list of models": [Measure(value=1), Measure(value=number, note="x")],
         "in a model that writes constants": WithConstants(value=number),
         "in the meta of a model": ContentBlockText(text="x", meta={"x": [number]}),
+        "in a model in the meta of a model": ContentBlockText(text="x", meta={"x": Measure(value=number)}),
+        "in a field of any type of a model": HasAny(value={"x": [number]}),
         "in an unknown field of a model": ContentBlockText.model_validate({"type": "text", "text": "x"}).model_copy(
             update={"_meta": {"a": {"b": number}}}
         ),
         "beside a lone surrogate": ["\ud83d", number],
-        "nested deeply": json.loads("[" * 300 + "NaN" + "]" * 300),
+        "nested deeply": json.loads("[" * 150 + "NaN" + "]" * 150),
     }
 
 

@@ -1,4 +1,4 @@
-"""Rules 3 and 9: lines that are not JSON are matched to their request or call, which is answered or fails."""
+"""Rules 3 and 9: a line that is not JSON gets one error, and fails the call that it begins to answer."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from acp_runtime import InvalidResponse
-from tests.support.runtime.odd_json import CERTAIN, DAMAGE, message
+from tests.support.runtime.odd_json import DAMAGE, message
 from tests.support.runtime.peer import Link, PlainClient, calling, serving
 
 # Decoding doesn't depend on the transport, so one is enough.
@@ -21,66 +21,11 @@ def _new_session(id: Any, odd: bytes) -> bytes:
     return message(id=id, method="session/new", params=b'{"cwd":"/","mcpServers":[],"_meta":{"x":%b}}' % odd)
 
 
-@pytest.mark.parametrize("name", CERTAIN)
-@pytest.mark.parametrize("method", ["session/new", "unknown", "_extension"])
-async def test_rule_3_a_request_that_is_not_json_but_can_be_read_is_refused_with_its_own_id(
-    link: Link, name: str, method: str
-) -> None:
-    async with serving(link) as peer:
-        await peer.send(message(id=17, method=method, params=b'{"x":%b}' % CERTAIN[name]) + b"\n")
-        assert await peer.receive() == {"jsonrpc": "2.0", "id": 17, "error": PARSE_ERROR}
-        assert await peer.until_quiet() == []
-
-
-@pytest.mark.parametrize("id", ["17", "\ud83d", "a\n", 2**70, -1, None])
-async def test_rule_3_the_id_of_a_request_that_is_not_json_is_echoed_exactly(link: Link, id: Any) -> None:
-    async with serving(link) as peer:
-        for odd in CERTAIN.values():
-            await peer.send(_new_session(id, odd) + b"\n")
-            response = await peer.receive()
-            assert (response["id"], response["error"]) == (id, PARSE_ERROR)
-
-
-@pytest.mark.parametrize("id", [b"1.5", b"true", b"NaN", b"9" * 6000, b"[1]", b"1e999"])
-async def test_rule_3_an_invalid_id_is_not_echoed(link: Link, id: bytes) -> None:
-    async with serving(link) as peer:
-        await peer.send(message(id=id, method="session/new", params=CERTAIN["NaN"]) + b"\n")
-        assert await peer.receive() == {"jsonrpc": "2.0", "id": None, "error": PARSE_ERROR}
-
-
-@pytest.mark.parametrize("name", CERTAIN)
-@pytest.mark.parametrize("method", ["session/cancel", "unknown", "_extension"])
-async def test_rule_3_a_notification_that_is_not_json_gets_one_error_without_an_id(
-    link: Link, name: str, method: str
-) -> None:
-    async with serving(link) as peer:
-        await peer.send(message(method=method, params=CERTAIN[name]) + b"\n")
-        assert await peer.receive() == {"jsonrpc": "2.0", "id": None, "error": PARSE_ERROR}
-        assert await peer.until_quiet() == []
-
-
 @pytest.mark.parametrize("name", DAMAGE)
 async def test_rule_3_an_unreadable_request_gets_one_error_without_an_id(link: Link, name: str) -> None:
     async with serving(link) as peer:
         await peer.send(DAMAGE[name](_new_session(17, b'"hunter2"')) + b"\n")
         assert await peer.receive() == {"jsonrpc": "2.0", "id": None, "error": PARSE_ERROR}
-        assert await peer.until_quiet() == []
-
-
-@pytest.mark.parametrize("name", CERTAIN)
-@pytest.mark.parametrize(
-    "members", [{"result": b'{"sessionId":"s","_meta":{"x":%b}}'}, {"error": b'{"code":1,"message":"no","data":%b}'}]
-)
-async def test_rule_9_a_response_that_is_not_json_fails_its_call_at_once_and_is_not_answered(
-    link: Link, name: str, members: dict[str, bytes]
-) -> None:
-    async with calling(link) as (agent, peer):
-        for call in (agent.session_new(cwd="/", mcp_servers=[]), agent.ext_request("_x")):
-            pending = asyncio.ensure_future(call)
-            id = (await peer.receive())["id"]
-            await peer.send(message(id=id, **{key: value % CERTAIN[name] for key, value in members.items()}) + b"\n")
-            with pytest.raises(InvalidResponse, match="JSON"):
-                await pending
         assert await peer.until_quiet() == []
 
 
@@ -144,15 +89,6 @@ async def test_rule_9_a_response_truncated_within_its_id_does_not_fail_another_c
         assert {(await call).session_id for call in calls} == {"s"}
 
 
-async def test_rule_9_an_unreadable_response_with_its_id_at_the_end_fails_its_call(link: Link) -> None:
-    async with calling(link) as (agent, peer):
-        call = asyncio.create_task(agent.session_new(cwd="/", mcp_servers=[]))
-        id = (await peer.receive())["id"]
-        await peer.send(b'{"result":{"sessionId":"\xff","x":["\\"id\\":9"]},"jsonrpc":"2.0","\\u0069d":%d}\n' % id)
-        with pytest.raises(InvalidResponse):
-            await call
-
-
 async def test_rule_3_an_update_that_is_not_json_does_not_affect_other_updates(link: Link) -> None:
     class Client(PlainClient):
         async def ext_request(self, method: str, params: Any) -> Any:
@@ -160,9 +96,9 @@ async def test_rule_3_an_update_that_is_not_json_does_not_affect_other_updates(l
 
     chunk = b'{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"x"},"_meta":{"x":%b}}'
     async with calling(link, Client) as (_, peer):
-        for odd in (b"1", *CERTAIN.values(), b"2"):
-            await peer.send(message(method="session/update", params=b'{"sessionId":"s","update":%b}' % (chunk % odd)))
-            await peer.send(b"\n")
-        responses = [await peer.receive() for _ in CERTAIN]
-        assert responses == [{"jsonrpc": "2.0", "id": None, "error": PARSE_ERROR}] * len(CERTAIN)
+        sent = message(method="session/update", params=b'{"sessionId":"s","update":%b}' % (chunk % b'"hunter2"'))
+        for each in (sent, *(damage(sent) for damage in DAMAGE.values()), sent):
+            await peer.send(each + b"\n")
+        responses = [await peer.receive() for _ in DAMAGE]
+        assert responses == [{"jsonrpc": "2.0", "id": None, "error": PARSE_ERROR}] * len(DAMAGE)
         assert (await peer.call("_count"))["result"] == 2

@@ -27,7 +27,6 @@ from acp_bindings.v1 import (
 )
 from acp_runtime import ABSENT, Model, absent
 from tests.support.models.constructor_calls import constructor_calls
-from tests.support.models.fresh_process import run_in_fork
 from tests.support.models.profiles import Profile
 from tests.support.models.recorder import Recorder
 from tests.support.models.shapes import Samples
@@ -148,19 +147,6 @@ def test_a_required_keyword_of_a_proxy_cannot_be_absent() -> None:
     with pytest.raises(ValidationError, match=r"(?s)PromptRequest.*session_id.*required"):
         asyncio.run(RemoteAgent(channel).session_prompt(session_id=ABSENT, prompt=[TEXT]))
     assert channel.sent == []
-
-
-def test_the_old_name_is_the_same_object_and_warns() -> None:
-    from acp_runtime import roles
-
-    with pytest.warns(DeprecationWarning, match=r"acp_runtime\.ABSENT"):
-        assert roles.UNSET is ABSENT
-    with pytest.raises(AttributeError, match="no attribute 'UNSETTLED'"):
-        roles.UNSETTLED  # type: ignore[attr-defined]  # noqa: B018
-
-
-def test_the_package_itself_does_not_use_the_old_name() -> None:
-    run_in_fork("from acp_bindings.v1 import Agent, RemoteAgent")
 
 
 def test_a_tuple_becomes_the_list_of_a_constructor(samples: Samples) -> None:

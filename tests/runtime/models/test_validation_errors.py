@@ -125,7 +125,6 @@ def test_a_value_out_of_bounds_is_reported_with_the_bound() -> None:
 
 
 def test_a_wrong_value_for_a_union_of_scalars_lists_what_is_expected() -> None:
-    assert [loc for loc, _ in errors_of(v1.AgentRequest, id=1.5, method="m")] == [("id", "int"), ("id", "str")]
     ((loc, message),) = errors_of(v1.CreateElicitationResponseAccept, content={"a": object()})
     assert loc == ("content", "a")
     assert "a valid string" in message

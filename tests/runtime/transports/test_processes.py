@@ -58,6 +58,23 @@ async def test_rule_23_the_death_of_an_agent_is_reported_with_its_exit_code_and_
     assert "Exit code: 3" in str(caught.value)
 
 
+HALF_AN_ANSWER = """
+import os, sys
+sys.stdin.readline()
+print("last words", file=sys.stderr, flush=True)
+os.write(1, b'{"jsonrpc":"2.0","id":0,"result":{"protocol')
+os._exit(3)
+"""
+
+
+async def test_rule_23_the_death_of_an_agent_in_the_middle_of_an_answer_is_reported_with_its_exit_code() -> None:
+    async with spawn_agent(PlainClient, sys.executable, "-S", "-c", HALF_AN_ANSWER) as agent:
+        with pytest.raises(ConnectionClosed) as caught:
+            await agent.initialize(protocol_version=1)
+    assert caught.value.exit_code == 3
+    assert "last words" in caught.value.stderr
+
+
 async def test_rule_23_the_death_of_an_agent_at_start_is_reported_with_its_exit_code_and_stderr() -> None:
     async with script("import sys; print('usage: agent'); sys.exit('no API key')") as agent:
         with pytest.raises(ConnectionClosed, match="no API key") as caught:

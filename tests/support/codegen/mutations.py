@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from tests.support.models.validity import INTEGER_RANGES
+
 Schema = dict[str, Any]
 Path = tuple[str | int, ...]
 Operator = Callable[[Schema], Iterator[tuple[str, Schema]]]
@@ -54,7 +56,7 @@ def mutations(schema: Schema) -> Iterator[Mutation]:
             for kind, changed in operator(node):
                 if changed == node or (kind, place) in MEANS_NOTHING:
                     continue
-                if _is_in_description(kind, node) or _is_inherited(kind, node, schema):
+                if _is_in_description(kind, node) or _is_inherited(kind, node, schema) or _is_implied(kind, node):
                     continue
                 yield Mutation(kind, place, pointer, partial(_replaced, schema, path, changed))
     yield from _of_definitions(schema)
@@ -76,6 +78,13 @@ def sample(schema: Schema, variation: int, parts: int = 2) -> list[Mutation]:
 def _is_in_description(kind: str, node: Schema) -> bool:
     """Return whether a dropped title is also the beginning of the description, which is in the output."""
     return kind in ("drop title", "rename title") and node.get("description", "").startswith(f"**{node['title']}**")
+
+
+def _is_implied(kind: str, node: Schema) -> bool:
+    """Return whether a dropped limit is that of the format."""
+    name = kind.removeprefix("drop ").removeprefix("rename ")
+    limits = INTEGER_RANGES.get(str(node.get("format")))
+    return limits is not None and node.get(name) == dict(zip(("minimum", "maximum"), limits, strict=True)).get(name, "")
 
 
 def _is_inherited(kind: str, node: Schema, schema: Schema) -> bool:

@@ -10,12 +10,12 @@ A line that ends in `# W` warns once when it runs. Both type checkers report eac
 from __future__ import annotations
 
 import asyncio
-import logging
 import pickle
 from typing import TYPE_CHECKING, Any, assert_type
 
 import acp_bindings.v1.models
 from acp_bindings import v1
+from acp_bindings.v1 import methods as v1_methods
 from acp_bindings.v1 import (
     Agent,
     Block,
@@ -67,16 +67,16 @@ OPEN_OF_OLD_PEERS = ExtRequest("session/open", LoadRequest, LoadResponse, unpref
 
 
 class Shared(Agent):
-    """Handles methods under old names, one of them a baseline method."""
+    """Handles methods that were renamed, under their new names."""
 
     async def initialize(self, request: InitializeRequest) -> InitializeResponse:
         capabilities = v1.AgentCapabilities(load_session=True)
         return InitializeResponse(protocol_version=request.protocol_version, agent_capabilities=capabilities)
 
-    async def session_create(self, request: CreateRequest) -> NewResponse:  # W
+    async def session_new(self, request: CreateRequest) -> NewResponse:
         return NewResponse(session_id=request.cwd)
 
-    async def session_open(self, request: LoadRequest) -> LoadResponse:  # W
+    async def session_load(self, request: LoadRequest) -> LoadResponse:
         return LoadResponse(note=f"opened {request.session_id}")
 
 
@@ -92,8 +92,8 @@ class MyAgent(Shared):
     async def open_for_old_peers(self, request: LoadRequest) -> LoadResponse:
         return LoadResponse(note="for an old peer")
 
-    async def session_stop(self, notification: v1.CancelNotification) -> None:  # W
-        await super().session_stop(notification)  # type: ignore # W
+    async def session_cancel(self, notification: v1.CancelNotification) -> None:
+        await super().session_cancel(notification)
         await self.client.session_changed(block=Words(words="stopped"), size=size)  # type: ignore # W
         self.stopped.set()
 
@@ -102,7 +102,7 @@ class MyClient(Client):
     def __init__(self) -> None:
         self.updates: list[UpdateNotification] = []
 
-    async def session_changed(self, notification: UpdateNotification) -> None:  # W
+    async def session_update(self, notification: UpdateNotification) -> None:
         self.updates.append(notification)
 
 
@@ -126,84 +126,44 @@ async def converse() -> None:
         assert (await agent.call(OPEN_OF_OLD_PEERS, LoadRequest(session_id="s"))).note == "for an old peer"
         option = await agent.session_set_option(session_id="s", type="boolean", value=True)  # type: ignore # W
         assert option.note == "boolean"
-        assert agent.supports("session/open")  # W
         assert agent.supports("session/load")
+        assert v1_methods.SESSION_OPEN is v1_methods.SESSION_LOAD  # W
         await agent.session_stop(session_id="s")  # type: ignore # W
         await agents[0].stopped.wait()
-        for _ in range(3):
-            await agents[0].session_open(LoadRequest(session_id="s"))
     assert [each.model_dump() for each in client.updates] == [
         {"block": {"type": "text", "words": "stopped"}, "size": size}
     ]
 
 
-class Messages(logging.Handler):
-    def __init__(self) -> None:
-        super().__init__(logging.ERROR)
-        self.messages: list[str] = []
-
-    def emit(self, record: logging.LogRecord) -> None:
-        self.messages.append(record.getMessage())
-
-
-messages = Messages()
-logging.getLogger("acp_runtime").addHandler(messages)
 asyncio.run(converse())
-assert messages.messages == []  # session/load is advertised, and implemented under its old name
 
 
-# Which of several names counts
-
-
-class Mixin:
-    async def session_open(self: Any, request: LoadRequest) -> LoadResponse:  # W
-        return LoadResponse(note=f"mixin, {(await super().session_open(request)).note}")  # type: ignore[misc]
-
-
-class Mixed(Mixin, Shared):
-    """Gets an override under an old name from a class that is no handler."""
-
-
-class Newer(Shared):
-    async def session_load(self, request: LoadRequest) -> LoadResponse:
-        return LoadResponse(note="newer")
-
-
-class Both(Shared):
-    async def session_load(self, request: LoadRequest) -> LoadResponse:
-        return LoadResponse(note="both")
-
-    async def session_open(self, request: LoadRequest) -> LoadResponse:  # W
-        raise NotImplementedError
+# Handlers under old names
 
 
 class Compatible(Shared):
-    async def session_load(self, request: LoadRequest) -> LoadResponse:
-        return LoadResponse(note="compatible")
+    """Works with older versions of the package, too."""
 
-    session_open = session_load
-
-
-class Loader:
-    async def __call__(self, request: LoadRequest) -> LoadResponse:
-        return LoadResponse(note="called")
+    session_open = Shared.session_load
 
 
-class WithCallable(Shared):  # W
-    session_open: Any = Loader()
+class Mixin:
+    async def session_open(self, request: LoadRequest) -> LoadResponse:
+        raise NotImplementedError
 
 
-def loaded(agent: Agent) -> str:
-    return asyncio.run(agent.session_load(LoadRequest(session_id="s"))).note
+def refused(*bases: type, **methods: Any) -> str:
+    try:
+        type("Stale", bases, methods)
+    except TypeError as error:
+        return str(error)
+    raise AssertionError("not refused")
 
 
-assert loaded(Shared()) == "opened s"
-assert loaded(Newer()) == "newer"
-assert asyncio.run(Newer().session_open(LoadRequest(session_id="s"))).note == "newer"
-assert loaded(Both()) == "both"
-assert loaded(WithCallable()) == "called"
-assert loaded(Compatible()) == "compatible"
-assert loaded(Mixed()) == "mixin, opened s"
+STALE = "Stale.session_open would never be called: it is session_load now. Rename it."
+assert refused(Agent, session_open=Mixin.session_open) == STALE
+assert refused(Mixin, Agent) == STALE
+assert refused(Client, session_changed=Mixin.session_open).startswith("Stale.session_changed would never be called")
 
 
 class Incomplete(Agent):
@@ -215,10 +175,7 @@ assert Incomplete.__abstractmethods__ == {"session_new"}
 
 
 if TYPE_CHECKING:  # mistakes
-
-    class WrongResult(Agent):
-        async def session_open(self, request: LoadRequest) -> NewResponse:  # type: ignore
-            raise NotImplementedError
+    Incomplete()  # type: ignore
 
     async def wrong_type(agent: RemoteAgent) -> None:
         await agent.session_create(cwd=1)  # type: ignore

@@ -12,7 +12,7 @@ from codegen.__main__ import SCHEMA
 from codegen.diff.render.html import html
 from codegen.diff.report import Report, compare
 from codegen.diff.sources import Side, Snapshot
-from codegen.diff.user_code.failures import Failure, UserCode
+from codegen.diff.verdict.failures import Failure, UserCode
 from codegen.diff.verdict.verdicts import Verdict
 from codegen.regen import read_schema
 

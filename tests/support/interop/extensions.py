@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from pydantic import BaseModel
-from typing_extensions import TypedDict
 
 from acp_runtime import ExtNotification, ExtRequest, Model
 
@@ -19,14 +17,13 @@ class EchoParams(Model):
     x: list[Any]
 
 
-class EchoResult(TypedDict):
+class EchoResult(BaseModel):
     method: str
     params: dict[str, Any]
     notifications: list[tuple[str, Note]]
 
 
-@dataclass
-class Numbers:
+class Numbers(BaseModel):
     sessionId: str  # noqa: N815 - a name on the wire
     numbers: list[int]
 

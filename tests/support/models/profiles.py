@@ -35,10 +35,11 @@ class Profile:
         schema: dict[str, Any] = json.loads(text)
         return schema
 
-    @property
+    @cached_property
     def definitions(self) -> dict[str, Any]:
-        definitions: dict[str, Any] = self.schema["$defs"]
-        return definitions
+        """The definitions that have a class or an alias: all but those of whole messages, which the runtime makes."""
+        found: dict[str, Any] = self.schema["$defs"]
+        return {name: each for name, each in found.items() if "x-docs-ignore" not in each or "x-side" in each}
 
     @cached_property
     def described(self) -> dict[str, Any]:

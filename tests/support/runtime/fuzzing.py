@@ -14,6 +14,8 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
+from pydantic_core import from_json
+
 from acp_bindings.v1 import methods
 from acp_runtime.jsonrpc.decoding import Decoder
 from acp_runtime.jsonrpc.encoding import dump
@@ -27,10 +29,10 @@ from acp_runtime.jsonrpc.messages import (
     Refused,
 )
 from acp_runtime.logs import redact
-from tests.support.runtime.odd_json import CERTAIN, DAMAGE, message
+from tests.support.runtime.odd_json import DAMAGE, message
 from tests.support.runtime.peer import line, prompt, update
 
-MAX_DEPTH = 512
+MAX_DEPTH = 200
 MAX_DIGITS = 4300
 NOT_JSON = object()
 DECODERS = [
@@ -53,9 +55,9 @@ BYTE_VALUES = [
     *(b" 1 ", b"\t[ ]\t", b"\x00", b"\xef\xbb\xbf1", b"\xff\xfe", b"1\x00", b"\xc2\xa01", b"\x0b1", b"\x0c"),
     *(b'"\x7f"', b'"\xc3\xa9"', b'"\xf0\x9f\x98\x80"', b'"\xe2\x80\xa8"', b'"\x00"', b'"\x1f"', b'"\t"'),
     *(b'"\xff"', b'"\xc3("', b'"\xed\xa0\x80"', b'"\xf4\x90\x80\x80"'),
-    *(b'"\xf4\x8f\xbf\xbd@0"', b'["\xf4\x8f\xbf\xbd@0"]', b'{"\xf4\x8f\xbf\xbd@0":null}'),
+    *(b'"\xef\xb7\x90"', b'["\xef\xb7\x90d83d"]', b'{"\xef\xb7\x90d83d":"\\ufdd0d83d"}'),
     *(b"9" * 4300, b"9" * 4301, b"-" + b"9" * 6000, b"1." + b"3" * 5000),
-    *(b"[" * 511 + b"]" * 511, b"[" * 600 + b"]" * 600, b'{"a":' * 400 + b"1" + b"}" * 400, b"[" * 3000),
+    *(b"[" * 150 + b"]" * 150, b"[" * 600 + b"]" * 600, b'{"a":' * 400 + b"1" + b"}" * 400, b"[" * 3000),
 ]
 VALUES = [*TEXT_VALUES.split(), *BYTE_VALUES]
 
@@ -92,7 +94,6 @@ def generated() -> Iterator[bytes]:
         yield b'{"jsonrpc":"2.0","id":1,"method":"_x","params":{"a":%b,"b":[%b]}}' % (value, value)
     for each in MESSAGES:
         yield from (damage(each.replace(b"s1", b"hunter2")) for damage in DAMAGE.values() if b"s1" in each)
-        yield from (_with(b'"x":%b' % odd, json.loads(each)) for odd in CERTAIN.values())
 
 
 def check(line: bytes) -> None:
@@ -102,9 +103,7 @@ def check(line: bytes) -> None:
         found = decoder.decode(line)
         kind = type(found)
         assert kind in (IncomingRequest, IncomingNotification, IncomingResponse, InvalidNotification, Refused, Ignored)
-        is_refused_as_json = (isinstance(found, Refused) and found.error.code == -32700) or (
-            isinstance(found, IncomingResponse) and "not JSON" in found.fault
-        )
+        is_refused_as_json = isinstance(found, Refused) and found.error.code == -32700
         assert is_refused_as_json == (value is NOT_JSON), (line[:200], found if kind is Refused else kind)
         if isinstance(found, Refused):
             _check_refused(found, value)
@@ -118,7 +117,7 @@ def check(line: bytes) -> None:
 def reference(line: bytes) -> Any:
     """Return the value of a line by a strict parser, or NOT_JSON."""
     try:
-        value = json.loads(line.decode(), parse_constant=_refuse, parse_int=_integer)
+        value = json.loads(line.decode(), parse_constant=_refuse, parse_int=_integer, parse_float=_float)
     except (ValueError, RecursionError):
         return NOT_JSON
     level = [value]
@@ -174,7 +173,7 @@ def _check_dumped(found: Any) -> None:
     try:
         dumped = dump(found.params)
     except ValueError as refused:
-        if "NaN" in str(refused) or "levels" in str(refused):
+        if "NaN" in str(refused):
             return
         raise
     again = reference(dumped)
@@ -225,6 +224,11 @@ def _integer(digits: str) -> int:
     if len(digits.removeprefix("-")) > MAX_DIGITS:
         raise ValueError("too many digits")
     return int(digits)
+
+
+def _float(digits: str) -> Any:
+    """Read a number. Only pydantic-core knows how many digits it can have, and rule 3 asks for no more."""
+    return from_json(digits)
 
 
 def _recorded(path: Path) -> Iterator[bytes]:

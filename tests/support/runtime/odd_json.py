@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from typing import Any
 
-DEEP = 500
 TOO_DEEP = 1000
 FAR_TOO_DEEP = 200_000
 END = b"}" * FAR_TOO_DEEP
@@ -23,19 +22,15 @@ def nested_json(levels: int) -> bytes:
     return b"[" * levels + b'"the bottom"' + b"]" * levels
 
 
-# Values that are invalid JSON or exceed a limit, but have a clear meaning.
-CERTAIN = {
-    "NaN": b"NaN",
-    "Infinity": b"[1, -Infinity]",
-    "NaN in text, too": b'{"NaN": NaN}',
-    "1000 levels": nested_json(TOO_DEEP),
-    "5000 levels of objects and arrays": b'{"a":[' * 2500 + b"1" + b"]}" * 2500,
-    "an integer of 6000 digits": b"7" * 6000,
-}
-
-# Changes that make a line unreadable as a whole.
+# Changes after which a line is not JSON.
 DAMAGE = {
+    "NaN": lambda line: line.replace(b'"hunter2"', b"NaN"),
+    "Infinity": lambda line: line.replace(b'"hunter2"', b"[1, -Infinity]"),
+    "NaN beside a lone surrogate": lambda line: line.replace(b'"hunter2"', rb'["\ud83d", NaN]'),
+    "1000 levels": lambda line: line.replace(b'"hunter2"', nested_json(TOO_DEEP)),
+    "an integer of 6000 digits": lambda line: line.replace(b'"hunter2"', b"7" * 6000),
     "a bad byte": lambda line: line.replace(b"hunter2", b"hun\xffter2"),
+    "a bad byte beside a lone surrogate": lambda line: line.replace(b"hunter2", b"\\ud83d\xff"),
     "half a surrogate pair in UTF-8": lambda line: line.replace(b"hunter2", b"hun\xed\xa0\xbdter2"),
     "a raw NUL": lambda line: line.replace(b"hunter2", b"hun\x00ter2"),
     "cut off": lambda line: line[: line.index(b"hunter2") + 3],

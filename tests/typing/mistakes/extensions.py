@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from typing_extensions import TypedDict
+from pydantic import BaseModel
 
 from acp_bindings.v1 import Client, PromptRequest, RemoteAgent, RemoteClient
 from acp_runtime import ExtNotification, ExtRequest, Model, handles
@@ -20,12 +20,16 @@ class PingResult(Model):
     text: str
 
 
-class Count(TypedDict):
+class Count(BaseModel):
     n: int
 
 
+class Log(BaseModel):
+    message: str
+
+
 @dataclass
-class Log:
+class NoModel:
     message: str
 
 
@@ -40,6 +44,9 @@ ExtRequest("_acme/ping", PingParams(text="a"), PingResult)  # type: ignore
 ExtRequest("_acme/ping", PingParams, PingResult, capability="_meta.ping")  # type: ignore
 ExtRequest("_acme/ping", PingParams, PingResult, capability=("_meta", 1))  # type: ignore
 ExtRequest("_acme/ping", PingParams, PingResult, True)  # type: ignore
+ExtRequest("_acme/ping", NoModel, PingResult)  # type: ignore
+ExtRequest("_acme/ping", PingParams, dict[str, int])  # type: ignore
+ExtNotification("_acme/log", NoModel)  # type: ignore
 ExtNotification("_acme/log", Log, Log)  # type: ignore
 ExtNotification("_acme/log", Log, unprefixed="yes")  # type: ignore
 
@@ -51,14 +58,14 @@ async def calls(agent: RemoteAgent, client: RemoteClient) -> None:
     await agent.call(PING)  # type: ignore
     await agent.call(PING, text="a")  # type: ignore
     await agent.call("_acme/ping", PingParams(text="a"))  # type: ignore
-    await agent.call(LOG, Log("a"))  # type: ignore
+    await agent.call(LOG, Log(message="a"))  # type: ignore
     await client.call(COUNT, Count(n="1"))  # type: ignore
     await client.call(COUNT, Count(m=1))  # type: ignore
     await agent.notify(LOG, PingParams(text="a"))  # type: ignore
     await agent.notify(LOG)  # type: ignore
     await client.notify(PING, PingParams(text="a"))  # type: ignore
     await agent.request(PING, PingParams(text="a"))  # type: ignore
-    agent.supports(LOG, Log("a"))  # type: ignore
+    agent.supports(LOG, Log(message="a"))  # type: ignore
     agent.supports(PingParams)  # type: ignore
 
 
@@ -66,7 +73,7 @@ async def results(agent: RemoteAgent) -> None:
     pong = await agent.call(PING, PingParams(text="a"))
     print(pong.colour)  # type: ignore
     count = await agent.call(COUNT, Count(n=1))
-    print(count["m"])  # type: ignore
+    print(count.m)  # type: ignore
     text: str = await agent.call(PING, PingParams(text="a"))  # type: ignore
     print(text)
 

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, assert_type
+from typing import assert_type
 
 from pydantic import BaseModel, Field
-from typing_extensions import TypedDict
 
 from acp_bindings import v2_draft
 from acp_bindings.v1 import (
@@ -42,12 +40,11 @@ class IndexParams(BaseModel):
     depth: int = 1
 
 
-class IndexResult(TypedDict):
+class IndexResult(BaseModel):
     files: list[str]
 
 
-@dataclass(frozen=True)
-class Log:
+class Log(BaseModel, frozen=True):
     message: str
     level: int = 0
 
@@ -55,7 +52,7 @@ class Log:
 PING = ExtRequest("_acme/ping", PingParams, PingResult)
 INDEX = ExtRequest("_acme/index", IndexParams, IndexResult, capability=("_meta", "acme.dev", "index"))
 LOG = ExtNotification("_acme/log", Log)
-DRAIN = ExtRequest("craft/drain", dict[str, Any], list[str], unprefixed=True)
+DRAIN = ExtRequest("craft/drain", PingParams, PingResult, unprefixed=True)
 
 assert_type(PING, ExtRequest[PingParams, PingResult])
 assert_type(LOG, ExtNotification[Log])
@@ -74,7 +71,7 @@ class MyAgent(Agent):
     async def session_prompt(self, request: PromptRequest) -> PromptResponse:
         if self.client.supports(PING):
             answer = await self.client.call(PING, PingParams(text="a", session_id=request.session_id))
-            await self.client.notify(LOG, Log(answer.text))
+            await self.client.notify(LOG, Log(message=answer.text))
         return PromptResponse(stop_reason="end_turn")
 
     @handles(PING)
@@ -83,11 +80,11 @@ class MyAgent(Agent):
 
     @handles(INDEX)
     async def index(self, params: IndexParams) -> IndexResult:
-        return {"files": [params.session_id] * params.depth}
+        return IndexResult(files=[params.session_id] * params.depth)
 
     @handles(DRAIN)
-    async def drain(self, params: dict[str, Any]) -> list[str]:
-        return list(params)
+    async def drain(self, params: PingParams) -> PingResult:
+        return PingResult(text=params.text)
 
 
 class LoudAgent(MyAgent):
@@ -117,7 +114,7 @@ async def call(agent: RemoteAgent, draft: v2_draft.RemoteAgent) -> None:
     assert_type(pong, PingResult)
     index = await draft.call(INDEX, IndexParams(sessionId="1"))
     assert_type(index, IndexResult)
-    names = await agent.call(DRAIN, {"queue": 1})
-    assert_type(names, list[str])
-    await agent.notify(LOG, Log("ready"))
+    drained = await agent.call(DRAIN, PingParams(text="queue"))
+    assert_type(drained, PingResult)
+    await agent.notify(LOG, Log(message="ready"))
     assert_type(agent.supports(INDEX), bool)

@@ -152,23 +152,6 @@ if TYPE_CHECKING:
         StringPropertySchema as StringPropertySchema,
         TitledMultiSelectItems as TitledMultiSelectItems,
     )
-    from .envelopes import (
-        AgentNotification as AgentNotification,
-        AgentRequest as AgentRequest,
-        AgentResponse as AgentResponse,
-        AgentResponseError as AgentResponseError,
-        AgentResponseResult as AgentResponseResult,
-        ClientNotification as ClientNotification,
-        ClientRequest as ClientRequest,
-        ClientResponse as ClientResponse,
-        ClientResponseError as ClientResponseError,
-        ClientResponseResult as ClientResponseResult,
-        ProxyNotification as ProxyNotification,
-        ProxyRequest as ProxyRequest,
-        ProxyResponse as ProxyResponse,
-        ProxyResponseError as ProxyResponseError,
-        ProxyResponseResult as ProxyResponseResult,
-    )
     from .files import (
         ReadTextFileRequest as ReadTextFileRequest,
         ReadTextFileResponse as ReadTextFileResponse,
@@ -727,26 +710,8 @@ else:
             "ExtRequest",
             "ExtResponse",
         ],
-        "envelopes": [
-            "AgentNotification",
-            "AgentRequest",
-            "AgentResponse",
-            "AgentResponseError",
-            "AgentResponseResult",
-            "ClientNotification",
-            "ClientRequest",
-            "ClientResponse",
-            "ClientResponseError",
-            "ClientResponseResult",
-            "ProxyNotification",
-            "ProxyRequest",
-            "ProxyResponse",
-            "ProxyResponseError",
-            "ProxyResponseResult",
-        ],
     }
-    # Message envelopes are not public, but can still be imported.
-    __all__ = [name for topic, names in _TOPICS.items() if topic != "envelopes" for name in names]
+    __all__ = [name for names in _TOPICS.values() for name in names]
     __getattr__ = lazy_exports(__name__, _TOPICS)
 
 # Upstream's descriptions of `_meta` and of the messages as a whole:

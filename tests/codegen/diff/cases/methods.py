@@ -135,7 +135,7 @@ CASES = [
         stable(MODE),
         stable(MODE),
         "method-old-name-removed",
-        "SSBSB",
+        "SSBSS",
         "client->agent",
         base_renames=(Rename("method", ("v1",), "session/change", "session/set_mode", "9.0.0", "agent"),),
     ),

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from codegen.diff.compare.comparison import Comparison
 from codegen.diff.compare.nesting import Nesting
 from codegen.diff.compare.pointers import property_pointer
-from codegen.diff.compare.shapes import Shape, shape_of
+from codegen.diff.match.shapes import Shape, shape_of
 from codegen.diff.sources import Snapshot
 from codegen.ir import Field, Model
 

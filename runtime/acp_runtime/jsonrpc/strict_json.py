@@ -1,0 +1,122 @@
+"""JSON as it is on the wire: what pydantic-core reads and writes, without NaN and Infinity, with lone surrogates.
+
+JavaScript escapes a lone surrogate (`"\\ud83d"`) when it has cut an emoji in two. That is JSON, but pydantic-core
+refuses it. To be read, each such escape is replaced by a text that hides it, and the original is restored in what was
+read. So the same schemas validate the message. Nothing happens to lines that pydantic-core can read.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from copy import copy
+from dataclasses import fields, is_dataclass
+from functools import partial
+from typing import Any
+
+from pydantic import BaseModel
+from pydantic_core import PydanticSerializationError, SchemaSerializer, core_schema, from_json
+
+from acp_runtime.models.json_values import as_object
+
+# Hides a character, with its code point as four digits. Unicode reserves it for the inside of programs. It hides
+# itself as well, so that it can't be mistaken for a hidden character.
+_MARK = "\ufdd0"
+_MARK_UTF8 = _MARK.encode()
+# An odd number of backslashes and a surrogate pair, which stays, or an escape to hide. Each alternative begins with a
+# byte to search for, and no backslash is tried twice, so that long lines take little time.
+_ESCAPES = (
+    rb"\\(?<!\\\\)((?:\\\\)*+)u(?:([dD][89abAB]..\\u[dD][c-fC-F]..)|([dD][89a-fA-F][0-9a-fA-F]{2}|[fF][dD][dD]0))|%b"
+) % _MARK_UTF8
+
+_CONTAINERS: Any = (list, tuple, set, frozenset)
+
+_N = ord("N")
+# pydantic's errors quote values, which must not get into logs.
+_VALUE = r", input_value=.*(, input_type=)"
+
+ANY = SchemaSerializer(core_schema.any_schema(), core_schema.CoreConfig(ser_json_inf_nan="constants"))
+"""The serializer of values that have none of their own. It writes infinite numbers as such."""
+
+
+def parse(line: bytes) -> Any:
+    """Parse a line.
+
+    Raises:
+        ValueError: if it is not JSON, contains NaN or Infinity, or is nested too deeply.
+    """
+    return read(partial(from_json, allow_inf_nan=False), line)
+
+
+def read(read_json: Callable[[bytes], Any], line: bytes) -> Any:
+    """Read a line with a function that refuses lone surrogates. Raises what the function raises."""
+    try:
+        return read_json(line)
+    except ValueError:
+        hidden = re.sub(_ESCAPES, _hide, line) if b"\\ud" in line or b"\\uD" in line else line
+        if hidden == line:
+            raise
+    return _map(restored, read_json(hidden))
+
+
+def is_strict(line: bytes) -> bool:
+    """Whether a line that pydantic-core reads or has written is free of NaN and Infinity."""
+    # Fast pre-check: a one-byte scan rules out most lines, and `rfind` is fast because the first letters are rare.
+    if not (_N in line and line.rfind(b"NaN") >= 0) and line.rfind(b"Infinity") < 0:
+        return True
+    try:
+        parse(line)
+    except ValueError:
+        return False
+    return True
+
+
+def write(write_json: Callable[[Any], bytes], value: Any) -> bytes:
+    """Write a value with a function that refuses lone surrogates; they are escaped.
+
+    Raises:
+        PydanticSerializationError: if it can't be written as JSON, or is a model with a field of the wrong type.
+    """
+    try:
+        try:
+            return write_json(value)
+        except ValueError as error:
+            if "surrogates not allowed" not in str(error):
+                raise
+            return re.sub(b"%b([0-9a-f]{4})" % _MARK_UTF8, rb"\\u\1", write_json(_map(_hide_in_text, value)))
+    except (ValueError, RecursionError) as error:
+        raise PydanticSerializationError(re.sub(_VALUE, r"\1", str(error))) from None
+
+
+def restored(text: str) -> str:
+    """Return a text with its hidden characters."""
+    return re.sub(f"{_MARK}([0-9a-f]{{4}})", lambda hidden: chr(int(hidden[1], 16)), text)
+
+
+def _hide(found: re.Match[bytes]) -> bytes:
+    backslashes, pair, code = found.groups()
+    return found[0] if pair else b"%b%b%b" % (backslashes or b"", _MARK_UTF8, (code or b"fdd0").lower())
+
+
+def _hide_in_text(text: str) -> str:
+    return re.sub(f"[\ud800-\udfff{_MARK}]", lambda found: f"{_MARK}{ord(found[0]):04x}", text)
+
+
+def _map(change: Callable[[str], str], value: Any) -> Any:
+    """Return a copy of a value with each text in it changed, keys of dicts and names of unknown fields included."""
+    if type(value) is str:
+        return change(value)
+    members = as_object(value)
+    if members is not None:
+        return {_map(change, key): _map(change, each) for key, each in members.items()}
+    kind: Any = value.__class__
+    if isinstance(value, _CONTAINERS):
+        items = [_map(change, each) for each in value]
+        return kind(*items) if hasattr(kind, "_fields") else kind(items)
+    is_model = isinstance(value, BaseModel)
+    if is_model or is_dataclass(kind):
+        value = copy(value)
+        model = ("__dict__", "__pydantic_extra__", "__pydantic_fields_set__")
+        for name in model if is_model else [field.name for field in fields(value)]:
+            object.__setattr__(value, name, _map(change, getattr(value, name)))
+    return value
