@@ -138,8 +138,8 @@ def test_a_handler_takes_the_message_and_has_its_description(package: ModuleType
 
 def test_notify_takes_extension_methods_also_where_the_schema_has_no_notification(generate: Generate) -> None:
     class ExtensionRecorder(Recorder):
-        async def notify_extension(self, extension: Any, params: Any) -> None:
-            self.sent.append((extension.wire, params))
+        async def notify(self, method: Any, params: Any) -> None:
+            self.sent.append((method.wire, params))
 
     definitions = {name: each for name, each in DEFINITIONS.items() if not name.endswith("Notification")}
     for each in (definitions, DEFINITIONS):
