@@ -31,7 +31,7 @@ _TEXTS = [
     "a" * 300,
 ]
 _KEYS = ["", "meta", "self", "data", "model_config", "__class__", "_vendor", "$ref", "constructor", "clé 🎉"]
-_NUMBERS: list[Json] = [0, -1, 1.5, 2**63, 2**64, -(2**63) - 1, 10**25, 1000.0000001, 4294967294.5, 2.0**63, 2.0**64]
+_NUMBERS: list[Json] = [0, -1, 1.5, 2**63, 2**64, -(2**63) - 1, 10**25, 1000.0000001, 4294967294.5, 2.0**65, 2.0**64]
 _SCALARS: list[Json] = [None, True, False, *_NUMBERS, *_TEXTS]
 _DEEPEST = 5
 
@@ -127,7 +127,8 @@ class Instances:
         low, high = INTEGER_RANGES.get(schema.get("format", ""), (-(10**30), 10**30))
         low, high = max(low, schema.get("minimum", low)), min(high, schema.get("maximum", high))
         value = self.random.choice([low, high, max(low, 0), self.random.randint(low, high), min(high, max(low, 2))])
-        # pydantic-core takes no float of more than 64 bits for an integer, and jsonschema_rs -2.0**63 for less than -2**63.
+        # pydantic-core takes no float of 2.0**63 or more for an integer, as upstream takes none at all; jsonschema_rs takes
+        # -2.0**63 for less than -2**63.
         return float(value) if self._chance(0.3) and float(value) == value and abs(value) < 2**63 else value
 
     def _number(self, schema: dict[str, Json]) -> int | float:
