@@ -127,8 +127,8 @@ class Instances:
         low, high = INTEGER_RANGES.get(schema.get("format", ""), (-(10**30), 10**30))
         low, high = max(low, schema.get("minimum", low)), min(high, schema.get("maximum", high))
         value = self.random.choice([low, high, max(low, 0), self.random.randint(low, high), min(high, max(low, 2))])
-        # pydantic-core takes no float of 2.0**63 or more for an integer, as upstream takes none at all; jsonschema_rs takes
-        # -2.0**63 for less than -2**63.
+        # pydantic-core takes no float of 2.0**63 or more for an integer, and jsonschema_rs takes -2.0**63 for less than
+        # -2**63.
         return float(value) if self._chance(0.3) and float(value) == value and abs(value) < 2**63 else value
 
     def _number(self, schema: dict[str, Json]) -> int | float:
