@@ -38,6 +38,7 @@ class Channel:
         self._guards = connection.guards
         self.closed: ConnectionClosed | None = None
         self.sends_nothing: bool = False
+        self._draining: asyncio.Task[None] | None = None
         self.loop: asyncio.AbstractEventLoop = connection.loop
 
     async def request(self, method: Request[P, R], params: P) -> R:
@@ -179,8 +180,9 @@ class Channel:
         caller = connection.limits.begin_wait_for_peer()
         call = calls.add(wire, method, params, caller)
         try:
-            if self._writer.is_full:  # not awaited, because the response may come first; it notices a broken pipe
-                connection.create_task(self._writer.drain())
+            if self._writer.is_full and (self._draining is None or self._draining.done()):
+                # Not awaited, because the response may come first; it notices a broken pipe.
+                self._draining = connection.create_task(self._writer.drain())
             return await call.future
         except asyncio.CancelledError:
             calls.abandon(call)

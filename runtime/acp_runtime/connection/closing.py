@@ -115,7 +115,7 @@ async def _until_handled(connection: Connection) -> None:
 async def _end_handlers(connection: Connection, reason: ConnectionClosed) -> None:
     """Cancel the running handlers, and discard the messages that wait."""
     discarded = connection.limits.waiting + connection.reader.undelivered
-    if discarded:
+    if discarded and not connection.sessions.closing:
         log(_logger, WARNING, "Discarded %s received messages that were not handled: %s", discarded, reason.reason)
     connection.sessions.end(reason)
     connection.channel.sends_nothing = True

@@ -147,7 +147,8 @@ class Connection:
         self.stop(reason)
 
     def _write_failed(self, error: OSError) -> None:
-        self.stop(ConnectionClosed(f"Writing to the peer failed: {error}."))
+        if not self.reader.finished.done():  # otherwise the peer has left, and what it sent is being handled
+            self.stop(ConnectionClosed(f"Writing to the peer failed: {error}."))
 
 
 @cache

@@ -73,9 +73,9 @@ class Limits:
         message.done = True
 
     def begin_wait_for_peer(self) -> Message | None:
-        """Count the current handler as waiting for the peer. Return its message; None outside of handlers."""
+        """Count the current handler as waiting for the peer. Return its message; None elsewhere."""
         message = current.get()
-        if message is None or message.done:
+        if message is None or message.done or message.connection.limits is not self:
             return None
         message.peer_waits += 1
         if message.peer_waits == 1:

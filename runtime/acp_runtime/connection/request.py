@@ -323,6 +323,8 @@ class Requests:
         if not is_result(method, result):
             raise TypeError(f"The handler of {method.wire} returned {type(result).__name__}, not {method.result}.")
         result = as_declared(method, result)
+        if method.creates_session:
+            str(getattr(result, self._connection.profile.session_attribute))  # if it has none, that is the answer
         if not method.opens:
             return result_line(request.id, result)
         connection = self._connection

@@ -92,7 +92,8 @@ class Session:
             self._start()
 
     def deliver(self, outcome: Outcome) -> None:
-        """Deliver an outcome when the present notifications have been handled."""
+        """Deliver an outcome when the present notifications have been handled, those that are kept as well."""
+        self.release()
         if self.task is None:
             outcome.deliver()
         else:

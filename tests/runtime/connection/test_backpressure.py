@@ -14,7 +14,7 @@ from acp_bindings.v1 import (
     RemoteAgent,
     SessionNotification,
 )
-from acp_bindings.v1.connect import CLIENT_SIDE
+from acp_bindings.v1.connect import AGENT_SIDE, CLIENT_SIDE
 from acp_runtime import ConnectionClosed, Options, RemoteError
 from acp_runtime.connection import Connection, run
 from tests.support.runtime.peer import (
@@ -222,3 +222,28 @@ async def test_rule_18_a_call_cancelled_while_the_pipe_is_full_leaves_no_unretri
         del call
     gc.collect()
     assert told == []
+
+
+async def test_rule_18_a_handler_that_waits_for_another_connection_does_not_count_here() -> None:
+    async with calling(LINKS["memory"]) as (other, other_peer):
+
+        class Proxy(PlainAgent):
+            async def session_prompt(self, request: PromptRequest, /) -> PromptResponse:
+                left.append(asyncio.create_task(other.ext_request("_other")))
+                await asyncio.sleep(0)
+                return PromptResponse(stop_reason="end_turn")
+
+        left: list[asyncio.Task[Any]] = []
+        source, writer, peer_source, peer_writer, _ = await LINKS["memory"]()
+        connection = Connection(AGENT_SIDE, Proxy, source, writer, Options(guards="off"))
+        running = asyncio.create_task(run(connection))
+        peer = Peer(peer_source, peer_writer)
+        await peer.send(prompt(1))
+        await peer.receive()
+        await other_peer.send({"id": (await other_peer.receive())["id"], "result": {}})
+        await left[0]
+        await iterations(5)
+        assert not any(connection.load), connection.load
+        await peer.end()
+        await running
+        await peer.stop()

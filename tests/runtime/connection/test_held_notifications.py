@@ -361,3 +361,18 @@ async def test_rule_17_nothing_is_held_if_no_session_is_being_created(link: Link
         await peer.call("initialize", INITIALIZE)
         await peer.send({"id": "s", "method": "_say", "params": ["unheard", "1"]})
         assert await sent(peer, 2) == ["unheard 1", "s"]
+
+
+async def test_rule_17_a_created_session_without_an_id_is_an_error_and_holds_nothing(link: Link) -> None:
+    class Nameless(PlainAgent):
+        async def session_new(self, request: NewSessionRequest, /) -> NewSessionResponse:
+            return NewSessionResponse.model_construct()
+
+        async def ext_request(self, method: str, params: Any) -> Any:
+            await self.client.session_update(session_id="unheard", update=chunk("1"))
+
+    async with serving(link, Nameless) as peer:
+        await peer.send(CREATE)
+        assert (await peer.receive())["error"]["code"] == -32603
+        await peer.send({"id": "s", "method": "_say"})
+        assert await sent(peer, 2) == ["unheard 1", "s"]

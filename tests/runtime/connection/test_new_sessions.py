@@ -191,3 +191,25 @@ async def test_a_handler_of_a_kept_update_does_not_inherit_the_context_of_the_ca
         await peer.send({"id": (await peer.receive())["id"], "result": {"stopReason": "end_turn"}})
         await task
     assert seen == ["nothing"]
+
+
+async def test_rule_16_a_response_waits_for_updates_of_a_closed_session_while_another_is_created(link: Link) -> None:
+    clients: list[PlainClient] = []
+
+    def factory(agent: RemoteAgent) -> PlainClient:
+        clients.append(PlainClient(agent))
+        return clients[0]
+
+    async with calling(link, factory, guards="off") as (agent, peer):
+        turn = asyncio.ensure_future(agent.session_prompt(session_id="s1", prompt=[]))
+        prompted = (await peer.receive())["id"]
+        closing = asyncio.ensure_future(agent.session_close(session_id="s1"))
+        await peer.send({"id": (await peer.receive())["id"], "result": {}})
+        await closing
+        creating = asyncio.ensure_future(agent.session_new(cwd="/", mcp_servers=[]))
+        created = (await peer.receive())["id"]
+        await peer.send(update("s1", "last words"), {"id": prompted, "result": {"stopReason": "cancelled"}})
+        await turn
+        assert [text_of(each) for each in clients[0].updates] == ["last words"]
+        await peer.send({"id": created, "result": {"sessionId": "s2"}})
+        await creating

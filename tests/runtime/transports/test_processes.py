@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from acp_bindings.v1 import spawn_agent
+from acp_bindings.v1 import SessionNotification, spawn_agent
 from acp_runtime import ConnectionClosed, InternalError, Options, RequestError
 from tests.support.forked import ran
 from tests.support.marked_processes import alive, marked
@@ -56,6 +56,32 @@ async def test_rule_23_the_death_of_an_agent_is_reported_with_its_exit_code_and_
     assert caught.value.exit_code == 3
     assert "last words" in caught.value.stderr
     assert "Exit code: 3" in str(caught.value)
+
+
+ASKS_AND_LEAVES = """
+import json, os, sys
+id = json.loads(sys.stdin.readline())["id"]
+chunk = {"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": "x"}}
+update = {"method": "session/update", "params": {"sessionId": "s1", "update": chunk}}
+ask = {"id": "q", "method": "session/request_permission"}
+ask["params"] = {"sessionId": "s1", "toolCall": {"toolCallId": "t"}, "options": []}
+for each in (*[update] * 20, ask, {"id": id, "result": {"stopReason": "end_turn"}}):
+    os.write(1, json.dumps({"jsonrpc": "2.0", **each}).encode() + b"\\n")
+"""
+
+
+async def test_rule_22_nothing_is_lost_when_an_agent_leaves_without_reading_an_answer() -> None:
+    class Slow(PlainClient):
+        async def session_update(self, notification: SessionNotification, /) -> None:
+            await asyncio.sleep(0.01)
+            handled.append(notification)
+
+    handled: list[SessionNotification] = []
+    options = Options(guards="off")
+    async with spawn_agent(Slow, sys.executable, "-S", "-c", ASKS_AND_LEAVES, options=options) as agent:
+        turn = await agent.session_prompt(session_id="s1", prompt=[])
+    assert turn.stop_reason == "end_turn"
+    assert len(handled) == 20
 
 
 HALF_AN_ANSWER = """
