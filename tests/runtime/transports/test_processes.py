@@ -11,7 +11,12 @@ from typing import Any
 
 import pytest
 
-from acp_bindings.v1 import SessionNotification, spawn_agent
+from acp_bindings.v1 import (
+    RequestPermissionRequest,
+    RequestPermissionResponse,
+    SessionNotification,
+    spawn_agent,
+)
 from acp_runtime import ConnectionClosed, InternalError, Options, RequestError
 from tests.support.forked import ran
 from tests.support.marked_processes import alive, marked
@@ -73,8 +78,12 @@ for each in (*[update] * 20, ask, {"id": id, "result": {"stopReason": "end_turn"
 async def test_rule_22_nothing_is_lost_when_an_agent_leaves_without_reading_an_answer() -> None:
     class Slow(PlainClient):
         async def session_update(self, notification: SessionNotification, /) -> None:
-            await asyncio.sleep(0.01)
+            await asyncio.sleep(0.04)
             handled.append(notification)
+
+        async def session_request_permission(self, request: RequestPermissionRequest, /) -> RequestPermissionResponse:
+            await asyncio.sleep(0.1)  # until the agent has left
+            return await super().session_request_permission(request)
 
     handled: list[SessionNotification] = []
     options = Options(guards="off")
