@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Iterator
 from dataclasses import dataclass
 from logging import WARNING, getLogger
 from typing import TYPE_CHECKING, Any
@@ -124,10 +123,6 @@ class Calls:
         self.next_id: int = 0
         self.abandoned: OrderedDict[int, tuple[str | None, asyncio.Future[None]]] = OrderedDict()
 
-    def __iter__(self) -> Iterator[Call]:
-        """Iterate over a copy of the pending calls, since they may be resolved meanwhile."""
-        return iter(tuple(self.pending.values()))
-
     def add(self, wire: str, method: Method | None, params: Any, caller: Message | None) -> Call:
         """Add a call that was sent with the next id."""
         session = session_of(self._connection.profile, params)
@@ -176,7 +171,7 @@ class Calls:
         """
         for _, answered in self.abandoned.values():
             answered.cancel()
-        for call in self:
+        for call in tuple(self.pending.values()):
             if not when_handled or call.is_inside_a_notification:
                 del self.pending[call.id]
                 call.resolve(None, copy_of(reason))
@@ -276,7 +271,7 @@ class Calls:
 
     def cancel_turns(self) -> None:
         """Cancel all calls whose methods have a result for a cancelled call."""
-        for call in self:
+        for call in self.pending.values():
             if call.method is not None and call.method.cancelled is not None:
                 self.cancel(call)
 

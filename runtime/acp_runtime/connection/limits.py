@@ -97,9 +97,7 @@ class Limits:
 
     def must_pause(self) -> bool:
         """Whether reading has to pause. If so, `resume` is called when it may go on."""
-        self._is_paused = not self.blocked and (
-            self.waiting >= self._max_messages or self.waiting_bytes >= self._max_bytes
-        )
+        self._is_paused = not self.blocked and (self.is_full or self.waiting_bytes >= self._max_bytes)
         return self._is_paused
 
     @property

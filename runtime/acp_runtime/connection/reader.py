@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from contextvars import copy_context
 from typing import TYPE_CHECKING
 
 from acp_runtime.connection.transport import ByteSource
@@ -42,8 +41,6 @@ class Reader:
         self.reason: ConnectionClosed | None = None
         self._is_paused = False
         self._resume_scheduled = False
-        # Handlers must not inherit the context variables of the code that resumes reading.
-        self._context = copy_context()
         self.finished: asyncio.Future[ConnectionClosed] = connection.loop.create_future()
 
     def received(self, data: bytes, /) -> None:
@@ -69,7 +66,7 @@ class Reader:
         """If reading is paused, check in a later iteration of the event loop whether it can continue."""
         if self._is_paused and not self._resume_scheduled:
             self._resume_scheduled = True
-            self._connection.loop.call_soon(self._resume, context=self._context)
+            self._connection.loop.call_soon(self._resume)
 
     async def stop(self) -> None:
         """Stop reading permanently."""

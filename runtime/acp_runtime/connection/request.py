@@ -10,9 +10,9 @@ A request goes through these states:
 The answer is made at the end of the handler's task. A task that is cancelled before its first step never gets there;
 its done-callback answers instead.
 
-A request can be cancelled by its id, by a notification for its turn, and by the end of the connection. Clients cancel a
-turn by both, in either order. Its handler is cancelled once for the two, because a second cancellation would interrupt
-its clean-up; each further one cancels it again.
+The peer can cancel a request by its id and by a notification for its turn. Clients do both, in either order, so its
+handler is cancelled only once: a second cancellation would interrupt its clean-up. The end of the connection cancels it
+as well.
 """
 
 from __future__ import annotations
@@ -48,7 +48,6 @@ if TYPE_CHECKING:
     from acp_runtime.connection.connection import Connection
 
 Method = methods.Request[Any, Any]
-Means = Literal["id", "turn", "end"]
 
 _logger = getLogger(__name__)
 
@@ -83,7 +82,7 @@ class InFlightRequest(Message):
         state: where it is on its way.
         task: runs its handler; None after that has ended.
         turn_cancelled: whether the peer has cancelled its turn, so that its answer is the result for that (rule 21).
-        cancelled_by: the means by which it was cancelled so far.
+        cancelled_by: who has cancelled it: the peer, the end of the connection.
     """
 
     __slots__ = ("cancelled_by", "id", "method", "session", "state", "task", "turn_cancelled")
@@ -104,18 +103,17 @@ class InFlightRequest(Message):
         self.state: State = State.SCHEDULED
         self.task: asyncio.Task[None] | None = None
         self.turn_cancelled: bool = False
-        self.cancelled_by: set[Means] = set()
+        self.cancelled_by: set[str] = set()
 
     def enter(self, state: State) -> None:
         """Change the state."""
         assert state in _NEXT[self.state], f"{self.wire} goes from {self.state.name} to {state.name}."
         self.state = state
 
-    def cancel(self, means: Means) -> None:
-        """Cancel the handler, unless this only repeats a cancellation by other means."""
-        is_repeated = bool(self.cancelled_by) and means not in self.cancelled_by and means != "end"
-        self.cancelled_by.add(means)
-        if not is_repeated and self.task is not None:
+    def cancel(self, by: Literal["peer", "end"]) -> None:
+        """Cancel the handler: once because the peer wants it, once because the connection ends."""
+        if by not in self.cancelled_by and self.task is not None:
+            self.cancelled_by.add(by)
             self.task.cancel()
 
 
@@ -196,8 +194,8 @@ class Requests:
         has_arrived = isinstance(message, Notification) and message.wire == method.wire
         for request in self._of_turn(method.wire, session_of(self._connection.profile, params)):
             request.turn_cancelled |= not has_arrived
-            if request.turn_cancelled and "turn" not in request.cancelled_by:
-                request.cancel("turn")
+            if request.turn_cancelled:
+                request.cancel("peer")
 
     def answer_cancelled_turn(self, wire: str, session: str) -> None:
         """Answer the peer's requests that belong to a turn which this side cancels with a notification."""
@@ -205,19 +203,18 @@ class Requests:
             if request.state is not State.ANSWERED:
                 request.enter(State.ANSWERED)
                 self._connection.writer.send(cancelled_line(request.id, request.method))
-                request.cancel("turn")
+                request.cancel("peer")
 
     def cancel_all(self) -> None:
         """Cancel all requests, because the connection ends."""
         self._connection.dispatch.refuse_early()
         for request in self._all():
             request.turn_cancelled = request.method is not None and request.method.cancelled is not None
-            if "end" not in request.cancelled_by:
-                request.cancel("end")
+            request.cancel("end")
 
     def _cancel_by_id(self, field: str, params: Any) -> None:
         for request in tuple(self.by_id.get(getattr(params, field), ())):
-            request.cancel("id")
+            request.cancel("peer")
 
     def _cancel_turn(self, wire: str, is_overridden: bool, params: Any) -> None:
         """Mark the requests that a notification cancels. Cancel them, unless an overridden handler decides that.
@@ -227,7 +224,7 @@ class Requests:
         for request in self._of_turn(wire, session_of(self._connection.profile, params)):
             request.turn_cancelled = True
             if not is_overridden or request.state is State.SCHEDULED:
-                request.cancel("turn")
+                request.cancel("peer")
 
     def _of_turn(self, wire: str, session: str | None) -> list[InFlightRequest]:
         found = () if session is None else self._by_session.get(session, ())

@@ -14,8 +14,8 @@ from __future__ import annotations
 import asyncio
 import os
 from collections import deque
-from collections.abc import Callable, Iterator
-from logging import DEBUG, WARNING, getLogger
+from collections.abc import Callable
+from logging import WARNING, getLogger
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from acp_runtime.connection.handler import (
@@ -76,19 +76,19 @@ class Session:
 
     def put(self, notification: Notification) -> None:
         """Handle a notification after the earlier ones."""
-        sessions = self._sessions
+        sessions, limits = self._sessions, self._sessions.connection.limits
         self.waiting.append(notification)
-        sessions.connection.limits.wait(notification.size)
+        limits.wait(notification.size)
         if self.task is None:
             if not sessions.being_created or self.id is None or self.id in sessions.used:
                 self._start()
-            else:
-                sessions.keep(notification.size)
+            elif limits.is_full or limits.waiting_bytes >= sessions.connection.options.max_held_bytes:
+                # Pausing the reader instead would deadlock: the response with the session's id comes behind these.
+                sessions.release_all()
 
     def release(self) -> None:
         """Handle the notifications that are kept."""
         if self.waiting and self.task is None:
-            self._sessions.kept_bytes -= sum(each.size for each in self.waiting if isinstance(each, Notification))
             self._start()
 
     def deliver(self, outcome: Outcome) -> None:
@@ -166,7 +166,6 @@ class Sessions:
         active: the number of sessions whose notifications are being handled.
         being_created: how many calls of this side that create sessions have not returned, or only just.
         creations: the requests in flight whose results name new sessions.
-        kept_bytes: the size of the notifications that are kept.
         closing: whether no further notification is handled.
     """
 
@@ -178,7 +177,6 @@ class Sessions:
         self.active: int = 0
         self.being_created: int = 0
         self.creations: set[Message] = set()
-        self.kept_bytes: int = 0
         self.closing: bool = False
         self._process_id = os.getpid()
         self._idle: asyncio.Future[None] | None = None
@@ -226,28 +224,17 @@ class Sessions:
     def end(self, reason: ConnectionClosed) -> None:
         """Handle no further notification. From now on, cancellation stops a session's task, not only one handler."""
         self.closing = True
-        for session in self:
+        for session in tuple(self.by_id.values()):
             session.abandon(reason)
-
-    def __iter__(self) -> Iterator[Session]:
-        """Iterate over a copy, as sessions may be dropped meanwhile."""
-        return iter(tuple(self.by_id.values()))
 
     def handler_failed(self, notification: Notification, error: BaseException) -> None:
         """Log the error of a handler, so that the notifications behind it are handled as well."""
         leave_if_forked(self._process_id, error)
         if isinstance(error, KeyboardInterrupt):
             ended_by_ctrl_c()
-        if isinstance(error, (KeyboardInterrupt, GeneratorExit)):
+        if isinstance(error, (KeyboardInterrupt, GeneratorExit, asyncio.CancelledError)):
             raise error
-        task = asyncio.current_task()
-        if not isinstance(error, asyncio.CancelledError):
-            log_failure(self._log, notification.wire, error)
-        elif self.closing or task is None:
-            raise error
-        else:
-            task.uncancel()
-            self._log.log(DEBUG, "cancelled", "The handler of %s cancelled itself", notification.wire)
+        log_failure(self._log, notification.wire, error)
 
     # New sessions of this side's calls: their notifications are kept.
 
@@ -271,16 +258,9 @@ class Sessions:
         if not self.being_created:
             self.release_all()
 
-    def keep(self, size: int) -> None:
-        """Count a notification that is kept. At the limits, handle all that are kept."""
-        self.kept_bytes += size
-        # Pausing the reader instead would deadlock: the response with the session's id comes behind these.
-        if self.connection.limits.is_full or self.kept_bytes >= self.connection.options.max_held_bytes:
-            self.release_all()
-
     def release_all(self) -> None:
         """Handle all notifications that are kept, whether their callers have the ids or not."""
-        for session in self:
+        for session in tuple(self.by_id.values()):
             session.release()
 
     # New sessions of the peer's requests: notifications to them are held.

@@ -17,11 +17,9 @@ class Receiver(Protocol):
 
     def received(self, data: bytes, /) -> None:
         """Take some bytes."""
-        ...
 
     def ended(self, error: OSError | None, /) -> None:
         """Note that no more bytes come: the peer has closed its side, or reading failed."""
-        ...
 
 
 class ByteSource(Protocol):
@@ -29,19 +27,15 @@ class ByteSource(Protocol):
 
     def start(self, receiver: Receiver, /) -> None:
         """Start reading. Called once. The receiver is called in later iterations of the event loop."""
-        ...
 
     def pause(self) -> None:
         """Stop reading for now. Bytes that were read already may still be passed on."""
-        ...
 
     def resume(self) -> None:
         """Continue reading."""
-        ...
 
     async def stop(self) -> None:
         """Stop reading permanently. The underlying stream stays open."""
-        ...
 
 
 class ByteWriter(Protocol):
@@ -54,23 +48,18 @@ class ByteWriter(Protocol):
 
     def write(self, data: bytes, /) -> None:
         """Write or buffer bytes, without waiting. Raises OSError if writing has failed."""
-        ...
 
     def on_failure(self, call: Callable[[OSError], None], /) -> None:
         """Set the function to call if writing fails outside of `write` and `drain`, and reading wouldn't reveal it."""
-        ...
 
     async def drain(self) -> None:
         """Wait while too much is buffered. Raises OSError if writing has failed."""
-        ...
 
     async def close(self) -> None:
         """Write the buffered bytes, then close."""
-        ...
 
     def abort(self) -> None:
         """Close at once and drop the buffered bytes."""
-        ...
 
 
 class PeerProcess(ProcessInfo, Protocol):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from contextlib import suppress
 
 from acp_runtime.connection.handler import frame_observer
 from acp_runtime.connection.transport import ByteWriter
@@ -81,13 +82,11 @@ class Writer:
         """Write everything and close, within `deadline` seconds."""
         self.write_all()
         try:
-            async with asyncio.timeout(deadline):
-                await self._writer.close()
-        except (TimeoutError, OSError):
+            with suppress(TimeoutError, OSError):
+                async with asyncio.timeout(deadline):
+                    await self._writer.close()
+        finally:
             self._writer.abort()
-        except BaseException:
-            self._writer.abort()
-            raise
 
     def _write(self, data: bytes) -> None:
         try:

@@ -65,15 +65,12 @@ class Channel(Protocol):
 
     async def notify(self, method: Notification[P], params: P) -> None:
         """Send a notification. Waits while the peer doesn't read."""
-        ...
 
     async def ext_request(self, method: str, params: Any) -> Any:
         """Send a request for an extension method."""
-        ...
 
     async def ext_notification(self, method: str, params: Any) -> None:
         """Send a notification of an extension method."""
-        ...
 
     async def wait_closed(self) -> ConnectionClosed:
         """Wait until the connection has ended, and return the reason."""
@@ -86,22 +83,18 @@ class Channel(Protocol):
     @property
     def handler(self) -> Any:
         """The handler of this side's methods."""
-        ...
 
     @property
     def peer_capabilities(self) -> Any:
         """The capabilities that the peer advertised; None before `initialize` was answered."""
-        ...
 
     @property
     def peer_info(self) -> Any:
         """The peer's name and version; None before `initialize` was answered, or if the peer didn't send them."""
-        ...
 
     @property
     def process(self) -> ProcessInfo | None:
         """The peer's subprocess; None if this side started none."""
-        ...
 
 
 class ProcessInfo(Protocol):
@@ -115,7 +108,6 @@ class ProcessInfo(Protocol):
     @property
     def returncode(self) -> int | None:
         """Its exit code, negative for a signal; None while it runs."""
-        ...
 
     @property
     def where_to_look(self) -> str:
