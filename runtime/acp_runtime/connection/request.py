@@ -145,7 +145,6 @@ class Requests:
         self._process_id = os.getpid()
         self._log = ThrottledLogger(_logger)
         self.by_id: dict[RequestId, dict[InFlightRequest, None]] = {}
-        self._by_session: dict[str, dict[InFlightRequest, None]] = {}
         self.opening: int = 0
 
     def start(self, message: IncomingRequest, method: Method | None, session: str | None, length: int) -> None:
@@ -162,8 +161,6 @@ class Requests:
         if method is not None and method.creates_session:
             connection.sessions.creations.add(request)
         self.by_id.setdefault(request.id, {})[request] = None
-        if session is not None:
-            self._by_session.setdefault(session, {})[request] = None
         connection.limits.add(request.size)
         request.task = connection.create_task(self._run(request), partial(self._ended, request))
 
@@ -227,8 +224,9 @@ class Requests:
                 request.cancel("peer")
 
     def _of_turn(self, wire: str, session: str | None) -> list[InFlightRequest]:
-        found = () if session is None else self._by_session.get(session, ())
-        return [each for each in found if _is_cancelled_by(each.method, wire)]
+        if session is None:
+            return []
+        return [each for each in self._all() if each.session == session and _is_cancelled_by(each.method, wire)]
 
     def _all(self) -> list[InFlightRequest]:
         return [request for same_id in self.by_id.values() for request in same_id]
@@ -278,11 +276,6 @@ class Requests:
         del same_id[request]
         if not same_id:
             del self.by_id[request.id]
-        if request.session is not None:
-            same_session = self._by_session[request.session]
-            del same_session[request]
-            if not same_session:
-                del self._by_session[request.session]
         connection.limits.end(request)
         if request.state is State.ANSWERED:
             result = _FAILED
