@@ -6,7 +6,6 @@ Each generated profile makes a `Connector` of its two sides, and exports its met
 from __future__ import annotations
 
 import asyncio
-import os
 from collections.abc import AsyncGenerator, Callable, Collection, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from pathlib import Path
@@ -17,7 +16,6 @@ from acp_runtime.connection import Connection, run
 from acp_runtime.connection.handler import leave_if_forked
 from acp_runtime.connection.shielded_waits import ShieldedWaits
 from acp_runtime.connection.transport import ByteSource, ByteWriter
-from acp_runtime.errors import ConnectionClosed
 from acp_runtime.options import DEFAULT_OPTIONS, Options
 from acp_runtime.stubs.roles import Handler
 from acp_runtime.stubs.sides import Side
@@ -192,7 +190,7 @@ async def running(
     """Run a connection until the block ends. Yield the proxy for the other side."""
     connection = Connection(side, factory, source, writer, options, process)
     task = asyncio.create_task(run(connection), name=f"acp-{side.role}")
-    closing, process_id = process.closing if process else ShieldedWaits(), os.getpid()
+    closing = process.closing if process else ShieldedWaits()
     try:
         yield connection.remote
     except GeneratorExit:
@@ -201,12 +199,12 @@ async def running(
             task.cancel()
         raise
     except BaseException as error:
-        leave_if_forked(process_id, error)
+        leave_if_forked(connection.process_id, error)
         closing.begin(error)
         await _stop(connection, task, closing, process)
         raise
     else:
-        leave_if_forked(process_id)
+        leave_if_forked(connection.process_id)
         await _stop(connection, task, closing, process)
 
 
@@ -214,7 +212,7 @@ async def _stop(connection: Connection, task: asyncio.Task[Any], waits: Shielded
     """Close a connection from this side to the end, even if this is cancelled repeatedly."""
     if process is not None:
         process.leave()
-    connection.stop(ConnectionClosed("The connection was closed by this side."))
+    connection.stop()
     await waits.finish(task)
     waits.raise_cancelled()
 
@@ -227,7 +225,7 @@ async def _until_signalled(connection: Connection) -> None:
         if connection.stopped.done():
             task.cancel()
         else:
-            connection.stop(ConnectionClosed(f"{number.name} ended the connection."))
+            connection.stop(f"{number.name} ended the connection.")
 
     task = asyncio.create_task(run(connection), name="acp-stdio")
     closing = ShieldedWaits()

@@ -1,7 +1,7 @@
 """Runs a connection to its end, and closes it (rules 21 and 22).
 
 If the peer closes its side, the received messages are handled in order, then pending calls fail. If this side closes,
-handlers get a short time and the rest is discarded. A further cancellation hurries this: it waits no longer.
+handlers get a short time and the rest is discarded. A further cancellation hurries this.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from acp_runtime.logs import log
 
 _logger = getLogger(__name__)
 
-# Iterations of the event loop that cancelled handlers get even if their wait is cut short.
-_LAST_ITERATIONS = 10
+# The most seconds that a wait takes when the closing is hurried: cancelled handlers end meanwhile.
+_HURRIED = 0.05
 
 
 async def run(connection: Connection) -> ConnectionClosed:
@@ -31,7 +31,7 @@ async def run(connection: Connection) -> ConnectionClosed:
 
     def stop_or_hurry() -> None:
         if not connection.stopped.done():
-            connection.stop(_closed_by_this_side())
+            connection.stop()
         elif not connection.is_hurried:
             connection.is_hurried = True
             task.cancel()
@@ -44,13 +44,9 @@ async def run(connection: Connection) -> ConnectionClosed:
             break
         # After a second Ctrl-C `asyncio.run` cancels every task, this one too.
         connection.is_hurried = True
-        connection.stop(_closed_by_this_side())
+        connection.stop()
     closing.raise_cancelled()
     return task.result()
-
-
-def _closed_by_this_side() -> ConnectionClosed:
-    return ConnectionClosed("The connection was closed by this side.")
 
 
 async def _close(connection: Connection) -> ConnectionClosed:
@@ -73,8 +69,7 @@ async def _close(connection: Connection) -> ConnectionClosed:
     await _wait(connection, _all(connection.tasks), options.eof_grace)
     await _end_handlers(connection, reason)
     await connection.writer.close(0 if connection.is_hurried else options.flush_deadline)
-    if not connection.closed.done():
-        connection.closed.set_result(reason)
+    connection.closed.set_result(reason)
     return reason
 
 
@@ -86,7 +81,7 @@ async def _after_the_peer_closed(connection: Connection, reason: ConnectionClose
     connection.channel.closed = reason
     connection.calls.close(reason, when_handled=True)
     connection.sessions.release_all()
-    connection.sessions.when_idle().add_done_callback(lambda _: connection.end_calls(reason))
+    _all(connection.sessions.tasks).add_done_callback(lambda _: connection.end_calls(reason))
     await _until_answered(connection)
     connection.requests.cancel_all()
     await _until_handled(connection)
@@ -106,16 +101,16 @@ async def _until_answered(connection: Connection) -> None:
 
 async def _until_handled(connection: Connection) -> None:
     """Wait until all notifications have been handled, or no handler finishes within `handler_deadline`."""
-    idle, before = connection.sessions.when_idle(), -1
-    while not idle.done() and before != connection.limits.messages and not connection.stopped.done():
+    before, stopped = -1, connection.stopped
+    while (tasks := connection.sessions.tasks) and before != connection.limits.messages and not stopped.done():
         before = connection.limits.messages
-        await _wait(connection, idle, connection.options.handler_deadline, connection.stopped)
+        await _wait(connection, _all(tasks), connection.options.handler_deadline, stopped)
 
 
 async def _end_handlers(connection: Connection, reason: ConnectionClosed) -> None:
     """Cancel the running handlers, and discard the messages that wait."""
-    discarded = connection.limits.waiting + connection.reader.undelivered
-    if discarded and not connection.sessions.closing:
+    discarded = connection.limits.waiting + len(connection.reader.lines)
+    if discarded:
         log(_logger, WARNING, "Discarded %s received messages that were not handled: %s", discarded, reason.reason)
     connection.sessions.end(reason)
     connection.channel.sends_nothing = True
@@ -123,9 +118,6 @@ async def _end_handlers(connection: Connection, reason: ConnectionClosed) -> Non
     for task in set(connection.tasks) - set(connection.requests.tasks):
         task.cancel()
     await _wait(connection, _all(connection.tasks), connection.options.handler_deadline)
-    for _ in range(_LAST_ITERATIONS):
-        if connection.tasks:
-            await asyncio.sleep(0)
     for task in tuple(connection.tasks):
         log(_logger, ERROR, "A handler did not end when it was cancelled: %s", repr(task))
         forget(task)  # otherwise `asyncio.run` would wait for it forever
@@ -134,8 +126,8 @@ async def _end_handlers(connection: Connection, reason: ConnectionClosed) -> Non
 async def _wait(
     connection: Connection, event: asyncio.Future[Any], timeout: float, *others: asyncio.Future[Any]
 ) -> None:
-    """Wait for one of these futures, at most `timeout` seconds, and not at all if the closing is hurried."""
-    timeout = 0 if connection.is_hurried else timeout
+    """Wait for one of these futures, at most `timeout` seconds, and hardly at all if the closing is hurried."""
+    timeout = min(timeout, _HURRIED) if connection.is_hurried else timeout
     await asyncio.wait({event, *others}, timeout=timeout, return_when=asyncio.FIRST_COMPLETED)
 
 

@@ -8,6 +8,7 @@ and find each other through it.
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Callable, Coroutine
 from contextvars import copy_context
 from functools import cache, partial
@@ -72,7 +73,8 @@ class Connection:
         closed: done when everything has ended, with the reason.
         stopped: done when this side wants to end the connection, with the reason.
         tasks: those of handlers that have not ended, and what to call then.
-        is_hurried: whether the closing of the connection was cancelled, so that it waits no longer.
+        is_hurried: whether the closing of the connection was cancelled, so that it hardly waits any longer.
+        process_id: this process, and not a child that it forks.
     """
 
     def __init__(
@@ -92,6 +94,7 @@ class Connection:
         self.closed: asyncio.Future[ConnectionClosed] = self.loop.create_future()
         self.stopped: asyncio.Future[ConnectionClosed] = self.loop.create_future()
         self.is_hurried: bool = False
+        self.process_id: int = os.getpid()
         self.tasks: dict[asyncio.Task[None], Ended] = {}
         self._context = copy_context()
         self.writer: Writer = Writer(writer, options, self._write_failed)
@@ -130,10 +133,10 @@ class Connection:
     def _task_ended(self, task: asyncio.Task[None]) -> None:
         self.tasks.pop(task)(task)
 
-    def stop(self, reason: ConnectionClosed) -> None:
+    def stop(self, reason: str = "The connection was closed by this side.") -> None:
         """End the connection from this side."""
         if not self.stopped.done():
-            self.stopped.set_result(reason)
+            self.stopped.set_result(ConnectionClosed(reason))
 
     def end_calls(self, reason: ConnectionClosed) -> None:
         """Fail all calls, pending and future. Notifications may still be sent."""
@@ -142,13 +145,12 @@ class Connection:
 
     def version_mismatch(self, error: ProtocolVersionMismatch) -> None:
         """End the connection: the peer speaks another version of the protocol."""
-        reason = ConnectionClosed(f"{error}.")
-        self.end_calls(reason)
-        self.stop(reason)
+        self.end_calls(ConnectionClosed(f"{error}."))
+        self.stop(f"{error}.")
 
     def _write_failed(self, error: OSError) -> None:
         if not self.reader.finished.done():  # otherwise the peer has left, and what it sent is being handled
-            self.stop(ConnectionClosed(f"Writing to the peer failed: {error}."))
+            self.stop(f"Writing to the peer failed: {error}.")
 
 
 @cache
@@ -171,11 +173,6 @@ class Dispatch:
         self._connection = connection
         self._side = side = connection.side.with_extensions(connection.handler)
         self._decode = _decoder(side).decode
-        self._on_arrival = {
-            wire: act
-            for wire, method in side.notifications.items()
-            if (act := connection.requests.on_arrival(method)) is not None
-        }
         self._observe = frame_observer(connection.options)
         self._log = ThrottledLogger(_logger)
         # Only agents print text to stdout before their first message.
@@ -265,9 +262,8 @@ class Dispatch:
             return
         else:
             handle, profile = getattr(connection.handler, method.name), method.profile
-            act = self._on_arrival.get(message.method)
-            if act is not None:
-                act(message.params)
+            if connection.requests.cancels(method):
+                connection.requests.cancel_on_arrival(method, message.params)
                 if self.early and method.side == "protocol":  # it may cancel one of them
                     self._wait(message, line)
                     return
@@ -323,9 +319,7 @@ class Dispatch:
         """Whether a message waits until the request that is opening the connection is answered (rule 25)."""
         name = getattr(message, "method", "")
         method = self._side.requests.get(name) or self._side.notifications.get(name)
-        if method is None or self._connection.initialization.done:
-            return False
-        return not may_come_first(method)
+        return method is not None and not self._connection.initialization.done and not may_come_first(method)
 
     def _wait(self, message: Message, line: bytes) -> None:
         self._connection.limits.wait(len(line))

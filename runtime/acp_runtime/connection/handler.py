@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import sys
 import traceback
@@ -87,13 +86,6 @@ def log_failure(log: ThrottledLogger, wire: str, error: BaseException) -> None:
     if type(error) is TypeError and place is not None and place.tb_next is None:  # not raised by the handler's code
         error.add_note(_WRONG_SIGNATURE)
     log.failed(wire, error)
-
-
-def ended_by_ctrl_c() -> None:
-    """Keep asyncio from logging the KeyboardInterrupt that ends this task: it also leaves the event loop."""
-    task = asyncio.current_task()
-    assert task is not None
-    task.add_done_callback(lambda ended: ended.cancelled() or ended.exception())
 
 
 def leave_if_forked(process_id: int, error: BaseException | None = None) -> None:

@@ -29,6 +29,7 @@ class Reader:
         source: where the bytes come from.
 
     Attributes:
+        lines: those that were read and not passed on.
         reason: why no more lines come; None while they may.
         finished: done when no more lines come and all were passed on, with the reason.
     """
@@ -37,7 +38,7 @@ class Reader:
         self._connection = connection
         self._source = source
         self._splitter = LineSplitter(connection.options.max_message_bytes)
-        self._lines: deque[bytes] = deque()
+        self.lines: deque[bytes] = deque()
         self.reason: ConnectionClosed | None = None
         self._is_paused = False
         self._resume_scheduled = False
@@ -45,7 +46,7 @@ class Reader:
 
     def received(self, data: bytes, /) -> None:
         """Pass on the lines that end in these bytes."""
-        self._lines.extend(self._splitter.feed(data))
+        self.lines.extend(self._splitter.feed(data))
         if self._splitter.too_large is not None:
             self.reason = self._splitter.too_large
         if not self._is_paused:
@@ -53,7 +54,7 @@ class Reader:
 
     def ended(self, error: OSError | None, /) -> None:
         """Pass on a last line without a newline, then finish."""
-        self._lines.extend(self._splitter.end())
+        self.lines.extend(self._splitter.end())
         if error is not None:
             self.reason = self.reason or ConnectionClosed(f"Reading from the peer failed: {error}.")
         self.reason = self.reason or ConnectionClosed("The peer closed the connection.")
@@ -74,14 +75,9 @@ class Reader:
         self.finished.cancel()
         await self._source.stop()
 
-    @property
-    def undelivered(self) -> int:
-        """The number of lines that were read and not passed on."""
-        return len(self._lines)
-
     def _deliver(self) -> None:
         """Pass on a batch of lines, then pause, continue or finish."""
-        lines, limits = self._lines, self._connection.limits
+        lines, limits = self.lines, self._connection.limits
         if lines:
             self._connection.dispatch.receive([lines.popleft() for _ in range(min(_BATCH, len(lines)))])
         if self.finished.done():

@@ -18,8 +18,6 @@ as well.
 from __future__ import annotations
 
 import asyncio
-import os
-from collections.abc import Callable
 from enum import Enum, auto
 from functools import partial
 from logging import ERROR, getLogger
@@ -29,7 +27,6 @@ from acp_runtime.connection.handler import (
     Handle,
     Message,
     current,
-    ended_by_ctrl_c,
     leave_if_forked,
     log_failure,
     session_of,
@@ -142,10 +139,11 @@ class Requests:
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
-        self._process_id = os.getpid()
         self._log = ThrottledLogger(_logger)
         self.by_id: dict[RequestId, dict[InFlightRequest, None]] = {}
         self.opening: int = 0
+        methods = connection.side.requests.values()
+        self._cancelling = {each.cancelled[0] for each in methods if each.cancelled is not None}
 
     def start(self, message: IncomingRequest, method: Method | None, session: str | None, length: int) -> None:
         """Start the handler of a request of `length` bytes."""
@@ -171,15 +169,26 @@ class Requests:
 
     # Cancellation.
 
-    def on_arrival(self, method: methods.Notification[Any]) -> Callable[[Any], None] | None:
-        """Return the function to call with the params of an arriving notification; None if it cancels nothing."""
+    def cancels(self, method: AnyMethod) -> bool:
+        """Whether a notification cancels requests."""
+        return method.cancels is not None or method.wire in self._cancelling
+
+    def cancel_on_arrival(self, method: methods.Notification[Any], params: Any) -> None:
+        """Cancel what an arriving notification cancels: one request by its id, or the turns of a session.
+
+        If the handler of the notification is overridden, it decides about the turns, and they are only marked. Those
+        that arrive later, before that handler runs, are not cancelled.
+        """
         connection = self._connection
         if method.cancels is not None:
-            return partial(self._cancel_by_id, method.cancels)
-        if any(_is_cancelled_by(each, method.wire) for each in connection.side.requests.values()):
-            is_overridden = connection.side.overrides(connection.handler, method)
-            return partial(self._cancel_turn, method.wire, is_overridden)
-        return None
+            for request in tuple(self.by_id.get(getattr(params, method.cancels), ())):
+                request.cancel("peer")
+            return
+        is_overridden = connection.side.overrides(connection.handler, method)
+        for request in self._of_turn(method.wire, session_of(connection.profile, params)):
+            request.turn_cancelled = True
+            if not is_overridden or request.state is State.SCHEDULED:
+                request.cancel("peer")
 
     def cancel_by_default(self, method: AnyMethod, params: Any) -> None:
         """Do what the base class does for a notification: cancel the turns that it cancels.
@@ -209,20 +218,6 @@ class Requests:
             request.turn_cancelled = request.method is not None and request.method.cancelled is not None
             request.cancel("end")
 
-    def _cancel_by_id(self, field: str, params: Any) -> None:
-        for request in tuple(self.by_id.get(getattr(params, field), ())):
-            request.cancel("peer")
-
-    def _cancel_turn(self, wire: str, is_overridden: bool, params: Any) -> None:
-        """Mark the requests that a notification cancels. Cancel them, unless an overridden handler decides that.
-
-        Requests that arrive later, before that handler runs, are not cancelled.
-        """
-        for request in self._of_turn(wire, session_of(self._connection.profile, params)):
-            request.turn_cancelled = True
-            if not is_overridden or request.state is State.SCHEDULED:
-                request.cancel("peer")
-
     def _of_turn(self, wire: str, session: str | None) -> list[InFlightRequest]:
         if session is None:
             return []
@@ -243,11 +238,10 @@ class Requests:
             raise  # the handler was abandoned, and its task is thrown away
         # SystemExit and pytest's Failed, too: asyncio would stop the loop or leave the request unanswered.
         except BaseException as error:
-            leave_if_forked(self._process_id, error)
+            leave_if_forked(self._connection.process_id, error)
             line = self._error_line(request, error)
             self._finish(request, line)
             if isinstance(error, KeyboardInterrupt):
-                ended_by_ctrl_c()
                 raise
         else:
             self._finish(request, line, result)

@@ -12,19 +12,12 @@
 from __future__ import annotations
 
 import asyncio
-import os
 from collections import deque
 from collections.abc import Callable
 from logging import WARNING, getLogger
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from acp_runtime.connection.handler import (
-    Message,
-    current,
-    ended_by_ctrl_c,
-    leave_if_forked,
-    log_failure,
-)
+from acp_runtime.connection.handler import Message, current, leave_if_forked, log_failure
 from acp_runtime.errors import ConnectionClosed, GuardError
 from acp_runtime.logs import ThrottledLogger
 
@@ -51,10 +44,6 @@ class Outcome(NamedTuple):
     call: Call
     result: Any
     error: BaseException | None
-
-    def deliver(self) -> None:
-        """Give it to the caller."""
-        self.call.resolve(self.result, self.error)
 
 
 class Session:
@@ -95,7 +84,7 @@ class Session:
         """Deliver an outcome when the present notifications have been handled, those that are kept as well."""
         self.release()
         if self.task is None:
-            outcome.deliver()
+            outcome.call.resolve(outcome.result, outcome.error)
         else:
             self.waiting.append(outcome)
 
@@ -113,7 +102,6 @@ class Session:
                 limits.end(each)
 
     def _start(self) -> None:
-        self._sessions.active += 1
         self.task = self._sessions.connection.create_task(self._handle_all(), self._ended)
 
     async def _handle_all(self) -> None:
@@ -121,7 +109,7 @@ class Session:
         while self.waiting:
             message = self.waiting.popleft()
             if isinstance(message, Outcome):
-                message.deliver()
+                message.call.resolve(message.result, message.error)
                 continue
             limits.begin(message.size)
             current.set(message)
@@ -133,16 +121,17 @@ class Session:
                 limits.end(message)
         # Here and not when the task has ended: until then, notifications could come and have no task.
         self.task = None
-        sessions.ended(self)
+        del sessions.by_id[self.id]
 
     def _ended(self, task: asyncio.Task[None]) -> None:
         """If the task was cut short, start another one."""
         if self.task is not task:
             return
         self.task = None
-        self._sessions.ended(self)
         if self.waiting:
             self._start()
+        else:
+            del self._sessions.by_id[self.id]
 
 
 class _Held(NamedTuple):
@@ -163,10 +152,8 @@ class Sessions:
         by_id: those that have notifications to be handled.
         used: the ids that this side has used.
         known: the ids that the peer has used or received.
-        active: the number of sessions whose notifications are being handled.
         being_created: how many calls of this side that create sessions have not returned, or only just.
         creations: the requests in flight whose results name new sessions.
-        closing: whether no further notification is handled.
     """
 
     def __init__(self, connection: Connection) -> None:
@@ -174,12 +161,8 @@ class Sessions:
         self.by_id: dict[str | None, Session] = {}
         self.used: set[str] = set()
         self.known: set[str] = set()
-        self.active: int = 0
         self.being_created: int = 0
         self.creations: set[Message] = set()
-        self.closing: bool = False
-        self._process_id = os.getpid()
-        self._idle: asyncio.Future[None] | None = None
         self._held: list[_Held] = []
         self._held_bytes = 0
         self._log = ThrottledLogger(_logger)
@@ -203,35 +186,19 @@ class Sessions:
         self.used.discard(id)
         self.known.discard(id)
 
-    def ended(self, session: Session) -> None:
-        """Note that the notifications of a session have been handled for now."""
-        self.active -= 1
-        if not session.waiting:
-            self.by_id.pop(session.id, None)
-        if self._idle is not None and not self.active and not session.waiting:
-            self._idle.set_result(None)
-            self._idle = None
-
-    def when_idle(self) -> asyncio.Future[None]:
-        """Return a future that is done when all notifications have been handled."""
-        idle = self._idle or self.connection.loop.create_future()
-        if self.active:
-            self._idle = idle
-        else:
-            idle.set_result(None)
-        return idle
+    @property
+    def tasks(self) -> list[asyncio.Task[None]]:
+        """The tasks that handle notifications."""
+        return [session.task for session in self.by_id.values() if session.task is not None]
 
     def end(self, reason: ConnectionClosed) -> None:
-        """Handle no further notification. From now on, cancellation stops a session's task, not only one handler."""
-        self.closing = True
+        """Handle no further notification."""
         for session in tuple(self.by_id.values()):
             session.abandon(reason)
 
     def handler_failed(self, notification: Notification, error: BaseException) -> None:
         """Log the error of a handler, so that the notifications behind it are handled as well."""
-        leave_if_forked(self._process_id, error)
-        if isinstance(error, KeyboardInterrupt):
-            ended_by_ctrl_c()
+        leave_if_forked(self.connection.process_id, error)
         if isinstance(error, (KeyboardInterrupt, GeneratorExit, asyncio.CancelledError)):
             raise error
         log_failure(self._log, notification.wire, error)
