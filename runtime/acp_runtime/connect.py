@@ -200,7 +200,6 @@ async def running(
         raise
     except BaseException as error:
         leave_if_forked(connection.process_id, error)
-        closing.begin(error)
         await _stop(connection, task, closing, process)
         raise
     else:

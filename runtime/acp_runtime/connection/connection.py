@@ -242,7 +242,7 @@ class Dispatch:
         if method is not None:
             refused = connection.guards.refuse(method, message.params)
             if refused is None and method.opens:
-                refused = connection.initialization.refuse(message.params)
+                refused = connection.initialization.refuse(getattr(message.params, method.profile.version_attribute))
             if refused is not None:
                 connection.writer.send(safe_error_line(message.id, refused))
                 return

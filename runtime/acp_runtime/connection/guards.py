@@ -89,9 +89,12 @@ class Initialization:
     def _steps(self, capability: Capability) -> Sequence[str]:
         return capability.split(".") if isinstance(capability, str) else (self._of_peer[0], *capability)
 
-    def refuse(self, params: Any) -> UnsupportedProtocolVersion | None:
+    def refuse(self, version: int) -> UnsupportedProtocolVersion | None:
         """Return the error for a client that asks for another version; None if this side answers with its own."""
-        return self._refuse_version(getattr(params, self._profile.version_attribute))
+        own = self._profile.protocol_version
+        if not self._checks_versions or not self._profile.refuses_lower or version >= own:
+            return None
+        return UnsupportedProtocolVersion(data={"supported": [own]})
 
     def read_another_version(
         self, method: Request[Any, Any], id: RequestId, params: Any
@@ -108,7 +111,7 @@ class Initialization:
             known = params_adapter(method).validate_json(to_json({self._profile.version: version}))
         except ValidationError:
             return UnsupportedProtocolVersion(data={"supported": [self._profile.protocol_version]})
-        return self._refuse_version(version) or IncomingRequest(id, method.wire, known)
+        return self.refuse(version) or IncomingRequest(id, method.wire, known)
 
     def own_result(self, result: Any) -> Any:
         """Return the handler's result with this profile's version, the only one that this side supports (rule 26)."""
@@ -154,12 +157,6 @@ class Initialization:
         if unused:
             message = "%s implements methods that it does not advertise; peers will not call them: %s"
             log(_logger, WARNING, message, name, ", ".join(unused))
-
-    def _refuse_version(self, version: int) -> UnsupportedProtocolVersion | None:
-        own = self._profile.protocol_version
-        if not self._checks_versions or not self._profile.refuses_lower or version >= own:
-            return None
-        return UnsupportedProtocolVersion(data={"supported": [own]})
 
 
 def _is_advertised(message: Mapping[str, Any], steps: Sequence[str]) -> bool:

@@ -142,8 +142,8 @@ class Requests:
         self._log = ThrottledLogger(_logger)
         self.by_id: dict[RequestId, dict[InFlightRequest, None]] = {}
         self.opening: int = 0
-        methods = connection.side.requests.values()
-        self._cancelling = {each.cancelled[0] for each in methods if each.cancelled is not None}
+        handled = connection.side.requests.values()
+        self._cancelling = {each.cancelled[0] for each in handled if each.cancelled is not None}
 
     def start(self, message: IncomingRequest, method: Method | None, session: str | None, length: int) -> None:
         """Start the handler of a request of `length` bytes."""

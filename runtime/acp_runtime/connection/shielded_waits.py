@@ -38,12 +38,6 @@ class ShieldedWaits:
         self._count = 0
         self._cancelled: asyncio.CancelledError | None = None
 
-    def begin(self, error: BaseException) -> None:
-        """Count the cancellations that came before closing began, given the error that ended the block."""
-        task = asyncio.current_task()
-        if isinstance(error, asyncio.CancelledError) and task is not None:
-            self._count += max(0, task.cancelling() - 1)
-
     def raise_cancelled(self) -> None:
         """Raise the last cancellation that came during a wait, if any."""
         if self._cancelled is not None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from contextvars import copy_context
 
 from acp_runtime.connection.transport import Receiver
 
@@ -27,8 +26,6 @@ class MemoryPipe:
         self._receiver: Receiver | None = None
         self._paused = False
         self._delivering = False
-        # The receiver must not inherit the writer's contextvars.
-        self._context = copy_context()
 
     @property
     def unwritten(self) -> int:
@@ -85,7 +82,7 @@ class MemoryPipe:
     def _deliver_soon(self) -> None:
         if not self._paused and not self._delivering and (self._chunks or self._closed):
             self._delivering = True
-            self._loop.call_soon(self._deliver, context=self._context)
+            self._loop.call_soon(self._deliver)
 
     def _deliver(self) -> None:
         self._delivering = False
