@@ -151,7 +151,8 @@ class Calls:
             self._deliver(call, None, error)
         except ProtocolVersionMismatch as error:
             call.resolve(None, error)
-            self._connection.version_mismatch(error)
+            self._connection.end_calls(ConnectionClosed(f"{error}."))
+            self._connection.stop(f"{error}.")
 
     def fail_unreadable(self, id: int, about: str) -> None:
         """Fail a call whose response can't be read (rule 3)."""

@@ -25,13 +25,7 @@ from acp_runtime.connection.request import Requests, cancelled_line
 from acp_runtime.connection.session import Notification, Sessions
 from acp_runtime.connection.transport import ByteSource, ByteWriter, PeerProcess
 from acp_runtime.connection.writer import Writer
-from acp_runtime.errors import (
-    ConnectionClosed,
-    ParseError,
-    ProtocolVersionMismatch,
-    RequestCancelled,
-    RequestError,
-)
+from acp_runtime.errors import ConnectionClosed, ParseError, RequestCancelled, RequestError
 from acp_runtime.jsonrpc.decoding import Decoder
 from acp_runtime.jsonrpc.error_responses import safe_error_line, summary
 from acp_runtime.jsonrpc.messages import (
@@ -142,11 +136,6 @@ class Connection:
         """Fail all calls, pending and future. Notifications may still be sent."""
         self.channel.closed = reason
         self.calls.close(reason)
-
-    def version_mismatch(self, error: ProtocolVersionMismatch) -> None:
-        """End the connection: the peer speaks another version of the protocol."""
-        self.end_calls(ConnectionClosed(f"{error}."))
-        self.stop(f"{error}.")
 
     def _write_failed(self, error: OSError) -> None:
         if not self.reader.finished.done():  # otherwise the peer has left, and what it sent is being handled

@@ -23,14 +23,7 @@ from functools import partial
 from logging import ERROR, getLogger
 from typing import TYPE_CHECKING, Any, Literal
 
-from acp_runtime.connection.handler import (
-    Handle,
-    Message,
-    current,
-    leave_if_forked,
-    log_failure,
-    session_of,
-)
+from acp_runtime.connection.handler import Handle, Message, current, leave_if_forked, log_failure, session_of
 from acp_runtime.connection.session import Notification
 from acp_runtime.errors import RemoteError, RequestCancelled, RequestError
 from acp_runtime.jsonrpc.encoding import result_line
@@ -246,15 +239,12 @@ class Requests:
         else:
             self._finish(request, line, result)
         if self._connection.writer.is_full:
-            await self._until_written(len(line))
-
-    async def _until_written(self, length: int) -> None:
-        """Count an answer that the peer doesn't read, so that a peer that never reads is a flood at last."""
-        self._connection.limits.add(length)
-        try:
-            await self._connection.writer.drain()
-        finally:
-            self._connection.limits.remove(length)
+            # An answer that the peer doesn't read counts, so that a peer that never reads is a flood at last.
+            self._connection.limits.add(len(line))
+            try:
+                await self._connection.writer.drain()
+            finally:
+                self._connection.limits.remove(len(line))
 
     def _ended(self, request: InFlightRequest, task: asyncio.Task[None]) -> None:
         """Answer a request whose task ended before it could answer."""

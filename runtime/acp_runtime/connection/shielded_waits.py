@@ -51,8 +51,6 @@ class ShieldedWaits:
             on_cancel: called each time the waiting task is cancelled; by default `task.cancel`.
         """
         cancel = on_cancel or task.cancel
-        if self._count:
-            cancel()
         while not task.done():
             await self._wait(task, None, cancel)
         if not task.cancelled():
