@@ -55,9 +55,8 @@ class Reader:
     def ended(self, error: OSError | None, /) -> None:
         """Pass on a last line without a newline, then finish."""
         self.lines.extend(self._splitter.end())
-        if error is not None:
-            self.reason = self.reason or ConnectionClosed(f"Reading from the peer failed: {error}.")
-        self.reason = self.reason or ConnectionClosed("The peer closed the connection.")
+        text = "The peer closed the connection." if error is None else f"Reading from the peer failed: {error}."
+        self.reason = self.reason or ConnectionClosed(text)
         if self._is_paused:
             self.resume_soon()
         else:
