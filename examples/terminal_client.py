@@ -26,6 +26,7 @@ from acp_kit.client import (
     client_capabilities,
     open_session,
 )
+from acp_kit.content import to_text
 
 
 class TerminalClient(UpdateHandlers, FileHandlers, TerminalHandlers, PermissionHandlers, v1.Client):
@@ -79,6 +80,9 @@ def show(update: v1.SessionUpdate) -> None:
             print(f"\n({text})", end="", flush=True)
         case v1.SessionUpdateToolCall(title=title):
             print(f"\n> {title}")
+        case v1.SessionUpdateToolCallUpdate(status="failed", content=content):
+            reason = to_text(each.content for each in content or [] if each.type == "content")
+            print(f"> failed: {reason}" if reason else "> failed")
         case v1.SessionUpdateToolCallUpdate(status=str(status)):
             print(f"> {status}")
         case v1.SessionUpdatePlan(entries=entries):

@@ -72,9 +72,9 @@ class RemoteError(RequestError):
         return error
 
     def __str__(self) -> str:
-        """Return the message with the reason, which several SDKs put into `data.details`, and the hint."""
+        """Return the message with the reason, which SDKs put into `data` or its `details`, and the hint."""
         data: Any = self.data
-        details = cast("dict[str, Any]", data).get("details") if isinstance(data, dict) else None
+        details = cast("dict[str, Any]", data).get("details") if isinstance(data, dict) else data
         reason = f": {printable(details, _MAX_DETAILS)}" if isinstance(details, str) and details else ""
         return f"{super().__str__()}{reason}" + (f". {self.hint}" if self.hint else "")
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from acp_bindings.v1 import ReadTextFileRequest, RemoteClient, WriteTextFileRequest
-from acp_runtime import ABSENT
+from acp_runtime import ABSENT, RemoteError, RequestError, ResourceNotFound
 
 if TYPE_CHECKING:
     from acp_kit.client.workspace import Workspace
@@ -35,21 +35,53 @@ class SessionFiles:
             limit: how many lines.
 
         Raises:
-            ResourceNotFound: if it doesn't exist.
+            ResourceNotFound: if it doesn't exist. Clients answer a missing file with all kinds of errors, so after any
+                error the disk is asked.
             InvalidParams: if it is outside of the roots, is no text, or is too large.
             RemoteError: if the client answers with an error. It is also one of those above if that is its code.
         """
         file = str(self._roots[0] / path)
-        if self._client.supports("fs/read_text_file"):
+        if not self._client.supports("fs/read_text_file"):
+            return await self._read_from_disk(file, line, limit)
+        try:
             response = await self._client.fs_read_text_file(
                 session_id=self._session_id,
                 path=file,
                 line=ABSENT if line is None else line,
                 limit=ABSENT if limit is None else limit,
             )
-            return response.content
-        request = ReadTextFileRequest(session_id=self._session_id, path=file, line=line, limit=limit)
-        return (await self._disk.fs_read_text_file(request)).content
+        except RemoteError as error:
+            try:
+                await self._read_from_disk(file)
+            except ResourceNotFound as missing:
+                raise RemoteError.of(missing.code, missing.message, missing.data) from error
+            except (RequestError, OSError, ValueError):
+                pass
+            raise
+        return response.content
+
+    async def read_before_change(self, path: str | Path) -> str | None:
+        """Return the text that a change of a file replaces: the client's, or after an error of the client the disk's.
+
+        Returns:
+            The text; None if the file doesn't exist.
+
+        Raises:
+            RequestError: if it exists, or may exist, and neither the client nor the disk gives its text.
+        """
+        try:
+            return await self.read(path)
+        except RequestError as error:
+            try:
+                return await self._read_from_disk(str(self._roots[0] / path))
+            except ResourceNotFound:
+                return None
+            except (OSError, ValueError):  # the roots are not on this disk, so only the client knows
+                if isinstance(error, ResourceNotFound):
+                    return None
+            except RequestError:
+                pass
+            raise
 
     async def write(self, path: str | Path, content: str) -> None:
         """Replace the text of a file, or create it.
@@ -68,6 +100,10 @@ class SessionFiles:
             return
         request = WriteTextFileRequest(session_id=self._session_id, path=file, content=content)
         await self._disk.fs_write_text_file(request)
+
+    async def _read_from_disk(self, file: str, line: int | None = None, limit: int | None = None) -> str:
+        request = ReadTextFileRequest(session_id=self._session_id, path=file, line=line, limit=limit)
+        return (await self._disk.fs_read_text_file(request)).content
 
     @cached_property
     def _disk(self) -> Workspace:

@@ -28,7 +28,7 @@ from acp_kit.agent.errors import Rejected, TurnCancelled, is_only
 from acp_kit.agent.permissions import decide
 from acp_kit.profiles import converted, like
 from acp_kit.uninterrupted import uninterrupted
-from acp_runtime import ResourceNotFound
+from acp_runtime import RequestError
 
 Output: TypeAlias = str | ContentBlock | ToolCallContent
 
@@ -41,8 +41,6 @@ class _Turn(Protocol):
     open_calls: dict[str, ToolCall]
 
     def check(self) -> None: ...
-
-    async def read_text_file(self, path: str | Path) -> str: ...
 
     async def send(self, update: SessionUpdate) -> None: ...
 
@@ -204,18 +202,23 @@ class ToolCall:
     async def change(self, path: str | Path, new: str) -> None:
         """Add the change that the tool call will make to a file. Call it before the file is written, and before `ask`.
 
+        If the client answers with an error, the change is shown from the text on the disk. If neither gives the text of
+        a file that exists, the reason is added in place of the change, so that the user can still be asked.
+
         Args:
             path: the file, absolute or relative to the session's working directory. It need not exist.
             new: its content after.
 
         Raises:
-            InvalidParams: if it is outside of the roots, is no text, or is too large.
-            RemoteError: if the client answers with an error.
+            TurnCancelled: The turn was cancelled.
         """
-        old = None
-        with suppress(ResourceNotFound):
-            old = await self._turn.read_text_file(path)
-        self.diff(path, old=old, new=new)
+        self._check()
+        try:
+            old = await self._turn.session.files.read_before_change(path)
+        except RequestError as error:
+            self.output(f"The change can't be shown: {error}")
+        else:
+            self.diff(path, old=old, new=new)
 
     async def update(
         self,

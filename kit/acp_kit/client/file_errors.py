@@ -33,6 +33,9 @@ def answering_file_errors(path: str) -> Generator[None]:
     except NotText as error:
         raise InvalidParams(f"{printable(path)!r} {error}.", data) from error
     except (FileNotFoundError, NotADirectoryError) as error:
-        raise ResourceNotFound(f"{printable(path)!r} doesn't exist.", data) from error
+        # Agents that know no code of a missing file look for these words, which are those of Node.js and of Python.
+        raise ResourceNotFound(
+            f"{printable(path)!r} doesn't exist (ENOENT: No such file or directory).", data
+        ) from error
     except OSError as error:
         raise InternalError(f"{printable(path)!r}: {error.strerror}.", data) from error

@@ -140,7 +140,7 @@ async def test_a_missing_file_is_not_found(tmp_path: Path) -> None:
         (tmp_path / "file").touch()
         with pytest.raises(ResourceNotFound) as missing:
             await _read(Workspace(tmp_path), path)
-        assert missing.value.message == f"'{path}' doesn't exist."
+        assert missing.value.message == f"'{path}' doesn't exist (ENOENT: No such file or directory)."
         assert missing.value.data == {"path": str(path)}
 
 

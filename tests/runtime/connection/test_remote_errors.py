@@ -33,7 +33,8 @@ CLASSES = {
         ({"details": "ENOENT: no such file"}, "Internal error (-32603): ENOENT: no such file"),
         ({"details": "a\x1b[31m" + "x" * 9_000}, r"Internal error (-32603): a\x1b[31mxxx"),
         ({"details": {"a": 1}}, "Internal error (-32603)"),
-        ("details", "Internal error (-32603)"),
+        ("No such file or directory", "Internal error (-32603): No such file or directory"),
+        (["details"], "Internal error (-32603)"),
         (None, "Internal error (-32603)"),
     ],
 )
