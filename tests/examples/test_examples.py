@@ -94,7 +94,7 @@ def test_the_full_agent_reads_a_file_through_the_client_after_asking(granted: Ch
 
 
 def test_the_full_agent_writes_a_file_through_the_client_only_with_permission(granted: Chat, asked: Chat) -> None:
-    assert "> failed" in asked.turns[2]
+    assert "> failed: Rejected by the user" in asked.turns[2]
     assert not (asked.folder / "new").exists()
     assert "> completed" in granted.turns[2]
     assert (granted.folder / "new" / "poem.txt").read_text("utf-8") == "roses are red"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import platform
 import shutil
 import subprocess
 import sys
@@ -18,8 +19,13 @@ PEERS = Path(__file__).resolve().parents[2] / ".venv" / "peers"
 
 # The SDKs that interop tests and benchmarks run against.
 PYTHON_SDK = "agent-client-protocol==0.12.1"
+NEXT_PYTHON_SDK = "agent-client-protocol==1.0.0rc3"
 TYPESCRIPT_SDK = "@agentclientprotocol/sdk@2.4.0"
 ZOD = "zod@4.6.7"
+# Two releases of a command line client: the newest, and one that answers a missing file with -32603. They need a newer
+# Node.js than most machines have, which npm has for each platform.
+ACPX = {"acpx": "0.19.1", "acpx-before": "0.15.1"}
+NODE = "26.10.0"
 # What the guides to frameworks use, besides what .venv has.
 FRAMEWORKS = (
     "anthropic==2.12.0",
@@ -48,13 +54,13 @@ def skip_without(what: str, reason: UnavailableError) -> NoReturn:
     skip_or_fail("peers", f"{what}: {reason}.")
 
 
-def python_sdk() -> Path:
+def python_sdk(requirement: str = PYTHON_SDK) -> Path:
     """Return the virtual environment of the official Python SDK.
 
     Raises:
         UnavailableError: if there is no network.
     """
-    return pypi_package(PYTHON_SDK.replace("==", "@"), PYTHON_SDK)
+    return pypi_package(requirement.replace("==", "@"), requirement)
 
 
 def typescript_sdk() -> Path:
@@ -64,6 +70,22 @@ def typescript_sdk() -> Path:
         UnavailableError: if node, npm or the network is missing.
     """
     return npm_package(TYPESCRIPT_SDK.rpartition("/")[2], TYPESCRIPT_SDK, ZOD)
+
+
+def acpx(name: str) -> list[str]:
+    """Return the command that starts a release of acpx.
+
+    Args:
+        name: one of `ACPX`.
+
+    Raises:
+        UnavailableError: if node, npm or the network is missing.
+    """
+    machine = {"x86_64": "x64", "aarch64": "arm64"}.get(platform.machine(), platform.machine())
+    node = f"node-{sys.platform}-{machine}"
+    releases = [f"{alias}@npm:acpx@{version}" for alias, version in ACPX.items()]
+    folder = npm_package(f"acpx-{'-'.join(ACPX.values())}-node-{NODE}", f"{node}@{NODE}", *releases) / "node_modules"
+    return [str(folder / node / "bin/node"), str(folder / name / "dist/cli.js")]
 
 
 def frameworks() -> Path:

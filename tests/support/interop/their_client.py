@@ -8,7 +8,8 @@ agents at the same time. A test writes commands to its stdin, one per line, each
 * `{"id", "call", "params"}` and `{"id", "notify", "params"}`: send a message to the agent;
 * `{"id", "cancel_call"}`: cancel the last call of a method;
 * `{"id", "responses"}`: how to answer the agent's requests from now on, by method: with `{"result"}`, `{"error"}`,
-  `{"crash"}`, or with `{"cancelled"}`, a result that is returned when the session is cancelled.
+  `{"crash"}`, with `{"cancelled"}`, a result that is returned when the session is cancelled, or with `{"disk"}`, for
+  which the file is read or written.
 
 The client writes to its stdout, each with the number of the connection:
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
+from pathlib import Path
 from typing import Any
 
 import acp
@@ -107,10 +108,20 @@ class ScriptedClient(acp.Client):
             raise RequestError(**scripted["error"])
         if "crash" in scripted:
             raise RuntimeError(scripted["crash"])
+        if "disk" in scripted:
+            return response.model_validate(on_disk(method, **params))
         if "cancelled" in scripted:
             await self.cancelled.wait()
             return response.model_validate(scripted["cancelled"])
         return response.model_validate(scripted["result"])
+
+
+def on_disk(method: str, path: str, content: str = "", **_: Any) -> dict[str, Any]:
+    """Read or write a file, as a client without precautions does."""
+    if method == "fs/read_text_file":
+        return {"content": Path(path).read_text("utf-8")}
+    Path(path).write_text(content, "utf-8")
+    return {}
 
 
 async def execute(agent: Any, client: ScriptedClient, command: dict[str, Any]) -> None:

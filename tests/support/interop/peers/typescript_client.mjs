@@ -2,12 +2,22 @@
 // Argument: the folder of the SDK.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { readFile, writeFile } from "node:fs/promises";
 import { createInterface } from "node:readline";
 import { Readable, Writable } from "node:stream";
 import { setImmediate } from "node:timers/promises";
 import { acp } from "./sdk.mjs";
 
 const { client: CLIENT } = acp.methods;
+
+/** Read or write a file, as a client without precautions does. */
+async function onDisk(method, { path, content }) {
+  if (method === CLIENT.fs.readTextFile) {
+    return { content: await readFile(path, "utf8") };
+  }
+  await writeFile(path, content);
+  return {};
+}
 
 /** Start an agent, and return what executes a command for the connection to it, and what closes it. */
 function connect(number, [command, ...args]) {
@@ -32,6 +42,9 @@ function connect(number, [command, ...args]) {
     }
     if (scripted.crash) {
       throw new Error(scripted.crash);
+    }
+    if (scripted.disk) {
+      return onDisk(method, params);
     }
     if (scripted.cancelled) {
       await cancelled;
