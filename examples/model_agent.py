@@ -247,6 +247,8 @@ class ModelAgent(v1.Agent):
             async with turn.tool_call(
                 title, kind=KINDS.get(name, "other"), tool=name, raw_input=given, locations=paths
             ) as tool:
+                if name == "write_file":
+                    await tool.change(given["path"], given["content"])
                 if name != "read_file" and talk.settings.mode == "ask":
                     await tool.ask()
                 result = await self._use(turn, talk, tool, name, given)
@@ -262,7 +264,6 @@ class ModelAgent(v1.Agent):
             tool.output(text)
             return text
         if name == "write_file":
-            await tool.change(given["path"], given["content"])
             await turn.write_text_file(given["path"], given["content"])
             return "Written."
         if name == "run":

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from acp_bindings.v1 import McpServerStdio
+from acp_bindings.v1 import McpServerStdio, ToolCallContentDiff
 from acp_kit.client import open_session
 from tests.support.kit import mcp_server
 from tests.support.kit.model_agents import in_its_own_process, prompt, results, running
@@ -43,6 +43,8 @@ async def test_the_model_reads_plans_writes_and_runs(folder: Path) -> None:
         assert [call.status for call in session.state.tool_calls.values()] == ["completed"] * 3
         assert [entry.content for entry in session.state.plan] == ["copy the notes"]
         assert editor.asked == ["write_file copy.txt", "run wc -l copy.txt"]
+        diff = ToolCallContentDiff(path=str(folder / "copy.txt"), old_text=None, new_text="one\ntwo\n")
+        assert editor.shown == [[diff], []]
         assert [command.name for command in session.state.available_commands] == ["clear"]
     first, second = results(model.requests[2])[:2], results(model.requests[2])[2:]
     assert first == ["one\ntwo\n", "The user sees the plan."]
@@ -86,7 +88,7 @@ async def test_an_error_of_a_tool_is_told_to_the_model(folder: Path) -> None:
         assert await prompt(session, "read") == "end_turn"
         missing, without = results(model.requests[1])
         assert missing.startswith("Error: ")
-        assert "missing.txt" in missing
+        assert "missing.txt' doesn't exist" in missing
         assert without == "Error: 'path'"
         assert [call.status for call in session.state.tool_calls.values()] == ["failed", "failed"]
 

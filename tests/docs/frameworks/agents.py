@@ -51,9 +51,9 @@ def test_tools_run_and_what_changes_a_file_is_permitted_first(run: Run) -> None:
         assert [place.path for place in write.locations or []] == [str(talk.folder / "copy.txt")]
         (asked,) = talk.editor.asked
         assert asked.tool_call_id == write.tool_call_id
-        assert [(each.type, getattr(each, "new_text", None)) for each in asked.content or []] == [
-            ("diff", "one\ntwo\n")
-        ]
+        (diff,) = asked.content or []
+        assert diff.type == "diff"
+        assert (diff.old_text, diff.new_text) == (None, "one\ntwo\n")
         told = texts(talk.model.requests[1]["messages"])
         assert "one\ntwo\n" in told
         assert any("missing.txt' doesn't exist" in text for text in told)

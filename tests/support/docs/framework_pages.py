@@ -12,9 +12,10 @@ from typing import Any
 import pytest
 
 from acp_bindings import v1
-from acp_kit.client import ClientSession, FileHandlers, UpdateHandlers, Workspace, open_session
+from acp_kit.client import ClientSession, UpdateHandlers, Workspace, open_session
 from tests.support.docs.blocks import DOCS, blocks
 from tests.support.kit.anthropic_server import AnthropicServer
+from tests.support.kit.file_clients import UnspecificFileHandlers
 from tests.support.kit.model_server import ModelServer, model_server
 
 PAGES = sorted((DOCS / "guides" / "frameworks").glob("*.md"))
@@ -26,7 +27,7 @@ def programs() -> dict[str, str]:
     return {block.file_name: block.text for block in found if block.file_name}
 
 
-class Editor(UpdateHandlers, FileHandlers, v1.Client):
+class Editor(UpdateHandlers, UnspecificFileHandlers, v1.Client):
     """Serves the files of a folder, and answers permission requests with the next of `choices`; None closes them."""
 
     def __init__(self, agent: v1.RemoteAgent, folder: Path) -> None:

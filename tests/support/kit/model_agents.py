@@ -17,24 +17,25 @@ from acp_bindings.v1 import (
     RequestPermissionOutcomeSelected,
     RequestPermissionRequest,
     RequestPermissionResponse,
+    ToolCallContent,
     connect_in_process,
     spawn_agent,
 )
 from acp_kit.client import (
     ClientSession,
-    FileHandlers,
     TerminalHandlers,
     Terminals,
     UpdateHandlers,
     Workspace,
 )
+from tests.support.kit.file_clients import UnspecificFileHandlers
 from tests.support.kit.model_server import ModelServer
 from tests.support.paths import ROOT
 
 AGENT = ROOT / "examples" / "model_agent.py"
 
 
-class Editor(UpdateHandlers, FileHandlers, TerminalHandlers, Client):
+class Editor(UpdateHandlers, UnspecificFileHandlers, TerminalHandlers, Client):
     """Serves files and terminals of a folder, and answers permission requests with the next of `choices`."""
 
     def __init__(self, agent: RemoteAgent, folder: Path, terminals: Terminals) -> None:
@@ -42,10 +43,12 @@ class Editor(UpdateHandlers, FileHandlers, TerminalHandlers, Client):
         self.workspace = Workspace(folder)
         self.terminals = terminals
         self.asked: list[str] = []
+        self.shown: list[list[ToolCallContent]] = []
         self.choices: list[str] = []
 
     async def session_request_permission(self, request: RequestPermissionRequest) -> RequestPermissionResponse:
         self.asked.append(str(request.tool_call.title))
+        self.shown.append(request.tool_call.content or [])
         return RequestPermissionResponse(outcome=RequestPermissionOutcomeSelected(option_id=self.choices.pop(0)))
 
 
