@@ -211,6 +211,7 @@ class ToolCall:
 
         Raises:
             TurnCancelled: The turn was cancelled.
+            OSError: if the client serves no files, and a root of the session is not an existing folder.
         """
         self._check()
         try:
