@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
@@ -40,7 +41,7 @@ class SessionFiles:
             InvalidParams: if it is outside of the roots, is no text, or is too large.
             RemoteError: if the client answers with an error. It is also one of those above if that is its code.
         """
-        file = str(self._roots[0] / path)
+        file = self._absolute(path)
         if not self._client.supports("fs/read_text_file"):
             return await self._read_from_disk(file, line, limit)
         try:
@@ -73,7 +74,7 @@ class SessionFiles:
             return await self.read(path)
         except RequestError as error:
             try:
-                return await self._read_from_disk(str(self._roots[0] / path))
+                return await self._read_from_disk(self._absolute(path))
             except ResourceNotFound:
                 return None
             except (OSError, ValueError):  # the roots are not on this disk, so only the client knows
@@ -94,7 +95,7 @@ class SessionFiles:
             InvalidParams: if it is outside of the roots, or no file.
             RemoteError: if the client answers with an error.
         """
-        file = str(self._roots[0] / path)
+        file = self._absolute(path)
         if self._client.supports("fs/write_text_file"):
             await self._client.fs_write_text_file(session_id=self._session_id, path=file, content=content)
             return
@@ -104,6 +105,11 @@ class SessionFiles:
     async def _read_from_disk(self, file: str, line: int | None = None, limit: int | None = None) -> str:
         request = ReadTextFileRequest(session_id=self._session_id, path=file, line=line, limit=limit)
         return (await self._disk.fs_read_text_file(request)).content
+
+    def _absolute(self, path: str | Path) -> str:
+        file = str(self._roots[0] / path)
+        # The path of a folder, which `Path` makes that of a file: "name/" or "name/.".
+        return os.path.join(file, "") if os.path.basename(path) in ("", ".") else file
 
     @cached_property
     def _disk(self) -> Workspace:

@@ -241,7 +241,7 @@ class Terminals:
         with answering_file_errors(cwd):
             if self._files is None:
                 check_text(cwd)
-            folder = self._files.resolve(cwd) if self._files else Path(cwd)
+            folder = self._files.resolve_folder(cwd) if self._files else Path(cwd)
             os.stat(folder)
         if not folder.is_dir():
             raise InvalidParams(f"{printable(cwd)!r} is not a folder.", {"path": cwd})

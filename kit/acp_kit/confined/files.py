@@ -13,7 +13,7 @@ from typing import TypeVar
 
 from acp_kit.confined.errors import FileTooLarge, NotARegularFile
 from acp_kit.confined.folders import HAS_DESCRIPTORS, Folder, open_folder
-from acp_kit.confined.paths import locate, resolve_roots
+from acp_kit.confined.paths import check_file, locate, resolve_roots
 
 T = TypeVar("T")
 
@@ -45,9 +45,19 @@ class ConfinedFiles:
         self._descriptors = HAS_DESCRIPTORS
 
     def resolve(self, path: str) -> Path:
-        """Return a path with its symbolic links resolved. The file need not exist.
+        """Return the path of a file with its symbolic links resolved. The file need not exist.
 
         By the time that it is used, it may lead elsewhere. `read` and `write` check again.
+
+        Raises:
+            InvalidPath: if it is not an absolute path; its subclass `OutsideRoots` if it leads outside of the roots.
+            NotARegularFile: if it is a root.
+        """
+        root, names = self._locate(path)
+        return root.joinpath(*names)
+
+    def resolve_folder(self, path: str) -> Path:
+        """Return the path of a folder with its symbolic links resolved. The folder need not exist.
 
         Raises:
             InvalidPath: if it is not an absolute path; its subclass `OutsideRoots` if it leads outside of the roots.
@@ -86,13 +96,19 @@ class ConfinedFiles:
             raise FileTooLarge(path, self.max_bytes)
         self._in_folder(path, lambda folder, name: _replace(folder, name, path, data), create=True)
 
+    def _locate(self, path: str) -> tuple[Path, tuple[str, ...]]:
+        """Return the root of a file, and the names below it."""
+        root, names = locate(path, self.roots)
+        if not names:
+            raise NotARegularFile(path, stat.S_IFDIR)
+        check_file(path, root, names)
+        return root, names
+
     def _in_folder(self, path: str, act: Callable[[Folder, str], T], *, create: bool) -> T:
         left = _ATTEMPTS
         while True:
             left -= 1
-            root, names = locate(path, self.roots)
-            if not names:
-                raise NotARegularFile(path, stat.S_IFDIR)
+            root, names = self._locate(path)
             try:
                 with open_folder(root, names[:-1], create=create, descriptors=self._descriptors) as folder:
                     return act(folder, names[-1])

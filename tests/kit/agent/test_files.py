@@ -72,6 +72,21 @@ async def test_without_such_a_client_files_are_those_on_the_disk(tmp_path: Path)
         assert (tmp_path / "sub" / "notes.txt").read_text() == "one\ntwo\nthree\n"
 
 
+async def test_the_path_of_a_folder_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("old")
+
+    async def act(turn: Turn) -> None:
+        for path in ("notes.txt/", "notes.txt/.", "new/", ""):
+            with pytest.raises(InvalidParams, match="folder, not"):
+                await turn.read_text_file(path)
+            with pytest.raises(InvalidParams, match="folder, not"):
+                await turn.write_text_file(path, "new")
+
+    async with conversation(cwd=tmp_path) as talk:
+        await talk.prompt(act)
+    assert [(each.name, each.read_text()) for each in tmp_path.iterdir()] == [("notes.txt", "old")]
+
+
 async def test_each_direction_is_the_clients_only_if_it_serves_that_one(tmp_path: Path) -> None:
     async def act(turn: Turn) -> None:
         assert await turn.read_text_file("notes.txt") == "unsaved"

@@ -165,6 +165,22 @@ async def test_what_is_no_file_is_invalid(tmp_path: Path, path: str) -> None:
         assert len(str(refused.value.data)) < 5000
 
 
+@pytest.mark.parametrize(
+    "name",
+    ["file/", "new/", "file/.", pytest.param("a/" * 2500 + "file", id="long"), "new/" + "a" * 256],
+)
+async def test_what_the_system_takes_for_no_file_is_neither_read_nor_written(tmp_path: Path, name: str) -> None:
+    (tmp_path / "file").write_text("old")
+    asked: list[Path] = []
+    workspace = Workspace(tmp_path, read_buffer=asked.append)
+    for act in (_read(workspace, f"{tmp_path}/{name}"), _write(workspace, f"{tmp_path}/{name}", "new")):
+        with pytest.raises(InvalidParams):
+            await act
+    assert (tmp_path / "file").read_text() == "old"
+    assert os.listdir(tmp_path) == ["file"]
+    assert asked == []
+
+
 async def test_a_file_over_the_limit_is_invalid(tmp_path: Path) -> None:
     workspace, path = Workspace(tmp_path, max_bytes=4), tmp_path / "file"
     path.write_text("12345")
@@ -176,7 +192,7 @@ async def test_a_file_over_the_limit_is_invalid(tmp_path: Path) -> None:
 
 
 async def test_a_refusal_of_the_system_is_an_internal_error(tmp_path: Path) -> None:
-    path = tmp_path / ("x" * 300)
+    path = tmp_path / ("é" * 200)
     with pytest.raises(InternalError, match="File name too long") as refused:
         await _read(Workspace(tmp_path), path)
     assert refused.value.data == {"path": str(path)}
