@@ -10,13 +10,15 @@ import os
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, TypeAlias, cast
+from typing import Any, Literal, TypeAlias, cast, get_args
 
 from acp_bindings.v1 import ToolCall, ToolCallUpdate, ToolKind
 from acp_kit.confined import InvalidPath, OutsideRoots
 from acp_kit.confined.paths import check_text, locate
 
 Decision: TypeAlias = Literal["allow", "reject", "ask"]
+
+_KINDS: tuple[ToolKind, ...] = get_args(ToolKind)
 
 
 @dataclass(frozen=True)
@@ -68,7 +70,7 @@ def allow(
             `under`, nor in a policy whose other rules reject or ask: an agent that doesn't ask gets round these.
 
     Raises:
-        ValueError: if the folder is not an absolute path.
+        ValueError: if a kind is unknown, or the folder is not an absolute path.
         TypeError: if `kinds` is a single kind.
     """
     return _rule("allow", kinds, under, always=always)
@@ -82,7 +84,7 @@ def reject(*, kinds: Collection[ToolKind] | None = None, under: str | os.PathLik
         under: only if one of their files is inside of this folder.
 
     Raises:
-        ValueError: if the folder is not an absolute path.
+        ValueError: if a kind is unknown, or the folder is not an absolute path.
         TypeError: if `kinds` is a single kind.
     """
     return _rule("reject", kinds, under)
@@ -96,7 +98,7 @@ def ask(*, kinds: Collection[ToolKind] | None = None, under: str | os.PathLike[s
         under: only if one of their files is inside of this folder.
 
     Raises:
-        ValueError: if the folder is not an absolute path.
+        ValueError: if a kind is unknown, or the folder is not an absolute path.
         TypeError: if `kinds` is a single kind.
     """
     return _rule("ask", kinds, under)
@@ -111,10 +113,14 @@ def _rule(
 ) -> Rule:
     if isinstance(cast("object", kinds), str):
         raise TypeError(f"kinds must be a set of kinds, not {kinds!r}. Write kinds={{{kinds!r}}}.")
+    only = None if kinds is None else frozenset(kinds)
+    for kind in only or ():
+        if kind not in _KINDS:
+            raise ValueError(f"{kind!r} is not a kind of tool call. The kinds are {', '.join(_KINDS)}.")
     folder = None if under is None else os.fspath(under)
     if folder is not None:
         check_text(folder)
-    return Rule(decision, None if kinds is None else frozenset(kinds), folder, always)
+    return Rule(decision, only, folder, always)
 
 
 def _paths(call: ToolCall | ToolCallUpdate) -> Iterator[str]:

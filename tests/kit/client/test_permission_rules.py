@@ -84,3 +84,12 @@ def test_a_rule_that_can_not_be_meant_is_refused() -> None:
         allow(under="relative")
     with pytest.raises(TypeError, match=r"Write kinds=\{'read'\}"):
         allow(kinds="read")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("make", [allow, reject, ask])
+def test_a_rule_for_an_unknown_kind_is_refused_with_the_known_ones(make: Any) -> None:
+    known = "read, edit, delete, move, search, execute, think, fetch, switch_mode, other"
+    for unknown in ("Delete", "delete ", None):
+        with pytest.raises(ValueError, match=f"{unknown!r} is not a kind of tool call. The kinds are {known}."):
+            make(kinds={"read", unknown})
+    assert make(kinds=iter(["read"])).matches(_call("read"))
