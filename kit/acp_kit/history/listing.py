@@ -5,9 +5,12 @@ from __future__ import annotations
 import json
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Final, cast
 
 from acp_runtime import InvalidParams
+
+# One more than this is asked for, and must fit into the INTEGER of a database, which may have 32 bits.
+_MAX_LIMIT: Final = 2**31 - 2
 
 
 def now() -> str:
@@ -38,11 +41,15 @@ def read_cursor(cursor: str) -> tuple[str, str]:
             raise InvalidParams("The cursor is not one that session/list returned")
 
 
-def check_limit(limit: int) -> None:
-    """Refuse a part of a list that has no sessions.
+def checked_limit(limit: int) -> int:
+    """Return how many sessions to list at most, as a number that databases can take.
 
     Raises:
-        ValueError: the limit is less than 1.
+        TypeError: the limit is not an int.
+        ValueError: it is less than 1.
     """
+    if isinstance(limit, bool) or not isinstance(cast("object", limit), int):
+        raise TypeError(f"limit must be an int, not {limit!r}.")
     if limit < 1:
         raise ValueError(f"limit must be at least 1, not {limit}.")
+    return min(limit, _MAX_LIMIT)

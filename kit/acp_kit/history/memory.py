@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from acp_kit.history.errors import SessionExists, UnknownSession
-from acp_kit.history.listing import check_limit, cursor_after, now, read_cursor
+from acp_kit.history.listing import checked_limit, cursor_after, now, read_cursor
 from acp_kit.history.merging import CHUNKS, LIVE, SETTINGS, TOOL_CALLS, latest, merged, message_key
 from acp_kit.updates import patched, started
 from acp_runtime import ABSENT
@@ -121,7 +121,7 @@ class MemoryHistory:
         """See `HistoryStore.list`."""
         from acp_bindings.v1 import ListSessionsResponse
 
-        check_limit(limit)
+        limit = checked_limit(limit)
         before = None if cursor is None else read_cursor(cursor)
         every = ((each.updated_at, name) for name, each in self._sessions.items() if cwd in (None, each.cwd))
         keys = sorted((key for key in every if before is None or key < before), reverse=True)

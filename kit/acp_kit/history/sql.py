@@ -19,7 +19,7 @@ from acp_kit.history import sqlite
 from acp_kit.history.appends import Appends
 from acp_kit.history.bodies import Bodies
 from acp_kit.history.errors import HistoryDamaged, HistoryError, SessionExists, UnknownSession
-from acp_kit.history.listing import check_limit, cursor_after, now, read_cursor
+from acp_kit.history.listing import checked_limit, cursor_after, now, read_cursor
 from acp_kit.history.tables import ENTRIES, SESSIONS, SETTINGS, create_tables
 from acp_kit.history.writer import SessionWriter, check_id, check_new_id, locked
 from acp_kit.uninterrupted import uninterrupted
@@ -118,7 +118,7 @@ class SqlHistory:
         """See `HistoryStore.list`."""
         from acp_bindings.v1 import ListSessionsResponse
 
-        check_limit(limit)
+        limit = checked_limit(limit)
         key = (SESSIONS.c.updated_at, SESSIONS.c.session_id)
         query = select(SESSIONS).order_by(*(each.desc() for each in key)).limit(limit + 1)
         if cwd is not None:

@@ -68,7 +68,8 @@ class HistoryStore(Protocol):
             limit: how many sessions to return at most, at least 1.
 
         Raises:
-            ValueError: the limit is less than 1.
+            TypeError: the limit is not an int.
+            ValueError: it is less than 1.
             InvalidParams: the cursor is not one of this store.
         """
         ...

@@ -78,8 +78,28 @@ async def test_an_odd_cursor_is_refused(kind: str, content: str, tmp_path: Path)
 async def test_a_list_of_no_sessions_is_refused(kind: str, tmp_path: Path) -> None:
     async with opened(kind, tmp_path) as store:
         await store.create("s", cwd="/")
-        with pytest.raises(ValueError, match="at least 1"):
-            await store.list(limit=0)
+        for limit in (0, -1, -(2**63)):
+            with pytest.raises(ValueError, match=f"limit must be at least 1, not {limit}."):
+                await store.list(limit=limit)
+
+
+@pytest.mark.parametrize("limit", [True, 1.5, "1", None, float("inf")])
+@pytest.mark.parametrize("kind", KINDS)
+async def test_a_limit_that_is_no_int_is_refused(kind: str, limit: Any, tmp_path: Path) -> None:
+    async with opened(kind, tmp_path) as store:
+        with pytest.raises(TypeError, match=f"limit must be an int, not {limit!r}."):
+            await store.list(limit=limit)
+
+
+@pytest.mark.parametrize("limit", [2**31 - 1, 2**31, 2**63 - 2, 2**63 - 1, 2**63, 10**30])
+@pytest.mark.parametrize("kind", KINDS)
+async def test_a_limit_may_be_larger_than_the_integers_of_databases(kind: str, limit: int, tmp_path: Path) -> None:
+    async with opened(kind, tmp_path) as store:
+        for session_id in "ab":
+            await store.create(session_id, cwd="/")
+        found = await store.list(limit=limit)
+        assert [each.session_id for each in found.sessions] == ["b", "a"]
+        assert found.next_cursor is None
 
 
 async def test_appends_of_several_tasks_share_a_commit(tmp_path: Path) -> None:
