@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Callable
 from logging import getLogger
 from pathlib import Path
@@ -11,21 +12,40 @@ from threading import Lock
 from time import time
 from types import TracebackType
 
-from acp_runtime.logs import redact
+from acp_runtime import logs
 from acp_runtime.options import Direction
 
 _logger = getLogger(__name__)
 
+# The user information of a URL, and query parameters whose names end with these words. Neither has characters that JSON
+# escapes, and no byte is tried often, so that long lines take little time.
+_USER_INFORMATION = re.compile(rb"""://[^\s/?#"\\<>]+@""")
+_SECRET_PARAMETER = re.compile(
+    rb"""([?&;#][\w.%-]*(?:auth|authorization|credentials?|jwt|key|otp|pass|passphrase|passw(?:or)?d|pwd|secret|sig|"""
+    rb"""signature|token)=)[^\s&#"\\<>]+""",
+    re.IGNORECASE,
+)
+
 # Each exists on some platforms only.
 _FLAGS = getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+
+
+def redact(line: bytes) -> bytes:
+    """Return a message as JSON with secrets redacted, as far as they can be told from other text.
+
+    These are the values of `env`, `headers` and `authorization`, and inside of all texts the user information of URLs
+    (`https://user:password@host`) and query parameters whose names end with words such as `key`, `token` or `secret`.
+    """
+    line = _USER_INFORMATION.sub(b"://[redacted]@", logs.redact(line))
+    return _SECRET_PARAMETER.sub(rb"\1[redacted]", line)
 
 
 class FrameLog:
     """Writes each message to a file: `Options(on_frame=FrameLog("acp.jsonl"))`.
 
     A line is an object with `time` (seconds since 1970), `direction` (`in` or `out`), `size` (bytes on the wire) and
-    `message`. The values of `env` and `headers` are redacted; texts are not, so the file can be read by its owner only.
-    A full file is renamed to `<name>.1`, the one before to `<name>.2`, and so on.
+    `message`, without the secrets that `redact` finds. Others may be in its texts, so the file can be read by its owner
+    only. A full file is renamed to `<name>.1`, the one before to `<name>.2`, and so on.
 
     A file that can't be written never disturbs the connection: it is said once at WARNING, and the log ends. One file
     belongs to one process.
@@ -45,7 +65,7 @@ class FrameLog:
             path: the file. Its folder must exist.
             max_bytes: a file that would become larger is renamed first.
             backups: how many renamed files to keep.
-            redact: returns the JSON to write for a line.
+            redact: returns the JSON to write for a line; by default `acp_kit.frame_log.redact`.
 
         Raises:
             OSError: if the file can't be opened.

@@ -18,7 +18,8 @@ _UNTHROTTLED = 5
 # How many kinds of event are counted separately. All further kinds share one counter.
 _MAX_KINDS = 100
 _REDACTED = "[redacted]"
-_SECRET = ("env", "headers")
+_AUTHORIZATION = ("authorization", "proxy-authorization")
+_SECRET = ("env", "headers", *_AUTHORIZATION)
 
 
 def log(logger: Logger, level: int, message: str, *args: object, error: BaseException | None = None) -> None:
@@ -60,9 +61,10 @@ class ThrottledLogger:
 
 
 def redact(line: bytes) -> bytes:
-    """Return a frame with the values of `env` and `headers` redacted, for applications that log frames.
+    """Return a frame without the values of `env`, `headers` and `authorization`, for applications that log frames.
 
-    For a line that isn't JSON, return a note with its size.
+    They are redacted in any case and wherever they are, also in `_meta`. Texts stay as they are. For a line that isn't
+    JSON, return a note with its size.
     """
     try:
         value = parse(line)
@@ -73,8 +75,11 @@ def redact(line: bytes) -> bytes:
         each = unvisited.pop()
         fields = as_object(each)
         if fields is not None:
-            fields.update({key: _redacted(fields[key]) for key in _SECRET if key in fields})
-            unvisited += [value for key, value in fields.items() if key not in _SECRET]
+            secret = {key for key in fields if key.lower() in _SECRET}
+            if str(fields.get("name")).lower() in _AUTHORIZATION:
+                secret |= {"value"} & fields.keys()
+            fields.update({key: _redacted(fields[key]) for key in secret})
+            unvisited += [value for key, value in fields.items() if key not in secret]
         unvisited += as_array(each) or ()
     return write(ANY.to_json, value)
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from acp_bindings.v1 import ContentBlockText, EnvVariable, McpServerStdio, connect_in_process
-from acp_kit.frame_log import FrameLog
+from acp_kit.frame_log import FrameLog, redact
 from acp_runtime import Options
 from tests.support.kit.turns import ActingAgent, KeepingClient
 
@@ -146,3 +146,63 @@ async def test_a_prompt_is_not_redacted(tmp_path: Path) -> None:
     with FrameLog(path) as log:
         log("in", ContentBlockText(text="hi").model_dump_json().encode(), 1.0)
     assert entries(path)[0]["message"]["text"] == "hi"
+
+
+# Texts with a secret, and what is left of them.
+REDACTED = {
+    "https://user:hunter2@host/path": "https://[redacted]@host/path",
+    "HTTPS://hunter2@host": "HTTPS://[redacted]@host",
+    "https://user:hunt@er2@host:80/@home": "https://[redacted]@host:80/@home",
+    "git clone 'https://x:hunter2@host/a.git' && echo a@b": "git clone 'https://[redacted]@host/a.git' && echo a@b",
+    "a postgresql+asyncpg://é:hunter2@[::1]/db\nb redis://:hunter2@b": (
+        "a postgresql+asyncpg://[redacted]@[::1]/db\nb redis://[redacted]@b"
+    ),
+    "https://a/?x=1&api_key=hunter2&y=2#z": "https://a/?x=1&api_key=[redacted]&y=2#z",
+    "/a?API-Key=hunter2": "/a?API-Key=[redacted]",
+    "/a?key=hunter2;hunter2": "/a?key=[redacted]",
+    "https://a/cb#access_token=hunter2&expires_in=5": "https://a/cb#access_token=[redacted]&expires_in=5",
+    "a <https://b?sig=hunter2> c": "a <https://b?sig=[redacted]> c",
+    "https://s3/a?X-Amz-Credential=hunter2&amp;X-Amz-Signature=hunter2": (
+        "https://s3/a?X-Amz-Credential=[redacted]&amp;X-Amz-Signature=[redacted]"
+    ),
+    "?clientSecret=hunter2&password=hunter2 next\tline": "?clientSecret=[redacted]&password=[redacted] next\tline",
+    'curl "https://u:hunter2@a?token=hunter2" \\': 'curl "https://[redacted]@a?token=[redacted]" \\',
+}
+
+
+@pytest.mark.parametrize(("text", "left"), REDACTED.items())
+def test_secrets_in_urls_are_redacted_inside_of_texts(text: str, left: str) -> None:
+    for ascii_only in (False, True):
+        message = {"a": [{text: {"_meta": text}}]}
+        assert json.loads(redact(json.dumps(message, ensure_ascii=ascii_only).encode())) == {
+            "a": [{left: {"_meta": left}}]
+        }
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "https://host/@user?a=b@c",
+        "https://host mail@example.com",
+        '{"url":"https://host","mail":"a@b"}',
+        "a@b://c",
+        "https://a?page=2&max_tokens=5&keys=1",
+        "token=5 is not in a URL",
+        "a ? b : key = 5",
+    ],
+)
+def test_other_texts_are_not_redacted(text: str) -> None:
+    assert json.loads(redact(json.dumps(text).encode())) == text
+
+
+def test_authorization_is_not_logged(tmp_path: Path) -> None:
+    path = tmp_path / "acp.jsonl"
+    with FrameLog(path) as log:
+        log("in", b'{"params":{"_meta":{"http":{"AUTHORIZATION":"Bearer hunter2"}},"url":"x://hunter2@y"}}', 1.0)
+    params = {"_meta": {"http": {"AUTHORIZATION": "[redacted]"}}, "url": "x://[redacted]@y"}
+    assert entries(path)[0]["message"] == {"params": params}
+
+
+def test_a_lone_surrogate_next_to_a_secret_stays() -> None:
+    line = redact(b'["\\ud800://a:hunter2@b?key=hunter2\\ud800"]')
+    assert json.loads(line) == ["\ud800://[redacted]@b?key=[redacted]\ud800"]

@@ -83,6 +83,17 @@ def test_rule_30_frames_can_be_logged_without_the_values_of_env_and_headers(key:
     assert redacted.count(b"KEY") == 2
 
 
+@pytest.mark.parametrize("key", ["authorization", "Authorization", "AUTHORIZATION", "Proxy-Authorization"])
+def test_rule_30_frames_can_be_logged_without_authorization(key: str) -> None:
+    values = ["hunter2", {"scheme": "Bearer", "credentials": "hunter2"}, ["hunter2"], 5, None]
+    meta: dict[str, Any] = {"kept": [{"deep": {key: value}} for value in values], key: "hunter2"}
+    redacted = redact(message(params={"_meta": {**meta, "list": [{"name": key, "value": "hunter2"}]}}))
+    assert b"hunter2" not in redacted
+    assert redacted.count(b"[redacted]") == 8
+    assert b'{"name":"%b","value":"[redacted]"}' % key.encode() in redacted
+    assert json.loads(redact(message(params={"name": key, "kept": 1})))["params"] == {"name": key, "kept": 1}
+
+
 def test_rule_30_a_line_that_is_not_json_is_redacted_to_its_size() -> None:
     assert redact(b"hunter2") == b'"7 bytes that are not JSON"'
 
