@@ -1,4 +1,4 @@
-"""mypy and pyright accept the programs of the pages, and mypy those of the protocol reference, which codegen writes.
+"""mypy and pyright, both strict, accept the programs of the pages and of the protocol reference, which codegen writes.
 
 `make lint` runs this file, `make test` doesn't: it takes a minute.
 """
@@ -8,6 +8,8 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.support.codegen.reference import blocks
 from tests.support.docs.run import run
 from tests.support.paths import ROOT
@@ -16,16 +18,28 @@ from tests.support.paths import ROOT
 MYPY = [sys.executable, "-m", "mypy", "--strict", "--cache-dir", str(ROOT / ".mypy_cache" / "pages"), "."]
 
 
+@pytest.fixture(scope="session")
+def reference(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the blocks of the protocol reference."""
+    folder = tmp_path_factory.mktemp("reference")
+    for number, block in enumerate(blocks("python")):
+        (folder / f"{Path(block.page).stem}_{number}.py").write_text(block.text, "utf-8")
+    return folder
+
+
 def test_mypy_strict_accepts_the_programs(programs: Path) -> None:
     run(MYPY, programs)
 
 
-def test_mypy_strict_accepts_every_block_of_the_protocol_reference(tmp_path: Path) -> None:
-    for number, block in enumerate(blocks("python")):
-        (tmp_path / f"{Path(block.page).stem}_{number}.py").write_text(block.text, "utf-8")
-    run(MYPY, tmp_path)
+def test_mypy_strict_accepts_every_block_of_the_protocol_reference(reference: Path) -> None:
+    run(MYPY, reference)
 
 
-def test_pyright_accepts_the_programs(programs: Path) -> None:
-    """With its default settings, which are those of many editors."""
-    run([sys.executable, "-m", "pyright", "--pythonpath", sys.executable, "."], programs)
+@pytest.mark.parametrize("folder", ["programs", "reference"])
+def test_pyright_strict_accepts_them_and_their_matches_are_exhaustive(
+    folder: str, request: pytest.FixtureRequest
+) -> None:
+    files: Path = request.getfixturevalue(folder)
+    settings = '{"typeCheckingMode": "strict", "reportMatchNotExhaustive": true}'
+    (files / "pyrightconfig.json").write_text(settings, "utf-8")
+    run([sys.executable, "-m", "pyright", "--pythonpath", sys.executable, "."], files)
