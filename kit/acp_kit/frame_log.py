@@ -68,8 +68,11 @@ class FrameLog:
             redact: returns the JSON to write for a line; by default `acp_kit.frame_log.redact`.
 
         Raises:
+            ValueError: if `backups` is negative.
             OSError: if the file can't be opened.
         """
+        if backups < 0:
+            raise ValueError(f"backups must be at least 0, not {backups}.")
         self._path = Path(path).absolute()
         self._max_bytes = max_bytes
         self._backups = backups

@@ -206,3 +206,8 @@ def test_authorization_is_not_logged(tmp_path: Path) -> None:
 def test_a_lone_surrogate_next_to_a_secret_stays() -> None:
     line = redact(b'["\\ud800://a:hunter2@b?key=hunter2\\ud800"]')
     assert json.loads(line) == ["\ud800://[redacted]@b?key=[redacted]\ud800"]
+
+
+def test_a_negative_number_of_backups_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="backups must be at least 0, not -1"):
+        FrameLog(tmp_path / "acp.jsonl", backups=-1)

@@ -210,7 +210,7 @@ class Turn:
             locations=locations,
             raw_input=raw_input,
             content=content,
-            tool_call_id=tool_call_id or uuid4().hex,
+            tool_call_id=uuid4().hex if tool_call_id is None else tool_call_id,
         )
 
     async def read_text_file(self, path: str | Path, *, line: int | None = None, limit: int | None = None) -> str:
@@ -280,10 +280,13 @@ class Turn:
         self.check()
         if message_id is not None:
             self._speaking = None
-        elif self._speaking is not kind:
-            self._speaking, self._message_id = kind, uuid4().hex
+        elif self._speaking is kind:
+            message_id = self._message_id
+        else:
+            message_id = uuid4().hex
+            self._speaking, self._message_id = kind, message_id
         block = self._text(text=content) if isinstance(content, str) else converted(self.session.client, content)
-        await self.session.send(kind(content=block, message_id=message_id or self._message_id))
+        await self.session.send(kind(content=block, message_id=message_id))
 
 
 def _has_user_cancelled() -> bool:

@@ -45,7 +45,7 @@ class Sessions:
         """
         session = Session(
             client,
-            session_id or uuid4().hex,
+            uuid4().hex if session_id is None else session_id,
             cwd=cwd,
             additional_directories=additional_directories,
             record=self._record,

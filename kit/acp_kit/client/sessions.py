@@ -197,10 +197,11 @@ async def open_session(
         ValueError: if `load` and `resume` are given.
         CapabilityError: if the agent can't do what was asked for.
         RemoteError: if the agent refuses, for example because the user has to authenticate first.
+        InvalidResponse: if the agent answers with the id of a session that is open already.
     """
     if load is not None and resume is not None:
         raise ValueError("Pass `load` or `resume`, not both.")
-    known_id = load or resume
+    known_id = resume if load is None else load  # an id may be empty
     sessions = _open.setdefault(agent, {})
     if known_id is not None and known_id in sessions:
         raise ValueError(f"The session {known_id!r} is open already.")
@@ -212,6 +213,8 @@ async def open_session(
         response = await _opened(agent, str(cwd), mcp_servers, [*map(str, additional_directories)], load, resume)
         if isinstance(response, like(agent, NewSessionResponse)):
             # Without an await since the response, so before the first update is handled.
+            if response.session_id in sessions:
+                raise InvalidResponse("session/new", "its session id is that of a session that is open already")
             session.id = response.session_id
             sessions[session.id] = session
         session.state.opened(response)

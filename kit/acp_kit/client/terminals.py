@@ -76,7 +76,7 @@ class Terminals:
         grace: how many seconds a command and its descendants have to end after SIGTERM, before they are killed.
 
     Raises:
-        ValueError: if a root is not an absolute path.
+        ValueError: if a root is not an absolute path, or `keep_released` is negative.
         OSError: if a root is not an existing folder.
     """
 
@@ -90,6 +90,8 @@ class Terminals:
         grace: float = 0.5,
     ) -> None:
         environment(None, inherit_env)  # says if its type is wrong
+        if keep_released < 0:
+            raise ValueError(f"keep_released must be at least 0, not {keep_released}.")
         self._files = ConfinedFiles(*roots) if roots else None
         self._inherit_env = inherit_env
         self._shell = shell

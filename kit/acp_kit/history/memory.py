@@ -143,7 +143,9 @@ class MemoryHistory:
         """See `HistoryStore.fork`."""
         history = self._session(session_id)
         mutable = {name: copy(getattr(history, name)) for name in ("entries", "tool_calls", "settings")}
-        self._add(new_session_id, replace(history, cwd=cwd or history.cwd, updated_at=now(), **mutable))
+        self._add(
+            new_session_id, replace(history, cwd=history.cwd if cwd is None else cwd, updated_at=now(), **mutable)
+        )
 
     def _add(self, session_id: str, history: _History) -> None:
         if session_id in self._sessions:

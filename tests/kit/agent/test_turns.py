@@ -160,6 +160,20 @@ async def test_an_unknown_session_is_answered_with_its_id() -> None:
         assert (raised.value.code, raised.value.data) == (-32002, {"sessionId": "other"})
 
 
+async def test_an_empty_id_of_a_message_or_a_tool_call_is_sent_as_it_is() -> None:
+    async def act(turn: Turn) -> None:
+        await turn.say("a")
+        await turn.say("b", message_id="")
+        async with turn.tool_call("Read", tool_call_id=""):
+            pass
+
+    async with conversation() as talk:
+        await talk.prompt(act)
+        first, second, *calls = talk.updates
+        assert first.message_id != second.message_id == ""
+        assert [each.tool_call_id for each in calls] == ["", ""]
+
+
 async def test_an_agent_can_use_message_ids_of_its_own() -> None:
     async def act(turn: Turn) -> None:
         await turn.say("a", message_id="1")

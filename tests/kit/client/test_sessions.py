@@ -36,7 +36,7 @@ from acp_bindings.v1 import (
 )
 from acp_kit.agent import Settings, Turn, select
 from acp_kit.client import deliver_update, find_session, open_session
-from acp_runtime import RemoteError, ResourceNotFound
+from acp_runtime import InvalidResponse, RemoteError, ResourceNotFound
 from tests.support.kit.turns import Act, ActingAgent, KeepingClient
 
 
@@ -345,3 +345,26 @@ async def test_updates_of_other_sessions_are_not_delivered() -> None:
         created = await pair.agent.session_new(cwd="/work", mcp_servers=[])
         await pair.agent.session_prompt(session_id=created.session_id, prompt=[])
         assert set(pair.client.delivered) == {False}
+
+
+async def test_an_empty_id_is_an_id() -> None:
+    async with connected() as pair, open_session(pair.agent, cwd="/", load="") as session:
+        assert find_session(pair.agent, "") is session
+        assert session.state.text == "Earlier. "
+        assert list(pair.handler.sessions) == [""]
+
+
+async def test_a_new_session_with_the_id_of_an_open_one_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with connected(says_three) as pair, open_session(pair.agent, cwd="/") as session:
+
+        async def session_new(_: NewSessionRequest) -> NewSessionResponse:
+            return NewSessionResponse(session_id=session.id)
+
+        monkeypatch.setattr(pair.handler, "session_new", session_new)
+        with pytest.raises(InvalidResponse, match="its session id is that of a session that is open already"):
+            async with open_session(pair.agent, cwd="/"):
+                raise AssertionError
+        assert find_session(pair.agent, session.id) is session
+        async with session.prompt("go") as turn:
+            await turn.wait()
+        assert session.state.text == "one two three"

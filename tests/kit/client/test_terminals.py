@@ -376,3 +376,8 @@ async def test_requests_of_the_unstable_profile_get_its_responses() -> None:
         assert killed == v1_unstable.KillTerminalResponse()
         released = await terminals.terminal_release(v1_unstable.ReleaseTerminalRequest(**same))
         assert released == v1_unstable.ReleaseTerminalResponse()
+
+
+def test_a_negative_number_of_kept_terminals_is_refused() -> None:
+    with pytest.raises(ValueError, match="keep_released must be at least 0, not -1"):
+        Terminals(keep_released=-1)

@@ -184,6 +184,14 @@ async def test_a_title_comes_from_the_agents_update_or_from_renaming(open_store:
         assert (await store.info("s")).title is None
 
 
+async def test_a_fork_has_another_folder_only_if_it_is_given(open_store: Open) -> None:
+    async with open_store() as store:
+        await store.create("s", cwd="/a")
+        for cwd, found in ((None, "/a"), ("", ""), ("/c", "/c")):
+            await store.fork("s", f"fork {cwd}", cwd=cwd)
+            assert (await store.info(f"fork {cwd}")).cwd == found
+
+
 async def test_a_fork_has_the_history_until_then_and_its_own_afterwards(open_store: Open) -> None:
     async with open_store() as store:
         await store.create("s", cwd="/a", additional_directories=["/b"])
