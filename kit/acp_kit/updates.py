@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from acp_kit.profiles import like
+from acp_runtime import ABSENT
 
 if TYPE_CHECKING:
     from acp_bindings import v1
@@ -52,10 +53,19 @@ def started(update: v1.ToolCallUpdate) -> v1.ToolCall:
     return patched(call, update)
 
 
+def given_fields(model: Any) -> dict[str, Any]:
+    """Return the fields of a model that aren't absent.
+
+    Iterating over a model also gives the keys that the schema doesn't know, and a peer may name one like a field.
+    """
+    fields: dict[str, Any] = vars(model)
+    return {name: value for name, value in fields.items() if value is not ABSENT}
+
+
 def _given(update: v1.ToolCallUpdate) -> dict[str, Any]:
     """Return the fields that an update changes, and the keys unknown to the schema."""
     kept = ("session_update", "tool_call_id")
     fields = type(update).model_fields
     unknown = {name: value for name, value in (update.model_extra or {}).items() if name not in fields}
-    known = {name: value for name, value in update if name in fields and name not in kept}
+    known = {name: value for name, value in given_fields(update).items() if name not in kept}
     return {name: value for name, value in (unknown | known).items() if value is not None}

@@ -8,7 +8,7 @@ from itertools import groupby, islice
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from acp_kit.profiles import like
-from acp_kit.updates import plain_text
+from acp_kit.updates import given_fields, plain_text
 
 if TYPE_CHECKING:
     from acp_bindings.v1 import CompactionStatus, CompactionSummaryChunk, CompactionUpdate, ContentBlock
@@ -128,7 +128,7 @@ class Compaction:
 
     def patched(self, update: CompactionUpdate) -> Compaction:
         """Return the compaction with the fields that an update has. An absent one is kept, a null one is cleared."""
-        given = dict(iter(update))
+        given = given_fields(update)
         pieces, count = self._pieces, self._count
         if "summary" in given:
             pieces = Pieces(update.summary or ())

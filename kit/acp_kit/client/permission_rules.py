@@ -52,9 +52,10 @@ class Rule:
         return self.decision != "allow" if call.kind is None else call.kind in self.kinds
 
     def _matches_paths(self, paths: Iterable[str], under: str) -> bool:
-        inside = [_is_inside(path, under) for path in paths]
+        root = Path(os.path.realpath(under))
+        inside = (_is_inside(path, root) for path in paths)  # no more than needed: an agent may name any number
         if self.decision == "allow":
-            return bool(inside) and all(inside)
+            return next(inside, False) is True and all(inside)
         return any(each is not False for each in inside)
 
 
@@ -132,10 +133,10 @@ def _paths(call: ToolCall | ToolCallUpdate) -> Iterator[str]:
             yield content.path
 
 
-def _is_inside(path: str, folder: str) -> bool | None:
-    """Return whether a path leads into a folder; None if it can't be a path."""
+def _is_inside(path: str, root: Path) -> bool | None:
+    """Return whether a path leads into a resolved folder; None if it can't be a path."""
     try:
-        locate(path, [Path(os.path.realpath(folder))])
+        locate(path, [root])
     except OutsideRoots:
         return False
     except InvalidPath:

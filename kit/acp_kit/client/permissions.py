@@ -34,7 +34,7 @@ from acp_bindings.v1 import (
 )
 from acp_kit.client.permission_rules import Rule, allow, ask, reject
 from acp_kit.profiles import like
-from acp_kit.updates import patched
+from acp_kit.updates import given_fields, patched
 
 __all__ = ["PermissionPolicy", "Rule", "allow", "ask", "reject"]
 
@@ -125,7 +125,7 @@ class PermissionPolicy:
         if not known:
             return request
         fields = type(update).model_fields
-        given = {name: value for name, value in patched(known, update) if name in fields}
+        given = {name: value for name, value in given_fields(patched(known, update)).items() if name in fields}
         return request.model_copy(update={"tool_call": update.model_copy(update=given)})
 
     async def _rule(self, call: ToolCallUpdate) -> Rule | None:

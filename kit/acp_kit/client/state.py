@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Protocol, cast
 from acp_kit.client.growing import Growing
 from acp_kit.client.messages import Compaction, Message, Pieces, Role
 from acp_kit.client.snapshots import Entry, Snapshot, ToolCalls
-from acp_kit.updates import patched, started
+from acp_kit.updates import given_fields, patched, started
 
 if TYPE_CHECKING:
     from acp_bindings import v1
@@ -229,7 +229,7 @@ class SessionState:
             self._timeline.replace(position, change(cast("Compaction", self._timeline[position])))
 
     def _info(self, update: Any) -> None:
-        given: dict[str, Any] = dict(iter(update))
+        given = given_fields(update)
         self._settings |= {name: given[name] for name in ("title", "updated_at") if name in given}
 
     def _set(self, name: str, value: Any) -> None:

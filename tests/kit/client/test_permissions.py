@@ -304,6 +304,23 @@ async def test_the_user_is_shown_what_is_known_of_the_tool_call() -> None:
     assert shown == [ToolCallUpdate(tool_call_id="1", title="Read a", kind="edit", raw_input={"path": "a"})]
 
 
+async def test_an_unknown_key_that_is_named_like_a_field_of_python_is_not_shown_as_that_field() -> None:
+    state = SessionState()
+    known = {"sessionUpdate": "tool_call", "toolCallId": "1", "title": "Read a", "raw_input": 3}
+    state.apply(SessionUpdateToolCall.model_validate(known))
+    shown: list[ToolCallUpdate] = []
+
+    async def user(request: RequestPermissionRequest) -> str:
+        shown.append(request.tool_call)
+        return "allow_once"
+
+    policy = PermissionPolicy(ask=user, known_tool_call=lambda _, id: state.tool_calls.get(id))
+    tool_call = ToolCallUpdate.model_validate({"toolCallId": "1", "kind": "read", "meta": 3})
+    request = RequestPermissionRequest(session_id="s", tool_call=tool_call, options=_options(ALL))
+    assert await _answer(policy, request) == "allow_once"
+    assert (shown[0].title, shown[0].kind, shown[0].raw_input, shown[0].meta) == ("Read a", "read", None, None)
+
+
 async def test_a_dialog_that_is_cancelled_by_itself_is_cancelled() -> None:
     async def user(_: RequestPermissionRequest) -> str:
         raise asyncio.CancelledError

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from acp_bindings import v1, v1_unstable
-from acp_kit.client import Message, SessionState
+from acp_kit.client import Compaction, Message, SessionState
 from tests.support.kit.session_fold import fold, without_marks
 from tests.support.kit.session_updates import PROFILES, UPDATES, dump, parse, recorded_sessions, text_chunk
 from tests.support.kit.shown import shown, state_of
@@ -192,3 +192,18 @@ def test_null_leaves_a_key_unchanged_that_the_schema_does_not_know() -> None:
         v1.SessionUpdateToolCallUpdate.model_validate({**call, "sessionUpdate": "tool_call_update", "color": None})
     )
     assert (state.tool_calls["1"].model_extra or {})["color"] == "red"
+
+
+def test_an_unknown_key_that_is_named_like_a_field_of_python_changes_no_field() -> None:
+    state = SessionState()
+    for update in (
+        {"sessionUpdate": "tool_call_update", "toolCallId": "1", "rawInput": 1, "raw_input": 2, "meta": 3},
+        {"sessionUpdate": "compaction_update", "compactionId": "1", "status": "in_progress", "meta": 3},
+        {"sessionUpdate": "session_info_update", "title": "t", "updated_at": 3},
+    ):
+        state.apply(v1.SessionNotification.model_validate({"sessionId": "s", "update": update}).update)
+    call, compaction = state.timeline
+    assert isinstance(call, v1.ToolCall)
+    assert isinstance(compaction, Compaction)
+    assert (call.raw_input, call.meta, compaction.meta) == (1, None, None)
+    assert (state.title, state.updated_at) == ("t", None)
