@@ -127,7 +127,7 @@ class Connection:
     def _task_ended(self, task: asyncio.Task[None]) -> None:
         self.tasks.pop(task)(task)
         # Looked at, so that asyncio doesn't log a KeyboardInterrupt as well, which has left the event loop.
-        if not task.cancelled() and isinstance(error := task.exception(), Exception):
+        if not task.cancelled() and (error := task.exception()) and isinstance(error, Exception):
             raise error
 
     def stop(self, reason: str = "The connection was closed by this side.") -> None:

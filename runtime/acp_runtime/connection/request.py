@@ -18,7 +18,7 @@ as well.
 from __future__ import annotations
 
 import asyncio
-from enum import Enum, auto
+from enum import IntEnum, auto
 from functools import partial
 from logging import ERROR, getLogger
 from typing import TYPE_CHECKING, Any, Literal
@@ -42,8 +42,8 @@ Method = methods.Request[Any, Any]
 _logger = getLogger(__name__)
 
 
-class State(Enum):
-    """See the top of the module."""
+class State(IntEnum):
+    """See the top of the module. Integers, because their hash is faster (benchmark row `concurrent`)."""
 
     SCHEDULED = auto()
     RUNNING = auto()

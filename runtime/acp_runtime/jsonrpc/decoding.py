@@ -194,7 +194,7 @@ def _response(frame: dict[str, Any], line: bytes) -> IncomingResponse:
         fault = "it has both a result and an error" if has_result else "it has neither a result nor an error"
     id = frame.get("id")
     is_null = frame.get("result", True) is None
-    return IncomingResponse(id if _is_id(id) else None, fault, has_error, frame.get("error"), is_null, line)
+    return IncomingResponse(id if type(id) is int or _is_id(id) else None, fault, has_error, frame.get("error"), is_null, line)
 
 
 def _is_response(frame: dict[str, Any]) -> bool:

@@ -202,8 +202,8 @@ def test_the_path_of_a_folder_is_not_that_of_a_file(place: Place, name: str, end
 def test_a_path_is_as_long_as_the_system_allows(place: Place) -> None:
     longest = os.pathconf(place.root, "PC_PATH_MAX") - 1
     path = f"{place.root}/"
-    path += ("a" * 99 + "/") * ((longest - 1 - len(path)) // 100)
-    path += "a" * (longest - len(path))
+    path += ("a" * 99 + "/") * ((longest - 100 - len(path)) // 100)
+    path += "a" * (longest - len(path))  # at least as long as the name of the file that is written first
     place.files.write(path, b"new")
     assert Path(path).read_bytes() == b"new"
     with pytest.raises(InvalidPath, match=f"has more than {longest} bytes"):
