@@ -20,11 +20,12 @@ if TYPE_CHECKING:
     from acp_kit.agent.files import SessionFiles
     from acp_kit.agent.mcp_servers import McpServers
     from acp_kit.agent.permissions import Decision, PermissionMemory, ask
-    from acp_kit.agent.session import Session, Turn
+    from acp_kit.agent.session import Session
     from acp_kit.agent.sessions import Sessions
     from acp_kit.agent.settings import Settings, select, toggle
     from acp_kit.agent.terminals import Terminal, TerminalResult
     from acp_kit.agent.tool_calls import ToolCall
+    from acp_kit.agent.turns import Turn
 
 __all__ = [
     "Command",
@@ -61,7 +62,7 @@ _MODULES = {
     "Terminal": "terminals",
     "TerminalResult": "terminals",
     "ToolCall": "tool_calls",
-    "Turn": "session",
+    "Turn": "turns",
     "TurnCancelled": "errors",
     "ask": "permissions",
     "select": "settings",

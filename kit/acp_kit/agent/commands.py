@@ -17,7 +17,8 @@ from acp_kit.profiles import like
 from acp_runtime import ABSENT
 
 if TYPE_CHECKING:
-    from acp_kit.agent.session import Session, Turn
+    from acp_kit.agent.session import Session
+    from acp_kit.agent.turns import Turn
 
 Run: TypeAlias = "Callable[[Turn, str], Awaitable[None]]"
 F = TypeVar("F", bound="Run")

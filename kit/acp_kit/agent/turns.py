@@ -1,0 +1,233 @@
+"""One turn of a session, as an agent sees it: from the prompt to its response."""
+
+from __future__ import annotations
+
+from asyncio import CancelledError
+from collections.abc import Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
+
+from acp_bindings.v1 import (
+    ContentBlock,
+    ContentBlockText,
+    PlanEntry,
+    PromptResponse,
+    SessionUpdate,
+    SessionUpdateAgentMessageChunk,
+    SessionUpdateAgentThoughtChunk,
+    SessionUpdatePlan,
+    SessionUpdateUserMessageChunk,
+    StopReason,
+    ToolCallLocation,
+    ToolKind,
+)
+from acp_kit.agent.errors import TurnCancelled, is_only
+from acp_kit.profiles import converted, like
+from acp_runtime import current_request
+
+if TYPE_CHECKING:
+    from acp_kit.agent.session import Session
+    from acp_kit.agent.terminals import Terminal
+    from acp_kit.agent.tool_calls import Output, ToolCall
+
+
+class Turn:
+    """One turn. Use it as an async context manager, and return its `response` after the block.
+
+    When the user cancels, the handler's task is cancelled as usual: the block is left with `CancelledError`, and the
+    runtime answers `cancelled`. If the block swallows that, `response` says `cancelled` all the same. When the user
+    closes a permission dialog without an answer, the block ends, and `response` says `cancelled`.
+
+    Attributes:
+        session: the session of the turn.
+        stop_reason: why the turn ends. Set it to `max_tokens`, `max_turn_requests` or `refusal` if that is so.
+        open_calls: the tool calls that `ToolCall.start` began and that have not ended, by id. The end of the block ends
+            them as failed.
+    """
+
+    def __init__(self, session: Session, prompt: Sequence[ContentBlock] = ()) -> None:
+        self.session = session
+        self.stop_reason: StopReason = "end_turn"
+        self.open_calls: dict[str, ToolCall] = {}
+        self._prompt = prompt
+        self._speaking: type[Any] | None = None
+        self._message_id = ""
+        client = session.client
+        self._text = like(client, ContentBlockText)
+        self._message = like(client, SessionUpdateAgentMessageChunk)
+        self._thought = like(client, SessionUpdateAgentThoughtChunk)
+
+    @property
+    def response(self) -> PromptResponse:
+        """The response to the prompt."""
+        return like(self.session.client, PromptResponse)(stop_reason=self.stop_reason)
+
+    async def __aenter__(self) -> Turn:
+        chunk = like(self.session.client, SessionUpdateUserMessageChunk)
+        message_id = uuid4().hex
+        for block in self._prompt:
+            await self.session.record(chunk(content=block, message_id=message_id))
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> bool:
+        if _has_user_cancelled():
+            self.stop_reason = "cancelled"  # also if the block has swallowed that
+        await self._end_open_calls(error)
+        if not is_only(error, lambda each: isinstance(each, TurnCancelled)):
+            return False
+        self.stop_reason = "cancelled"
+        return True
+
+    async def say(self, content: str | ContentBlock, *, message_id: str | None = None) -> None:
+        """Send a chunk of the agent's message.
+
+        Args:
+            content: text, or a block of content.
+            message_id: the message that it belongs to, if the agent has ids of its own. Without it, chunks form one
+                message until something else is sent.
+        """
+        await self._chunk(self._message, content, message_id)
+
+    async def think(self, content: str | ContentBlock, *, message_id: str | None = None) -> None:
+        """Send a chunk of the agent's thoughts. The arguments are those of `say`."""
+        await self._chunk(self._thought, content, message_id)
+
+    async def plan(self, *entries: PlanEntry) -> None:
+        """Send the plan. It replaces the earlier one, so pass all entries each time."""
+        client = self.session.client
+        await self.send(like(client, SessionUpdatePlan)(entries=[converted(client, entry) for entry in entries]))
+
+    async def send(self, update: SessionUpdate) -> None:
+        """Send any update. What the agent says afterwards is a new message.
+
+        Raises:
+            TurnCancelled: The turn was cancelled.
+        """
+        self.check()
+        self._speaking = None
+        await self.session.send(converted(self.session.client, update))
+
+    def check(self) -> None:
+        """Raise `TurnCancelled` if the turn was cancelled. All methods that send something do this."""
+        if self.stop_reason == "cancelled":
+            raise TurnCancelled
+
+    def tool_call(
+        self,
+        title: str,
+        *,
+        kind: ToolKind = "other",
+        tool: str | None = None,
+        locations: Sequence[str | Path | ToolCallLocation] = (),
+        raw_input: Any = None,
+        content: Sequence[Output] = (),
+        tool_call_id: str | None = None,
+    ) -> ToolCall:
+        """Report a tool call from its start to its end: `async with turn.tool_call(...) as call`.
+
+        Args:
+            title: what the user sees.
+            kind: what the tool does, by which clients choose an icon.
+            tool: the name of the tool. An answer for "always" is remembered for it; without it, for the title.
+            locations: the files that it works on, absolute or relative to the session's working directory.
+            raw_input: the arguments of the tool.
+            content: what the user sees from the beginning, such as the diff that the tool call will make.
+            tool_call_id: its id; without it, a new one that is unique in all sessions.
+        """
+        from acp_kit.agent.tool_calls import ToolCall
+
+        return ToolCall(
+            self,
+            title,
+            kind=kind,
+            tool=tool,
+            locations=locations,
+            raw_input=raw_input,
+            content=content,
+            tool_call_id=uuid4().hex if tool_call_id is None else tool_call_id,
+        )
+
+    async def read_text_file(self, path: str | Path, *, line: int | None = None, limit: int | None = None) -> str:
+        """Return the text of a file: through the client if it serves files, else from the disk.
+
+        The arguments and errors are those of `SessionFiles.read`.
+        """
+        self.check()
+        return await self.session.files.read(path, line=line, limit=limit)
+
+    async def write_text_file(self, path: str | Path, content: str) -> None:
+        """Write the text of a file: through the client if it serves files, else to the disk.
+
+        The arguments and errors are those of `SessionFiles.write`.
+        """
+        self.check()
+        await self.session.files.write(path, content)
+
+    def terminal(
+        self,
+        command: str,
+        *args: str,
+        cwd: str | Path | None = None,
+        env: dict[str, str] | None = None,
+        output_byte_limit: int | None = None,
+    ) -> Terminal:
+        """Run a command in a terminal of the client: `async with turn.terminal(...) as terminal`.
+
+        Args:
+            command: the program.
+            *args: its arguments.
+            cwd: its working directory, absolute or relative to the session's; without it, the session's.
+            env: environment variables in addition to the client's own.
+            output_byte_limit: how many bytes of output to keep, from the end.
+
+        Raises:
+            CapabilityError: when the block is entered, if the client has no terminals.
+        """
+        from acp_kit.agent.terminals import Terminal
+
+        self.check()
+        return Terminal(
+            self.session.client,
+            self.session.id,
+            command,
+            args,
+            cwd=str(self.session.cwd / (cwd or "")),
+            env=env or {},
+            output_byte_limit=output_byte_limit,
+        )
+
+    async def _end_open_calls(self, error: BaseException | None) -> None:
+        """End the tool calls that `ToolCall.start` began, each of them also if the end of another one fails."""
+        failure: BaseException | None = None
+        for call in [*self.open_calls.values()]:
+            try:
+                if error is None:
+                    await call.end("Not finished", failed=True)
+                else:
+                    await call.__aexit__(type(error), error, None)
+            except (Exception, CancelledError) as raised:
+                failure = raised
+        if failure is not None:
+            raise failure
+
+    async def _chunk(self, kind: type[Any], content: str | ContentBlock, message_id: str | None) -> None:
+        self.check()
+        if message_id is not None:
+            self._speaking = None
+        elif self._speaking is kind:
+            message_id = self._message_id
+        else:
+            message_id = uuid4().hex
+            self._speaking, self._message_id = kind, message_id
+        block = self._text(text=content) if isinstance(content, str) else converted(self.session.client, content)
+        await self.session.send(kind(content=block, message_id=message_id))
+
+
+def _has_user_cancelled() -> bool:
+    """Whether the client has cancelled the turn that this code runs in."""
+    request = current_request()
+    return request is not None and request.turn_cancelled
