@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from asyncio import CancelledError
+import asyncio
 from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
@@ -29,7 +29,7 @@ from acp_runtime import current_request
 
 if TYPE_CHECKING:
     from acp_kit.agent.session import Session
-    from acp_kit.agent.terminals import Terminal
+    from acp_kit.agent.terminals import Terminal, TerminalResult
     from acp_kit.agent.tool_calls import Output, ToolCall
 
 
@@ -52,6 +52,8 @@ class Turn:
         self.stop_reason: StopReason = "end_turn"
         self.open_calls: dict[str, ToolCall] = {}
         self._prompt = prompt
+        self._runs: set[asyncio.Task[TerminalResult]] = set()
+        self._has_ended = False
         self._speaking: type[Any] | None = None
         self._message_id = ""
         client = session.client
@@ -76,7 +78,11 @@ class Turn:
     ) -> bool:
         if _has_user_cancelled():
             self.stop_reason = "cancelled"  # also if the block has swallowed that
-        await self._end_open_calls(error)
+        self._has_ended = True
+        try:
+            await _cancel(self._runs)
+        finally:
+            await _end(self.open_calls, error)
         if not is_only(error, lambda each: isinstance(each, TurnCancelled)):
             return False
         self.stop_reason = "cancelled"
@@ -86,7 +92,7 @@ class Turn:
         """Send a chunk of the agent's message.
 
         Args:
-            content: text, or a block of content.
+            content: text, or a block of content. Nothing is sent for an empty text, such as the empty deltas of models.
             message_id: the message that it belongs to, if the agent has ids of its own. Without it, chunks form one
                 message until something else is sent.
         """
@@ -200,22 +206,54 @@ class Turn:
             output_byte_limit=output_byte_limit,
         )
 
-    async def _end_open_calls(self, error: BaseException | None) -> None:
-        """End the tool calls that `ToolCall.start` began, each of them also if the end of another one fails."""
-        failure: BaseException | None = None
-        for call in [*self.open_calls.values()]:
-            try:
-                if error is None:
-                    await call.end("Not finished", failed=True)
-                else:
-                    await call.__aexit__(type(error), error, None)
-            except (Exception, CancelledError) as raised:
-                failure = raised
-        if failure is not None:
-            raise failure
+    async def run(
+        self,
+        command: str,
+        *args: str,
+        shell: bool = False,
+        timeout: float | None = None,
+        cwd: str | Path | None = None,
+        env: dict[str, str] | None = None,
+        output_byte_limit: int = 50_000,
+        call: ToolCall | None = None,
+    ) -> TerminalResult:
+        """Run a command to its end: in a terminal of the client if it serves them, else as a process of the agent.
+
+        Nothing of it is left running: the command and its descendants end with the call, with the turn, and with the
+        agent, also if that is killed. On Windows, a process of the agent ends without its descendants.
+
+        Args:
+            command: the program; with `shell`, a line of shell. Models write such lines.
+            *args: its arguments. With `shell`, they are quoted.
+            shell: whether it runs in a shell (`/bin/sh`, or `%COMSPEC%` on Windows).
+            timeout: after how many seconds it is killed; without it, it may take as long as it wants.
+            cwd: its working directory, absolute or relative to the session's; without it, the session's.
+            env: environment variables in addition to those of the client or, as a process of the agent, the agent's.
+            output_byte_limit: how many bytes of output to keep, from the end.
+            call: the tool call that shows it: a terminal at once, the output of a process of the agent at its end.
+
+        Raises:
+            ResourceNotFound: if the program or its working directory doesn't exist.
+            InvalidParams: if the working directory is no directory, or the command can't be passed to a process.
+            RequestError: if it can't be started for another reason, or the client answers with an error.
+            RuntimeError: if the turn has ended.
+        """
+        from acp_kit.agent.running import CommandRun
+
+        self.check()
+        if self._has_ended:
+            raise RuntimeError("The turn has ended. Run commands inside of its block.")
+        folder = str(self.session.cwd / (cwd or ""))
+        wanted = CommandRun(command, args, folder, env or {}, shell, timeout, output_byte_limit)
+        running = asyncio.create_task(wanted.run(self.session, call))
+        self._runs.add(running)
+        running.add_done_callback(self._runs.discard)
+        return await running
 
     async def _chunk(self, kind: type[Any], content: str | ContentBlock, message_id: str | None) -> None:
         self.check()
+        if content == "":
+            return
         if message_id is not None:
             self._speaking = None
         elif self._speaking is kind:
@@ -225,6 +263,29 @@ class Turn:
             self._speaking, self._message_id = kind, message_id
         block = self._text(text=content) if isinstance(content, str) else converted(self.session.client, content)
         await self.session.send(kind(content=block, message_id=message_id))
+
+
+async def _cancel(running: set[asyncio.Task[TerminalResult]]) -> None:
+    """End the commands that other tasks of the turn still run."""
+    for each in running:
+        each.cancel()
+    if running:
+        await asyncio.wait(running)
+
+
+async def _end(open_calls: dict[str, ToolCall], error: BaseException | None) -> None:
+    """End the tool calls that `ToolCall.start` began, each of them also if the end of another one fails."""
+    failure: BaseException | None = None
+    for call in [*open_calls.values()]:
+        try:
+            if error is None:
+                await call.end("Not finished", failed=True)
+            else:
+                await call.__aexit__(type(error), error, None)
+        except (Exception, asyncio.CancelledError) as raised:
+            failure = raised
+    if failure is not None:
+        raise failure
 
 
 def _has_user_cancelled() -> bool:

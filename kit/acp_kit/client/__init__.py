@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from acp_kit.client.snapshots import Entry, Snapshot
     from acp_kit.client.state import SessionState
     from acp_kit.client.terminals import Terminals
-    from acp_kit.client.turns import Turn
+    from acp_kit.client.turns import Turn, UnfinishedTurn
     from acp_kit.client.workspace import Workspace
 
 __all__ = [
@@ -48,6 +48,7 @@ __all__ = [
     "TerminalHandlers",
     "Terminals",
     "Turn",
+    "UnfinishedTurn",
     "UpdateHandlers",
     "Workspace",
     "allow",
@@ -73,6 +74,7 @@ _MODULES = {
     "TerminalHandlers": "handlers",
     "Terminals": "terminals",
     "Turn": "turns",
+    "UnfinishedTurn": "turns",
     "UpdateHandlers": "handlers",
     "Workspace": "workspace",
     "allow": "permissions",

@@ -92,7 +92,7 @@ class PermissionHandlers:
         return await self.permissions.session_request_permission(request)
 
 
-def client_capabilities(handler: v1.Client) -> v1.ClientCapabilities:
+def client_capabilities(handler: v1.Client, *, meta: dict[str, Any] | None = None) -> v1.ClientCapabilities:
     """Return what to advertise in `initialize` for a client that has `FileHandlers` or `TerminalHandlers` as bases.
 
     It advertises the files if the workspace serves them, and terminals. What else your client can do, add with
@@ -100,9 +100,14 @@ def client_capabilities(handler: v1.Client) -> v1.ClientCapabilities:
 
     Args:
         handler: the client, such as `agent.handler` of the proxy.
+        meta: what to advertise of extensions, `_meta` on the wire. Without it, nothing.
     """
     from acp_bindings.v1 import ClientCapabilities
     from acp_runtime import ABSENT
 
     files = handler.workspace.capabilities() if isinstance(handler, FileHandlers) else ABSENT
-    return ClientCapabilities(fs=files, terminal=isinstance(handler, TerminalHandlers) or ABSENT)
+    return ClientCapabilities(
+        fs=files,
+        terminal=isinstance(handler, TerminalHandlers) or ABSENT,
+        meta=ABSENT if meta is None else meta,
+    )

@@ -11,6 +11,7 @@ from pathlib import Path
 from subprocess import DEVNULL, STDOUT
 from typing import cast
 
+from acp_kit.client.orphan_guard import OrphanGuard
 from acp_kit.client.output_tail import OutputTail
 from acp_kit.uninterrupted import uninterrupted
 from acp_runtime.processes import ProcessGroup, start
@@ -40,7 +41,8 @@ class ExitStatus:
 class RunningCommand:
     """A command that was started. Its stdin is empty, and its stdout and stderr are read together.
 
-    Descendants that keep running after the command has exited can still write output.
+    Descendants that keep running after the command has exited can still write output. If this process is killed, the
+    command and its descendants are killed as well.
 
     Args:
         command: the program.
@@ -62,6 +64,8 @@ class RunningCommand:
         self.output: OutputTail = OutputTail(limit)
         self._output_ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._group: ProcessGroup = start(command, args, cwd, env, DEVNULL, STDOUT)
+        self._guard = OrphanGuard(self._group.pid)
+        self._group.exited.add_done_callback(lambda _: self._end_guard())
         self._reader = open_reader(cast("FileIO", self._group.popen.stdout))
         self._reader.start(self)
 
@@ -101,6 +105,7 @@ class RunningCommand:
 
     def close(self) -> None:
         """Release its pipe, and let those that wait continue, after `end`."""
+        self._guard.close()
         self._reader.read_now()
         self._reader.close()
         if not self._group.exited.done():
@@ -115,6 +120,10 @@ class RunningCommand:
         self.output.end()
         if not self._output_ended.done():
             self._output_ended.set_result(None)
+
+    def _end_guard(self) -> None:
+        if self._group.is_gone():
+            self._guard.close()
 
 
 async def _end(groups: Collection[ProcessGroup], grace: float, hurry: asyncio.Event) -> None:

@@ -23,7 +23,7 @@ from acp_bindings.v1 import (
     SessionUpdateUserMessageChunk,
 )
 from acp_kit.client.state import SessionState
-from acp_kit.client.turns import Turn
+from acp_kit.client.turns import Turn, UnfinishedTurn
 from acp_kit.profiles import like
 from acp_runtime import ABSENT, ConnectionClosed, InvalidResponse, RemoteError
 
@@ -66,6 +66,27 @@ class ClientSession:
             RuntimeError: when the block is entered, if the last turn has not ended, or the session is closed.
         """
         return Turn(self, self._blocks(prompt), cancel_deadline)
+
+    async def ask(self, prompt: str | ContentBlock | Sequence[ContentBlock], *, cancel_deadline: float = 10.0) -> str:
+        """Send a prompt, wait for the end of the turn, and return the text of the agent's reply: `Turn.text`.
+
+        A cancellation of this call, such as that by `asyncio.timeout`, cancels the turn and waits for its end.
+
+        Args:
+            prompt: text, a block of content, or several.
+            cancel_deadline: how long to wait for the end of a turn that was cancelled, in seconds.
+
+        Raises:
+            UnfinishedTurn: if the turn ended with another stop reason than `end_turn`. It has the text so far.
+            RemoteError: if the agent answered with an error.
+            ConnectionClosed: if the agent has gone.
+            RuntimeError: if the last turn has not ended, or the session is closed.
+        """
+        async with self.prompt(prompt, cancel_deadline=cancel_deadline) as turn:
+            response = await turn.wait()
+        if response.stop_reason != "end_turn":
+            raise UnfinishedTurn(response.stop_reason, turn.text)
+        return turn.text
 
     async def set_mode(self, mode_id: str) -> None:
         """Change the mode of the session, here and in `state`.

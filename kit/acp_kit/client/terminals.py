@@ -61,7 +61,7 @@ class Terminals:
     """The commands that run for the agent. All sessions share it, but each reaches only its own terminals.
 
     A command runs without a terminal of the system, so that programs see a pipe. Its stdin is empty. It leads a process
-    group, which is ended with it. On Windows, only the command itself is ended.
+    group, which is ended with it, also if this process is killed. On Windows, only the command itself is ended.
 
     Args:
         roots: absolute paths of existing folders. A command starts in the first one, or in a folder inside of them that
@@ -154,7 +154,7 @@ class Terminals:
             raise InternalError("No terminals can be created any more, because the client is closing.")
         command, args = request.command, tuple(request.args)
         if self._shell:
-            command, args = _in_shell(command, args)
+            command, args = in_shell(command, args)
         env = environment({each.name: each.value for each in request.env}, self._inherit_env)
         limit = self._max_output_bytes
         if request.output_byte_limit is not None:
@@ -269,7 +269,8 @@ def _status(cls: type[S], status: ExitStatus) -> S:
     return cls(signal=status.signal) if status.exit_code is None else cls(exit_code=status.exit_code)
 
 
-def _in_shell(command: str, args: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
+def in_shell(command: str, args: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
+    """Return the command that runs another one in a shell. Arguments are quoted, the command itself is not."""
     if sys.platform == "win32":
         from subprocess import list2cmdline
 

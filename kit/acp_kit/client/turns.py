@@ -9,6 +9,7 @@ from types import TracebackType
 from typing import Protocol
 
 from acp_bindings.v1 import ContentBlock, PromptResponse, RemoteAgent, SessionUpdate, StopReason
+from acp_kit.client.messages import Pieces
 from acp_kit.client.unread import Unread
 from acp_runtime import ConnectionClosed
 
@@ -22,6 +23,23 @@ class _Session(Protocol):
     def begin(self, turn: Turn) -> None: ...
 
     def end(self) -> None: ...
+
+
+class UnfinishedTurn(Exception):
+    """The agent ended a turn for another reason than `end_turn`, so that its reply may be incomplete.
+
+    Attributes:
+        stop_reason: why the turn ended, such as `max_tokens`, `refusal` or `cancelled`.
+        text: the text of the reply so far.
+    """
+
+    def __init__(self, stop_reason: StopReason, text: str) -> None:
+        super().__init__(stop_reason, text)
+        self.stop_reason = stop_reason
+        self.text = text
+
+    def __str__(self) -> str:
+        return f"The agent ended the turn with the stop reason {self.stop_reason!r}"
 
 
 class Turn:
@@ -45,6 +63,7 @@ class Turn:
         self._session = session
         self._cancel_deadline = cancel_deadline
         self._unread = Unread()
+        self._said = Pieces()
         self._prompt: asyncio.Task[PromptResponse] | None = None
         self._raised = False
 
@@ -61,6 +80,14 @@ class Turn:
         """Why the turn ended; None while it runs, or if there was no response."""
         response = self.response
         return None if response is None else response.stop_reason
+
+    @property
+    def text(self) -> str:
+        """All text of the agent's messages in this turn, without thoughts, as it was sent.
+
+        While the turn runs, it is what the client has received so far, also if it was not read yet.
+        """
+        return self._said.text(len(self._said))
 
     @property
     def ended(self) -> bool:
@@ -128,6 +155,8 @@ class Turn:
     def put(self, update: SessionUpdate) -> None:
         """Add an update of the turn. The session calls this."""
         self._unread.put(update)
+        if update.session_update == "agent_message_chunk":
+            self._said.add(update)
 
     def _begun(self) -> asyncio.Task[PromptResponse]:
         if self._prompt is None:

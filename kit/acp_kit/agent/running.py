@@ -1,0 +1,85 @@
+"""Runs a command to its end: in a terminal of the client where it serves one, else as a process of the agent."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from acp_bindings.v1 import (
+    CreateTerminalRequest,
+    EnvVariable,
+    KillTerminalRequest,
+    TerminalOutputRequest,
+    WaitForTerminalExitRequest,
+)
+from acp_kit.agent.terminals import Terminal, TerminalResult
+from acp_kit.client.output_tail import OutputTail
+from acp_kit.client.terminals import Terminals, in_shell
+
+if TYPE_CHECKING:
+    from acp_kit.agent.session import Session
+    from acp_kit.agent.tool_calls import ToolCall
+
+
+@dataclass(frozen=True)
+class CommandRun:
+    """A command that a turn runs. The attributes are the arguments of `Turn.run`."""
+
+    command: str
+    args: tuple[str, ...]
+    cwd: str
+    env: Mapping[str, str]
+    shell: bool
+    timeout: float | None
+    output_byte_limit: int
+
+    async def run(self, session: Session, call: ToolCall | None) -> TerminalResult:
+        """Run it to its end. Descendants of it that still run are ended with it."""
+        command, args = in_shell(self.command, self.args) if self.shell else (self.command, self.args)
+        if session.client.supports("terminal/create"):
+            return await self._in_terminal(session, command, args, call)
+        result = await self._locally(session.id, command, args)
+        if call is not None:
+            call.output(result.output)
+        return result
+
+    async def _in_terminal(
+        self, session: Session, command: str, args: tuple[str, ...], call: ToolCall | None
+    ) -> TerminalResult:
+        limit = self.output_byte_limit
+        terminal = Terminal(
+            session.client, session.id, command, args, cwd=self.cwd, env=self.env, output_byte_limit=limit
+        )
+        async with terminal:
+            if call is not None:
+                call.output(terminal.content)
+                await call.update()
+            result = await terminal.wait(self.timeout)
+        tail = OutputTail(limit)  # not every client keeps to the limit
+        tail.add(result.output.encode(errors="replace"))
+        return replace(result, output=tail.text, truncated=True) if tail.truncated else result
+
+    async def _locally(self, session_id: str, command: str, args: tuple[str, ...]) -> TerminalResult:
+        env = [EnvVariable(name=name, value=value) for name, value in self.env.items()]
+        timed_out = False
+        async with Terminals(max_output_bytes=self.output_byte_limit, keep_released=0) as terminals:
+            create = CreateTerminalRequest(session_id=session_id, command=command, args=[*args], cwd=self.cwd, env=env)
+            id = (await terminals.terminal_create(create)).terminal_id
+            try:
+                async with asyncio.timeout(self.timeout):
+                    wait = WaitForTerminalExitRequest(session_id=session_id, terminal_id=id)
+                    await terminals.terminal_wait_for_exit(wait)
+            except TimeoutError:
+                timed_out = True
+                await terminals.terminal_kill(KillTerminalRequest(session_id=session_id, terminal_id=id))
+            found = await terminals.terminal_output(TerminalOutputRequest(session_id=session_id, terminal_id=id))
+        status = found.exit_status
+        return TerminalResult(
+            exit_code=status.exit_code if status else None,
+            signal=status.signal if status else None,
+            output=found.output,
+            truncated=found.truncated,
+            timed_out=timed_out,
+        )

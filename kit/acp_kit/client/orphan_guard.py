@@ -1,0 +1,41 @@
+"""Kills the process group of a command if this process is killed and can't do it."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import suppress
+from subprocess import DEVNULL, PIPE
+
+from acp_runtime.processes import ProcessGroup, environment, start
+
+# The system closes the other end of stdin when this process ends, however it ends.
+_SCRIPT = 'read -r _; kill -s KILL -- "-$1"'
+
+
+class OrphanGuard:
+    """A shell that waits for the end of this process, and then kills a process group.
+
+    Without it, the group would outlive this process after a SIGKILL. Does nothing on Windows, or where there is no
+    `/bin/sh`.
+
+    Args:
+        group: the id of the process group.
+    """
+
+    def __init__(self, group: int) -> None:
+        self._shell: ProcessGroup | None = None
+        if sys.platform == "win32":
+            return
+        with suppress(OSError):
+            args = ("-c", _SCRIPT, "sh", str(group))
+            self._shell = start("/bin/sh", args, "/", environment(None, False), PIPE, DEVNULL)
+
+    def close(self) -> None:
+        """Stop guarding. Call it when the group has gone, because the system may use its id for others then."""
+        shell, self._shell = self._shell, None
+        if shell is None:
+            return
+        shell.end_now()
+        for pipe in (shell.popen.stdin, shell.popen.stdout):
+            if pipe is not None:
+                pipe.close()

@@ -1,0 +1,105 @@
+"""No process that a turn runs is left, however the turn or the agent ends."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import AbstractAsyncContextManager
+from pathlib import Path
+from typing import TypeAlias
+
+import pytest
+
+from acp_kit.client import ClientSession
+from acp_runtime import ConnectionClosed, RemoteError
+from tests.support.kit.turn_agent import act, opened, opened_with_terminals
+from tests.support.marked_processes import alive, marked, wait_until_left
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="descendants are found in /proc")
+
+Opened: TypeAlias = Callable[[Path], AbstractAsyncContextManager[ClientSession]]
+
+either = pytest.mark.parametrize("opening", [opened, opened_with_terminals], ids=["as a process", "in a terminal"])
+
+
+@pytest.fixture
+def marker(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """Return the name of a variable that the agent and its commands inherit."""
+    with marked() as name:
+        monkeypatch.setenv(name, "1")
+        yield name
+
+
+def line(folder: Path, *, stubborn: bool = False) -> str:
+    """A line of shell with three processes that makes a file when they run."""
+    trap = "trap '' TERM; " if stubborn else ""
+    return f"{trap}sleep 1000 & sleep 1000 & touch {started(folder)}; wait"
+
+
+def started(folder: Path) -> str:
+    return str(folder / "started")
+
+
+def agent_process(session: ClientSession) -> int:
+    assert session.agent.process is not None
+    return session.agent.process.pid
+
+
+async def begun(folder: Path) -> None:
+    """Wait until the line of shell has made its file."""
+    while not Path(started(folder)).exists():
+        await asyncio.sleep(0)
+
+
+@either
+async def test_what_a_command_leaves_in_the_background_ends_with_it(
+    marker: str, opening: Opened, tmp_path: Path
+) -> None:
+    async with opening(tmp_path) as session:
+        await session.ask(act("run", "sleep 1000 & sleep 1000 & true", shell=True))
+        assert alive(marker) == {agent_process(session)}
+
+
+@pytest.mark.parametrize("stubborn", [False, True])
+async def test_a_cancelled_turn_ends_its_command(marker: str, stubborn: bool, tmp_path: Path) -> None:
+    prompt = act("run", line(tmp_path, stubborn=stubborn), shell=True)
+    async with opened(tmp_path) as session:
+        async with session.prompt(prompt) as turn:
+            await begun(tmp_path)
+        assert turn.stop_reason == "cancelled"
+        assert alive(marker) == {agent_process(session)}
+
+
+@pytest.mark.parametrize("name", ["leave", "fail"])
+@either
+async def test_a_command_of_another_task_ends_with_the_turn(
+    marker: str, opening: Opened, name: str, tmp_path: Path
+) -> None:
+    async with opening(tmp_path) as session:
+        try:
+            await session.ask(act(name, line(tmp_path), started=started(tmp_path)))
+        except RemoteError:
+            assert name == "fail"
+        assert alive(marker) == {agent_process(session)}
+
+
+async def test_an_agent_that_loses_its_client_ends_its_command(marker: str, tmp_path: Path) -> None:
+    with pytest.raises(ConnectionClosed):
+        async with opened(tmp_path) as session, session.prompt(act("run", line(tmp_path), shell=True)):
+            await begun(tmp_path)
+            raise ConnectionClosed("the client leaves")
+    assert not wait_until_left(marker)
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGABRT])
+async def test_an_agent_that_is_killed_leaves_no_command(marker: str, number: int, tmp_path: Path) -> None:
+    prompt = act("run", line(tmp_path, stubborn=True), shell=True)
+    async with opened(tmp_path) as session, session.prompt(prompt) as turn:
+        await begun(tmp_path)
+        os.kill(agent_process(session), number)
+        with pytest.raises(ConnectionClosed):
+            await turn.wait()
+        assert not wait_until_left(marker)

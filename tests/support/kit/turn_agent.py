@@ -1,0 +1,128 @@
+"""An agent in a process of its own: a prompt is the name of a function below, and its arguments as JSON."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from acp_bindings import v1
+from acp_kit.agent import Sessions, Turn
+from acp_kit.client import (
+    ClientSession,
+    PermissionHandlers,
+    PermissionPolicy,
+    TerminalHandlers,
+    Terminals,
+    UpdateHandlers,
+    client_capabilities,
+    open_session,
+)
+from acp_kit.content import to_text
+from tests.support.paths import ROOT
+
+
+async def run(turn: Turn, *args: str, **options: Any) -> None:
+    """Run a command, and say its result."""
+    try:
+        result: Any = asdict(await turn.run(*args, **options))
+    except Exception as error:
+        result = {"error": type(error).__name__, "known": [each.__name__ for each in type(error).__mro__]}
+    await turn.say(json.dumps(result))
+
+
+async def show(turn: Turn, *args: str, **options: Any) -> None:
+    """Run a command in a tool call."""
+    async with turn.tool_call("Run", kind="execute") as call:
+        await run(turn, *args, call=call, **options)
+
+
+async def leave(turn: Turn, line: str, started: str) -> None:
+    """End the turn while a command runs, which makes a file when it has started."""
+    _tasks.append(asyncio.create_task(turn.run(line, shell=True)))
+    while not Path(started).exists():
+        await asyncio.sleep(0)
+
+
+async def fail(turn: Turn, line: str, started: str) -> None:
+    """Raise while a command runs."""
+    await leave(turn, line, started)
+    raise ValueError("no")
+
+
+async def run_late(turn: Turn) -> None:
+    """Run a command after an earlier turn, in it."""
+    try:
+        await _turns[-2].run("true")
+    except RuntimeError as error:
+        await turn.say(str(error))
+
+
+_tasks: list[Any] = []
+_turns: list[Turn] = []
+
+
+class TurnAgent(v1.Agent):
+    def __init__(self, client: v1.RemoteClient) -> None:
+        self.client = client
+        self.sessions = Sessions()
+
+    async def initialize(self, request: v1.InitializeRequest) -> v1.InitializeResponse:
+        return v1.InitializeResponse(protocol_version=1)
+
+    async def session_new(self, request: v1.NewSessionRequest) -> v1.NewSessionResponse:
+        return v1.NewSessionResponse(session_id=self.sessions.create(self.client, cwd=request.cwd).id)
+
+    async def session_prompt(self, request: v1.PromptRequest) -> v1.PromptResponse:
+        name, args, options = json.loads(to_text(request.prompt))
+        async with self.sessions[request.session_id].turn() as turn:
+            _turns.append(turn)
+            await globals()[name](turn, *args, **options)
+        return turn.response
+
+
+class Viewer(UpdateHandlers, PermissionHandlers, v1.Client):
+    """A client without terminals."""
+
+    def __init__(self, agent: v1.RemoteAgent) -> None:
+        self.agent = agent
+        self.permissions = PermissionPolicy()
+
+
+class Runner(TerminalHandlers, Viewer):
+    """A client with terminals."""
+
+    def __init__(self, agent: v1.RemoteAgent, terminals: Terminals) -> None:
+        super().__init__(agent)
+        self.terminals = terminals
+
+
+def act(name: str, *args: str, **options: Any) -> str:
+    """Return the prompt for a function of the agent."""
+    return json.dumps([name, args, options])
+
+
+@asynccontextmanager
+async def opened(cwd: Path, client: Any = Viewer) -> AsyncIterator[ClientSession]:
+    """A session with an agent in a process of its own."""
+    command = (sys.executable, "-m", "tests.support.kit.turn_agent")
+    async with v1.spawn_agent(client, *command, cwd=str(ROOT)) as agent:
+        await agent.initialize(protocol_version=1, client_capabilities=client_capabilities(agent.handler))
+        async with open_session(agent, cwd=cwd) as session:
+            yield session
+
+
+@asynccontextmanager
+async def opened_with_terminals(cwd: Path) -> AsyncIterator[ClientSession]:
+    """The same with a client that has terminals."""
+    async with Terminals(cwd, grace=0.05) as terminals, opened(cwd, lambda agent: Runner(agent, terminals)) as session:
+        yield session
+
+
+if __name__ == "__main__":
+    asyncio.run(v1.serve_stdio(TurnAgent))
