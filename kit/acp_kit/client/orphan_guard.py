@@ -9,26 +9,27 @@ from subprocess import DEVNULL, PIPE
 from acp_runtime.processes import ProcessGroup, environment, start
 
 # The system closes the other end of stdin when this process ends, however it ends.
-_SCRIPT = 'read -r _; kill -s KILL -- "-$1"'
+_SCRIPT = 'read -r group; read -r _; kill -s KILL -- "-$group"'
 
 
 class OrphanGuard:
     """A shell that waits for the end of this process, and then kills a process group.
 
-    Without it, the group would outlive this process after a SIGKILL. Does nothing on Windows, or where there is no
-    `/bin/sh`.
-
-    Args:
-        group: the id of the process group.
+    Without it, the group would outlive this process after a SIGKILL. Make it before the group, so that nothing comes
+    between the two. Does nothing on Windows, or where there is no `/bin/sh`.
     """
 
-    def __init__(self, group: int) -> None:
+    def __init__(self) -> None:
         self._shell: ProcessGroup | None = None
-        if sys.platform == "win32":
-            return
-        with suppress(OSError):
-            args = ("-c", _SCRIPT, "sh", str(group))
-            self._shell = start("/bin/sh", args, "/", environment(None, False), PIPE, DEVNULL)
+        if sys.platform != "win32":
+            with suppress(OSError):
+                self._shell = start("/bin/sh", ("-c", _SCRIPT), "/", environment(None, False), PIPE, DEVNULL)
+
+    def guard(self, group: int) -> None:
+        """Guard a process group from now on."""
+        if self._shell is not None and self._shell.popen.stdin is not None:
+            with suppress(OSError):
+                self._shell.popen.stdin.write(f"{group}\n".encode())
 
     def close(self) -> None:
         """Stop guarding. Call it when the group has gone, because the system may use its id for others then."""

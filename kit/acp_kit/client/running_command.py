@@ -63,8 +63,13 @@ class RunningCommand:
     ) -> None:
         self.output: OutputTail = OutputTail(limit)
         self._output_ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._group: ProcessGroup = start(command, args, cwd, env, DEVNULL, STDOUT)
-        self._guard = OrphanGuard(self._group.pid)
+        self._guard = OrphanGuard()
+        try:
+            self._group: ProcessGroup = start(command, args, cwd, env, DEVNULL, STDOUT)
+        except BaseException:
+            self._guard.close()
+            raise
+        self._guard.guard(self._group.pid)
         self._group.exited.add_done_callback(lambda _: self._end_guard())
         self._reader = open_reader(cast("FileIO", self._group.popen.stdout))
         self._reader.start(self)
