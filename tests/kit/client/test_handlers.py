@@ -108,3 +108,7 @@ async def test_a_client_advertises_what_its_bases_serve(tmp_path: Path) -> None:
     assert client_capabilities(_Reader(tmp_path)) == ClientCapabilities(fs=reading)
     assert client_capabilities(_Runner()) == ClientCapabilities(terminal=True)
     assert client_capabilities(_Viewer()) == ClientCapabilities()
+
+
+async def test_a_client_advertises_extensions_beside_what_its_bases_serve() -> None:
+    assert client_capabilities(_Runner(), meta={"x": 1}) == ClientCapabilities(terminal=True, meta={"x": 1})

@@ -24,7 +24,28 @@ from acp_kit.client import (
     open_session,
 )
 from acp_kit.content import to_text
+from acp_runtime import ResourceNotFound
 from tests.support.paths import ROOT
+
+
+async def say(turn: Turn, *texts: str, stop_reason: v1.StopReason = "end_turn") -> None:
+    """Say texts, with a thought before each, and end for a reason."""
+    for text in texts:
+        await turn.think("hm")
+        await turn.say(text)
+    turn.stop_reason = stop_reason
+
+
+async def stall(turn: Turn, text: str) -> None:
+    """Say a text, and never end."""
+    await turn.say(text)
+    await asyncio.Event().wait()
+
+
+async def refuse(turn: Turn) -> None:
+    """Say a text, and answer with an error."""
+    await turn.say("begun")
+    raise ResourceNotFound("gone")
 
 
 async def run(turn: Turn, *args: str, **options: Any) -> None:
