@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from acp_kit.agent.commands import Command, Commands
+    from acp_kit.agent.elicitation import ElicitationResult, elicit, elicit_url
     from acp_kit.agent.errors import Rejected, TurnCancelled
     from acp_kit.agent.files import SessionFiles
     from acp_kit.agent.mcp_servers import McpServers
@@ -31,6 +32,7 @@ __all__ = [
     "Command",
     "Commands",
     "Decision",
+    "ElicitationResult",
     "McpServers",
     "PermissionMemory",
     "Rejected",
@@ -44,6 +46,8 @@ __all__ = [
     "Turn",
     "TurnCancelled",
     "ask",
+    "elicit",
+    "elicit_url",
     "select",
     "toggle",
 ]
@@ -52,6 +56,7 @@ _MODULES = {
     "Command": "commands",
     "Commands": "commands",
     "Decision": "permissions",
+    "ElicitationResult": "elicitation",
     "McpServers": "mcp_servers",
     "PermissionMemory": "permissions",
     "Rejected": "errors",
@@ -65,6 +70,8 @@ _MODULES = {
     "Turn": "turns",
     "TurnCancelled": "errors",
     "ask": "permissions",
+    "elicit": "elicitation",
+    "elicit_url": "elicitation",
     "select": "settings",
     "toggle": "settings",
 }

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 from uuid import uuid4
 
 from acp_bindings.v1 import (
@@ -24,13 +24,20 @@ from acp_bindings.v1 import (
     ToolKind,
 )
 from acp_kit.agent.errors import TurnCancelled, is_only
+from acp_kit.agent.turn_ends import cancel, end
 from acp_kit.profiles import converted, like
 from acp_runtime import current_request
 
 if TYPE_CHECKING:
+    from pydantic import BaseModel
+
+    from acp_bindings.v1 import ElicitationSchema
+    from acp_kit.agent.elicitation import ElicitationAction, ElicitationResult
     from acp_kit.agent.session import Session
     from acp_kit.agent.terminals import Terminal, TerminalResult
     from acp_kit.agent.tool_calls import Output, ToolCall
+
+M = TypeVar("M", bound="BaseModel")
 
 
 class Turn:
@@ -80,9 +87,9 @@ class Turn:
             self.stop_reason = "cancelled"  # also if the block has swallowed that
         self._has_ended = True
         try:
-            await _cancel(self._runs)
+            await cancel(self._runs)
         finally:
-            await _end(self.open_calls, error)
+            await end(self.open_calls, error)
         if not is_only(error, lambda each: isinstance(each, TurnCancelled)):
             return False
         self.stop_reason = "cancelled"
@@ -250,6 +257,29 @@ class Turn:
         running.add_done_callback(self._runs.discard)
         return await running
 
+    @overload
+    async def elicit(self, message: str, form: type[M], *, tool_call_id: str | None = None) -> ElicitationResult[M]: ...
+    @overload
+    async def elicit(
+        self, message: str, form: ElicitationSchema | Mapping[str, Any], *, tool_call_id: str | None = None
+    ) -> ElicitationResult[dict[str, Any]]: ...
+    async def elicit(self, message: str, form: Any, *, tool_call_id: str | None = None) -> ElicitationResult[Any]:
+        """Let the user fill in a form. The arguments and errors are those of `acp_kit.agent.elicit`."""
+        from acp_kit.agent.elicitation import elicit
+
+        self.check()
+        return await elicit(self.session.client, self.session.id, message, form, tool_call_id=tool_call_id)
+
+    async def elicit_url(
+        self, message: str, url: str, *, elicitation_id: str | None = None, tool_call_id: str | None = None
+    ) -> ElicitationAction:
+        """Ask the user to open an address. The arguments and errors are those of `acp_kit.agent.elicit_url`."""
+        from acp_kit.agent.elicitation import elicit_url
+
+        self.check()
+        ids = {"elicitation_id": elicitation_id, "tool_call_id": tool_call_id}
+        return await elicit_url(self.session.client, self.session.id, message, url, **ids)
+
     async def _chunk(self, kind: type[Any], content: str | ContentBlock, message_id: str | None) -> None:
         self.check()
         if content == "":
@@ -263,29 +293,6 @@ class Turn:
             self._speaking, self._message_id = kind, message_id
         block = self._text(text=content) if isinstance(content, str) else converted(self.session.client, content)
         await self.session.send(kind(content=block, message_id=message_id))
-
-
-async def _cancel(running: set[asyncio.Task[TerminalResult]]) -> None:
-    """End the commands that other tasks of the turn still run."""
-    for each in running:
-        each.cancel()
-    if running:
-        await asyncio.wait(running)
-
-
-async def _end(open_calls: dict[str, ToolCall], error: BaseException | None) -> None:
-    """End the tool calls that `ToolCall.start` began, each of them also if the end of another one fails."""
-    failure: BaseException | None = None
-    for call in [*open_calls.values()]:
-        try:
-            if error is None:
-                await call.end("Not finished", failed=True)
-            else:
-                await call.__aexit__(type(error), error, None)
-        except (Exception, asyncio.CancelledError) as raised:
-            failure = raised
-    if failure is not None:
-        raise failure
 
 
 def _has_user_cancelled() -> bool:

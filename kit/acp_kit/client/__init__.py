@@ -19,7 +19,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from acp_kit.client.elicitations import Elicitations
     from acp_kit.client.handlers import (
+        ElicitationHandlers,
         FileHandlers,
         PermissionHandlers,
         TerminalHandlers,
@@ -38,6 +40,8 @@ if TYPE_CHECKING:
 __all__ = [
     "ClientSession",
     "Compaction",
+    "ElicitationHandlers",
+    "Elicitations",
     "Entry",
     "FileHandlers",
     "Message",
@@ -64,6 +68,8 @@ __all__ = [
 _MODULES = {
     "ClientSession": "sessions",
     "Compaction": "messages",
+    "ElicitationHandlers": "handlers",
+    "Elicitations": "elicitations",
     "Entry": "snapshots",
     "FileHandlers": "handlers",
     "Message": "messages",

@@ -1,4 +1,4 @@
-"""Saves writing the handlers that only pass a message on to a session, `Workspace`, `Terminals` or `PermissionPolicy`.
+"""Saves writing the handlers that only pass a message on to a session, `Workspace`, `Terminals` and so on.
 
     class MyClient(UpdateHandlers, FileHandlers, TerminalHandlers, PermissionHandlers, Client):
         def __init__(self, agent: RemoteAgent, terminals: Terminals) -> None:
@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from acp_bindings import v1
+    from acp_kit.client.elicitations import Elicitations
     from acp_kit.client.permissions import PermissionPolicy
     from acp_kit.client.terminals import Terminals
     from acp_kit.client.workspace import Workspace
@@ -92,11 +93,25 @@ class PermissionHandlers:
         return await self.permissions.session_request_permission(request)
 
 
-def client_capabilities(handler: v1.Client, *, meta: dict[str, Any] | None = None) -> v1.ClientCapabilities:
-    """Return what to advertise in `initialize` for a client that has `FileHandlers` or `TerminalHandlers` as bases.
+class ElicitationHandlers:
+    """Handles `elicitation/*` with `self.elicitations`, which the subclass sets."""
 
-    It advertises the files if the workspace serves them, and terminals. What else your client can do, add with
-    `.model_copy(update={...})`.
+    elicitations: Elicitations
+
+    async def elicitation_create(self, request: v1.CreateElicitationRequest, /) -> v1.CreateElicitationResponse:
+        """Return what the user did with a form or an address."""
+        return await self.elicitations.elicitation_create(request)
+
+    async def elicitation_complete(self, notification: v1.CompleteElicitationNotification, /) -> None:
+        """Note that the user is done at an address."""
+        await self.elicitations.elicitation_complete(notification)
+
+
+def client_capabilities(handler: v1.Client, *, meta: dict[str, Any] | None = None) -> v1.ClientCapabilities:
+    """Return what to advertise in `initialize` for a client that has classes of this module as bases.
+
+    It advertises the files that the workspace serves, terminals, and what `Elicitations` has callbacks for. What else
+    your client can do, add with `.model_copy(update={...})`.
 
     Args:
         handler: the client, such as `agent.handler` of the proxy.
@@ -108,6 +123,7 @@ def client_capabilities(handler: v1.Client, *, meta: dict[str, Any] | None = Non
     files = handler.workspace.capabilities() if isinstance(handler, FileHandlers) else ABSENT
     return ClientCapabilities(
         fs=files,
+        elicitation=handler.elicitations.capabilities() if isinstance(handler, ElicitationHandlers) else ABSENT,
         terminal=isinstance(handler, TerminalHandlers) or ABSENT,
         meta=ABSENT if meta is None else meta,
     )

@@ -32,6 +32,7 @@ from acp_bindings.v1 import (
     ToolCall,
     ToolCallUpdate,
 )
+from acp_kit.client.dialogs import DialogCancelled, answer_of
 from acp_kit.client.permission_rules import Rule, allow, ask, reject
 from acp_kit.profiles import like
 from acp_kit.updates import given_fields, patched
@@ -147,11 +148,9 @@ class PermissionPolicy:
             always = self._always.get(request.session_id, {}).get((tool, rule))
             if always is not None:
                 return _response(request, always)
-            # A loop over the turn that waits for updates has been woken by those before this request: let it read them.
-            await asyncio.sleep(0)
             try:
-                chosen = await _uncancelled(self._ask, request)
-            except _DialogCancelled:
+                chosen = await answer_of(self._ask, request)
+            except DialogCancelled:
                 return like(request, RequestPermissionResponse)(
                     outcome=like(request, RequestPermissionOutcomeCancelled)()
                 )
@@ -186,31 +185,6 @@ class PermissionPolicy:
             again = allowing if option.kind == "allow_always" else _REJECT
             self._always.setdefault(request.session_id, {})[key] = again
         return _selected(request, answer)
-
-
-class _DialogCancelled(Exception):
-    """The callback was cancelled, but not the request."""
-
-
-async def _uncancelled(ask: Ask, request: RequestPermissionRequest) -> str | None:
-    """Return the user's choice, unless the request was cancelled meanwhile: then it doesn't count.
-
-    Raises:
-        CancelledError: if this task was cancelled.
-        _DialogCancelled: if something else cancelled the callback.
-    """
-    task = asyncio.current_task()
-    assert task is not None
-    before = task.cancelling()
-    try:
-        chosen = await ask(request)
-    except asyncio.CancelledError as error:
-        if task.cancelling() > before:
-            raise
-        raise _DialogCancelled from error
-    if task.cancelling() > before:
-        raise asyncio.CancelledError
-    return chosen
 
 
 def _tool(call: ToolCallUpdate) -> str | None:

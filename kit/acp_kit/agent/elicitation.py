@@ -1,0 +1,129 @@
+"""Asking the user for information: with a form that the client shows, or at an address that it opens."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Generic, Literal, TypeAlias, TypeVar, overload
+from uuid import uuid4
+
+from pydantic import BaseModel, ValidationError
+
+from acp_bindings.v1 import ElicitationSchema, RemoteClient
+from acp_kit.agent.forms import checked, shown
+from acp_kit.profiles import converted
+from acp_runtime import ABSENT, InvalidResponse
+
+T_co = TypeVar("T_co", covariant=True)
+M = TypeVar("M", bound=BaseModel)
+
+ElicitationAction: TypeAlias = Literal["accept", "decline", "cancel"] | str
+
+
+@dataclass(frozen=True)
+class ElicitationResult(Generic[T_co]):
+    """What the user did with a form.
+
+    Attributes:
+        action: `accept` if the user sent it, `decline` if they refused, `cancel` if they closed it without a decision.
+            Clients may have others.
+        values: what the user entered; None unless the action is `accept`.
+    """
+
+    action: ElicitationAction
+    values: T_co | None
+
+
+@overload
+async def elicit(
+    client: RemoteClient, session_id: str, message: str, form: type[M], *, tool_call_id: str | None = None
+) -> ElicitationResult[M]: ...
+@overload
+async def elicit(
+    client: RemoteClient,
+    session_id: str,
+    message: str,
+    form: ElicitationSchema | Mapping[str, Any],
+    *,
+    tool_call_id: str | None = None,
+) -> ElicitationResult[dict[str, Any]]: ...
+async def elicit(
+    client: RemoteClient,
+    session_id: str,
+    message: str,
+    form: type[BaseModel] | ElicitationSchema | Mapping[str, Any],
+    *,
+    tool_call_id: str | None = None,
+) -> ElicitationResult[Any]:
+    """Let the user fill in a form. Don't ask for passwords and keys with it: the protocol forbids that.
+
+    Args:
+        client: the client that shows the form.
+        session_id: the session that it belongs to.
+        message: what the user is asked for, and why.
+        form: the fields, as a pydantic model or a JSON Schema. The protocol has texts, numbers, booleans, choices
+            (`Literal` or `Enum` with texts) and lists of choices, none of them nested.
+        tool_call_id: the tool call that needs it, if there is one.
+
+    Returns:
+        What the user did, and the values: an instance of the model, or a dict for a JSON Schema.
+
+    Raises:
+        CapabilityError: if the client can't show forms.
+        InvalidResponse: if the values that the client sent don't fit the form.
+        ValueError: if the form has a field that the protocol doesn't have.
+        RemoteError: if the client answers with an error.
+    """
+    response = await client.elicitation_create(
+        mode="form",
+        session_id=session_id,
+        message=message,
+        requested_schema=converted(client, shown(form)),
+        tool_call_id=ABSENT if tool_call_id is None else tool_call_id,
+    )
+    if response.action != "accept":
+        return ElicitationResult(response.action, None)
+    try:
+        return ElicitationResult("accept", checked(form, getattr(response, "content", None) or {}))
+    except ValidationError as error:
+        reasons = [f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in error.errors(include_input=False)]
+        raise InvalidResponse("elicitation/create", "; ".join(reasons)) from None
+
+
+async def elicit_url(
+    client: RemoteClient,
+    session_id: str,
+    message: str,
+    url: str,
+    *,
+    elicitation_id: str | None = None,
+    tool_call_id: str | None = None,
+) -> ElicitationAction:
+    """Ask the user to open an address, for example to log in.
+
+    Args:
+        client: the client that opens it.
+        session_id: the session that it belongs to.
+        message: what the user will do there, and why.
+        url: the address.
+        elicitation_id: its id, if you tell the client later that the user is done there:
+            `await client.elicitation_complete(elicitation_id=...)`.
+        tool_call_id: the tool call that needs it, if there is one.
+
+    Returns:
+        `accept` if the user agreed to open it, which doesn't mean that they are done there; `decline` if they refused,
+        `cancel` if they closed the question without a decision. Clients may have others.
+
+    Raises:
+        CapabilityError: if the client can't open addresses.
+        RemoteError: if the client answers with an error.
+    """
+    response = await client.elicitation_create(
+        mode="url",
+        session_id=session_id,
+        message=message,
+        url=url,
+        elicitation_id=elicitation_id or uuid4().hex,
+        tool_call_id=ABSENT if tool_call_id is None else tool_call_id,
+    )
+    return response.action

@@ -1,0 +1,128 @@
+"""Forms for the user: what the client shows, and how the values that come back are checked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+from pydantic_core import CoreSchema, SchemaValidator, core_schema, to_json
+
+from acp_bindings.v1 import (
+    ElicitationPropertySchemaArray,
+    ElicitationPropertySchemaBoolean,
+    ElicitationPropertySchemaInteger,
+    ElicitationPropertySchemaNumber,
+    ElicitationPropertySchemaString,
+    ElicitationSchema,
+    MultiSelectItemsString,
+    TitledMultiSelectItems,
+)
+
+_TYPES = "Fields are texts, numbers, booleans, choices and lists of choices"
+
+
+def shown(form: type[BaseModel] | ElicitationSchema | Mapping[str, Any]) -> ElicitationSchema:
+    """Return what the client gets of a form.
+
+    Raises:
+        ValueError: The form has a field that a form of the protocol can't have.
+    """
+    schema: Any = _flat(form) if isinstance(form, type) else form
+    try:
+        found = ElicitationSchema.model_validate(schema)
+        for name, field in found.properties.items():
+            _checked(field, name)
+    except ValidationError as error:
+        raise ValueError(f"This can't be a form. {_TYPES}.\n{error}") from None
+    return found
+
+
+def checked(form: type[BaseModel] | ElicitationSchema | Mapping[str, Any], values: Mapping[str, Any]) -> Any:
+    """Return the values of a form: as a model if it is one, else as a dict.
+
+    Raises:
+        ValidationError: They don't fit the form.
+    """
+    if isinstance(form, type):
+        return form.model_validate_json(to_json(values))
+    schema = shown(form)
+    required = schema.required or ()
+    fields = {
+        name: core_schema.typed_dict_field(_checked(field, name), required=name in required)
+        for name, field in schema.properties.items()
+    }
+    return SchemaValidator(core_schema.typed_dict_schema(fields)).validate_python(dict(values))
+
+
+def _flat(model: type[BaseModel]) -> dict[str, Any]:
+    """Return the JSON Schema of a model without references and without null, which forms don't have."""
+    schema = model.model_json_schema()
+    definitions = schema.pop("$defs", {})
+    fields = {name: _resolved(field, definitions) for name, field in schema.get("properties", {}).items()}
+    return {**schema, "properties": fields}
+
+
+def _resolved(field: Mapping[str, Any], definitions: Mapping[str, Any]) -> dict[str, Any]:
+    found = dict(field)
+    choices = [each for each in found.get("anyOf", ()) if each != {"type": "null"}]
+    if len(choices) == 1:
+        del found["anyOf"]
+        found = {**choices[0], **found}
+    if "$ref" in found:
+        definition = dict(definitions[found.pop("$ref").rpartition("/")[2]])
+        definition.pop("title", None)  # the name of a class
+        found = {**definition, **found}
+    if "const" in found:
+        found["enum"] = [found.pop("const")]
+    if "items" in found:
+        found["items"] = _resolved(found["items"], definitions)
+    if found.get("default", ...) is None:
+        del found["default"]
+    return found
+
+
+def _checked(field: object, name: str) -> CoreSchema:
+    """Return what checks the value of a field."""
+    checked: CoreSchema | None = None
+    match field:
+        case ElicitationPropertySchemaString():
+            checked = _text(field)
+        case ElicitationPropertySchemaNumber(minimum=low, maximum=high):
+            checked = core_schema.float_schema(allow_inf_nan=False, **_given({"ge": low, "le": high}))
+        case ElicitationPropertySchemaInteger(minimum=low, maximum=high):
+            checked = core_schema.int_schema(**_given({"ge": low, "le": high}))
+        case ElicitationPropertySchemaBoolean():
+            checked = core_schema.bool_schema()
+        case ElicitationPropertySchemaArray():
+            checked = _several(field)
+        case _:
+            pass
+    if checked is None:
+        raise ValueError(f"The field {name!r} can't be in a form. {_TYPES}.")
+    return checked
+
+
+def _text(field: ElicitationPropertySchemaString) -> CoreSchema:
+    if field.enum is not None:
+        return core_schema.literal_schema([*field.enum])
+    if field.one_of is not None:
+        return core_schema.literal_schema([each.const for each in field.one_of])
+    limits = {"min_length": field.min_length, "max_length": field.max_length, "pattern": field.pattern}
+    return core_schema.str_schema(**_given(limits))
+
+
+def _several(field: ElicitationPropertySchemaArray) -> CoreSchema | None:
+    match field.items:
+        case MultiSelectItemsString(enum=choices):
+            pass
+        case TitledMultiSelectItems(any_of=options):
+            choices = [each.const for each in options]
+        case _:
+            return None
+    limits = _given({"min_length": field.min_items, "max_length": field.max_items})
+    return core_schema.list_schema(core_schema.literal_schema([*choices]), **limits)
+
+
+def _given(limits: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in limits.items() if value is not None}

@@ -1,0 +1,113 @@
+"""Answers `elicitation/create` by asking the user.
+
+For example:
+
+    class MyClient(Client):
+        def __init__(self, agent: RemoteAgent) -> None:
+            self.elicitations = Elicitations(fill_in=self.show_form)
+
+        async def elicitation_create(self, request: CreateElicitationRequest) -> CreateElicitationResponse:
+            return await self.elicitations.elicitation_create(request)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from logging import getLogger
+from typing import Any, Literal, TypeAlias
+
+from acp_bindings.v1 import (
+    CompleteElicitationNotification,
+    CreateElicitationRequest,
+    CreateElicitationRequestForm,
+    CreateElicitationRequestUrl,
+    CreateElicitationResponse,
+    CreateElicitationResponseAccept,
+    CreateElicitationResponseCancel,
+    CreateElicitationResponseDecline,
+    ElicitationCapabilities,
+    ElicitationFormCapabilities,
+    ElicitationUrlCapabilities,
+)
+from acp_kit.client.dialogs import DialogCancelled, answer_of
+from acp_kit.profiles import like
+from acp_runtime import ABSENT, InvalidParams
+from acp_runtime.escaping import printable
+
+Refusal: TypeAlias = Literal["decline", "cancel"]
+FillIn: TypeAlias = Callable[[CreateElicitationRequestForm], Awaitable[Mapping[str, Any] | Refusal]]
+OpenUrl: TypeAlias = Callable[[CreateElicitationRequestUrl], Awaitable[Literal["accept"] | Refusal]]
+
+_logger = getLogger(__name__)
+
+
+class Elicitations:
+    """Asks the user for the information that the agent wants.
+
+    Whatever the callbacks do, the agent gets an answer: if one raises, or is cancelled by something else than the
+    agent, this is logged and the agent is told `cancel`. If the agent cancels its request, which it does when the turn
+    is cancelled, the callback is cancelled.
+
+    Args:
+        fill_in: shows a form to the user, and returns the values by the names of the fields; `decline` if the user
+            refuses, `cancel` if they close the form without a decision. The user must see who asks, and must be able
+            to change the values before they are sent. Without it, forms are not advertised, and are refused.
+        open_url: shows an address to the user, and opens it if they agree. Returns `accept`, `decline` or `cancel`.
+            Without it, addresses are not advertised, and are refused.
+        on_complete: called with the `elicitation_id` when the agent says that the user is done at an address.
+    """
+
+    def __init__(
+        self,
+        *,
+        fill_in: FillIn | None = None,
+        open_url: OpenUrl | None = None,
+        on_complete: Callable[[str], object] = lambda _: None,
+    ) -> None:
+        self._fill_in = fill_in
+        self._open_url = open_url
+        self._on_complete = on_complete
+
+    def capabilities(self) -> ElicitationCapabilities:
+        """Return what to advertise in `initialize`, as `client_capabilities.elicitation`."""
+        return ElicitationCapabilities(
+            form=ElicitationFormCapabilities() if self._fill_in else ABSENT,
+            url=ElicitationUrlCapabilities() if self._open_url else ABSENT,
+        )
+
+    async def elicitation_create(self, request: CreateElicitationRequest) -> CreateElicitationResponse:
+        """Return what the user did.
+
+        Raises:
+            InvalidParams: the request is for something that this client doesn't show.
+        """
+        ask: Callable[[Any], Awaitable[Any]] | None = None
+        if request.mode in ("form", "url"):
+            ask = self._fill_in if request.mode == "form" else self._open_url
+        if ask is None:
+            raise InvalidParams(f"This client doesn't support the mode {printable(request.mode)!r}.")
+        try:
+            return _response(request, await answer_of(ask, request))
+        except DialogCancelled:
+            _logger.warning("The question to the user was cancelled.")
+        except Exception:
+            _logger.exception("Asking the user failed. The agent is told that the user cancelled.")
+        return _response(request, "cancel")
+
+    async def elicitation_complete(self, notification: CompleteElicitationNotification) -> None:
+        """Call `on_complete`."""
+        self._on_complete(notification.elicitation_id)
+
+
+def _response(request: CreateElicitationRequest, answer: object) -> CreateElicitationResponse:
+    match answer:
+        case "accept" if request.mode == "url":
+            return like(request, CreateElicitationResponseAccept)()
+        case "decline":
+            return like(request, CreateElicitationResponseDecline)()
+        case "cancel":
+            return like(request, CreateElicitationResponseCancel)()
+        case Mapping() if request.mode == "form":
+            return like(request, CreateElicitationResponseAccept)(content={**answer})
+        case _:
+            raise TypeError(f"Return the values of the form, 'decline' or 'cancel', not {type(answer).__name__}.")
