@@ -60,6 +60,9 @@ def _flat(model: type[BaseModel]) -> dict[str, Any]:
     schema = model.model_json_schema()
     definitions = schema.pop("$defs", {})
     fields = {name: _resolved(field, definitions) for name, field in schema.get("properties", {}).items()}
+    for name, field in fields.items():
+        if "enum" in field and field.get("type") != "string":
+            raise ValueError(f"The field {name!r} can't be in a form, because its choices are not texts.")
     return {**schema, "properties": fields}
 
 

@@ -268,7 +268,9 @@ class Turn:
         from acp_kit.agent.elicitation import elicit
 
         self.check()
-        return await elicit(self.session.client, self.session.id, message, form, tool_call_id=tool_call_id)
+        client, id = self.session.client, self.session.id
+        result: ElicitationResult[Any] = await elicit(client, id, message, form, tool_call_id=tool_call_id)
+        return result
 
     async def elicit_url(
         self, message: str, url: str, *, elicitation_id: str | None = None, tool_call_id: str | None = None

@@ -8,13 +8,19 @@ import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import asdict
+from datetime import date
+from enum import Enum
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
+
+from pydantic import BaseModel, Field
 
 from acp_bindings import v1
 from acp_kit.agent import Sessions, Turn
 from acp_kit.client import (
     ClientSession,
+    ElicitationHandlers,
+    Elicitations,
     PermissionHandlers,
     PermissionPolicy,
     TerminalHandlers,
@@ -24,7 +30,7 @@ from acp_kit.client import (
     open_session,
 )
 from acp_kit.content import to_text
-from acp_runtime import ResourceNotFound
+from acp_runtime import CapabilityError, RequestError, ResourceNotFound
 from tests.support.paths import ROOT
 
 
@@ -46,6 +52,72 @@ async def refuse(turn: Turn) -> None:
     """Say a text, and answer with an error."""
     await turn.say("begun")
     raise ResourceNotFound("gone")
+
+
+class Size(Enum):
+    """A choice."""
+
+    SMALL = "small"
+    LARGE = "large"
+
+
+class Order(BaseModel):
+    """What to order."""
+
+    name: str = Field(title="Your name", min_length=2)
+    size: Size
+    milk: Literal["none", "oat"] = "oat"
+    sugar: int = Field(default=0, ge=0, le=3)
+    tip: float | None = None
+    day: date | None = Field(default=None, description="When you come")
+    to_go: bool = False
+    extras: list[Literal["cream", "cacao"]] = []
+
+
+FORMS: dict[str, Any] = {
+    "order": Order,
+    "schema": {
+        "type": "object",
+        "properties": {
+            "to-go": {"type": "boolean"},
+            "name": {"type": "string", "maxLength": 5, "pattern": "^[a-z]+$"},
+            "size": {"type": "string", "oneOf": [{"const": "s", "title": "Small"}, {"const": "l", "title": "Large"}]},
+            "cups": {"type": "integer", "minimum": 1},
+            "tip": {"type": "number", "maximum": 10},
+            "extras": {"type": "array", "maxItems": 1, "items": {"anyOf": [{"const": "c", "title": "Cream"}]}},
+        },
+        "required": ["name"],
+    },
+}
+
+
+async def elicit(turn: Turn, name: str, **options: Any) -> None:
+    """Show a form, and say what the user did."""
+    try:
+        result = await turn.elicit("Please choose.", FORMS[name], **options)
+    except Exception as error:
+        await turn.say(f"{type(error).__name__}: {error}")
+    else:
+        await turn.say(f"{result.action} {result.values!r}")
+
+
+async def elicit_url(turn: Turn, url: str) -> None:
+    """Let the user open an address, and say what they did."""
+    try:
+        action = await turn.elicit_url("Please log in.", url, elicitation_id="login")
+    except CapabilityError as error:
+        await turn.say(str(error))
+    else:
+        await turn.session.client.elicitation_complete(elicitation_id="login")
+        await turn.say(action)
+
+
+async def elicit_otherwise(turn: Turn, mode: str) -> None:
+    """Ask in a way that no client knows."""
+    try:
+        await turn.session.client.elicitation_create(session_id=turn.session.id, mode=mode, message="Please sing.")
+    except RequestError as error:
+        await turn.say(str(error))
 
 
 async def run(turn: Turn, *args: str, **options: Any) -> None:
@@ -121,6 +193,14 @@ class Runner(TerminalHandlers, Viewer):
     def __init__(self, agent: v1.RemoteAgent, terminals: Terminals) -> None:
         super().__init__(agent)
         self.terminals = terminals
+
+
+class Asked(ElicitationHandlers, Viewer):
+    """A client that asks its user."""
+
+    def __init__(self, agent: v1.RemoteAgent, **callbacks: Any) -> None:
+        super().__init__(agent)
+        self.elicitations = Elicitations(**callbacks)
 
 
 def act(name: str, *args: str, **options: Any) -> str:

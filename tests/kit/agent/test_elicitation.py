@@ -1,0 +1,228 @@
+"""An agent asks its user with a form or an address, and gets checked values, or knows what else the user did."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from enum import Enum
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import pytest
+from pydantic import BaseModel, SecretStr
+
+from acp_bindings import v1, v1_unstable
+from acp_kit.agent import elicit, elicit_url
+from acp_kit.agent.forms import checked, shown
+from acp_kit.client import ClientSession, Elicitations
+from tests.support.kit.turn_agent import FORMS, Asked, Order, act, opened
+
+
+class User:
+    """Answers forms and addresses with the next of `answers`."""
+
+    def __init__(self, *answers: Any) -> None:
+        self.answers = [*answers]
+        self.asked: list[Any] = []
+        self.completed: list[str] = []
+
+    async def answer(self, request: Any) -> Any:
+        self.asked.append(request)
+        answer = self.answers.pop(0)
+        if isinstance(answer, BaseException):
+            raise answer
+        return answer
+
+
+@asynccontextmanager
+async def with_forms(folder: Path, user: User) -> AsyncIterator[ClientSession]:
+    async with opened(folder, lambda agent: Asked(agent, fill_in=user.answer)) as session:
+        yield session
+
+
+async def test_a_model_is_shown_as_a_form_and_returned_with_the_values(tmp_path: Path) -> None:
+    values = {"name": "Ada", "size": "large", "sugar": 2, "tip": 1.5, "day": "2026-01-02", "extras": ["cream"]}
+    user = User(values)
+    async with with_forms(tmp_path, user) as session:
+        found = await session.ask(act("elicit", "order", tool_call_id="call"))
+    assert found == f"accept {Order.model_validate(values)!r}"
+    (request,) = user.asked
+    assert (request.message, request.session_id, request.tool_call_id) == ("Please choose.", session.id, "call")
+    fields = request.requested_schema.properties
+    assert {name: field.type for name, field in fields.items()} == {
+        "name": "string",
+        "size": "string",
+        "milk": "string",
+        "sugar": "integer",
+        "tip": "number",
+        "day": "string",
+        "to_go": "boolean",
+        "extras": "array",
+    }
+    assert request.requested_schema.required == ["name", "size"]
+    assert (fields["name"].title, fields["name"].min_length) == ("Your name", 2)
+    assert (fields["size"].enum, fields["size"].title) == (["small", "large"], None)
+    assert (fields["milk"].enum, fields["milk"].default) == (["none", "oat"], "oat")
+    assert (fields["sugar"].minimum, fields["sugar"].maximum, fields["sugar"].default) == (0, 3, 0)
+    assert (fields["day"].format, fields["day"].description) == ("date", "When you come")
+    assert fields["extras"].items.enum == ["cream", "cacao"]
+
+
+async def test_a_json_schema_gives_a_dict(tmp_path: Path) -> None:
+    values = {"name": "ada", "to-go": True, "size": "l", "cups": 2, "tip": 3, "extras": ["c"]}
+    async with with_forms(tmp_path, User(values, {"name": "ada"})) as session:
+        assert await session.ask(act("elicit", "schema")) == f"accept {checked(FORMS['schema'], values)!r}"
+        assert await session.ask(act("elicit", "schema")) == "accept {'name': 'ada'}"
+
+
+async def test_the_user_may_decline_or_cancel(tmp_path: Path) -> None:
+    async with with_forms(tmp_path, User("decline", "cancel")) as session:
+        assert await session.ask(act("elicit", "order")) == "decline None"
+        assert await session.ask(act("elicit", "order")) == "cancel None"
+
+
+@pytest.mark.parametrize(
+    ("form", "values", "field"),
+    [
+        ("order", {"size": "large"}, "name: Field required"),
+        ("order", {"name": "Ada", "size": "huge"}, "size: "),
+        ("order", {"name": "Ada", "size": "small", "sugar": 4}, "sugar: "),
+        ("schema", {}, "name: "),
+        ("schema", {"name": "Ada"}, "name: "),
+        ("schema", {"name": "adaada"}, "name: "),
+        ("schema", {"name": "ada", "size": "m"}, "size: "),
+        ("schema", {"name": "ada", "cups": 0}, "cups: "),
+        ("schema", {"name": "ada", "tip": 11.5}, "tip: "),
+        ("schema", {"name": "ada", "extras": ["c", "c"]}, "extras: "),
+        ("schema", {"name": "ada", "extras": ["d"]}, "extras.0: "),
+    ],
+)
+async def test_values_that_do_not_fit_the_form_are_refused(
+    form: str, values: dict[str, Any], field: str, tmp_path: Path
+) -> None:
+    async with with_forms(tmp_path, User(values)) as session:
+        found = await session.ask(act("elicit", form))
+        assert found.startswith(f"InvalidResponse: The response to elicitation/create is invalid: {field}")
+
+
+@pytest.mark.parametrize(
+    "answer", [RuntimeError("no window"), asyncio.CancelledError(), {"name": object()}, 5, "accept"]
+)
+async def test_a_callback_that_fails_answers_cancel(answer: Any, tmp_path: Path) -> None:
+    async with with_forms(tmp_path, User(answer)) as session:
+        assert await session.ask(act("elicit", "order")) == "cancel None"
+
+
+async def test_a_client_is_asked_only_for_what_it_advertises(tmp_path: Path) -> None:
+    user = User({"name": "Ada", "size": "small"}, "accept")
+    async with with_forms(tmp_path, user) as session:
+        assert "clientCapabilities.elicitation.url" in await session.ask(act("elicit_url", "https://example.com"))
+    async with opened(tmp_path, lambda agent: Asked(agent, open_url=user.answer)) as session:
+        assert "clientCapabilities.elicitation.form" in await session.ask(act("elicit", "order"))
+    async with opened(tmp_path) as session:
+        assert "CapabilityError" in await session.ask(act("elicit", "order"))
+    assert user.asked == []
+
+
+async def test_an_address_is_opened_and_completed(tmp_path: Path) -> None:
+    user = User("accept", "decline", "cancel")
+    async with opened(
+        tmp_path, lambda agent: Asked(agent, open_url=user.answer, on_complete=user.completed.append)
+    ) as session:
+        answers = [await session.ask(act("elicit_url", "https://example.com/login")) for _ in range(3)]
+    assert answers == ["accept", "decline", "cancel"]
+    assert user.completed == ["login"] * 3
+    assert (user.asked[0].url, user.asked[0].message) == ("https://example.com/login", "Please log in.")
+
+
+async def test_a_mode_that_the_client_does_not_know_is_refused(tmp_path: Path) -> None:
+    async with with_forms(tmp_path, User()) as session:
+        assert "doesn't support the mode '_song'" in await session.ask(act("elicit_otherwise", "_song"))
+
+
+async def test_a_cancelled_turn_closes_the_form(tmp_path: Path) -> None:
+    shown, closed = asyncio.Event(), asyncio.Event()
+
+    async def fill_in(request: Any) -> Any:
+        shown.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            closed.set()
+
+    async with opened(tmp_path, lambda agent: Asked(agent, fill_in=fill_in)) as session:
+        async with session.prompt(act("elicit", "order")) as turn:
+            await shown.wait()
+        await closed.wait()
+        assert turn.stop_reason == "cancelled"
+
+
+class Nested(BaseModel):
+    inner: Order
+
+
+class Number(Enum):
+    ONE = 1
+
+
+@pytest.mark.parametrize(
+    "field", [Order, str | int, list[str], list[Order], dict[str, str], bytes, UUID, SecretStr, Number, None]
+)
+def test_a_field_that_a_form_can_not_have_is_refused(field: Any) -> None:
+    model = type("Form", (BaseModel,), {"__annotations__": {"field": field}})
+    with pytest.raises(ValueError, match="field"):
+        shown(model)
+
+
+@pytest.mark.parametrize("field", [{"type": "object"}, {"type": "_colour"}, {}, {"type": "array"}, 5])
+def test_a_field_of_a_json_schema_that_a_form_can_not_have_is_refused(field: Any) -> None:
+    with pytest.raises(ValueError, match="colour"):
+        shown({"type": "object", "properties": {"colour": field}})
+
+
+class UnstableAgent(v1_unstable.Agent):
+    """Asks for a form and an address in each turn."""
+
+    def __init__(self, client: v1_unstable.RemoteClient) -> None:
+        self.client: Any = client
+        self.answers: list[Any] = []
+
+    async def initialize(self, request: v1_unstable.InitializeRequest) -> v1_unstable.InitializeResponse:
+        return v1_unstable.InitializeResponse(protocol_version=1)
+
+    async def session_new(self, request: v1_unstable.NewSessionRequest) -> v1_unstable.NewSessionResponse:
+        return v1_unstable.NewSessionResponse(session_id="s")
+
+    async def session_prompt(self, request: v1_unstable.PromptRequest) -> v1_unstable.PromptResponse:
+        form = await elicit(self.client, "s", "Please choose.", Order)
+        assert form.values is not None
+        address = await elicit_url(self.client, "s", "Please log in.", "https://example.com")
+        return v1_unstable.PromptResponse(stop_reason="end_turn", meta={"found": [form.values.name, address]})
+
+
+class UnstableClient(v1_unstable.Client):
+    def __init__(self, agent: v1_unstable.RemoteAgent) -> None:
+        user = User({"name": "Ada", "size": "small"}, "accept")
+        self.elicitations = Elicitations(fill_in=user.answer, open_url=user.answer)
+
+    async def session_update(self, notification: Any) -> None: ...
+
+    async def session_request_permission(self, request: Any) -> Any: ...
+
+    async def elicitation_create(self, request: Any) -> Any:
+        return await self.elicitations.elicitation_create(request)
+
+    async def elicitation_complete(self, notification: Any) -> None: ...
+
+
+async def test_forms_and_addresses_of_the_unstable_profile() -> None:
+    async with v1_unstable.connect_in_process(UnstableAgent, UnstableClient) as agent:
+        capabilities = v1_unstable.ClientCapabilities.model_validate(
+            {"elicitation": v1.ElicitationCapabilities.model_validate({"form": {}, "url": {}}).model_dump()}
+        )
+        await agent.initialize(protocol_version=1, client_capabilities=capabilities)
+        await agent.session_new(cwd="/work", mcp_servers=[])
+        done = await agent.session_prompt(session_id="s", prompt=[])
+    assert done.meta == {"found": ["Ada", "accept"]}
