@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
-from pydantic_core import CoreSchema, SchemaValidator, core_schema, to_json
+from pydantic_core import CoreSchema, SchemaError, SchemaValidator, core_schema, to_json
 
 from acp_bindings.v1 import (
     ElicitationPropertySchemaArray,
@@ -19,8 +19,6 @@ from acp_bindings.v1 import (
     TitledMultiSelectItems,
 )
 
-_TYPES = "Fields are texts, numbers, booleans, choices and lists of choices"
-
 
 def shown(form: type[BaseModel] | ElicitationSchema | Mapping[str, Any]) -> ElicitationSchema:
     """Return what the client gets of a form.
@@ -31,10 +29,16 @@ def shown(form: type[BaseModel] | ElicitationSchema | Mapping[str, Any]) -> Elic
     schema: Any = _flat(form) if isinstance(form, type) else form
     try:
         found = ElicitationSchema.model_validate(schema)
-        for name, field in found.properties.items():
-            _checked(field, name)
     except ValidationError as error:
-        raise ValueError(f"This can't be a form. {_TYPES}.\n{error}") from None
+        names = {each["loc"][1] for each in error.errors() if each["loc"][0] == "properties" and len(each["loc"]) > 1}
+        if names:
+            raise _refusal(names.pop()) from None
+        raise ValueError(f"This is no form: {error}") from None
+    for name, field in found.properties.items():
+        try:
+            SchemaValidator(_checked(field, name))
+        except SchemaError as error:  # the pattern is not for the regular expressions of pydantic
+            raise ValueError(f"The field {name!r} of the form can't be checked: {error}") from None
     return found
 
 
@@ -62,7 +66,7 @@ def _flat(model: type[BaseModel]) -> dict[str, Any]:
     fields = {name: _resolved(field, definitions) for name, field in schema.get("properties", {}).items()}
     for name, field in fields.items():
         if "enum" in field and field.get("type") != "string":
-            raise ValueError(f"The field {name!r} can't be in a form, because its choices are not texts.")
+            raise _refusal(name)
     return {**schema, "properties": fields}
 
 
@@ -102,7 +106,7 @@ def _checked(field: object, name: str) -> CoreSchema:
         case _:
             pass
     if checked is None:
-        raise ValueError(f"The field {name!r} can't be in a form. {_TYPES}.")
+        raise _refusal(name)
     return checked
 
 
@@ -125,6 +129,13 @@ def _several(field: ElicitationPropertySchemaArray) -> CoreSchema | None:
             return None
     limits = _given({"min_length": field.min_items, "max_length": field.max_items})
     return core_schema.list_schema(core_schema.literal_schema([*choices]), **limits)
+
+
+def _refusal(name: object) -> ValueError:
+    return ValueError(
+        f"The field {name!r} can't be in a form. Fields are texts, numbers, booleans, choices between texts, and lists "
+        "of such choices."
+    )
 
 
 def _given(limits: Mapping[str, Any]) -> dict[str, Any]:

@@ -176,7 +176,10 @@ def test_a_field_that_a_form_can_not_have_is_refused(field: Any) -> None:
         shown(model)
 
 
-@pytest.mark.parametrize("field", [{"type": "object"}, {"type": "_colour"}, {}, {"type": "array"}, 5])
+@pytest.mark.parametrize(
+    "field",
+    [{"type": "object"}, {"type": "_colour"}, {}, {"type": "array"}, 5, {"type": "string", "pattern": "(?=a)"}],
+)
 def test_a_field_of_a_json_schema_that_a_form_can_not_have_is_refused(field: Any) -> None:
     with pytest.raises(ValueError, match="colour"):
         shown({"type": "object", "properties": {"colour": field}})
