@@ -1,6 +1,7 @@
-"""An agent with streaming, plans, tool calls, permissions, files, cancellation and sessions, but no language model.
+"""An agent with streaming, plans, tool calls, permissions, files, commands, cancellation and sessions, but no language model.
 
 A prompt is a line of words. `read <path>` and `write <path> <text>` ask for permission and then use the client's files.
+`run <line of shell>` asks, and then runs it in the client's terminal or, without one, as a process of the agent.
 `count <n>` counts slowly enough to be cancelled. The agent repeats any other prompt.
 """
 
@@ -52,6 +53,8 @@ class FullAgent(v1.Agent):
                     await self._read(turn, path)
                 case ["write", path, text]:
                     await self._write(turn, path, text)
+                case ["run", *words] if words:
+                    await self._run(turn, " ".join(words))
                 case ["count", number] if number.isdecimal():
                     for count in range(1, int(number) + 1):
                         await turn.say(f"{count} ")
@@ -77,6 +80,12 @@ class FullAgent(v1.Agent):
             call.diff(path, old=old, new=text)
             await call.ask()
             await turn.write_text_file(path, text)
+
+    async def _run(self, turn: Turn, line: str) -> None:
+        async with turn.tool_call(f"Run {line}", kind="execute", tool="run") as call:
+            await call.ask(remember=line)
+            done = await turn.run(line, shell=True, timeout=60, call=call)
+            await turn.say(f"{done.output.strip()} (exit code {done.exit_code})")
 
 
 if __name__ == "__main__":

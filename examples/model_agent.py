@@ -46,9 +46,9 @@ ENTRY = {
 TOOLS = [
     function("read_file", "Returns the text of a file", path=TEXT),
     function("write_file", "Replaces the text of a file", path=TEXT, content=TEXT),
+    function("run", "Runs a shell command and returns its output", command=TEXT),
     function("plan", "Shows the plan to the user", entries={"type": "array", "items": ENTRY}),
 ]
-RUN = function("run", "Runs a shell command and returns its output", command=TEXT)
 KINDS: dict[str, v1.ToolKind] = {"read_file": "read", "write_file": "edit", "run": "execute"}
 STOP_REASONS: dict[str | None, v1.StopReason] = {"length": "max_tokens", "content_filter": "refusal"}
 
@@ -190,7 +190,7 @@ class ModelAgent(v1.Agent):
         await turn.say("The model has forgotten the conversation.")
 
     async def _work(self, turn: Turn, talk: Conversation) -> None:
-        tools = [*TOOLS, *([RUN] if self.client.supports("terminal/create") else []), *await mcp_tools(talk.mcp)]
+        tools = [*TOOLS, *await mcp_tools(talk.mcp)]
         for _ in range(MAX_REQUESTS):
             calls = await self._ask_model(turn, talk, tools)
             if not calls:
@@ -267,11 +267,8 @@ class ModelAgent(v1.Agent):
             await turn.write_text_file(given["path"], given["content"])
             return "Written."
         if name == "run":
-            async with turn.terminal("sh", "-c", given["command"], output_byte_limit=50_000) as terminal:
-                tool.output(terminal.content)
-                await tool.update()
-                done = await terminal.wait(timeout=600)
-                return f"{done.output}\n[exit code {done.exit_code}, signal {done.signal}]"
+            done = await turn.run(given["command"], shell=True, timeout=600, call=tool)
+            return f"{done.output}\n[exit code {done.exit_code}, signal {done.signal}, timed out: {done.timed_out}]"
         server, _, function_name = name.removeprefix("mcp__").partition("__")
         answer: Any = await talk.mcp[server].call_tool(function_name, given)
         text = "\n".join(getattr(block, "text", f"[{block.type}]") for block in answer.content)

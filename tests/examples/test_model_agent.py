@@ -49,7 +49,7 @@ async def test_the_model_reads_plans_writes_and_runs(folder: Path) -> None:
     first, second = results(model.requests[2])[:2], results(model.requests[2])[2:]
     assert first == ["one\ntwo\n", "The user sees the plan."]
     assert second[0] == "Written."
-    assert second[1].split() == ["2", "copy.txt", "[exit", "code", "0,", "signal", "None]"]
+    assert second[1].split() == ["2", "copy.txt", "[exit", "code", "0,", "signal", "None,", "timed", "out:", "False]"]
 
 
 async def test_a_rejected_tool_is_told_to_the_model_and_always_is_remembered(folder: Path) -> None:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from acp_bindings.v1 import RemoteAgent, RemoteClient, SessionUpdatePlan
 from acp_kit.agent import Commands, Session, Sessions, Settings, Turn, select
-from acp_kit.client import PermissionPolicy, Terminals, Workspace, allow, open_session
+from acp_kit.client import Elicitations, PermissionPolicy, Terminals, Workspace, allow, open_session
 from acp_kit.content import image, to_text
 from acp_kit.history import MemoryHistory
 from acp_kit.threads import from_thread
@@ -36,6 +36,10 @@ async def agent_side(client: RemoteClient, turn: Turn, session: Session) -> None
         call.diff("/a", new="x")  # type: ignore
     async with turn.terminal("ls", env=[("A", "1")]) as terminal:  # type: ignore
         await terminal.wait(timeout="60")  # type: ignore
+    await turn.run(["ls"])  # type: ignore
+    await turn.run("ls", timeout="60")  # type: ignore
+    await turn.elicit("Which?", str)  # type: ignore
+    await turn.elicit_url("Where?")  # type: ignore
     Settings(session, [select("a", "A", ["x"])])  # type: ignore
     Settings(session, {"a": "x"})  # type: ignore
     call_client = from_thread(client)
@@ -46,6 +50,7 @@ async def agent_side(client: RemoteClient, turn: Turn, session: Session) -> None
 async def client_side(agent: RemoteAgent) -> None:
     async with open_session(agent) as session:  # type: ignore
         session.prompt(1)  # type: ignore
+        await session.ask(1)  # type: ignore
     async with open_session(agent, cwd="/", load=1) as session, session.prompt("x") as turn:  # type: ignore
         turn.stop_reason = "end_turn"  # type: ignore
         for _ in turn:  # type: ignore
@@ -54,6 +59,7 @@ async def client_side(agent: RemoteAgent) -> None:
     Terminals(grace="1")  # type: ignore
     PermissionPolicy(allow(kinds=["reading"]))  # type: ignore
     PermissionPolicy(ask=lambda request: True)  # type: ignore
+    Elicitations(fill_in=lambda request: {})  # type: ignore
     image("a.png", mime_type=1)  # type: ignore
     to_text("hello")  # type: ignore
     await MemoryHistory().append("s", "hello")  # type: ignore

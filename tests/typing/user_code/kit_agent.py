@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
-from typing import assert_type
+from typing import Any, assert_type
+
+from pydantic import BaseModel
 
 from acp_bindings.v1 import (
     Agent,
     ContentBlock,
     ContentBlockImage,
     ContentBlockText,
+    ElicitationSchema,
     InitializeRequest,
     InitializeResponse,
     NewSessionRequest,
@@ -37,6 +40,14 @@ from acp_kit.threads import FromThread, from_thread
 from acp_runtime import Options
 
 commands = Commands()
+
+
+class Choice(BaseModel):
+    name: str
+
+
+def root_of(session: Session) -> Path:
+    return session.roots[0]
 
 
 @commands.add("compact", "Shortens the conversation", hint="what to keep")
@@ -92,6 +103,12 @@ class KitAgent(Agent):
             async with turn.terminal("pytest", "-q", cwd="/work", env={"CI": "1"}) as terminal:
                 call.output(terminal.content)
                 assert_type(await terminal.wait(timeout=60), TerminalResult)
+            result = await turn.run("make | tail", shell=True, timeout=60, cwd=root_of(session), call=call)
+            assert_type(result, TerminalResult)
+            assert_type((await turn.elicit("Which?", Choice)).values, Choice | None)
+            assert_type((await turn.elicit("Which?", {"properties": {}})).values, dict[str, Any] | None)
+            assert_type((await turn.elicit("Which?", ElicitationSchema())).action, str)
+            assert_type(await turn.elicit_url("Where?", "https://example.com", tool_call_id=call.id), str)
             await asyncio.to_thread(self.work, from_thread(self.client), turn)
             turn.stop_reason = "max_tokens"
         assert_type(turn.stop_reason, StopReason)
@@ -113,7 +130,9 @@ async def use(agent: RemoteAgent, root: Path) -> None:
                 if update.session_update == "agent_message_chunk" and isinstance(update.content, ContentBlockImage):
                     assert_type(update.content.mime_type, str)
         assert_type(turn.stop_reason, StopReason | None)
+        assert_type(turn.text, str)
         assert_type(session.state.text, str)
+        assert_type(await session.ask(blocks), str)
         assert_type(to_text(blocks), str)
 
 

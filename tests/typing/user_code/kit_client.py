@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import assert_type
+from typing import Any, Literal, assert_type
 
 from acp_bindings.v1 import (
     Client,
     ClientCapabilities,
+    CreateElicitationRequestForm,
+    CreateElicitationRequestUrl,
+    ElicitationCapabilities,
     FileSystemCapabilities,
     ReadTextFileRequest,
     ReadTextFileResponse,
@@ -18,6 +21,8 @@ from acp_bindings.v1 import (
     spawn_agent,
 )
 from acp_kit.client import (
+    ElicitationHandlers,
+    Elicitations,
     FileHandlers,
     PermissionHandlers,
     PermissionPolicy,
@@ -32,7 +37,7 @@ from acp_kit.client import (
 )
 
 
-class Everything(FileHandlers, TerminalHandlers, PermissionHandlers, Client):
+class Everything(FileHandlers, TerminalHandlers, PermissionHandlers, ElicitationHandlers, Client):
     def __init__(self, agent: RemoteAgent, root: Path, terminals: Terminals) -> None:
         self.agent = agent
         self.state = SessionState()
@@ -45,6 +50,14 @@ class Everything(FileHandlers, TerminalHandlers, PermissionHandlers, Client):
             ask=self.dialog,
             known_tool_call=lambda session_id, tool_call_id: self.state.tool_calls.get(tool_call_id),
         )
+
+        self.elicitations = Elicitations(fill_in=self.form, open_url=self.link, on_complete=print)
+
+    async def form(self, request: CreateElicitationRequestForm) -> dict[str, Any] | Literal["decline", "cancel"]:
+        return {name: field.type for name, field in request.requested_schema.properties.items()} or "decline"
+
+    async def link(self, request: CreateElicitationRequestUrl) -> Literal["accept", "decline"]:
+        return "accept" if request.url.startswith("https://") else "decline"
 
     async def session_update(self, notification: SessionNotification) -> None:
         self.state.apply(notification.update)
@@ -77,6 +90,8 @@ async def main(root: Path) -> None:
         Terminals(root, inherit_env=["PATH"], shell=True) as terminals,
         spawn_agent(lambda agent: Everything(agent, root, terminals), "agent") as agent,
     ):
+        assert_type(Elicitations().capabilities(), ElicitationCapabilities)
+        client_capabilities(agent.handler, meta={"acme": True})
         assert_type(Workspace(root).capabilities(), FileSystemCapabilities)
         capabilities = assert_type(client_capabilities(agent.handler), ClientCapabilities)
         await agent.initialize(protocol_version=1, client_capabilities=capabilities)
