@@ -1,4 +1,4 @@
-"""An agent with streaming, plans, tool calls, permissions, files, commands, cancellation and sessions, but no language model.
+"""An agent with streaming, plans, tool calls, files, commands, cancellation and sessions, but no language model.
 
 A prompt is a line of words. `read <path>` and `write <path> <text>` ask for permission and then use the client's files.
 `run <line of shell>` asks, and then runs it in the client's terminal or, without one, as a process of the agent.

@@ -64,7 +64,12 @@ def granted(tmp_path_factory: pytest.TempPathFactory) -> Chat:
     """A chat with the full agent, whose prompts are arguments and whose user grants every permission."""
     folder = tmp_path_factory.mktemp("granted")
     (folder / "poem.txt").write_text(POEM, "utf-8")
-    prompts = ("hello there", f"read {folder / 'poem.txt'}", f"write {folder / 'new' / 'poem.txt'} roses are red")
+    prompts = (
+        "hello there",
+        f"read {folder / 'poem.txt'}",
+        f"write {folder / 'new' / 'poem.txt'} roses are red",
+        "run wc -l poem.txt | tr -d ' '",
+    )
     return _chat(folder, "full_agent.py", "--yes", *(word for each in prompts for word in ("--say", each)))
 
 
@@ -98,6 +103,12 @@ def test_the_full_agent_writes_a_file_through_the_client_only_with_permission(gr
     assert not (asked.folder / "new").exists()
     assert "> completed" in granted.turns[2]
     assert (granted.folder / "new" / "poem.txt").read_text("utf-8") == "roses are red"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="the line is for a POSIX shell")
+def test_the_full_agent_runs_a_line_of_shell(granted: Chat) -> None:
+    assert "(exit code 0)" in granted.turns[3]
+    assert "poem.txt" in granted.turns[3]
 
 
 def test_the_terminal_client_reads_prompts_until_the_input_ends(asked: Chat) -> None:

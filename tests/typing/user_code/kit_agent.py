@@ -107,8 +107,11 @@ class KitAgent(Agent):
             assert_type(result, TerminalResult)
             assert_type((await turn.elicit("Which?", Choice)).values, Choice | None)
             assert_type((await turn.elicit("Which?", {"properties": {}})).values, dict[str, Any] | None)
-            assert_type((await turn.elicit("Which?", ElicitationSchema())).action, str)
-            assert_type(await turn.elicit_url("Where?", "https://example.com", tool_call_id=call.id), str)
+            answer = await turn.elicit("Which?", ElicitationSchema())
+            if answer.action == "decline":
+                assert_type(answer.values, dict[str, Any] | None)
+            opened: str = await turn.elicit_url("Where?", "https://example.com", tool_call_id=call.id)
+            assert opened
             await asyncio.to_thread(self.work, from_thread(self.client), turn)
             turn.stop_reason = "max_tokens"
         assert_type(turn.stop_reason, StopReason)
