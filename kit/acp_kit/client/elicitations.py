@@ -35,7 +35,7 @@ from acp_runtime import ABSENT, InvalidParams
 from acp_runtime.escaping import printable
 
 Refusal: TypeAlias = Literal["decline", "cancel"]
-FillIn: TypeAlias = Callable[[CreateElicitationRequestForm], Awaitable[Mapping[str, Any] | Refusal]]
+ShowForm: TypeAlias = Callable[[CreateElicitationRequestForm], Awaitable[Mapping[str, Any] | Refusal]]
 OpenUrl: TypeAlias = Callable[[CreateElicitationRequestUrl], Awaitable[Literal["accept"] | Refusal]]
 
 _logger = getLogger(__name__)
@@ -60,7 +60,7 @@ class Elicitations:
     def __init__(
         self,
         *,
-        fill_in: FillIn | None = None,
+        fill_in: ShowForm | None = None,
         open_url: OpenUrl | None = None,
         on_complete: Callable[[str], object] = lambda _: None,
     ) -> None:

@@ -52,14 +52,14 @@ async def test_chunks_are_one_message_until_something_else_is_sent() -> None:
 
 async def test_an_empty_text_is_not_sent() -> None:
     async def act(turn: Turn) -> None:
-        for delta in ("", "Hel", "", "lo"):
+        for delta in ("", "a", "", "b"):
             await turn.say(delta)
             await turn.think("")
             await turn.say("", message_id="1")
 
     async with conversation() as talk:
         await talk.prompt(act)
-        assert spoken(talk.updates) == [("agent_message_chunk", "Hel"), ("agent_message_chunk", "lo")]
+        assert spoken(talk.updates) == [("agent_message_chunk", "a"), ("agent_message_chunk", "b")]
         assert len({update.message_id for update in talk.updates}) == 1
         assert [update.session_update for _, update in talk.recorded] == [
             "user_message_chunk",

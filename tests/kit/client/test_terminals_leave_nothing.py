@@ -113,8 +113,9 @@ async def test_a_cancelled_create_leaves_nothing(marker: str) -> None:
     assert is_created == {True, False}
 
 
-async def test_commands_end_with_a_client_that_does_not_end_them(marker: str) -> None:
-    program = """
+@pytest.mark.parametrize(("end", "code"), [("", 0), ("os.kill(os.getpid(), 9)", -9)], ids=["exit", "kill"])
+async def test_commands_end_with_a_client_that_does_not_end_them(marker: str, end: str, code: int) -> None:
+    program = f"""
 import asyncio, os
 from acp_bindings.v1 import CreateTerminalRequest
 from acp_kit.client import Terminals
@@ -122,9 +123,10 @@ from acp_kit.client import Terminals
 async def main():
     request = CreateTerminalRequest(session_id="s", command="sh", args=["-c", "sleep 1000 & sleep 1000"])
     await Terminals().terminal_create(request)
+    {end}
 
 asyncio.run(main())
 """
     process = await asyncio.create_subprocess_exec(sys.executable, "-c", program)
-    assert await process.wait() == 0
+    assert await process.wait() == code
     assert not wait_until_left(marker)
