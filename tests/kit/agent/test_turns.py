@@ -156,6 +156,9 @@ async def test_a_cancelled_turn_sends_nothing_more() -> None:
             "say": turn.say("x"),
             "think": turn.think("x"),
             "plan": turn.plan(),
+            "run": turn.run("ls"),
+            "elicit": turn.elicit("Which?", {}),
+            "elicit url": turn.elicit_url("Where?", "https://example.com"),
             "tool call": turn.tool_call("More").__aenter__(),
         }.items():
             with pytest.raises(TurnCancelled):
@@ -167,7 +170,7 @@ async def test_a_cancelled_turn_sends_nothing_more() -> None:
 
     async with conversation() as talk:
         assert await talk.prompt(act, None) == "cancelled"
-        assert refused == ["asked", "say", "think", "plan", "tool call"]
+        assert refused == ["asked", "say", "think", "plan", "run", "elicit", "elicit url", "tool call"]
         assert [update.session_update for update in talk.updates] == ["tool_call", "tool_call_update"]
 
 
