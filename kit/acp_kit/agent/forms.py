@@ -77,9 +77,9 @@ def _resolved(field: Mapping[str, Any], definitions: Mapping[str, Any]) -> dict[
         del found["anyOf"]
         found = {**choices[0], **found}
     if "$ref" in found:
-        definition = dict(definitions[found.pop("$ref").rpartition("/")[2]])
-        definition.pop("title", None)  # the name of a class
-        found = {**definition, **found}
+        definition = definitions[found.pop("$ref").rpartition("/")[2]]
+        about_the_class = ("title", "description")
+        found = {**{key: value for key, value in definition.items() if key not in about_the_class}, **found}
     if "const" in found:
         found["enum"] = [found.pop("const")]
     if "items" in found:

@@ -5,19 +5,20 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from datetime import datetime
 from enum import Enum
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 from uuid import UUID
 
 import pytest
-from pydantic import BaseModel, SecretStr
+from pydantic import BaseModel, Field, SecretStr
 
 from acp_bindings import v1, v1_unstable
 from acp_kit.agent import elicit, elicit_url
 from acp_kit.agent.forms import checked, shown
 from acp_kit.client import ClientSession, Elicitations
-from tests.support.kit.turn_agent import FORMS, Asked, Order, act, opened
+from tests.support.kit.turn_agent import FORMS, Asked, Order, Size, act, opened
 
 
 class User:
@@ -159,8 +160,31 @@ async def test_a_cancelled_turn_closes_the_form(tmp_path: Path) -> None:
         assert turn.stop_reason == "cancelled"
 
 
-class Nested(BaseModel):
-    inner: Order
+class Unusual(BaseModel):
+    """Fields that JSON Schema writes in ways that forms don't have."""
+
+    color: Size | None = Field(default=None, description="Of the cup")
+    sizes: list[Size] = []
+    only: Literal["this"] = Field(alias="only-one")
+    since: datetime | None = None
+
+
+def test_references_null_and_constants_are_written_as_forms_have_them() -> None:
+    found = shown(Unusual)
+    assert found.model_dump()["properties"] == {
+        "color": {"type": "string", "description": "Of the cup", "enum": ["small", "large"]},
+        "sizes": {
+            "type": "array",
+            "title": "Sizes",
+            "default": [],
+            "items": {"type": "string", "enum": ["small", "large"]},
+        },
+        "only-one": {"type": "string", "title": "Only-One", "enum": ["this"]},
+        "since": {"type": "string", "title": "Since", "format": "date-time"},
+    }
+    values = {"color": "small", "sizes": ["large"], "only-one": "this", "since": "2026-01-02T03:04:05Z"}
+    model = checked(Unusual, values)
+    assert (model.color, model.sizes, model.only, model.since.year) == (Size.SMALL, [Size.LARGE], "this", 2026)
 
 
 class Number(Enum):
