@@ -226,8 +226,8 @@ class Turn:
     ) -> TerminalResult:
         """Run a command to its end: in a terminal of the client if it serves them, else as a process of the agent.
 
-        Nothing of it is left running: the command and its descendants end with the call, with the turn, and with the
-        agent, also if that is killed. On Windows, a process of the agent ends without its descendants.
+        Nothing of it is left running: the command and its descendants end with the call and with the turn. A process
+        of the agent also ends if the agent is killed. On Windows, it ends without its descendants.
 
         Args:
             command: the program; with `shell`, a line of shell. Models write such lines.

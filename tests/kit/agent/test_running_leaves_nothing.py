@@ -96,9 +96,10 @@ async def test_an_agent_that_loses_its_client_ends_its_command(marker: str, tmp_
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGABRT])
 async def test_an_agent_that_is_killed_leaves_no_command(marker: str, number: int, tmp_path: Path) -> None:
-    prompt = act("run", line(tmp_path, stubborn=True), shell=True)
+    prompt = act("hold", line(tmp_path, stubborn=True), started=started(tmp_path))
     async with opened(tmp_path) as session, session.prompt(prompt) as turn:
-        await begun(tmp_path)
+        while not turn.text:
+            await asyncio.sleep(0)
         os.kill(agent_process(session), number)
         with suppress(ConnectionClosed):  # after SIGTERM, the agent still answers
             await turn.wait()

@@ -142,6 +142,13 @@ async def leave(turn: Turn, line: str, started: str) -> None:
         await asyncio.sleep(0)
 
 
+async def hold(turn: Turn, line: str, started: str) -> None:
+    """Say when a command runs, and wait for it."""
+    await leave(turn, line, started)
+    await turn.say("running")
+    await _tasks[-1]
+
+
 async def fail(turn: Turn, line: str, started: str) -> None:
     """Raise while a command runs."""
     await leave(turn, line, started)
