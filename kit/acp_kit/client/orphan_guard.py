@@ -15,8 +15,8 @@ _SCRIPT = 'read -r group; read -r _; kill -s KILL -- "-$group"'
 class OrphanGuard:
     """A shell that waits for the end of this process, and then kills a process group.
 
-    Without it, the group would outlive this process after a SIGKILL. Make it before the group, so that nothing comes
-    between the two. Does nothing on Windows, or where there is no `/bin/sh`.
+    Without it, the group would outlive this process after a SIGKILL. Make it before the group, so that the group is
+    unguarded for a moment only. Does nothing on Windows, or where there is no `/bin/sh`.
     """
 
     def __init__(self) -> None:
