@@ -25,7 +25,7 @@ from acp_runtime.errors import (
 )
 from acp_runtime.models.absent import ABSENT as ABSENT, absent as absent
 from acp_runtime.models.model import Model as Model, OpenModel as OpenModel
-from acp_runtime.options import Options as Options
+from acp_runtime.options import InstrumentedMessage as InstrumentedMessage, Options as Options
 from acp_runtime.stubs.extensions import (
     ExtNotification as ExtNotification,
     ExtRequest as ExtRequest,

@@ -3,13 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 Direction: TypeAlias = Literal["in", "out"]
 OnFrame: TypeAlias = Callable[[Direction, bytes, float], None]
 Stderr: TypeAlias = Literal["capture", "inherit"] | Path | Callable[[bytes], None]
+
+
+class InstrumentedMessage(NamedTuple):
+    """A request or a notification that this side sends ("out") or handles ("in").
+
+    Attributes:
+        direction: "out" or "in".
+        wire: its method, such as `session/prompt`.
+        method: the description of its method, such as an `ExtRequest`; None if the schema and this side have none.
+        id: its id on the wire; None for a notification.
+        session: the id of the session that it belongs to; None if it belongs to none.
+        params: a model, or plain JSON.
+    """
+
+    direction: Direction
+    wire: str
+    method: Any
+    id: str | int | None
+    session: str | None
+    params: Any
+
+
+Instrument: TypeAlias = Callable[[InstrumentedMessage], AbstractContextManager[Any]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,6 +75,10 @@ class Options:
             that every program needs, such as PATH and HOME (False), or those with the given names.
         on_frame: called for each message with "in" or "out", the line without its newline, and `time.monotonic()`.
             Lines may contain secrets; see `acp_runtime.logs.redact`.
+        instrument: called with each request and notification that is sent or handled. Returns a context manager that is
+            entered before it is sent or its handler begins, and left when its response is here, it was sent or its
+            handler has ended, with the exception if there is one. For a message that is sent, it yields the params to
+            send. What it raises is raised by the call or the handler.
     """
 
     max_message_bytes: int = 64 * 1024 * 1024
@@ -71,6 +99,7 @@ class Options:
     stderr_tail: int = 8 * 1024
     inherit_env: bool | Collection[str] = True
     on_frame: OnFrame | None = None
+    instrument: Instrument | None = None
 
     def __post_init__(self) -> None:
         """Check the values: a wrong one could hang a connection, or let what the guards forbid pass.

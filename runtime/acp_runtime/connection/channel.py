@@ -82,7 +82,7 @@ class Channel:
         if method.side == "extension":
             params = dump_params(method, params)
         self._guards.check_call(method, params)
-        self._send_notification(method.wire, params)
+        self._send_notification(method.wire, method, params)
         if method.wire in self._connection.calls.cancelling:
             self._connection.calls.turn_cancelled(method.wire, session_of(self._connection.profile, params))
         if self._writer.is_full:
@@ -96,7 +96,7 @@ class Channel:
     async def ext_notification(self, method: str, params: Any) -> None:
         """Send a notification that the schema doesn't know."""
         self._check_notifications()
-        self._send_notification(method, params)
+        self._send_notification(method, None, params)
         if self._writer.is_full:
             await self._drain()
 
@@ -154,7 +154,7 @@ class Channel:
         if is_over or self._writer.broken or self.sends_nothing:
             raise copy_of(self.closed or ConnectionClosed("The peer no longer reads."))
 
-    def _send_notification(self, wire: str, params: Any) -> None:
+    def _send_notification(self, wire: str, method: Notification[Any] | None, params: Any) -> None:
         line, sessions = notification_line(wire, params), self._connection.sessions
         if sessions.creations:
             session = session_of(self._connection.profile, params)

@@ -19,6 +19,7 @@ from acp_runtime.connection.call import Calls
 from acp_runtime.connection.channel import Channel
 from acp_runtime.connection.guards import Guards, Initialization, may_come_first
 from acp_runtime.connection.handler import Handle, frame_observer, session_of
+from acp_runtime.connection.instrumented import InstrumentedChannel, handle_inside
 from acp_runtime.connection.limits import Limits
 from acp_runtime.connection.reader import Reader
 from acp_runtime.connection.request import Requests, cancelled_line
@@ -37,7 +38,7 @@ from acp_runtime.jsonrpc.messages import (
     Refused,
 )
 from acp_runtime.logs import ThrottledLogger
-from acp_runtime.options import Options
+from acp_runtime.options import InstrumentedMessage, Options
 from acp_runtime.stubs.methods import Profile
 from acp_runtime.stubs.roles import Handler
 from acp_runtime.stubs.sides import Side
@@ -99,7 +100,8 @@ class Connection:
         self.sessions: Sessions = Sessions(self)
         self.requests: Requests = Requests(self)
         self.calls: Calls = Calls(self)
-        self.channel: Channel = Channel(self)
+        instrument = options.instrument
+        self.channel: Channel = Channel(self) if instrument is None else InstrumentedChannel(self, instrument)
         self.remote: Any = side.remote(self.channel)
         self.handler: Any = None
         try:
@@ -166,6 +168,7 @@ class Dispatch:
         self._side = side = connection.side.with_extensions(connection.handler)
         self._decode = _decoder(side).decode
         self._observe = frame_observer(connection.options)
+        self._instrument = connection.options.instrument
         self._log = ThrottledLogger(_logger)
         # Only agents print text to stdout before their first message.
         self._has_spoken = side.role == "agent"
@@ -270,6 +273,10 @@ class Dispatch:
         self._put(session, message.method, handle, message.params, len(line))
 
     def _put(self, session: str | None, wire: str, handle: Handle, argument: Any, length: int) -> None:
+        if self._instrument is not None:
+            method = self._side.notifications.get(wire)
+            message = InstrumentedMessage("in", wire, method, None, session, argument)
+            handle = partial(handle_inside, self._instrument, message, handle)
         notification = Notification(self._connection, wire, handle, argument, length)
         self._connection.sessions.get(session).put(notification)
 
