@@ -1,0 +1,147 @@
+"""Spans of OpenTelemetry for calls and handlers, and its context across processes. It needs the extra `telemetry`."""
+
+from __future__ import annotations
+
+from asyncio import CancelledError
+from collections.abc import Generator, Mapping
+from contextlib import AbstractContextManager, contextmanager
+from typing import Any, cast
+
+from pydantic import BaseModel
+
+import acp_runtime
+from acp_kit.extras import require
+from acp_runtime import InstrumentedMessage, InternalError, Model, RemoteError, RequestCancelled, RequestError
+
+require("acp_kit.telemetry", "telemetry", "opentelemetry", "opentelemetry.trace")
+
+from opentelemetry.context import attach, detach  # noqa: E402 - after the check
+from opentelemetry.propagate import extract, inject  # noqa: E402
+from opentelemetry.trace import Span, SpanKind, StatusCode, TracerProvider, get_tracer  # noqa: E402
+
+
+class Tracing:
+    """Traces the messages of a connection: `Options(instrument=Tracing())`.
+
+    Each call is a span of kind CLIENT, each handler of a request one of kind SERVER. Both are named by the method and
+    have the attributes `rpc.system.name`, `rpc.method`, `jsonrpc.protocol.version`, `jsonrpc.request.id` and, if the
+    message belongs to a session, `acp.session.id`. Notifications have no spans.
+
+    What is sent carries the current context as `traceparent`, `tracestate` and `baggage` in `params._meta`, by the
+    propagators that the application has configured. Handlers run in the context that they receive. A message that has a
+    `traceparent` already is sent as it is.
+
+    A failed call or handler has the status ERROR, described by the name of the exception's class, and `error.type`. If
+    the response is an error, `error.type` is its code, and so is `rpc.response.status_code`. What was cancelled has the
+    attribute `acp.cancelled` instead. No span has params, results, or texts of errors.
+    """
+
+    def __init__(self, tracer_provider: TracerProvider | None = None) -> None:
+        """Use a tracer.
+
+        Args:
+            tracer_provider: makes the tracer; by default the one that the application has set, even later. Without one,
+                there are no spans, and what is sent is unchanged.
+        """
+        self._tracer = get_tracer("acp_kit", acp_runtime.__version__, tracer_provider)
+
+    def __call__(self, message: InstrumentedMessage) -> AbstractContextManager[Any]:
+        """Return the context manager for a message. `Options.instrument` calls this."""
+        if message.direction == "in":
+            return self._handling(message)
+        return self._sending(message)
+
+    @contextmanager
+    def _sending(self, message: InstrumentedMessage) -> Generator[Any]:
+        if message.id is None:
+            yield _with_context(message)
+        else:
+            with self._span(message, SpanKind.CLIENT):
+                yield _with_context(message)
+
+    @contextmanager
+    def _handling(self, message: InstrumentedMessage) -> Generator[None]:
+        # The propagators take what isn't text for a fault of this program.
+        carrier = {key: value for key, value in _meta(message.params).items() if isinstance(value, str)}
+        token = attach(extract(carrier))
+        try:
+            if message.id is None:
+                yield
+            else:
+                with self._span(message, SpanKind.SERVER):
+                    yield
+        finally:
+            detach(token)
+
+    @contextmanager
+    def _span(self, message: InstrumentedMessage, kind: SpanKind) -> Generator[None]:
+        attributes = {
+            "rpc.system.name": "jsonrpc",
+            "rpc.method": message.wire,
+            "jsonrpc.protocol.version": "2.0",
+            "jsonrpc.request.id": str(message.id),
+        }
+        if message.session is not None:
+            attributes["acp.session.id"] = message.session
+        # An exception would be recorded with its text and traceback.
+        with self._tracer.start_as_current_span(
+            message.wire, kind=kind, attributes=attributes, record_exception=False, set_status_on_exception=False
+        ) as span:
+            try:
+                yield
+            except BaseException as error:
+                _record(span, kind, error)
+                raise
+
+
+def _record(span: Span, kind: SpanKind, error: BaseException) -> None:
+    """Record how a call or a handler failed, without any text that it came with."""
+    is_handler = kind is SpanKind.SERVER
+    if isinstance(error, (CancelledError, GeneratorExit)) or (is_handler and type(error) is RequestCancelled):
+        span.set_attribute("acp.cancelled", True)
+        return
+    code = _code_sent(error) if is_handler else error.code if isinstance(error, RemoteError) else None
+    if code is not None:
+        span.set_attribute("rpc.response.status_code", str(code))
+    span.set_attribute("error.type", type(error).__qualname__ if code is None else str(code))
+    span.set_status(StatusCode.ERROR, type(error).__name__)
+
+
+def _code_sent(error: BaseException) -> int | None:
+    """Return the code that a handler's exception is answered with; None if the turn was cancelled."""
+    if isinstance(error, RequestError) and not isinstance(error, RemoteError):
+        return error.code
+    request = acp_runtime.current_request()
+    return None if request is not None and request.turn_cancelled else InternalError.default_code
+
+
+def _with_context(message: InstrumentedMessage) -> Any:
+    """Return the params of a message with the current context, or unchanged if there is none or they can't have it."""
+    params: Any = message.params
+    meta, context = _meta(params), dict[str, str]()
+    if "traceparent" not in meta and _takes_meta(message):
+        inject(context)
+    if not context:
+        return params
+    if isinstance(params, Model):
+        return params.model_copy(update={"meta": {**context, **meta}})
+    return {**params, "_meta": {**context, **meta}}
+
+
+def _takes_meta(message: InstrumentedMessage) -> bool:
+    """Whether params may have `_meta`: all of the schema do, JSON does unless an extension's model forbids the key."""
+    params, method = message.params, message.method
+    if not isinstance(params, dict):
+        return isinstance(params, Model) and method is not None
+    may_be_unknown = method is None or method.params_type.model_config.get("extra") != "forbid"
+    return may_be_unknown and isinstance(cast("dict[str, Any]", params).get("_meta", {}), dict)
+
+
+def _meta(params: Any) -> Mapping[str, Any]:
+    """Return the `_meta` of params; empty if they have none."""
+    found: object = None
+    if isinstance(params, dict):
+        found = cast("dict[str, Any]", params).get("_meta")
+    elif isinstance(params, BaseModel):
+        found = getattr(params, "meta", None) or (params.model_extra or {}).get("_meta")
+    return cast("dict[str, Any]", found) if isinstance(found, dict) else {}
