@@ -1,0 +1,218 @@
+"""`Options.instrument` is entered and left around each message, and may replace the params of those that are sent."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import Any
+
+import pytest
+
+from acp_runtime import ConnectionClosed, ExtRequest, InstrumentedMessage, Model, RemoteError
+from tests.support.runtime.peer import Link, PlainAgent, PlainClient, calling, chunk, prompt, serving, update
+
+
+class Recorder:
+    """Records the messages that are entered and left, and the exceptions that they are left with."""
+
+    def __init__(self) -> None:
+        self.messages: list[InstrumentedMessage] = []
+        self.events: list[str] = []
+
+    @contextmanager
+    def __call__(self, message: InstrumentedMessage) -> Iterator[Any]:
+        name = f"{message.direction} {message.wire}"
+        self.messages.append(message)
+        self.events.append(f"enter {name}")
+        try:
+            yield message.params
+        except BaseException as error:
+            self.events.append(f"leave {name}: {type(error).__name__}")
+            raise
+        self.events.append(f"leave {name}")
+
+    def clear(self) -> None:
+        self.messages.clear()
+        self.events.clear()
+
+
+class Telling(PlainAgent):
+    """An agent that sends an update in its turn."""
+
+    async def session_prompt(self, request: Any, /) -> Any:
+        await self.client.session_update(session_id="s1", update=chunk("hi"))
+        return await super().session_prompt(request)
+
+
+async def test_a_handler_runs_inside_and_so_does_what_it_sends(link: Link) -> None:
+    recorder = Recorder()
+    async with serving(link, Telling, instrument=recorder) as peer:
+        recorder.clear()
+        await peer.send(prompt("a"))
+        assert (await peer.receive())["method"] == "session/update"
+        assert (await peer.receive())["id"] == "a"
+    assert recorder.events == [
+        "enter in session/prompt",
+        "enter out session/update",
+        "leave out session/update",
+        "leave in session/prompt",
+    ]
+    described = [(each.id, each.session, each.method and each.method.wire) for each in recorder.messages]
+    assert described == [("a", "s1", "session/prompt"), (None, "s1", "session/update")]
+    assert recorder.messages[0].params.session_id == "s1"
+
+
+async def test_a_call_is_left_when_its_response_is_here(link: Link) -> None:
+    recorder = Recorder()
+    async with calling(link, instrument=recorder) as (agent, peer):
+        recorder.clear()
+        call = asyncio.create_task(agent.ext_request("_ping", {"n": 1}))
+        request = await peer.receive()
+        assert recorder.events == ["enter out _ping"]
+        assert (recorder.messages[0].id, recorder.messages[0].method) == (request["id"], None)
+        await peer.send({"id": request["id"], "error": {"code": 5, "message": "no"}})
+        with pytest.raises(RemoteError):
+            await call
+    assert recorder.events == ["enter out _ping", "leave out _ping: RemoteError"]
+
+
+async def test_a_call_and_a_handler_that_are_cancelled_are_left_with_the_cancellation(link: Link) -> None:
+    class Waiting(PlainClient):
+        async def session_request_permission(self, request: Any, /) -> Any:
+            await asyncio.Event().wait()
+
+    recorder = Recorder()
+    async with calling(link, Waiting, instrument=recorder) as (agent, peer):
+        recorder.clear()
+        call = asyncio.create_task(agent.ext_request("_ping"))
+        await peer.receive()
+        call.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await call
+        await peer.receive()  # the notification that cancels it
+        tool = {"toolCallId": "1"}
+        permission = {"sessionId": "s1", "toolCall": tool, "options": []}
+        await peer.send({"id": 1, "method": "session/request_permission", "params": permission})
+        await peer.until_quiet()
+        await peer.send({"method": "$/cancel_request", "params": {"requestId": 1}})
+        assert (await peer.receive())["error"]["code"] == -32800
+    assert [event for event in recorder.events if "$/cancel_request" not in event] == [
+        "enter out _ping",
+        "leave out _ping: CancelledError",
+        "enter in session/request_permission",
+        "leave in session/request_permission: CancelledError",
+    ]
+
+
+async def test_a_call_whose_connection_closes_is_left_with_the_reason(link: Link) -> None:
+    recorder = Recorder()
+    async with calling(link, instrument=recorder) as (agent, peer):
+        recorder.clear()
+        call = asyncio.create_task(agent.ext_request("_ping"))
+        await peer.receive()
+        await peer.end()
+        with pytest.raises(ConnectionClosed):
+            await call
+    assert recorder.events == ["enter out _ping", "leave out _ping: ConnectionClosed"]
+
+
+async def test_a_handler_with_a_result_of_the_wrong_type_is_left_with_the_error(link: Link) -> None:
+    class Wrong(PlainAgent):
+        async def session_prompt(self, request: Any, /) -> Any:
+            return "done"
+
+    recorder = Recorder()
+    async with serving(link, Wrong, instrument=recorder) as peer:
+        recorder.clear()
+        await peer.send(prompt(1))
+        assert (await peer.receive())["error"]["code"] == -32603
+    assert recorder.events == ["enter in session/prompt", "leave in session/prompt: TypeError"]
+
+
+async def test_handlers_of_notifications_run_inside_in_order(link: Link) -> None:
+    recorder = Recorder()
+    async with calling(link, instrument=recorder) as (_, peer):
+        recorder.clear()
+        await peer.send(update("s1", "a"), {"method": "_note", "params": {"sessionId": "s1"}}, update("s1", "b"))
+        await peer.until_quiet()
+    wires = ["session/update", "_note", "session/update"]
+    assert recorder.events == [f"{step} in {wire}" for wire in wires for step in ("enter", "leave")]
+    assert [each.method and each.method.wire for each in recorder.messages] == [wires[0], None, wires[2]]
+    assert [each.session for each in recorder.messages] == ["s1", "s1", "s1"]
+
+
+class Ping(Model):
+    text: str
+
+
+PING = ExtRequest("_acme/ping", Ping, Ping)
+
+
+async def test_what_it_yields_is_sent_instead_of_the_params(link: Link) -> None:
+    @contextmanager
+    def replacing(message: InstrumentedMessage) -> Iterator[Any]:
+        params: Any = message.params
+        yield {**params, "added": message.wire} if isinstance(params, dict) else params
+
+    async with calling(link, instrument=replacing) as (agent, peer):
+        with suppress(TimeoutError):
+            async with asyncio.timeout(0):
+                await agent.call(PING, Ping(text="hi"))
+        assert (await peer.receive())["params"] == {"text": "hi", "added": "_acme/ping"}
+        assert (await peer.receive())["method"] == "$/cancel_request"
+        await agent.ext_notification("_note", {})
+        assert (await peer.receive())["params"] == {"added": "_note"}
+
+
+async def test_calls_and_notifications_are_written_in_the_order_in_which_they_were_made(link: Link) -> None:
+    async with calling(link, instrument=Recorder()) as (agent, peer):
+        calls = [agent.ext_request("_0"), agent.ext_notification("_1"), agent.ext_request("_2")]
+        tasks = [asyncio.ensure_future(call) for call in calls]
+        received = [await peer.receive() for _ in calls]
+        await peer.send(*({"id": each["id"], "result": None} for each in received if "id" in each))
+        await asyncio.gather(*tasks)
+    assert [each["method"] for each in received] == ["_0", "_1", "_2"]
+
+
+async def test_its_exceptions_are_those_of_the_call_or_the_handler(
+    link: Link, caplog: pytest.LogCaptureFixture
+) -> None:
+    def failing(message: InstrumentedMessage) -> Any:
+        raise LookupError(message.wire)
+
+    async with calling(link, instrument=failing, ready=False) as (agent, peer):
+        with pytest.raises(LookupError, match="_ping"):
+            await agent.ext_request("_ping")
+        with pytest.raises(LookupError, match="_note"):
+            await agent.ext_notification("_note")
+        assert await peer.until_quiet() == []
+    async with serving(link, instrument=failing, ready=False) as peer:
+        assert (await peer.call("_ping"))["error"]["code"] == -32603
+        await peer.send({"method": "_note"})
+        await peer.until_quiet()
+    assert [each.getMessage() for each in caplog.records if each.levelno == logging.ERROR] == [
+        "The handler of _ping failed",
+        "The handler of _note failed",
+    ]
+
+
+async def test_an_exception_that_it_suppresses_is_not_taken_for_a_result(link: Link) -> None:
+    @contextmanager
+    def suppressing(message: InstrumentedMessage) -> Iterator[Any]:
+        with suppress(RemoteError, TypeError):
+            yield message.params
+
+    class Wrong(PlainAgent):
+        async def session_prompt(self, request: Any, /) -> Any:
+            return "done"
+
+    async with calling(link, instrument=suppressing) as (agent, peer):
+        call = asyncio.create_task(agent.ext_request("_ping"))
+        await peer.send({"id": (await peer.receive())["id"], "error": {"code": 5, "message": "no"}})
+        with pytest.raises(RuntimeError, match="suppressed"):
+            await call
+    async with serving(link, Wrong, instrument=suppressing) as peer:
+        await peer.send(prompt(1))
+        assert (await peer.receive())["error"]["code"] == -32603
