@@ -54,7 +54,7 @@ _LAYERS = {
         {"command"},
     ),
     "acp_kit": (
-        {"extras", "frame_log", "profiles", "threads", "uninterrupted"},
+        {"extras", "frame_log", "profiles", "telemetry", "threads", "uninterrupted"},
         {"confined", "content", "updates"},
         {"client", "history"},
         {"agent", "migrate"},

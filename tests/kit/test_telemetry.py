@@ -1,0 +1,188 @@
+"""Calls and handlers are spans that say which they are and how they ended, and nothing of what was said."""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+import sys
+from contextlib import suppress
+from typing import Any
+
+import pytest
+from opentelemetry.trace import SpanKind, StatusCode
+
+from acp_bindings import v1
+from acp_runtime import RemoteError, ResourceNotFound
+from tests.support.kit.traced import Traced, say, session
+from tests.support.runtime.peer import Link, PlainAgent, calling, chunk
+
+SECRET = "s3cret"
+
+
+async def test_a_span_says_which_call_it_is_of() -> None:
+    traced = Traced()
+    async with session(traced, PlainAgent) as agent:
+        await say(agent)
+    for kind in (SpanKind.CLIENT, SpanKind.SERVER):
+        span = traced.span("session/prompt", kind)
+        assert span.attributes == {
+            "rpc.system.name": "jsonrpc",
+            "rpc.method": "session/prompt",
+            "jsonrpc.protocol.version": "2.0",
+            "jsonrpc.request.id": "2",
+            "acp.session.id": "s1",
+        }
+        assert span.status.status_code is StatusCode.UNSET
+        assert "acp.session.id" not in (traced.span("initialize", kind).attributes or {})
+
+
+class Failing(PlainAgent):
+    """An agent that fails, and says what it shouldn't in each place that there is."""
+
+    error: BaseException = ResourceNotFound(SECRET, data={"path": SECRET})
+
+    async def session_prompt(self, request: Any, /) -> Any:
+        raise self.error
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "theirs", "ours"),
+    [
+        (ResourceNotFound(SECRET, data=SECRET), "-32002", "ResourceNotFound", "RemoteResourceNotFound"),
+        (KeyError(SECRET), "-32603", "KeyError", "RemoteInternalError"),
+        (RemoteError(5, SECRET), "-32603", "RemoteError", "RemoteInternalError"),
+    ],
+    ids=["an error of its own", "an unexpected one", "an error of a peer"],
+)
+async def test_an_error_is_the_status_of_both_spans_without_its_text(
+    error: BaseException, code: str, theirs: str, ours: str
+) -> None:
+    traced = Traced()
+    failing = type("FailingAgent", (Failing,), {"error": error})
+    async with session(traced, failing) as agent:
+        with pytest.raises(RemoteError):
+            await say(agent, SECRET)
+    for kind, description in ((SpanKind.SERVER, theirs), (SpanKind.CLIENT, ours)):
+        span = traced.span("session/prompt", kind)
+        attributes = span.attributes or {}
+        assert (span.status.status_code, span.status.description) == (StatusCode.ERROR, description)
+        assert (attributes["error.type"], attributes["rpc.response.status_code"]) == (code, code)
+    assert all(SECRET not in span.to_json() and not span.events for span in traced.spans)
+
+
+async def test_a_result_of_the_wrong_type_is_an_error_of_the_handler() -> None:
+    traced = Traced()
+
+    class Wrong(PlainAgent):
+        async def session_prompt(self, request: Any, /) -> Any:
+            return SECRET
+
+    async with session(traced, Wrong) as agent:
+        with pytest.raises(RemoteError):
+            await say(agent)
+    span = traced.span("session/prompt", SpanKind.SERVER)
+    assert (span.status.status_code, span.status.description) == (StatusCode.ERROR, "TypeError")
+    assert (span.attributes or {})["rpc.response.status_code"] == "-32603"
+
+
+async def test_a_call_without_a_response_has_the_exception_as_its_error(link: Link) -> None:
+    traced = Traced()
+    async with calling(link, instrument=traced.instrument) as (agent, peer):
+        call = asyncio.create_task(agent.ext_request("_ping"))
+        await peer.receive()
+        await peer.end()
+        with suppress(Exception):
+            await call
+    span = traced.span("_ping", SpanKind.CLIENT)
+    attributes = span.attributes or {}
+    assert (span.status.status_code, attributes["error.type"]) == (StatusCode.ERROR, "ConnectionClosed")
+    assert "rpc.response.status_code" not in attributes
+
+
+async def test_nothing_that_was_said_is_in_a_span() -> None:
+    traced = Traced()
+
+    class Chatty(PlainAgent):
+        async def session_prompt(self, request: Any, /) -> Any:
+            await self.client.session_update(session_id="s1", update=chunk(SECRET))
+            tool = v1.ToolCallUpdate(tool_call_id=SECRET, title=SECRET, raw_input={"key": SECRET})
+            option = v1.PermissionOption(option_id="yes", name=SECRET, kind="allow_once")
+            await self.client.session_request_permission(session_id="s1", tool_call=tool, options=[option])
+            return v1.PromptResponse(stop_reason="end_turn", meta={"secret": SECRET})
+
+    async with session(traced, Chatty) as agent:
+        await agent.session_prompt(session_id="s1", prompt=[v1.ContentBlockText(text=SECRET)], meta={"secret": SECRET})
+        with suppress(RemoteError):
+            await agent.ext_request("_ping", {"text": SECRET})
+    assert len(traced.spans) == 10
+    assert all(SECRET not in span.to_json() for span in traced.spans)
+
+
+class Waiting(PlainAgent):
+    """An agent whose turn ends only when it is cancelled."""
+
+    started: asyncio.Event
+
+    async def session_prompt(self, request: Any, /) -> Any:
+        self.started.set()
+        await asyncio.Event().wait()
+
+
+def waiting() -> type[Waiting]:
+    return type("WaitingAgent", (Waiting,), {"started": asyncio.Event()})
+
+
+async def test_a_turn_that_is_cancelled_is_no_error() -> None:
+    traced, cls = Traced(), waiting()
+    async with session(traced, cls) as agent:
+        call = asyncio.create_task(say(agent))
+        await cls.started.wait()
+        await agent.session_cancel(session_id="s1")
+        assert (await call).stop_reason == "cancelled"
+    theirs, ours = (traced.span("session/prompt", kind) for kind in (SpanKind.SERVER, SpanKind.CLIENT))
+    assert (theirs.status.status_code, (theirs.attributes or {})["acp.cancelled"]) == (StatusCode.UNSET, True)
+    assert (ours.status.status_code, "acp.cancelled" in (ours.attributes or {})) == (StatusCode.UNSET, False)
+
+
+async def test_a_call_that_is_cancelled_ends_both_spans_without_an_error() -> None:
+    traced, cls = Traced(), waiting()
+    async with session(traced, cls) as agent:
+        call = asyncio.create_task(say(agent))
+        await cls.started.wait()
+        call.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await call
+    for kind in (SpanKind.SERVER, SpanKind.CLIENT):
+        span = traced.span("session/prompt", kind)
+        assert (span.status.status_code, (span.attributes or {})["acp.cancelled"]) == (StatusCode.UNSET, True)
+
+
+async def test_an_error_in_a_cancelled_turn_has_no_code_because_none_is_sent() -> None:
+    traced, started = Traced(), asyncio.Event()
+
+    class Breaking(PlainAgent):
+        async def session_prompt(self, request: Any, /) -> Any:
+            started.set()
+            try:
+                await asyncio.Event().wait()
+            finally:
+                raise KeyError(SECRET)
+
+    async with session(traced, Breaking) as agent:
+        call = asyncio.create_task(say(agent))
+        await started.wait()
+        await agent.session_cancel(session_id="s1")
+        assert (await call).stop_reason == "cancelled"
+    span = traced.span("session/prompt", SpanKind.SERVER)
+    attributes = span.attributes or {}
+    assert (span.status.status_code, attributes["error.type"]) == (StatusCode.ERROR, "KeyError")
+    assert "rpc.response.status_code" not in attributes
+
+
+def test_without_the_package_there_is_one_sentence_with_the_command() -> None:
+    program = "import sys; sys.modules['opentelemetry'] = None\nimport acp_kit.telemetry"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False, timeout=60)
+    assert done.stderr.splitlines()[-1] == (
+        "ImportError: acp_kit.telemetry needs the package opentelemetry, "
+        "which you get with: pip install 'acp-bindings[telemetry]'"
+    )

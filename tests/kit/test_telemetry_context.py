@@ -1,0 +1,279 @@
+"""The context of a call reaches its handler in `params._meta`, and what the caller puts there is kept."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from importlib import import_module
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+from opentelemetry import baggage, context
+from opentelemetry.trace import SpanKind, get_current_span
+from pydantic import BaseModel
+
+from acp_bindings import v1
+from acp_kit.telemetry import Tracing
+from acp_runtime import ExtNotification, ExtRequest, Model, handles
+from tests.support.kit.traced import Traced, parent, say, session, span_id
+from tests.support.kit.traced_agent import agent_of, described
+from tests.support.paths import ROOT
+from tests.support.runtime.peer import Link, PlainAgent, calling, prompt, serving
+
+TRACE, SPAN = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
+TRACEPARENT = f"00-{TRACE}-{SPAN}-01"
+
+
+def client_of(profile: Any, traced: Traced) -> type:
+    class TracingClient(profile.Client):
+        def __init__(self, agent: Any) -> None:
+            self.agent = agent
+
+        async def session_update(self, notification: Any) -> None:
+            with traced.tracer.start_as_current_span("show"):
+                pass
+
+        async def session_request_permission(self, request: Any) -> Any:
+            return profile.RequestPermissionResponse(outcome=profile.RequestPermissionOutcomeCancelled())
+
+    return TracingClient
+
+
+@pytest.mark.parametrize("name", ["v1", "v1_unstable"])
+async def test_the_spans_of_a_turn_are_a_chain_across_two_processes(name: str, tmp_path: Path) -> None:
+    profile, traced, file = import_module(f"acp_bindings.{name}"), Traced(), tmp_path / "spans.json"
+    command = (sys.executable, "-m", "tests.support.kit.traced_agent", name, str(file))
+    client = client_of(profile, traced)
+    async with profile.spawn_agent(client, *command, cwd=ROOT, options=traced.options) as agent:
+        await agent.initialize(protocol_version=1)
+        await agent.session_new(cwd="/work", mcp_servers=[])
+        with traced.tracer.start_as_current_span("user"):
+            await agent.session_prompt(session_id="s1", prompt=[profile.ContentBlockText(text="hi")])
+    theirs = json.loads(file.read_text())
+    both = [*map(described, traced.spans), *theirs]
+    by_key = {(each["name"], each["kind"]): each for each in both}
+    chain = [
+        ("user", "INTERNAL"),
+        ("session/prompt", "CLIENT"),
+        ("session/prompt", "SERVER"),
+        ("session/request_permission", "CLIENT"),
+        ("session/request_permission", "SERVER"),
+    ]
+    assert by_key[chain[0]]["parent"] is None
+    for outer, inner in pairwise(chain):
+        assert by_key[inner]["parent"] == by_key[outer]["id"], (outer, inner)
+        assert by_key[inner]["session"] == "s1"
+        assert by_key[inner]["trace"] == by_key[outer]["trace"]
+    # The handler of an update has no span of its own.
+    assert by_key["show", "INTERNAL"]["parent"] == by_key["session/prompt", "SERVER"]["id"]
+    assert {(each["name"], each["kind"]) for each in theirs} == {
+        ("initialize", "SERVER"),
+        ("session/new", "SERVER"),
+        ("session/prompt", "SERVER"),
+        ("session/request_permission", "CLIENT"),
+    }
+    assert by_key["initialize", "SERVER"]["parent"] == by_key["initialize", "CLIENT"]["id"]
+
+
+async def test_without_a_provider_what_is_sent_is_the_same(link: Link) -> None:
+    async def sent(**options: Any) -> list[bytes]:
+        async with calling(link, **options) as (agent, peer):
+            calls = [
+                asyncio.create_task(agent.session_new(cwd="/work", mcp_servers=[])),
+                asyncio.create_task(agent.ext_request("_a")),
+                asyncio.create_task(agent.ext_request("_b", {"_meta": {"x": 1}})),
+                asyncio.create_task(agent.ext_notification("_c", [1])),
+            ]
+            lines = [await peer.receive_line() for _ in calls]
+            for call in calls:
+                call.cancel()
+            await asyncio.wait(calls)
+        return lines
+
+    assert await sent(instrument=Tracing()) == await sent()
+
+
+async def test_without_a_provider_a_handler_passes_on_the_context_that_it_received(link: Link) -> None:
+    async with serving(link, agent_of(v1), instrument=Tracing()) as peer:
+        await peer.send(with_meta(prompt(1), {"traceparent": TRACEPARENT, "baggage": "user=ann"}))
+        update, permission = await peer.receive(), await peer.receive()
+        assert update["params"]["_meta"] == {"traceparent": TRACEPARENT, "baggage": "user=ann"}
+        assert permission["params"]["_meta"] == {"traceparent": TRACEPARENT, "baggage": "user=ann"}
+        outcome = {"outcome": {"outcome": "cancelled"}}
+        await peer.send({"id": permission["id"], "result": outcome})
+        assert (await peer.receive())["result"] == {"stopReason": "end_turn"}
+
+
+def with_meta(message: dict[str, Any], meta: Any) -> dict[str, Any]:
+    return {**message, "params": {**message["params"], "_meta": meta}}
+
+
+async def test_baggage_reaches_the_handler() -> None:
+    seen: list[Any] = []
+
+    class Looking(PlainAgent):
+        async def session_prompt(self, request: Any, /) -> Any:
+            seen.append(baggage.get_baggage("user"))
+            return await super().session_prompt(request)
+
+    async with session(Traced(), Looking) as agent:
+        token = context.attach(baggage.set_baggage("user", "ann"))
+        await say(agent)
+        context.detach(token)
+        await say(agent)
+    assert seen == ["ann", None]
+
+
+@pytest.mark.parametrize(
+    "meta",
+    [
+        {"traceparent": "nonsense"},
+        {"traceparent": f"00-{TRACE}-{SPAN}"},
+        {"traceparent": f"00-{'0' * 32}-{SPAN}-01"},
+        {"traceparent": 5},
+        {"traceparent": None},
+        {"traceparent": [TRACEPARENT]},
+        {"traceparent": {"a": TRACEPARENT}},
+        {"tracestate": "a=b", "baggage": "=;,%"},
+        {"baggage": "a" * 10_000},
+        None,
+        [],
+    ],
+    ids=repr,
+)
+async def test_a_context_that_is_malformed_is_ignored(link: Link, meta: Any) -> None:
+    traced = Traced()
+    async with serving(link, instrument=traced.instrument) as peer:
+        await peer.send(with_meta(prompt(1), meta))
+        assert (await peer.receive())["result"] == {"stopReason": "end_turn"}
+    assert traced.span("session/prompt", SpanKind.SERVER).parent is None
+
+
+async def test_malformed_tracestate_does_not_lose_the_parent(link: Link) -> None:
+    traced = Traced()
+    async with serving(link, instrument=traced.instrument) as peer:
+        await peer.send(with_meta(prompt(1), {"traceparent": TRACEPARENT, "tracestate": 5}))
+        await peer.receive()
+    assert parent(traced.span("session/prompt", SpanKind.SERVER)) == int(SPAN, 16)
+
+
+async def test_meta_of_the_caller_is_kept(link: Link) -> None:
+    traced = Traced()
+    async with calling(link, instrument=traced.instrument) as (agent, peer):
+        given = {"acme.dev/x": [1], "baggage": "a=b"}
+        call = asyncio.create_task(agent.session_new(cwd="/work", mcp_servers=[], meta=given))
+        request = await peer.receive()
+        await peer.send({"id": request["id"], "result": {"sessionId": "s1"}})
+        await call
+    meta = request["params"].pop("_meta")
+    span = traced.span("session/new", SpanKind.CLIENT)
+    assert span.context is not None
+    assert meta.pop("traceparent").startswith(f"00-{span.context.trace_id:032x}-{span.context.span_id:016x}-")
+    assert meta == given
+    assert request["params"] == {"cwd": "/work", "mcpServers": []}
+
+
+async def test_a_context_of_the_caller_is_kept_and_nothing_is_added(link: Link) -> None:
+    meta = {"traceparent": TRACEPARENT}
+    async with calling(link, instrument=Traced().instrument) as (agent, peer):
+        token = context.attach(baggage.set_baggage("user", "ann"))
+        call = asyncio.create_task(agent.session_new(cwd="/work", mcp_servers=[], meta=meta))
+        context.detach(token)
+        request = await peer.receive()
+        await peer.send({"id": request["id"], "result": {"sessionId": "s1"}})
+        await call
+    assert request["params"]["_meta"] == meta
+
+
+async def test_a_model_of_the_caller_is_not_changed(link: Link) -> None:
+    request = v1.NewSessionRequest(cwd="/work", mcp_servers=[])
+    async with calling(link, instrument=Traced().instrument) as (agent, peer):
+        call = asyncio.create_task(agent.request(request))
+        received = await peer.receive()
+        await peer.send({"id": received["id"], "result": {"sessionId": "s1"}})
+        await call
+    assert set(received["params"]["_meta"]) == {"traceparent"}
+    assert request == v1.NewSessionRequest(cwd="/work", mcp_servers=[])
+
+
+class Ping(Model):
+    text: str
+
+
+class Plain(BaseModel):
+    text: str
+
+
+class Strict(BaseModel, extra="forbid"):
+    text: str
+
+
+PING = ExtRequest("_acme/ping", Ping, Ping)
+STRICT = ExtRequest("_acme/strict", Strict, Strict)
+NOTE = ExtNotification("_acme/note", Ping)
+STRICT_NOTE = ExtNotification("_acme/strict_note", Strict)
+
+
+class Extended(PlainAgent):
+    def __init__(self, client: v1.RemoteClient) -> None:
+        super().__init__(client)
+        self.notes: dict[str, int] = {}
+
+    @handles(PING)
+    async def ping(self, params: Ping) -> Ping:
+        return Ping(text=params.text)
+
+    @handles(STRICT)
+    async def strict(self, params: Strict) -> Strict:
+        return params
+
+    @handles(NOTE)
+    async def note(self, params: Ping) -> None:
+        self.notes["note"] = get_current_span().get_span_context().span_id
+
+    @handles(STRICT_NOTE)
+    async def strict_note(self, params: Strict) -> None:
+        self.notes["strict_note"] = get_current_span().get_span_context().span_id
+
+    async def ext_request(self, method: str, params: Any) -> Any:
+        return params
+
+
+async def test_extension_methods_have_spans_and_carry_the_context() -> None:
+    traced, agents = Traced(), list[Extended]()
+
+    def make(client: v1.RemoteClient) -> Extended:
+        agents.append(Extended(client))
+        return agents[0]
+
+    async with session(traced, make) as agent:
+        assert await agent.call(PING, Ping(text="hi")) == Ping(text="hi")
+        assert set((await agent.ext_request("_raw", {"a": 1}))["_meta"]) == {"traceparent"}
+        with traced.tracer.start_as_current_span("user") as user:
+            await agent.notify(NOTE, Ping(text="hi"))
+            await say(agent)
+    for name in ("_acme/ping", "_raw"):
+        assert parent(traced.span(name, SpanKind.SERVER)) == span_id(traced.span(name, SpanKind.CLIENT))
+    assert agents[0].notes == {"note": user.get_span_context().span_id}
+
+
+async def test_params_that_can_not_have_meta_are_sent_as_they_are() -> None:
+    traced, agents = Traced(), list[Extended]()
+
+    def make(client: v1.RemoteClient) -> Extended:
+        agents.append(Extended(client))
+        return agents[0]
+
+    async with session(traced, make) as agent:
+        assert await agent.call(STRICT, Strict(text="hi")) == Strict(text="hi")
+        with traced.tracer.start_as_current_span("user"):
+            await agent.notify(STRICT_NOTE, Strict(text="hi"))
+            for params in (None, [1], {"_meta": 5}, {"_meta": None}):
+                assert await agent.ext_request("_raw", params) == params
+            assert await agent.ext_request("_raw", Plain(text="hi")) == {"text": "hi"}
+            assert await agent.ext_request("_raw", Ping(text="hi")) == {"text": "hi"}
+    assert agents[0].notes == {"strict_note": 0}
+    assert traced.span("_acme/strict", SpanKind.SERVER).parent is None

@@ -1,0 +1,72 @@
+"""An agent in a process of its own that traces: `python -m tests.support.kit.traced_agent <profile> <file>`.
+
+It asks for permission and sends an update in each turn. At the end it writes its spans to the file, as JSON.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+from opentelemetry.trace import format_span_id, set_tracer_provider
+
+from acp_kit.telemetry import Tracing
+from acp_runtime import Options
+
+
+def described(span: ReadableSpan) -> dict[str, Any]:
+    """Return what tests compare of a span."""
+    context: Any = span.context
+    return {
+        "id": format_span_id(context.span_id),
+        "parent": span.parent and format_span_id(span.parent.span_id),
+        "name": span.name,
+        "kind": span.kind.name,
+        "session": (span.attributes or {}).get("acp.session.id"),
+        "trace": context.trace_id,
+    }
+
+
+def agent_of(profile: Any) -> type:
+    """Return the class of the agent in a profile."""
+
+    class AskingAgent(profile.Agent):
+        def __init__(self, client: Any) -> None:
+            self.client = client
+
+        async def initialize(self, request: Any) -> Any:
+            return profile.InitializeResponse(protocol_version=1)
+
+        async def session_new(self, request: Any) -> Any:
+            return profile.NewSessionResponse(session_id="s1")
+
+        async def session_prompt(self, request: Any) -> Any:
+            content = profile.ContentBlockText(text="hi")
+            update = profile.SessionUpdateAgentMessageChunk(content=content)
+            await self.client.session_update(session_id="s1", update=update)
+            tool = profile.ToolCallUpdate(tool_call_id="1")
+            await self.client.session_request_permission(session_id="s1", tool_call=tool, options=[])
+            return profile.PromptResponse(stop_reason="end_turn")
+
+    return AskingAgent
+
+
+def main(profile_name: str, file: str) -> None:
+    profile = import_module(f"acp_bindings.{profile_name}")
+    exporter = InMemorySpanExporter()
+    provider = TracerProvider()
+    provider.add_span_processor(SimpleSpanProcessor(exporter))
+    set_tracer_provider(provider)
+    asyncio.run(profile.serve_stdio(agent_of(profile), options=Options(instrument=Tracing())))
+    Path(file).write_text(json.dumps([described(span) for span in exporter.get_finished_spans()]))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
