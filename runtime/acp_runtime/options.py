@@ -33,9 +33,6 @@ class InstrumentedMessage(NamedTuple):
     params: Any
 
 
-Instrument: TypeAlias = Callable[[InstrumentedMessage], AbstractContextManager[Any]]
-
-
 @dataclass(frozen=True, kw_only=True)
 class Options:
     """Options of a connection. Sizes are in bytes, times in seconds.
@@ -75,10 +72,10 @@ class Options:
             that every program needs, such as PATH and HOME (False), or those with the given names.
         on_frame: called for each message with "in" or "out", the line without its newline, and `time.monotonic()`.
             Lines may contain secrets; see `acp_runtime.logs.redact`.
-        instrument: called with each request and notification that is sent or handled. Returns a context manager that is
-            entered before it is sent or its handler begins, and left when its response is here, it was sent or its
-            handler has ended, with the exception if there is one. For a message that is sent, it yields the params to
-            send. What it raises is raised by the call or the handler.
+        instrument: called with each request and notification that is sent or handled. Returns a context manager, which
+            is entered before the message is sent or its handler begins, and left when the response is here, the
+            notification was sent or the handler has ended. For a message that is sent, it yields the params to send.
+            What it raises is raised by the call or the handler. It must not suppress exceptions.
     """
 
     max_message_bytes: int = 64 * 1024 * 1024
@@ -99,7 +96,7 @@ class Options:
     stderr_tail: int = 8 * 1024
     inherit_env: bool | Collection[str] = True
     on_frame: OnFrame | None = None
-    instrument: Instrument | None = None
+    instrument: Callable[[InstrumentedMessage], AbstractContextManager[Any]] | None = None
 
     def __post_init__(self) -> None:
         """Check the values: a wrong one could hang a connection, or let what the guards forbid pass.

@@ -70,7 +70,7 @@ async def test_an_error_is_the_status_of_both_spans_without_its_text(
     assert all(SECRET not in span.to_json() and not span.events for span in traced.spans)
 
 
-async def test_a_result_of_the_wrong_type_is_an_error_of_the_handler() -> None:
+async def test_a_result_of_the_wrong_type_is_an_error_of_the_call() -> None:
     traced = Traced()
 
     class Wrong(PlainAgent):
@@ -80,9 +80,8 @@ async def test_a_result_of_the_wrong_type_is_an_error_of_the_handler() -> None:
     async with session(traced, Wrong) as agent:
         with pytest.raises(RemoteError):
             await say(agent)
-    span = traced.span("session/prompt", SpanKind.SERVER)
-    assert (span.status.status_code, span.status.description) == (StatusCode.ERROR, "TypeError")
-    assert (span.attributes or {})["rpc.response.status_code"] == "-32603"
+    span = traced.span("session/prompt", SpanKind.CLIENT)
+    assert (span.status.status_code, (span.attributes or {})["error.type"]) == (StatusCode.ERROR, "-32603")
 
 
 async def test_a_call_without_a_response_has_the_exception_as_its_error(link: Link) -> None:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from asyncio import get_running_loop
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from acp_runtime.connection.call import Call, copy_of
 from acp_runtime.connection.handler import session_of
 from acp_runtime.errors import ConnectionClosed
 from acp_runtime.jsonrpc.encoding import notification_line, request_line
 from acp_runtime.jsonrpc.results import dump_params
+from acp_runtime.options import InstrumentedMessage
 from acp_runtime.stubs.methods import AnyMethod, Notification, Request
 from acp_runtime.stubs.roles import Handler, ProcessInfo
 
@@ -198,3 +199,19 @@ class Channel:
         if not call.future.done() or call.future.cancelled() or call.future.exception() is not None:
             return None
         return str(getattr(call.future.result(), self._connection.profile.session_attribute))
+
+
+class InstrumentedChannel(Channel):
+    """A channel that sends each message inside of the context manager of `Options.instrument`."""
+
+    async def _call(self, wire: str, method: Request[Any, Any] | None, params: Any) -> Any:
+        with self._inside(wire, method, self._connection.calls.next_id, params) as sent:
+            return await super()._call(wire, method, sent)
+
+    def _send_notification(self, wire: str, method: Notification[Any] | None, params: Any) -> None:
+        with self._inside(wire, method, None, params) as sent:
+            super()._send_notification(wire, method, sent)
+
+    def _inside(self, wire: str, method: AnyMethod | None, id: int | None, params: Any) -> Any:
+        message = InstrumentedMessage("out", wire, method, id, session_of(self._connection.profile, params), params)
+        return cast("Any", self._connection.options).instrument(message)

@@ -16,10 +16,9 @@ from logging import DEBUG, WARNING, getLogger
 from typing import Any, TypeAlias
 
 from acp_runtime.connection.call import Calls
-from acp_runtime.connection.channel import Channel
+from acp_runtime.connection.channel import Channel, InstrumentedChannel
 from acp_runtime.connection.guards import Guards, Initialization, may_come_first
-from acp_runtime.connection.handler import Handle, frame_observer, session_of
-from acp_runtime.connection.instrumented import InstrumentedChannel, handle_inside
+from acp_runtime.connection.handler import Handle, frame_observer, inside, session_of
 from acp_runtime.connection.limits import Limits
 from acp_runtime.connection.reader import Reader
 from acp_runtime.connection.request import Requests, cancelled_line
@@ -100,8 +99,7 @@ class Connection:
         self.sessions: Sessions = Sessions(self)
         self.requests: Requests = Requests(self)
         self.calls: Calls = Calls(self)
-        instrument = options.instrument
-        self.channel: Channel = Channel(self) if instrument is None else InstrumentedChannel(self, instrument)
+        self.channel: Channel = Channel(self) if options.instrument is None else InstrumentedChannel(self)
         self.remote: Any = side.remote(self.channel)
         self.handler: Any = None
         try:
@@ -168,7 +166,6 @@ class Dispatch:
         self._side = side = connection.side.with_extensions(connection.handler)
         self._decode = _decoder(side).decode
         self._observe = frame_observer(connection.options)
-        self._instrument = connection.options.instrument
         self._log = ThrottledLogger(_logger)
         # Only agents print text to stdout before their first message.
         self._has_spoken = side.role == "agent"
@@ -273,10 +270,9 @@ class Dispatch:
         self._put(session, message.method, handle, message.params, len(line))
 
     def _put(self, session: str | None, wire: str, handle: Handle, argument: Any, length: int) -> None:
-        if self._instrument is not None:
-            method = self._side.notifications.get(wire)
-            message = InstrumentedMessage("in", wire, method, None, session, argument)
-            handle = partial(handle_inside, self._instrument, message, handle)
+        if self._connection.options.instrument is not None:
+            about = InstrumentedMessage("in", wire, self._side.notifications.get(wire), None, session, argument)
+            handle = partial(inside, self._connection.options.instrument, about, handle)
         notification = Notification(self._connection, wire, handle, argument, length)
         self._connection.sessions.get(session).put(notification)
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from acp_runtime.errors import ConnectionClosed
 from acp_runtime.logs import ThrottledLogger
-from acp_runtime.options import Direction, Options
+from acp_runtime.options import Direction, InstrumentedMessage, Options
 from acp_runtime.stubs import roles
 from acp_runtime.stubs.methods import AnyMethod, Profile
 
@@ -74,6 +74,12 @@ def session_of(profile: Profile, params: Any) -> str | None:
     else:
         found = getattr(params, profile.session_attribute, None)
     return found if isinstance(found, str) else None
+
+
+async def inside(instrument: Any, message: InstrumentedMessage, handle: Handle, argument: Any) -> Any:
+    """Handle a message inside of the context manager of `Options.instrument`."""
+    with instrument(message):
+        return await handle(argument)
 
 
 def log_failure(log: ThrottledLogger, wire: str, error: BaseException) -> None:

@@ -23,8 +23,7 @@ from functools import partial
 from logging import ERROR, getLogger
 from typing import TYPE_CHECKING, Any, Literal
 
-from acp_runtime.connection.handler import Handle, Message, current, leave_if_forked, log_failure, session_of
-from acp_runtime.connection.instrumented import SUPPRESSED
+from acp_runtime.connection.handler import Handle, Message, current, inside, leave_if_forked, log_failure, session_of
 from acp_runtime.connection.session import Notification
 from acp_runtime.errors import RemoteError, RequestCancelled, RequestError
 from acp_runtime.jsonrpc.encoding import result_line
@@ -32,7 +31,7 @@ from acp_runtime.jsonrpc.error_responses import safe_error_line, wire_error
 from acp_runtime.jsonrpc.messages import IncomingRequest, RequestId
 from acp_runtime.jsonrpc.results import as_declared, build_result, can_be_empty, is_result
 from acp_runtime.logs import ThrottledLogger
-from acp_runtime.options import Instrument, InstrumentedMessage
+from acp_runtime.options import InstrumentedMessage
 from acp_runtime.stubs import methods
 from acp_runtime.stubs.methods import AnyMethod
 
@@ -150,6 +149,9 @@ class Requests:
             self.opening += method.opens
         if session is not None and session not in connection.sessions.known:
             connection.sessions.known_by_peer(session)
+        if connection.options.instrument is not None:
+            about = InstrumentedMessage("in", message.method, method, message.id, session, message.params)
+            handle = partial(inside, connection.options.instrument, about, handle)
         request = InFlightRequest(connection, message, handle, method, session, length)
         if method is not None and method.creates_session:
             connection.sessions.creations.add(request)
@@ -227,11 +229,8 @@ class Requests:
         current.set(request)
         request.enter(State.RUNNING)
         try:
-            if self._connection.options.instrument is None:
-                result = await request.handle(request.argument)
-                line = self._result_line(request, result)
-            else:
-                result, line = await self._handle_inside(self._connection.options.instrument, request)
+            result = await request.handle(request.argument)
+            line = self._result_line(request, result)
         except GeneratorExit:
             raise  # the handler was abandoned, and its task is thrown away
         # SystemExit and pytest's Failed, too: asyncio would stop the loop or leave the request unanswered.
@@ -250,14 +249,6 @@ class Requests:
                 await self._connection.writer.drain()
             finally:
                 self._connection.limits.remove(len(line))
-
-    async def _handle_inside(self, instrument: Instrument, request: InFlightRequest) -> tuple[Any, bytes]:
-        """Run a handler inside of the context manager for it. Return its result and the line for that."""
-        id, session, params = request.id, request.session, request.argument
-        with instrument(InstrumentedMessage("in", request.wire, request.method, id, session, params)):
-            result = await request.handle(params)
-            return result, self._result_line(request, result)
-        raise RuntimeError(SUPPRESSED)
 
     def _ended(self, request: InFlightRequest, task: asyncio.Task[None]) -> None:
         """Answer a request whose task ended before it could answer."""

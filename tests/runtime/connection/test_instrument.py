@@ -118,19 +118,6 @@ async def test_a_call_whose_connection_closes_is_left_with_the_reason(link: Link
     assert recorder.events == ["enter out _ping", "leave out _ping: ConnectionClosed"]
 
 
-async def test_a_handler_with_a_result_of_the_wrong_type_is_left_with_the_error(link: Link) -> None:
-    class Wrong(PlainAgent):
-        async def session_prompt(self, request: Any, /) -> Any:
-            return "done"
-
-    recorder = Recorder()
-    async with serving(link, Wrong, instrument=recorder) as peer:
-        recorder.clear()
-        await peer.send(prompt(1))
-        assert (await peer.receive())["error"]["code"] == -32603
-    assert recorder.events == ["enter in session/prompt", "leave in session/prompt: TypeError"]
-
-
 async def test_handlers_of_notifications_run_inside_in_order(link: Link) -> None:
     recorder = Recorder()
     async with calling(link, instrument=recorder) as (_, peer):
@@ -196,23 +183,3 @@ async def test_its_exceptions_are_those_of_the_call_or_the_handler(
         "The handler of _ping failed",
         "The handler of _note failed",
     ]
-
-
-async def test_an_exception_that_it_suppresses_is_not_taken_for_a_result(link: Link) -> None:
-    @contextmanager
-    def suppressing(message: InstrumentedMessage) -> Iterator[Any]:
-        with suppress(RemoteError, TypeError):
-            yield message.params
-
-    class Wrong(PlainAgent):
-        async def session_prompt(self, request: Any, /) -> Any:
-            return "done"
-
-    async with calling(link, instrument=suppressing) as (agent, peer):
-        call = asyncio.create_task(agent.ext_request("_ping"))
-        await peer.send({"id": (await peer.receive())["id"], "error": {"code": 5, "message": "no"}})
-        with pytest.raises(RuntimeError, match="suppressed"):
-            await call
-    async with serving(link, Wrong, instrument=suppressing) as peer:
-        await peer.send(prompt(1))
-        assert (await peer.receive())["error"]["code"] == -32603
