@@ -178,6 +178,24 @@ async def test_an_error_in_a_cancelled_turn_has_no_code_because_none_is_sent() -
     assert "rpc.response.status_code" not in attributes
 
 
+def test_a_provider_that_the_application_sets_later_is_used() -> None:
+    program = """
+from acp_kit.telemetry import Tracing
+from acp_runtime import InstrumentedMessage
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.trace import get_current_span, set_tracer_provider
+
+tracing, message = Tracing(), InstrumentedMessage("in", "session/list", None, 1, None, {})
+with tracing(message):
+    print(get_current_span().is_recording())
+set_tracer_provider(TracerProvider())
+with tracing(message):
+    print(get_current_span().is_recording())
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False, timeout=60)
+    assert (done.stdout, done.stderr) == ("False\nTrue\n", "")
+
+
 def test_without_the_package_there_is_one_sentence_with_the_command() -> None:
     program = "import sys; sys.modules['opentelemetry'] = None\nimport acp_kit.telemetry"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False, timeout=60)
