@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from typing import Any
 
@@ -22,7 +22,7 @@ class Recorder:
         self.events: list[str] = []
 
     @contextmanager
-    def __call__(self, message: InstrumentedMessage) -> Iterator[Any]:
+    def __call__(self, message: InstrumentedMessage) -> Generator[Any]:
         name = f"{message.direction} {message.wire}"
         self.messages.append(message)
         self.events.append(f"enter {name}")
@@ -139,7 +139,7 @@ PING = ExtRequest("_acme/ping", Ping, Ping)
 
 async def test_what_it_yields_is_sent_instead_of_the_params(link: Link) -> None:
     @contextmanager
-    def replacing(message: InstrumentedMessage) -> Iterator[Any]:
+    def replacing(message: InstrumentedMessage) -> Generator[Any]:
         params: Any = message.params
         yield {**params, "added": message.wire} if isinstance(params, dict) else params
 
