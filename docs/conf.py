@@ -26,6 +26,9 @@ extensions = [
     "repository_links",
     "markdown_docstrings",
     "short_signatures",
+    "code_blocks",
+    "names_of_sdk",
+    "for_readers",
     "check_site",
 ]
 exclude_patterns = ["_ext"]
@@ -43,7 +46,7 @@ autodoc_preserve_defaults = True
 python_display_short_literal_types = True
 maximum_signature_line_length = 88
 add_module_names = False
-toc_object_entries = False
+toc_object_entries_show_parents = "hide"
 
 # No request goes to another host: Furo brings its styles and scripts, and uses the fonts of the system.
 html_theme = "furo"
@@ -58,9 +61,10 @@ pygments_dark_style = "github-dark"
 # The repository has no public address yet (docs/project/releasing.md).
 linkcheck_ignore = [rf"{re.escape(repository_url)}/.*"]
 
-# llms.txt lists the pages, llms-full.txt has them in one file, and each page is there as Markdown, too.
+# llms.txt lists the pages, llms-full.txt has them in one file, and each page is there as Markdown.
 llms_txt_description = metadata["description"]
 llms_txt_full_build = True
+llms_txt_exclude = ["project/**"]
 llms_txt_suppress_unknown_node_warnings = True
 llms_txt_nested_enabled = False
 llms_txt_suffix_mode = "replace"

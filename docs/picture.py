@@ -2,7 +2,7 @@
 
     python docs/picture.py
 
-A test checks that the committed picture is what this draws.
+docs/_static/turn-phone.svg is the same for narrow screens. A test checks that both are what this draws.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ from acp_kit.client import (
 from acp_kit.content import diff
 from acp_runtime import Options
 
-PICTURE = Path(__file__).parent / "_static" / "turn.svg"
-WIDTH, LEFT, RIGHT, TOP, ROW = 880, 60, 330, 66, 30
+STATIC = Path(__file__).parent / "_static"
 STYLE = """
 .card { fill: #fff; stroke: #d8dee4 } .line { stroke: #8c959f; stroke-dasharray: 3 4 }
 .call, .answer { fill: none; stroke: #0969da; stroke-width: 1.5 } .answer { stroke: #8c959f }
 text { fill: #1f2328; font: 12px ui-sans-serif, system-ui, sans-serif } .head { font-size: 14px; font-weight: 600 }
-.code { font: 12.5px ui-monospace, SFMono-Regular, Menlo, Consolas, monospace }
+.code { font: SIZE ui-monospace, SFMono-Regular, Menlo, Consolas, monospace;
+  paint-order: stroke; stroke: #fff; stroke-width: 4px }
 @media (prefers-color-scheme: dark) {
-  .card { fill: #0d1117; stroke: #30363d } text { fill: #e6edf3 } .call { stroke: #4493f8 }
+  .card { fill: #0d1117; stroke: #30363d } text { fill: #e6edf3 } .call { stroke: #4493f8 } .code { stroke: #0d1117 }
 }
 """
 
@@ -64,7 +64,7 @@ class PoetAgent(v1.Agent):
         async with session.turn() as turn:
             path = f"{session.cwd}/poem.txt"
             await turn.say("I'll add a line.")
-            async with turn.tool_call("Edit poem.txt", kind="edit") as call:
+            async with turn.tool_call("Edit poem.txt") as call:
                 await call.ask()
                 poem = await turn.read_text_file(path)
                 await turn.write_text_file(path, poem + VIOLETS)
@@ -73,12 +73,12 @@ class PoetAgent(v1.Agent):
 
 
 class EditorClient(UpdateHandlers, FileHandlers, PermissionHandlers, v1.Client):
-    """Serves the files of a folder, and permits edits in it."""
+    """Serves the files of a folder, and permits everything."""
 
     def __init__(self, agent: v1.RemoteAgent, folder: Path) -> None:
         self.agent = agent
         self.workspace = Workspace(folder)
-        self.permissions = PermissionPolicy(allow(kinds={"edit"}))
+        self.permissions = PermissionPolicy(allow())
 
 
 VIOLETS = "violets are blue\n"
@@ -86,13 +86,34 @@ VIOLETS = "violets are blue\n"
 CODE = {
     "session/prompt": (0, "async with session.turn() as turn:"),
     "agent_message_chunk": (1, 'await turn.say("I\'ll add a line.")'),
-    "tool_call": (1, 'async with turn.tool_call("Edit poem.txt", kind="edit") as call:'),
+    "tool_call": (1, 'async with turn.tool_call("Edit poem.txt") as call:'),
     "session/request_permission": (2, "await call.ask()"),
     "fs/read_text_file": (2, "poem = await turn.read_text_file(path)"),
     "fs/write_text_file": (2, "await turn.write_text_file(path, poem + VIOLETS)"),
     "tool_call_update: completed": (2, "call.output(diff(path, poem, poem + VIOLETS))"),
     "result: end_turn": (0, "return turn.response"),
 }
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Where things are, in pixels: code is on the right of its arrow, or below."""
+
+    width: int
+    left: int
+    right: int
+    code_x: int
+    code_y: int
+    """How far the code is below its arrow."""
+    indent: int
+    font: str
+
+
+PICTURES = {
+    STATIC / "turn.svg": Layout(880, left=60, right=330, code_x=354, code_y=4, indent=22, font="12.5px"),
+    STATIC / "turn-phone.svg": Layout(330, left=40, right=275, code_x=8, code_y=18, indent=10, font="10px"),
+}
+TOP, ROW = 66, 30
 
 
 @dataclass(frozen=True)
@@ -138,43 +159,51 @@ def arrow(message: dict[str, Any]) -> Arrow:
     return Arrow(False, f"result: {outcome}" if outcome else "result")
 
 
-def draw(arrows: list[Arrow]) -> str:
-    """Return the picture: a sequence diagram, with the code of the agent on its right."""
+def draw(arrows: list[Arrow], layout: Layout) -> str:
+    """Return the picture: a sequence diagram, with the code of the agent."""
     missing = set(CODE) - {each.label for each in arrows}
     if missing:
         raise ValueError(f"The turn has no messages for {sorted(missing)}")
-    height = TOP + ROW * len(arrows) + 18
-    rows = [line for number, each in enumerate(arrows) for line in row(each, TOP + ROW * number)]
+    rows: list[str] = []
+    y = TOP
+    for each in arrows:
+        rows += row(each, y, layout)
+        y += ROW + (layout.code_y if layout.code_y > ROW // 2 and each.label in CODE else 0)
+    width, height = layout.width, y + 18
     return "\n".join(
         [
-            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" role="img">',
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" role="img">',
             "<title>The messages of one turn between an editor and an agent, and the agent's code for each</title>",
-            f"<style>{STYLE}</style>",
-            f'<rect class="card" width="{WIDTH}" height="{height}" rx="8"/>',
-            f'<text class="head" x="{LEFT}" y="28" text-anchor="middle">editor</text>',
-            f'<text class="head" x="{RIGHT}" y="28" text-anchor="middle">your agent</text>',
-            *(f'<path class="line" d="M{x} 40V{height - 14}"/>' for x in (LEFT, RIGHT)),
+            f"<style>{STYLE.replace('SIZE', layout.font)}</style>",
+            f'<rect class="card" width="{width}" height="{height}" rx="8"/>',
+            f'<text class="head" x="{layout.left}" y="28" text-anchor="middle">editor</text>',
+            f'<text class="head" x="{layout.right}" y="28" text-anchor="middle">your agent</text>',
+            *(f'<path class="line" d="M{x} 40V{height - 14}"/>' for x in (layout.left, layout.right)),
             *rows,
             "</svg>\n",
         ]
     )
 
 
-def row(each: Arrow, y: int) -> Iterator[str]:
+def row(each: Arrow, y: int, layout: Layout) -> Iterator[str]:
     """Yield the arrow of a message, its name, and its code."""
-    start, end, back = (RIGHT, LEFT, 7) if each.from_agent else (LEFT, RIGHT, -7)
+    left, right = layout.left, layout.right
+    start, end, back = (right, left, 7) if each.from_agent else (left, right, -7)
     kind = "answer" if each.label.startswith("result") else "call"
     yield f'<path class="{kind}" d="M{start} {y}H{end}m{back} -4l{-back} 4l{back} 4"/>'
-    yield f'<text class="name" x="{(LEFT + RIGHT) // 2}" y="{y - 5}" text-anchor="middle">{escape(each.label)}</text>'
+    yield f'<text class="name" x="{(left + right) // 2}" y="{y - 5}" text-anchor="middle">{escape(each.label)}</text>'
     if each.label in CODE:
         indent, code = CODE[each.label]
-        yield f'<text class="code" x="{RIGHT + 24 + 22 * indent}" y="{y + 4}">{escape(code)}</text>'
+        x = layout.code_x + layout.indent * indent
+        yield f'<text class="code" x="{x}" y="{y + layout.code_y}">{escape(code)}</text>'
 
 
 async def main() -> None:
-    """Write the picture."""
+    """Write the pictures."""
     with TemporaryDirectory() as folder:
-        PICTURE.write_text(draw(await record(Path(folder))), "utf-8")
+        arrows = await record(Path(folder))
+    for picture, layout in PICTURES.items():
+        picture.write_text(draw(arrows, layout), "utf-8")
 
 
 if __name__ == "__main__":
