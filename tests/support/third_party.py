@@ -26,10 +26,11 @@ ZOD = "zod@4.6.7"
 # Node.js than most machines have, which npm has for each platform.
 ACPX = {"acpx": "0.19.1", "acpx-before": "0.15.1"}
 NODE = "26.10.0"
-# What the guides to frameworks use, besides what .venv has.
+# What the guides to frameworks and to backends use, besides what .venv has.
 FRAMEWORKS = (
     "anthropic==2.12.0",
     "deepagents==0.7.32",
+    "fastapi==0.165.0",
     "langchain==1.4.7",
     "langchain-anthropic==1.7.7",
     "langgraph==1.2.22",

@@ -18,7 +18,7 @@ from tests.support.kit.anthropic_server import AnthropicServer
 from tests.support.kit.file_clients import UnspecificFileHandlers
 from tests.support.kit.model_server import ModelServer, model_server
 
-PAGES = sorted((DOCS / "guides" / "frameworks").glob("*.md"))
+PAGES = [*sorted((DOCS / "guides" / "frameworks").glob("*.md")), DOCS / "guides" / "backends.md"]
 
 
 def programs() -> dict[str, str]:
