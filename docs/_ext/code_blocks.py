@@ -31,10 +31,10 @@ def _prepare(app: Sphinx, doctree: nodes.document) -> None:
     guide = app.env.docname.startswith("guides/")
     numbers = count(1)
     for block in doctree.findall(nodes.literal_block):
-        options = block.setdefault("highlight_args", {})
-        options["linespans"] = f"code-{next(numbers)}"
+        options: dict[str, object] = {"linespans": f"code-{next(numbers)}"}
         if guide and block["language"] == "python" and _is_program(block.astext()):
             options["hl_lines"] = grey_lines(block.astext(), _repeated(Path(app.srcdir)))
+        block["highlight_args"] = options
 
 
 def grey_lines(program: str, repeated: frozenset[str]) -> list[int]:

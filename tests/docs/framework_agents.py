@@ -1,7 +1,7 @@
 """The programs of the guides to frameworks and to backends work, and mypy accepts them.
 
-`make test-frameworks` runs this file. `make test` doesn't, because the frameworks are heavy: installing them and reading their types takes minutes. They are
-in an environment of their own, in which the files in `frameworks/` run.
+`make test-frameworks` runs this file. `make test` doesn't, because the frameworks are heavy: installing them and
+reading their types takes minutes. They are in an environment of their own, in which the files in `frameworks/` run.
 """
 
 from __future__ import annotations
