@@ -139,7 +139,7 @@ def _parser() -> argparse.ArgumentParser:
     text = "adopt another release of the schema: fetch, regen, report, changelog entry and version, without a commit"
     command = commands.add_parser("upgrade", help=text, description=text)
     command.add_argument("source", help=SOURCES)
-    command.add_argument("--report", type=Path, metavar="FOLDER", help="write the report there in three formats, too")
+    command.add_argument("--report", type=Path, metavar="FOLDER", help="also write the report there, in three formats")
     command.set_defaults(run=_upgrade)
     return parser
 

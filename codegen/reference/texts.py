@@ -62,7 +62,7 @@ class TypeTexts:
             return f"Type: {self.of(shape)}."
         names = [f"`{value}`" for value in values]
         known = "" if all(f"- {name}: " in doc for name in names) else f"One of {', '.join(names)}. "
-        return known + (f"Any other {_WORDS[others.kind]} is valid, too." if others else "")
+        return known + (f"Any other {_WORDS[others.kind]} is also valid." if others else "")
 
     def _in_list(self, shape: Shape) -> str:
         text = self.of(shape)

@@ -59,7 +59,7 @@ class PermissionMemory:
         return self._decided.items()
 
     def asking(self, tool: str | None) -> asyncio.Lock:
-        """Return the lock to hold while the user is asked, so that "always" holds for parallel calls of a tool, too."""
+        """Return the lock to hold while the user is asked, so that "always" also holds for parallel calls of a tool."""
         return asyncio.Lock() if tool is None else self._locks.setdefault(tool, asyncio.Lock())
 
     def forget(self, tool: str | None = None) -> None:

@@ -77,7 +77,7 @@ class PermissionPolicy:
             traceback); if its own CancelledError ends it, the outcome is `cancelled`.
         known_tool_call: returns the tool call with a session id and a tool call id as far as it is known, because many
             agents request permission with the id alone. `find_session(agent, session_id)` has the state of a session
-            that `open_session` opened, with its `tool_calls`. The rules and the request that `ask` gets have it, too.
+            that `open_session` opened, with its `tool_calls`. The rules and the request that `ask` gets have it as well.
             If it raises, this is logged and the tool call is rejected.
 
     Raises:
@@ -176,7 +176,7 @@ class PermissionPolicy:
         if answer is None:
             _logger.error(
                 "The user chose %.200r, but the agent offers no single option that allows it once, and the rules must "
-                "hold later, too. The tool call is rejected.",
+                "also hold later. The tool call is rejected.",
                 option.name,
             )
             return _response(request, _REJECT)

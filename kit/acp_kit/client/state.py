@@ -38,7 +38,7 @@ class SessionState:
             self.states[notification.session_id].apply(notification.update)
 
     Applying an update takes time proportional to the size of the update, however long the session is. All attributes
-    that a `Snapshot` has can be read here, too.
+    that a `Snapshot` has can also be read here.
 
     Attributes:
         unknown: how many updates had a tag that isn't known here. They change nothing else.

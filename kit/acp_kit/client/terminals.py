@@ -114,7 +114,7 @@ class Terminals:
     async def aclose(self) -> None:
         """End all commands and their descendants, and refuse new ones. A cancellation only hurries it."""
         self._is_closed = True
-        # Those that are being released by another task, too: nothing is left when this returns.
+        # Also those that are being released by another task: nothing is left when this returns.
         await self._release(list(self._commands), also=[command for _, command in self._ending.values()])
 
     async def release_session(self, session_id: str) -> None:

@@ -171,7 +171,7 @@ class Turn:
     async def _cancel_and_wait(self, prompt: asyncio.Task[PromptResponse]) -> None:
         try:
             with suppress(TimeoutError):
-                # Sending can take long, too, if the agent doesn't read.
+                # Sending can also take long, if the agent doesn't read.
                 async with asyncio.timeout(self._cancel_deadline):
                     with suppress(ConnectionClosed):  # the prompt fails with it as well
                         await self.cancel()

@@ -171,5 +171,5 @@ def _lines(text: str, line: int | None, limit: int | None) -> str:
         return text
     first = max((line or 1) - 1, 0)
     last = None if limit is None else first + limit
-    # Not `splitlines`, for which a form feed and other characters end a line, too.
+    # Not `splitlines`, for which a form feed and other characters also end a line.
     return "".join(islice(StringIO(text, newline=""), first, last))

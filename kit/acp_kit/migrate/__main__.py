@@ -106,7 +106,7 @@ def _diff(result: Result) -> Iterator[str]:
 
 def _lines(content: bytes, encoding: str) -> list[str]:
     text = content.decode(encoding, "replace").replace("\r\n", "\n")
-    return [each for each in re.split(r"(?<=\n)", text) if each]  # `splitlines` would split at form feeds, too
+    return [each for each in re.split(r"(?<=\n)", text) if each]  # `splitlines` would also split at form feeds
 
 
 def _summarize(results: Sequence[Result], *, write_them: bool) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 STABLE = "acp_bindings.v1"
 UNSTABLE = "acp_bindings.v1_unstable"
 
-# Names with a note that can be replaced all the same: the code around them is rewritten, too.
+# Names with a note that can be replaced all the same: the code around them is also rewritten.
 _ALIKE = {
     *("Agent", "Client", "AgentSideConnection", "ClientSideConnection", "run_agent", "connect_to_agent"),
     *("spawn_agent_process", "RequestError", "BaseModel", "AvailableCommandInput"),

@@ -59,7 +59,7 @@ class Project:
     """The handler classes of all files, by name.
 
     Attributes:
-        classes: the classes. A name that other classes have, too, is not in it.
+        classes: the classes. A name that other classes also have is not in it.
         created: how often an instance is created anywhere, by the name of the class.
         repeated: the names of classes that several files define.
         attributes: what the attributes of classes are, by the names of class and attribute.

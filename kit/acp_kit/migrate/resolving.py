@@ -149,7 +149,7 @@ class Resolver:
         return isinstance(node, cst.Name) and node.value in scope.models | scope.held
 
     def hold(self, names: set[str] | None = None) -> None:
-        """Remember that something else may refer to models, too: to those with some names, or to all."""
+        """Remember that something else may also refer to models: to those with some names, or to all."""
         for each in self.scopes if names else self.scopes[-1:]:
             shared = each.models if names is None else each.models & names
             each.held |= shared
@@ -204,7 +204,7 @@ class Tracking(cst.CSTTransformer):
         self._only_read.add(id(node.value))
 
     def visit_Name(self, node: cst.Name) -> None:
-        """Remember that something else may refer to a model, too."""
+        """Remember that something else may also refer to a model."""
         if id(node) not in self._only_read:
             self.resolver.hold({node.value})
 
