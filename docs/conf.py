@@ -61,6 +61,7 @@ pygments_dark_style = "github-dark"
 # The repository has no public address yet (docs/project/releasing.md).
 linkcheck_ignore = [rf"{re.escape(repository_url)}/.*"]
 
+# The pages in project/ are for maintainers, as in for_readers.py.
 # llms.txt lists the pages, llms-full.txt has them in one file, and each page is there as Markdown.
 llms_txt_description = metadata["description"]
 llms_txt_full_build = True

@@ -1,7 +1,7 @@
-"""The programs of the guides to frameworks and to backends work, and mypy accepts them.
+"""The agents of the guides to frameworks work, and mypy accepts them. `make test-frameworks` runs this file.
 
-`make test-frameworks` runs this file. `make test` doesn't, because the frameworks are heavy: installing them and
-reading their types takes minutes. They are in an environment of their own, in which the files in `frameworks/` run.
+`make test` doesn't, because the frameworks are heavy: installing them and reading their types takes minutes. They are
+in an environment of their own, in which `frameworks/agents.py` runs.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from tests.support.third_party import python_in
 pytestmark = pytest.mark.timeout(900)
 
 
-def test_the_programs_of_the_guides_work(environment: Path, tmp_path: Path) -> None:
+def test_the_agents_of_the_guides_work_with_a_client(environment: Path, tmp_path: Path) -> None:
     # Each HTTP client reads all trusted certificates, which takes as long as the rest of a test.
     first, end, _ = Path(certifi.where()).read_text("utf-8").partition("-----END CERTIFICATE-----\n")
     (tmp_path / "certificates.pem").write_text(first + end, "utf-8")
@@ -28,7 +28,7 @@ def test_the_programs_of_the_guides_work(environment: Path, tmp_path: Path) -> N
     plugins = ["--noconftest", "-p", "pytest_timeout", "-p", "no:cacheprovider"]
     pytest_there = [str(python_in(environment)), "-m", "pytest", "-q", *plugins, "-o", "filterwarnings=default"]
     settings = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "SSL_CERT_FILE": str(tmp_path / "certificates.pem")}
-    run([*pytest_there, "tests/docs/frameworks/agents.py", "tests/docs/frameworks/backend.py"], ROOT, settings)
+    run([*pytest_there, "tests/docs/frameworks/agents.py"], ROOT, settings)
 
 
 def test_mypy_strict_accepts_the_agents(environment: Path, tmp_path: Path) -> None:
@@ -37,3 +37,9 @@ def test_mypy_strict_accepts_the_agents(environment: Path, tmp_path: Path) -> No
     # The cache belongs to the frameworks.
     cache = ["--cache-dir", str(environment / "mypy"), "--python-executable", str(python_in(environment))]
     run([sys.executable, "-m", "mypy", "--strict", *cache, "."], tmp_path)
+
+
+def test_the_backend_of_the_guide_works(environment: Path) -> None:
+    plugins = ["--noconftest", "-p", "pytest_timeout", "-p", "no:cacheprovider"]
+    pytest_there = [str(python_in(environment)), "-m", "pytest", "-q", *plugins, "-o", "filterwarnings=default"]
+    run([*pytest_there, "tests/docs/frameworks/backend.py"], ROOT, {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"})
