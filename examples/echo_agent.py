@@ -2,40 +2,28 @@
 
 import asyncio
 
-from acp_bindings.v1 import (
-    Agent,
-    ContentBlockText,
-    InitializeRequest,
-    InitializeResponse,
-    NewSessionRequest,
-    NewSessionResponse,
-    PromptRequest,
-    PromptResponse,
-    RemoteClient,
-    SessionUpdateAgentMessageChunk,
-    serve_stdio,
-)
+from acp_bindings import v1
+from acp_kit.agent import Sessions
+from acp_kit.content import to_text
 
 
-class EchoAgent(Agent):
-    def __init__(self, client: RemoteClient) -> None:
+class EchoAgent(v1.Agent):
+    def __init__(self, client: v1.RemoteClient) -> None:
         self.client = client
+        self.sessions = Sessions()
 
-    async def initialize(self, request: InitializeRequest) -> InitializeResponse:
-        return InitializeResponse(protocol_version=1)
+    async def initialize(self, request: v1.InitializeRequest) -> v1.InitializeResponse:
+        return v1.InitializeResponse(protocol_version=1)
 
-    async def session_new(self, request: NewSessionRequest) -> NewSessionResponse:
-        return NewSessionResponse(session_id="session-1")
+    async def session_new(self, request: v1.NewSessionRequest) -> v1.NewSessionResponse:
+        session = self.sessions.create(self.client, cwd=request.cwd)
+        return v1.NewSessionResponse(session_id=session.id)
 
-    async def session_prompt(self, request: PromptRequest) -> PromptResponse:
-        for block in request.prompt:
-            if isinstance(block, ContentBlockText):
-                await self.client.session_update(
-                    session_id=request.session_id,
-                    update=SessionUpdateAgentMessageChunk(content=ContentBlockText(text=block.text)),
-                )
-        return PromptResponse(stop_reason="end_turn")
+    async def session_prompt(self, request: v1.PromptRequest) -> v1.PromptResponse:
+        async with self.sessions[request.session_id].turn(request.prompt) as turn:
+            await turn.say(to_text(request.prompt))
+        return turn.response
 
 
 if __name__ == "__main__":
-    asyncio.run(serve_stdio(EchoAgent))
+    asyncio.run(v1.serve_stdio(EchoAgent))

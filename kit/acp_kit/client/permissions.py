@@ -77,7 +77,7 @@ class PermissionPolicy:
             traceback); if its own CancelledError ends it, the outcome is `cancelled`.
         known_tool_call: returns the tool call with a session id and a tool call id as far as it is known, because many
             agents request permission with the id alone. `find_session(agent, session_id)` has the state of a session
-            that `open_session` opened, with its `tool_calls`. The rules and the request that `ask` gets have it as well.
+            that `open_session` opened, with its `tool_calls`. The rules and the request for `ask` then have it.
             If it raises, this is logged and the tool call is rejected.
 
     Raises:
