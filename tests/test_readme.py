@@ -1,4 +1,4 @@
-"""The names in the README exist, and its agent is that of the examples and of the site. tests/docs runs its programs."""
+"""The names in the README exist, and its agent is that of the examples and the site. tests/docs runs its programs."""
 
 from __future__ import annotations
 
