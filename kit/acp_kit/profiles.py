@@ -1,6 +1,6 @@
 """The classes of another profile that have the same messages.
 
-acp_kit is written for `acp_bindings.v1`. Proxies and requests of `v1_unstable` work too: for them, messages are built
+acp_kit is written for `acp_bindings.v1`. Proxies and requests of `v1_unstable` also work: for them, messages are built
 with the classes of that profile, and models of v1 that it is given are converted.
 """
 

@@ -251,7 +251,7 @@ class Settings:
 
 
 def _values(option: SessionConfigOptionSelect) -> Iterator[SessionConfigSelectOption]:
-    """Return the values of an option, those in groups too."""
+    """Return the values of an option, including those in groups."""
     for each in option.options:
         if _is_group(each):
             yield from each.options

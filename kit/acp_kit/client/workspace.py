@@ -98,8 +98,8 @@ class Workspace:
     async def fs_read_text_file(self, request: ReadTextFileRequest) -> ReadTextFileResponse:
         """Return the text of a file, or some lines of it, without its byte order mark.
 
-        Lines end with LF, CRLF or CR, and keep these ends. The line 0, which some agents ask for, is the first one,
-        too. Beyond the last line, the text is empty.
+        Lines end with LF, CRLF or CR, and keep these ends. Line 0, which some agents ask for, means the
+        first line. Beyond the last line, the text is empty.
 
         Raises:
             ResourceNotFound: the file doesn't exist.
