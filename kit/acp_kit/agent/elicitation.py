@@ -123,7 +123,7 @@ async def elicit_url(
         session_id=session_id,
         message=message,
         url=url,
-        elicitation_id=elicitation_id or uuid4().hex,
+        elicitation_id=uuid4().hex if elicitation_id is None else elicitation_id,
         tool_call_id=ABSENT if tool_call_id is None else tool_call_id,
     )
     return response.action

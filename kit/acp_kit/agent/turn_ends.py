@@ -1,10 +1,12 @@
-"""Ends what a turn has begun and not ended: tool calls, and commands that other tasks run."""
+"""The end of a turn: what it has begun and not ended, and whether the user cancelled it."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any
+
+from acp_runtime import current_request
 
 if TYPE_CHECKING:
     from acp_kit.agent.tool_calls import ToolCall
@@ -31,3 +33,9 @@ async def end(open_calls: Mapping[str, ToolCall], error: BaseException | None) -
             failure = raised
     if failure is not None:
         raise failure
+
+
+def has_user_cancelled() -> bool:
+    """Whether the client has cancelled the turn that this code runs in."""
+    request = current_request()
+    return request is not None and request.turn_cancelled

@@ -24,9 +24,8 @@ from acp_bindings.v1 import (
     ToolKind,
 )
 from acp_kit.agent.errors import TurnCancelled, is_only
-from acp_kit.agent.turn_ends import cancel, end
+from acp_kit.agent.turn_ends import cancel, end, has_user_cancelled
 from acp_kit.profiles import converted, like
-from acp_runtime import current_request
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -63,10 +62,9 @@ class Turn:
         self._has_ended = False
         self._speaking: type[Any] | None = None
         self._message_id = ""
-        client = session.client
-        self._text = like(client, ContentBlockText)
-        self._message = like(client, SessionUpdateAgentMessageChunk)
-        self._thought = like(client, SessionUpdateAgentThoughtChunk)
+        self._text = like(session.client, ContentBlockText)
+        self._message = like(session.client, SessionUpdateAgentMessageChunk)
+        self._thought = like(session.client, SessionUpdateAgentThoughtChunk)
 
     @property
     def response(self) -> PromptResponse:
@@ -83,17 +81,17 @@ class Turn:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> bool:
-        if _has_user_cancelled():
+        if has_user_cancelled():
             self.stop_reason = "cancelled"  # also if the block has swallowed that
         self._has_ended = True
         try:
             await cancel(self._runs)
         finally:
             await end(self.open_calls, error)
-        if not is_only(error, lambda each: isinstance(each, TurnCancelled)):
-            return False
-        self.stop_reason = "cancelled"
-        return True
+        if is_only(error, lambda each: isinstance(each, TurnCancelled)):
+            self.stop_reason = "cancelled"
+            return True
+        return False
 
     async def say(self, content: str | ContentBlock, *, message_id: str | None = None) -> None:
         """Send a chunk of the agent's message.
@@ -241,8 +239,7 @@ class Turn:
 
         Raises:
             ResourceNotFound: if the program or its working directory doesn't exist.
-            InvalidParams: if the working directory is no directory, or the command can't be passed to a process.
-            RequestError: if it can't be started for another reason, or the client answers with an error.
+            RequestError: if it can't be started for another reason.
             RuntimeError: if the turn has ended.
         """
         from acp_kit.agent.running import CommandRun
@@ -250,8 +247,8 @@ class Turn:
         self.check()
         if self._has_ended:
             raise RuntimeError("The turn has ended. Run commands inside of its block.")
-        folder = str(self.session.cwd / (cwd or ""))
-        wanted = CommandRun(command, args, folder, env or {}, shell, timeout, output_byte_limit)
+        cwd = str(self.session.cwd / (cwd or ""))
+        wanted = CommandRun(command, args, cwd, env or {}, shell, timeout, output_byte_limit)
         running = asyncio.create_task(wanted.run(self.session, call))
         self._runs.add(running)
         running.add_done_callback(self._runs.discard)
@@ -269,8 +266,8 @@ class Turn:
 
         self.check()
         client, id = self.session.client, self.session.id
-        result: ElicitationResult[Any] = await elicit(client, id, message, form, tool_call_id=tool_call_id)
-        return result
+        answer: ElicitationResult[Any] = await elicit(client, id, message, form, tool_call_id=tool_call_id)
+        return answer
 
     async def elicit_url(
         self, message: str, url: str, *, elicitation_id: str | None = None, tool_call_id: str | None = None
@@ -295,9 +292,3 @@ class Turn:
             self._speaking, self._message_id = kind, message_id
         block = self._text(text=content) if isinstance(content, str) else converted(self.session.client, content)
         await self.session.send(kind(content=block, message_id=message_id))
-
-
-def _has_user_cancelled() -> bool:
-    """Whether the client has cancelled the turn that this code runs in."""
-    request = current_request()
-    return request is not None and request.turn_cancelled
