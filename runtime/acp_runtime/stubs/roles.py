@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC
-from collections.abc import Awaitable, Mapping
+from collections.abc import Awaitable, Container, Mapping
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar, cast, runtime_checkable
 
@@ -12,6 +12,7 @@ from acp_runtime.models.model import Model
 from acp_runtime.stubs.extensions import Extension, ExtNotification, ExtRequest, Handled, find_handled, method_of
 from acp_runtime.stubs.methods import AnyMethod, Notification, Request
 from acp_runtime.stubs.params import build_params, ready_made
+from acp_runtime.stubs.wrong_handlers import warn_of_wrong_handlers
 
 if TYPE_CHECKING:
     from asyncio import AbstractEventLoop
@@ -133,9 +134,11 @@ class Handler(ABC):  # noqa: B024 - its abstract methods are in the generated su
         ]
         schema = {method.name: method for table in tables for method in table.values()}
         cls._acp_handled = find_handled(cls, schema, vars(Handler))
+        own = {name for base in cls.__mro__ if "_acp_schema" not in vars(base) for name in vars(base)}
         for method in schema.values():
             if method.old_names:
-                _check_old_names(cls, method)
+                _check_old_names(cls, method, own)
+        warn_of_wrong_handlers(cls, {*schema, *vars(Handler)}, own)
 
     async def ext_request(self, method: str, params: Any) -> Any:
         """Answer a request for an extension method, whose name begins with an underscore.
@@ -170,9 +173,8 @@ class Handler(ABC):  # noqa: B024 - its abstract methods are in the generated su
             handled.default(method, params)
 
 
-def _check_old_names(cls: type[Handler], method: AnyMethod) -> None:
+def _check_old_names(cls: type[Handler], method: AnyMethod, own: Container[str]) -> None:
     """Refuse a class that overrides an old name of a method, but not its new one: nothing would call the override."""
-    own = [name for base in cls.__mro__ if "_acp_schema" not in vars(base) for name in vars(base)]
     for name in method.old_names:
         if name in own and method.name not in own:
             raise TypeError(f"{cls.__name__}.{name} would never be called: it is {method.name} now. Rename it.")

@@ -1,0 +1,44 @@
+"""Warns when a class is made that has methods with almost the names of handlers, or handlers that can't be awaited."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from inspect import iscoroutinefunction, isfunction, unwrap
+from warnings import warn
+
+# How similar two names have to be, from 0 to 1.
+_SIMILAR = 0.85
+# From `warn` through `__init_subclass__` and ABCMeta to the class statement.
+_STACKLEVEL = 4
+
+
+def warn_of_wrong_handlers(cls: type, handlers: Collection[str], overridden: Collection[str]) -> None:
+    """Warn of functions of a class that are handlers but not `async`, or look like one that isn't overridden.
+
+    Args:
+        cls: the class.
+        handlers: the names of its handlers.
+        overridden: the names that it overrides, or that a class of the application does for it.
+    """
+    for name, value in vars(cls).items():
+        if not isfunction(value) or name.startswith("_") or hasattr(value, "__acp_handles__"):
+            continue
+        if name not in handlers:
+            meant = _meant(name, [each for each in handlers if each not in overridden])
+            if meant is not None:
+                text = f"{cls.__name__}.{name} handles no message. Did you mean `{meant}`?"
+                warn(text, stacklevel=_STACKLEVEL)
+        elif not iscoroutinefunction(unwrap(value)):
+            warn(f"{cls.__name__}.{name} is not `async def`, so its result can't be awaited.", stacklevel=_STACKLEVEL)
+
+
+def _meant(name: str, handlers: Collection[str]) -> str | None:
+    """Return the handler that a name looks like: `session_load` for `load_session`, `session_prompt` for `prompt`."""
+    words = sorted(name.split("_"))
+    for each in handlers:
+        own = each.split("_")
+        if words in (sorted(own), sorted(own[1:])):
+            return each
+    from difflib import get_close_matches
+
+    return next(iter(get_close_matches(name, handlers, 1, _SIMILAR)), None)
