@@ -55,14 +55,7 @@ class FromThread:
             CancelledError: The event loop ended before the method returned.
         """
         self._refuse_deadlock()
-        call = _Call(lambda: method(*args, **keywords))
-        self._loop.call_soon_threadsafe(call.start)
-        try:
-            call.wait_for_start(self._start_deadline)
-            return call.wait(self._loop)
-        except BaseException:
-            call.give_up(self._loop)
-            raise
+        return call_in(self._loop, lambda: method(*args, **keywords), self._start_deadline)
 
     def _refuse_deadlock(self) -> None:
         try:
@@ -93,6 +86,21 @@ def from_thread(proxy: Remote, *, start_deadline: float = 30.0) -> FromThread:
             given up then, and nothing was sent.
     """
     return FromThread(proxy, start_deadline)
+
+
+def call_in(loop: asyncio.AbstractEventLoop, begin: Callable[[], Awaitable[R]], start_deadline: float) -> R:
+    """Await something in the event loop of another thread, and return its result.
+
+    If this thread is interrupted, as by Ctrl-C, what was begun is cancelled.
+    """
+    call = _Call(begin)
+    loop.call_soon_threadsafe(call.start)
+    try:
+        call.wait_for_start(start_deadline)
+        return call.wait(loop)
+    except BaseException:
+        call.give_up(loop)
+        raise
 
 
 class _Call(Generic[R]):

@@ -1,0 +1,204 @@
+"""Agents that are started and called without `await`."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from pathlib import Path
+from typing import Any, ParamSpec, TypeVar
+from weakref import finalize
+
+from acp_bindings import v1
+from acp_kit.client import (
+    PermissionHandlers,
+    PermissionPolicy,
+    UpdateHandlers,
+    client_capabilities,
+    find_session,
+    open_session,
+)
+from acp_kit.client.permissions import Rule
+from acp_kit.sync.callbacks import in_waiting_thread
+from acp_kit.sync.event_loop import EventLoopThread
+from acp_kit.sync.sessions import OpenedSession, Session
+from acp_runtime import Options
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+class Agent:
+    """An agent that `spawn_agent` has started. It is ended by `close`, at the end of a `with` block, or at the exit.
+
+    Any thread may use it.
+
+    Attributes:
+        remote: the proxy of the agent, for its attributes, such as `capabilities`. Call its methods with `call`.
+    """
+
+    def __init__(self, thread: EventLoopThread[OpenedAgent]) -> None:
+        self._thread = thread
+        self.remote: v1.RemoteAgent = thread.value.remote
+        # If nobody closes it. At the exit, the thread closes it.
+        finalize(self, thread.begin_close).atexit = False
+
+    def __enter__(self) -> Agent:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def call(self, method: Callable[P, Awaitable[R]], /, *args: P.args, **keywords: P.kwargs) -> R:
+        """Call a method of the proxy, or any other coroutine function for its event loop, and return its result.
+
+        For example, `agent.call(agent.remote.session_list)`.
+
+        Raises:
+            RuntimeError: if this thread runs an event loop.
+            ConnectionClosed: if the agent was closed.
+        """
+        return self._thread.call(method, *args, **keywords)
+
+    def open_session(
+        self,
+        *,
+        cwd: str | Path | None = None,
+        mcp_servers: Sequence[v1.McpServer] = (),
+        additional_directories: Sequence[str | Path] = (),
+        load: str | None = None,
+        resume: str | None = None,
+    ) -> Session:
+        """Open a session: `with agent.open_session() as session`.
+
+        Args:
+            cwd: the working directory, absolute; by default that of this process.
+            mcp_servers: the MCP servers that the agent should use.
+            additional_directories: further directories that the session may use.
+            load: the id of an earlier session. The agent sends its history again, which fills the state.
+            resume: the id of an earlier session. The agent sends no history.
+
+        Raises:
+            ValueError: if `load` and `resume` are given.
+            CapabilityError: if the agent can't do what was asked for.
+            RemoteError: if the agent refuses, for example because the user has to authenticate first.
+        """
+        context = open_session(
+            self.remote,
+            cwd=Path.cwd() if cwd is None else cwd,
+            mcp_servers=mcp_servers,
+            additional_directories=additional_directories,
+            load=load,
+            resume=resume,
+        )
+        opened = OpenedSession(self._thread.value.sessions)
+        try:
+            self.call(opened.enter, context)
+        except KeyboardInterrupt:
+            self.call(opened.close)
+            raise
+        return Session(self, self._thread, opened)
+
+    def close(self) -> None:
+        """Close the sessions and end the agent, as `acp_bindings.v1.spawn_agent` does. May be called twice."""
+        self._thread.close()
+
+
+class OpenedAgent:
+    """An agent in its event loop, with its open sessions."""
+
+    def __init__(self, remote: v1.RemoteAgent) -> None:
+        self.remote = remote
+        self.sessions: set[OpenedSession] = set()
+
+
+class _DefaultClient(UpdateHandlers, PermissionHandlers, v1.Client):
+    def __init__(
+        self,
+        agent: v1.RemoteAgent,
+        rules: Sequence[Rule],
+        ask: Callable[[v1.RequestPermissionRequest], str | None] | None,
+    ) -> None:
+        self.agent = agent
+        self.permissions = PermissionPolicy(
+            *rules, ask=in_waiting_thread(ask) if ask else None, known_tool_call=self._known_tool_call
+        )
+
+    def _known_tool_call(self, session_id: str, tool_call_id: str) -> v1.ToolCall | None:
+        session = find_session(self.agent, session_id)
+        return None if session is None else session.state.tool_calls.get(tool_call_id)
+
+
+def spawn_agent(
+    command: str,
+    *args: str,
+    rules: Sequence[Rule] = (),
+    ask: Callable[[v1.RequestPermissionRequest], str | None] | None = None,
+    client: Callable[[v1.RemoteAgent], v1.Client] | None = None,
+    cwd: str | Path | None = None,
+    env: Mapping[str, str] | None = None,
+    inherit_env: bool | Collection[str] | None = None,
+    timeout: float | None = None,
+    options: Options | None = None,
+) -> Agent:
+    """Start an agent as a subprocess, and initialize the connection: `with spawn_agent("gemini", "--acp") as agent`.
+
+    Without `rules`, `ask` and `client`, permissions are rejected, and the agent gets no files and terminals.
+
+    Args:
+        command: the program to run.
+        args: its arguments.
+        rules: decide about permissions, as in `PermissionPolicy`.
+        ask: decides about the other ones: it returns the id of an option of the request, or None to reject. It runs in
+            the thread that waits for the turn, so it may block (see `in_waiting_thread`).
+        client: makes the client from the proxy for the agent, instead of `rules` and `ask`. Its handlers are
+            coroutine functions and run in the event loop's thread.
+        cwd: the folder to run the agent in; by default this process's.
+        env: environment variables to set, in addition to the inherited ones or in place of them.
+        inherit_env: the environment variables of this process to inherit, as in `Options`.
+        timeout: how long the agent may take to answer `initialize`, in seconds.
+        options: how the connection and the process behave.
+
+    Raises:
+        RuntimeError: if this thread runs an event loop, except where a user types the program, as in a notebook.
+        OSError: if the command can't be started.
+        TimeoutError: if the agent doesn't answer in time.
+        ConnectionClosed: if the agent exits before it answers.
+        RemoteError: if it answers with an error.
+        ProtocolVersionMismatch: if it speaks no common version.
+        ValueError: if `client` is given together with `rules` or `ask`.
+    """
+    if client is not None and (rules or ask):
+        raise ValueError("Pass `client`, or `rules` and `ask`. A client answers permission requests itself.")
+    spawned = v1.spawn_agent(
+        client or (lambda remote: _DefaultClient(remote, rules, ask)),
+        command,
+        *args,
+        cwd=cwd,
+        env=env,
+        inherit_env=inherit_env,
+        options=options or Options(),
+    )
+    return Agent(EventLoopThread(_initialized(spawned, timeout)))
+
+
+@asynccontextmanager
+async def _initialized(
+    spawned: AbstractAsyncContextManager[v1.RemoteAgent], timeout: float | None
+) -> AsyncGenerator[OpenedAgent]:
+    async with spawned as remote:
+        try:
+            async with asyncio.timeout(timeout):
+                await remote.initialize(protocol_version=1, client_capabilities=client_capabilities(_client(remote)))
+        except TimeoutError as error:
+            raise TimeoutError(f"The agent did not answer `initialize` within {timeout:g} seconds.") from error
+        opened = OpenedAgent(remote)
+        try:
+            yield opened
+        finally:
+            for session in [*opened.sessions]:
+                await session.close()
+
+
+def _client(remote: v1.RemoteAgent) -> Any:
+    return remote.handler

@@ -1,0 +1,171 @@
+"""Callbacks that block, such as a question to the user. They run in the thread that waits for the turn.
+
+So a callback can use `input`, a debugger, or a database connection that belongs to the program's thread, and Ctrl-C
+ends it. The event loop goes on meanwhile.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from time import monotonic
+from typing import Any, Protocol, TypeVar
+from weakref import WeakKeyDictionary
+
+from acp_kit.sync.event_loop import EventLoopThread
+
+R = TypeVar("R")
+RequestT = TypeVar("RequestT", bound="OfSession")
+
+_of_session: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[str, Callbacks]] = WeakKeyDictionary()
+
+
+class OfSession(Protocol):
+    """A request that names its session."""
+
+    @property
+    def session_id(self) -> str:
+        """The id of the session."""
+        ...
+
+
+def in_waiting_thread(function: Callable[[RequestT], R]) -> Callable[[RequestT], Awaitable[R]]:
+    """Let a handler of a client call a function that blocks, such as one that asks the user with `input`.
+
+    For example:
+
+        class MyClient(UpdateHandlers, PermissionHandlers, Client):
+            def __init__(self, agent: RemoteAgent) -> None:
+                self.agent = agent
+                self.permissions = PermissionPolicy(allow(kinds={"read"}), ask=in_waiting_thread(ask_user))
+
+    The function runs in the thread that waits for the turn: in `session.ask`, in `turn.wait`, or in the loop over the
+    turn, after the updates that came before. As long as no thread waits there, the request waits.
+
+    Args:
+        function: called with a request that has a `session_id`.
+
+    Returns:
+        A function that returns an awaitable. It raises RuntimeError for a session that `Agent.open_session` hasn't
+        opened.
+    """
+
+    async def call(request: RequestT) -> R:
+        found = _of_session.get(asyncio.get_running_loop(), {}).get(request.session_id)
+        if found is None:
+            raise RuntimeError(f"The session {request.session_id!r} was not opened with `open_session` of this agent.")
+        return await found.call(function, request)
+
+    return call
+
+
+class Callbacks:
+    """The callbacks of a session that a thread has to call. It is made in the event loop.
+
+    Args:
+        session_id: the session.
+    """
+
+    def __init__(self, session_id: str) -> None:
+        self._session_id = session_id
+        self._waiting: deque[_Callback] = deque()
+        self._changed = asyncio.Event()
+        self._sessions = _of_session.setdefault(asyncio.get_running_loop(), {})
+        self._sessions[session_id] = self
+
+    def close(self) -> None:
+        """Accept no more callbacks."""
+        if self._sessions.get(self._session_id) is self:
+            del self._sessions[self._session_id]
+
+    async def call(self, function: Callable[[Any], R], request: Any) -> R:
+        """Let a thread that waits call a function, and return its result."""
+        callback = _Callback(function, request)
+        self._waiting.append(callback)
+        self._changed.set()
+        try:
+            result: R = await callback.result
+            return result
+        finally:
+            self._take(callback)
+
+    def wait(self, thread: EventLoopThread[Any], method: Callable[[], Awaitable[R]], timeout: float | None = None) -> R:
+        """Call a coroutine function in the event loop, and in this thread what has to be called until it returns.
+
+        Args:
+            thread: the event loop.
+            method: may be cancelled and called again until it has returned.
+            timeout: how long that may take, in seconds, with the time that callbacks take.
+
+        Raises:
+            TimeoutError: it takes longer.
+        """
+        end = None if timeout is None else monotonic() + timeout
+        while True:
+            rest = None if end is None else max(0, end - monotonic())
+            found = thread.call(self._result_or_callback, method, rest)
+            if not isinstance(found, _Callback):
+                return found[0]
+            if self._take(found):
+                found.run()
+
+    async def _result_or_callback(
+        self, method: Callable[[], Awaitable[R]], timeout: float | None
+    ) -> tuple[R] | _Callback:
+        task = asyncio.ensure_future(method())
+        await asyncio.sleep(0)  # in which an update that came before is returned
+        called = asyncio.ensure_future(self._next())
+        try:
+            await asyncio.wait({task, called}, timeout=timeout, return_when=asyncio.FIRST_COMPLETED)
+            if task.done():
+                return (task.result(),)
+            if called.done():
+                return called.result()
+            raise TimeoutError("The turn has not ended in time.")
+        finally:
+            task.cancel()
+            called.cancel()
+
+    async def _next(self) -> _Callback:
+        while not self._waiting:
+            self._changed.clear()
+            await self._changed.wait()
+        return self._waiting[0]
+
+    def _take(self, callback: _Callback) -> bool:
+        """Return whether nobody has taken it before. Only then it may be called."""
+        try:
+            self._waiting.remove(callback)
+        except ValueError:
+            return False
+        return True
+
+
+class _Callback:
+    def __init__(self, function: Callable[[Any], Any], request: Any) -> None:
+        self._function = function
+        self._request = request
+        self._loop = asyncio.get_running_loop()
+        self.result: asyncio.Future[Any] = self._loop.create_future()
+
+    def run(self) -> None:
+        """Call the function, in a thread."""
+        try:
+            result = self._function(self._request)
+        except Exception as error:
+            self._settle(self.result.set_exception, error)
+        except BaseException:  # Ctrl-C ends the wait of this thread as well
+            self._settle(self.result.cancel)
+            raise
+        else:
+            self._settle(self.result.set_result, result)
+
+    def _settle(self, method: Callable[..., object], *args: object) -> None:
+        def unless_cancelled() -> None:
+            if not self.result.done():
+                method(*args)
+
+        with suppress(RuntimeError):  # the event loop is closed
+            self._loop.call_soon_threadsafe(unless_cancelled)

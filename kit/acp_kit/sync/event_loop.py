@@ -1,0 +1,151 @@
+"""An event loop in a thread of its own, which holds an asynchronous context manager open."""
+
+from __future__ import annotations
+
+import asyncio
+import atexit
+from collections.abc import Awaitable, Callable
+from concurrent.futures import CancelledError, Future, TimeoutError as NotYet
+from contextlib import AbstractAsyncContextManager, suppress
+from threading import Thread, current_thread
+from typing import Generic, ParamSpec, TypeVar
+
+from acp_kit.blocking import refuse_event_loop
+from acp_kit.threads import call_in
+from acp_runtime import ConnectionClosed
+
+P = ParamSpec("P")
+R = TypeVar("R")
+T = TypeVar("T")
+
+# How long the event loop may be busy before a call begins, in seconds.
+_START_DEADLINE = 30.0
+# How long a thread waits before it looks again, in seconds: where Ctrl-C doesn't end the wait (Windows), it then does.
+_LOOK = 1.0
+
+
+class EventLoopThread(Generic[T]):
+    """Enters a context manager in a new thread with an event loop. It is left there by `close`, or when Python exits.
+
+    The thread is a daemon, because Python waits for other threads before it calls what is registered for its exit.
+
+    Args:
+        context: the context manager.
+
+    Attributes:
+        value: what it returned.
+    """
+
+    def __init__(self, context: AbstractAsyncContextManager[T]) -> None:
+        refuse_event_loop("Use acp_kit.client with `await` there.")
+        self._loop = asyncio.new_event_loop()
+        self._entered: Future[T] = Future()
+        self._closing = asyncio.Event()
+        self._task: asyncio.Task[None] | None = None
+        self._thread = Thread(target=self._run, args=[context], name="acp-sync", daemon=True)
+        self._thread.start()
+        try:
+            self.value: T = _result(self._entered)
+        except BaseException:
+            self.close()
+            raise
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the thread runs. In a forked child it doesn't."""
+        return self._thread.is_alive()
+
+    def call(self, method: Callable[P, Awaitable[R]], /, *args: P.args, **keywords: P.kwargs) -> R:
+        """Call a coroutine function in the event loop, and return its result.
+
+        Raises:
+            RuntimeError: this thread runs an event loop.
+            ConnectionClosed: the context manager has been left.
+        """
+        refuse_event_loop("Use acp_kit.client with `await` there.")
+        if not self.is_open:
+            raise _closed()
+        try:
+            return call_in(self._loop, lambda: method(*args, **keywords), _START_DEADLINE)
+        except CancelledError:
+            if self._closing.is_set():
+                raise _closed() from None
+            raise
+
+    def read(self, read: Callable[[], R]) -> R:
+        """Call a function in the event loop. When that has ended, nothing changes any more, so it is called here."""
+
+        async def call() -> R:
+            return read()
+
+        with suppress(ConnectionClosed):
+            return self.call(call)
+        return read()
+
+    def close(self) -> None:
+        """Leave the context manager, and wait for it. Each Ctrl-C meanwhile cancels it once.
+
+        Raises:
+            KeyboardInterrupt: at the end, if there was one.
+        """
+        self.begin_close()
+        interrupted: KeyboardInterrupt | None = None
+        while self.is_open and current_thread() is not self._thread:
+            try:
+                self._thread.join(_LOOK)
+            except KeyboardInterrupt as error:
+                interrupted = error
+                self._schedule(self._cancel)
+        if interrupted is not None:
+            raise interrupted
+
+    def begin_close(self) -> None:
+        """Leave the context manager, and don't wait for it."""
+        self._schedule(self._leave)
+
+    def _schedule(self, callback: Callable[[], object]) -> None:
+        if self.is_open:
+            with suppress(RuntimeError):  # it has just ended
+                self._loop.call_soon_threadsafe(callback)
+
+    def _leave(self) -> None:
+        self._closing.set()
+        if not self._entered.done():
+            self._cancel()
+
+    def _cancel(self) -> None:
+        if self._task is not None:
+            self._task.cancel()
+
+    def _run(self, context: AbstractAsyncContextManager[T]) -> None:
+        try:
+            with asyncio.Runner(loop_factory=lambda: self._loop) as runner:
+                runner.run(self._hold(context))
+        except BaseException as error:
+            if not self._entered.done():
+                self._entered.set_exception(error)
+        finally:
+            atexit.unregister(self.close)
+
+    async def _hold(self, context: AbstractAsyncContextManager[T]) -> None:
+        self._task = asyncio.current_task()
+        if self._closing.is_set():
+            raise asyncio.CancelledError
+        async with context as value:
+            # Called at the exit before what was registered earlier, which kills the agent.
+            atexit.register(self.close)
+            self._entered.set_result(value)
+            await self._closing.wait()
+
+
+def _result(future: Future[T]) -> T:
+    while True:
+        try:
+            return future.result(_LOOK)
+        except NotYet:
+            if future.done():
+                return future.result()  # a TimeoutError of the context manager
+
+
+def _closed() -> ConnectionClosed:
+    return ConnectionClosed("The agent was closed by this side.")

@@ -1,0 +1,139 @@
+"""Sessions with an agent, without `await`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, suppress
+from typing import TYPE_CHECKING, Any
+
+from acp_kit.client import ClientSession, Snapshot, UnfinishedTurn
+from acp_kit.sync.callbacks import Callbacks
+from acp_kit.sync.event_loop import EventLoopThread
+from acp_kit.sync.turns import Turn
+from acp_runtime import ConnectionClosed
+
+if TYPE_CHECKING:
+    from acp_bindings.v1 import ContentBlock, SessionConfigOption
+    from acp_kit.sync.agents import Agent
+
+
+class OpenedSession:
+    """A session in its event loop."""
+
+    session: ClientSession
+    callbacks: Callbacks
+
+    def __init__(self, sessions: set[OpenedSession]) -> None:
+        self._sessions = sessions
+        self._contexts = AsyncExitStack()
+
+    async def enter(self, context: AbstractAsyncContextManager[ClientSession]) -> None:
+        """Open the session."""
+        self.session = await self._contexts.enter_async_context(context)
+        self.callbacks = Callbacks(self.session.id)
+        self._contexts.callback(self.callbacks.close)
+        self._sessions.add(self)
+
+    async def close(self) -> None:
+        """Close the session. May be called twice."""
+        self._sessions.discard(self)
+        await self._contexts.aclose()
+
+
+class Session:
+    """A session that `Agent.open_session` has opened. It is closed by `close`, or at the end of a `with` block.
+
+    Any thread may use it, but it has one turn at a time: `prompt` and `ask` raise RuntimeError until the last turn has
+    ended.
+
+    Attributes:
+        agent: the agent.
+        id: its id.
+    """
+
+    def __init__(self, agent: Agent, thread: EventLoopThread[Any], opened: OpenedSession) -> None:
+        self.agent = agent
+        self._thread = thread
+        self.id: str = opened.session.id
+        self._opened = opened
+
+    def __enter__(self) -> Session:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    @property
+    def state(self) -> Snapshot:
+        """What the updates so far say: messages, tool calls, plan, modes and so on. It is immutable."""
+        return self._thread.read(self._opened.session.state.snapshot)
+
+    def ask(
+        self,
+        prompt: str | ContentBlock | Sequence[ContentBlock],
+        *,
+        timeout: float | None = None,
+        cancel_deadline: float = 10.0,
+    ) -> str:
+        """Send a prompt, wait for the end of the turn, and return the text of the agent's reply: `Turn.text`.
+
+        If this is interrupted, as by Ctrl-C, the turn is cancelled.
+
+        Args:
+            prompt: text, a block of content, or several.
+            timeout: how long the turn may take, in seconds.
+            cancel_deadline: how long to wait for the end of a turn that was cancelled, in seconds.
+
+        Raises:
+            TimeoutError: if the turn takes longer. It is cancelled.
+            UnfinishedTurn: if the turn ended with another stop reason than `end_turn`. It has the text so far.
+            RemoteError: if the agent answered with an error.
+            ConnectionClosed: if the agent has gone.
+            RuntimeError: if the last turn has not ended, or the session is closed.
+        """
+        with self.prompt(prompt, cancel_deadline=cancel_deadline) as turn:
+            response = turn.wait(timeout)
+        if response.stop_reason != "end_turn":
+            raise UnfinishedTurn(response.stop_reason, turn.text)
+        return turn.text
+
+    def prompt(self, prompt: str | ContentBlock | Sequence[ContentBlock], *, cancel_deadline: float = 10.0) -> Turn:
+        """Send a prompt: `with session.prompt("hello") as turn`.
+
+        Args:
+            prompt: text, a block of content, or several.
+            cancel_deadline: how long to wait for the end of a turn that was cancelled, in seconds.
+
+        Raises:
+            RuntimeError: when the block is entered, if the last turn has not ended, or the session is closed.
+        """
+        turn = self._opened.session.prompt(prompt, cancel_deadline=cancel_deadline)
+        return Turn(self._thread, self._opened.callbacks, turn)
+
+    def cancel(self) -> None:
+        """Ask the agent to end the turn that runs, from another thread."""
+        self.agent.call(self.agent.remote.session_cancel, session_id=self.id)
+
+    def set_mode(self, mode_id: str) -> None:
+        """Change the mode of the session, here and in `state`.
+
+        Raises:
+            RemoteError: if the agent refuses.
+        """
+        self._thread.call(self._opened.session.set_mode, mode_id)
+
+    def set_config_option(self, config_id: str, value: str | bool) -> Sequence[SessionConfigOption]:
+        """Change an option of the session, here and in `state`.
+
+        Returns:
+            All options with their values. Changing one may change others.
+
+        Raises:
+            RemoteError: if the agent refuses.
+        """
+        return self._thread.call(self._opened.session.set_config_option, config_id, value)
+
+    def close(self) -> None:
+        """Close the session, at the agent as well if it can close sessions. May be called twice."""
+        with suppress(ConnectionClosed):  # the agent was closed before
+            self._thread.call(self._opened.close)

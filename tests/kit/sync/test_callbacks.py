@@ -1,0 +1,160 @@
+"""A callback that blocks runs in the thread that waits for the turn, and the event loop goes on."""
+
+from __future__ import annotations
+
+import logging
+import sys
+import threading
+from typing import Any
+
+import pytest
+
+from acp_bindings import v1
+from acp_kit.client import PermissionHandlers, PermissionPolicy, UpdateHandlers, allow
+from acp_kit.sync import Agent, Session, in_waiting_thread, spawn_agent
+from tests.support.paths import ROOT
+
+ACTING = (sys.executable, "-m", "tests.support.kit.acting_agent")
+
+
+def acting(**keywords: Any) -> Agent:
+    return spawn_agent(*ACTING, cwd=ROOT, **keywords)
+
+
+def option(request: v1.RequestPermissionRequest, kind: str) -> str:
+    return next(each.option_id for each in request.options if each.kind == kind)
+
+
+def allow_once(request: v1.RequestPermissionRequest) -> str:
+    return option(request, "allow_once")
+
+
+def test_permissions_are_rejected_by_default() -> None:
+    with acting() as agent, agent.open_session() as session:
+        assert session.ask("ask") == "May I? no"
+
+
+def test_rules_decide_about_permissions() -> None:
+    with acting(rules=[allow(kinds={"delete"})]) as agent, agent.open_session() as session:
+        assert session.ask("ask") == "May I? yes"
+
+
+def test_the_user_is_asked_in_the_thread_that_waits() -> None:
+    asked: list[tuple[str | None, threading.Thread]] = []
+
+    def ask(request: v1.RequestPermissionRequest) -> str:
+        asked.append((request.tool_call.title, threading.current_thread()))
+        return option(request, "allow_once")
+
+    with acting(ask=ask) as agent, agent.open_session() as session:
+        assert session.ask("ask") == "May I? yes"
+    assert asked == [("Delete everything", threading.main_thread())]
+
+
+def test_the_loop_over_a_turn_reads_what_came_before_the_question() -> None:
+    seen: list[str] = []
+
+    def ask(request: v1.RequestPermissionRequest) -> None:
+        seen.append("question")
+
+    with acting(ask=ask) as agent, agent.open_session() as session, session.prompt("ask") as turn:
+        for update in turn:
+            seen.append(update.session_update)
+    assert seen == [
+        *("agent_message_chunk", "tool_call", "question"),
+        *("tool_call_update", "agent_message_chunk"),
+    ]
+
+
+def test_the_event_loop_goes_on_while_a_callback_blocks() -> None:
+    others: list[Session] = []
+    replies: list[str] = []
+
+    def use_the_agent(request: v1.RequestPermissionRequest) -> str:
+        replies.append(others[0].ask("meanwhile"))
+        return option(request, "allow_once")
+
+    with acting(ask=use_the_agent) as agent, agent.open_session() as session:
+        others.append(agent.open_session())
+        replies.append(session.ask("ask"))
+    assert replies == ["meanwhile", "May I? yes"]
+
+
+def test_each_session_asks_in_its_own_thread() -> None:
+    asked: dict[str, str] = {}
+    both = threading.Barrier(2, timeout=60)
+
+    def ask(request: v1.RequestPermissionRequest) -> str:
+        both.wait()
+        asked[request.session_id] = threading.current_thread().name
+        return option(request, "allow_once")
+
+    with acting(ask=ask) as agent:
+        sessions = [agent.open_session(), agent.open_session()]
+        threads = [threading.Thread(target=each.ask, args=["ask"], name=each.id) for each in sessions]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    assert asked == {each.id: each.id for each in sessions}
+
+
+def test_a_question_that_fails_rejects_the_tool_call(caplog: pytest.LogCaptureFixture) -> None:
+    def ask(request: v1.RequestPermissionRequest) -> str:
+        raise ZeroDivisionError
+
+    with acting(ask=ask) as agent, agent.open_session() as session, caplog.at_level(logging.ERROR):
+        assert session.ask("ask") == "May I? no"
+    assert "Asking the user for permission failed" in caplog.text
+
+
+def test_ctrl_c_in_a_question_ends_the_wait_and_cancels_the_turn() -> None:
+    def ask(request: v1.RequestPermissionRequest) -> str:
+        raise KeyboardInterrupt
+
+    with acting(ask=ask) as agent, agent.open_session() as session:
+        with session.prompt("ask") as turn, pytest.raises(KeyboardInterrupt):
+            turn.wait()
+        assert turn.stop_reason == "cancelled"
+        assert session.ask("again") == "again"
+
+
+def test_another_thread_cancels_a_turn_while_a_question_is_asked() -> None:
+    cancelled = threading.Event()
+
+    def cancel(session: Session) -> None:
+        session.cancel()
+        cancelled.set()
+
+    def ask(request: v1.RequestPermissionRequest) -> str:
+        threading.Thread(target=cancel, args=[session]).start()
+        assert cancelled.wait(60)
+        return option(request, "allow_once")
+
+    with acting(ask=ask) as agent, agent.open_session() as session, session.prompt("ask") as turn:
+        assert turn.wait().stop_reason == "cancelled"
+
+
+def test_a_client_of_its_own_can_ask_in_the_waiting_thread() -> None:
+    asked: list[threading.Thread] = []
+
+    def ask(request: v1.RequestPermissionRequest) -> str:
+        asked.append(threading.current_thread())
+        return option(request, "allow_once")
+
+    class OwnClient(UpdateHandlers, PermissionHandlers, v1.Client):
+        def __init__(self, agent: v1.RemoteAgent) -> None:
+            self.agent = agent
+            self.permissions = PermissionPolicy(ask=in_waiting_thread(ask))
+
+    with acting(client=OwnClient) as agent, agent.open_session() as session:
+        assert session.ask("ask") == "May I? yes"
+    assert asked == [threading.current_thread()]
+
+
+def test_a_session_that_was_opened_otherwise_has_nobody_to_ask(caplog: pytest.LogCaptureFixture) -> None:
+    with acting(ask=allow_once) as agent, caplog.at_level(logging.ERROR):
+        opened = agent.call(agent.remote.session_new, cwd=str(ROOT), mcp_servers=[])
+        prompt = [v1.ContentBlockText(text="ask")]
+        agent.call(agent.remote.session_prompt, session_id=opened.session_id, prompt=prompt)
+    assert "was not opened with `open_session`" in caplog.text

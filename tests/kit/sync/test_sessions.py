@@ -1,0 +1,236 @@
+"""The synchronous classes do what the asynchronous ones do, with an agent in a process of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import sys
+import threading
+from collections.abc import Iterator
+from typing import cast
+
+import pytest
+
+from acp_bindings import v1
+from acp_kit.client import UnfinishedTurn
+from acp_kit.sync import Agent, spawn_agent
+from acp_runtime import CapabilityError, ConnectionClosed, Options
+from tests.support.kit.turns import KeepingClient
+from tests.support.marked_processes import marked, wait_until_left
+from tests.support.paths import ROOT
+
+ECHO = (sys.executable, str(ROOT / "examples/echo_agent.py"))
+ACTING = (sys.executable, "-m", "tests.support.kit.acting_agent")
+
+
+@pytest.fixture(scope="module")
+def agent() -> Iterator[Agent]:
+    with spawn_agent(*ACTING, cwd=ROOT) as agent:
+        yield agent
+
+
+def in_threads(*works: object) -> list[threading.Thread]:
+    threads = [threading.Thread(target=work) for work in works]  # type: ignore[arg-type]
+    for thread in threads:
+        thread.start()
+    return threads
+
+
+def test_a_script_asks_and_gets_the_reply() -> None:
+    with spawn_agent(*ECHO) as agent, agent.open_session() as session:
+        assert session.ask("hello") == "hello"
+        assert session.ask([v1.ContentBlockText(text="a"), v1.ContentBlockText(text="b")]) == "ab"
+
+
+def test_the_updates_of_a_turn_are_read_with_for(agent: Agent) -> None:
+    with agent.open_session() as session, session.prompt("hello") as turn:
+        assert [update.session_update for update in turn] == ["agent_message_chunk"]
+        assert (turn.text, turn.stop_reason, turn.ended) == ("hello", "end_turn", True)
+
+
+def test_text_state_and_stop_reason_can_be_read_when_the_agent_is_closed() -> None:
+    with spawn_agent(*ECHO) as agent, agent.open_session() as session, session.prompt("hello") as turn:
+        response = turn.wait()
+    assert (session.state.text, turn.text, turn.response, turn.stop_reason) == ("hello", "hello", response, "end_turn")
+
+
+def test_leaving_the_block_of_a_turn_cancels_it(agent: Agent) -> None:
+    with agent.open_session() as session:
+        with session.prompt("wait") as turn:
+            assert next(turn).session_update == "agent_message_chunk"
+        assert turn.stop_reason == "cancelled"
+        assert session.ask("again") == "again"
+
+
+def test_an_error_in_the_block_ends_the_agent() -> None:
+    with marked() as marker:
+        with (
+            pytest.raises(ZeroDivisionError),
+            spawn_agent(*ACTING, cwd=ROOT, env={marker: "1"}) as agent,
+            agent.open_session() as session,
+            session.prompt("wait"),
+        ):
+            _ = 1 / 0
+        assert not wait_until_left(marker)
+
+
+def test_a_reply_that_takes_too_long_is_cancelled(agent: Agent) -> None:
+    with agent.open_session() as session:
+        with pytest.raises(TimeoutError, match="not ended in time"):
+            session.ask("wait", timeout=0.1)
+        assert session.ask("again", timeout=60) == "again"
+
+
+def test_a_cancelled_reply_is_said_to_be_unfinished(agent: Agent) -> None:
+    with agent.open_session() as session:
+        cancelled = threading.Event()
+
+        def cancel_when_it_waits() -> None:
+            while session.state.text != "waiting":
+                cancelled.wait(0.01)
+            session.cancel()
+
+        [thread] = in_threads(cancel_when_it_waits)
+        with pytest.raises(UnfinishedTurn) as raised:
+            session.ask("wait")
+        thread.join()
+    assert (raised.value.stop_reason, raised.value.text) == ("cancelled", "waiting")
+
+
+def test_another_thread_cancels_a_turn_whose_updates_are_read(agent: Agent) -> None:
+    with agent.open_session() as session, session.prompt("wait") as turn:
+        for _ in turn:
+            [thread] = in_threads(turn.cancel)
+            thread.join()
+    assert turn.stop_reason == "cancelled"
+
+
+def test_two_threads_use_two_sessions_at_a_time(agent: Agent) -> None:
+    replies: list[str] = []
+
+    def work(name: str) -> None:
+        with agent.open_session() as session:
+            replies.extend(session.ask(f"{name}{number}") for number in range(20))
+
+    for thread in in_threads(lambda: work("a"), lambda: work("b")):
+        thread.join()
+    assert sorted(replies) == sorted(f"{name}{number}" for name in "ab" for number in range(20))
+
+
+def test_a_second_turn_of_a_session_is_refused_while_the_first_one_runs(agent: Agent) -> None:
+    with agent.open_session() as session, session.prompt("wait"):
+        refused: list[str] = []
+
+        def ask() -> None:
+            with pytest.raises(RuntimeError) as raised:
+                session.ask("hello")
+            refused.append(str(raised.value))
+
+        [thread] = in_threads(ask)
+        thread.join()
+    assert refused == ["The last turn of this session has not ended. Leave its block first, or open another session."]
+
+
+def test_other_methods_of_the_agent_can_be_called(agent: Agent) -> None:
+    assert agent.remote.supports("session/list") is False
+    with pytest.raises(CapabilityError):
+        agent.call(agent.remote.session_list)
+
+
+def test_objects_can_be_used_without_blocks_and_closed_twice() -> None:
+    agent = spawn_agent(*ECHO)
+    session = agent.open_session()
+    assert session.ask("hello") == "hello"
+    for _ in range(2):
+        session.close()
+    with pytest.raises(RuntimeError, match="The session is closed"):
+        session.ask("hello")
+    for _ in range(2):
+        agent.close()
+    session.close()
+    with pytest.raises(ConnectionClosed, match="closed by this side"):
+        session.ask("hello")
+
+
+def test_closing_the_agent_in_another_thread_ends_a_wait() -> None:
+    agent = spawn_agent(*ACTING, cwd=ROOT)
+    with pytest.raises(ConnectionClosed), agent.open_session().prompt("wait") as turn:
+        next(turn)
+        in_threads(agent.close)
+        turn.wait()
+    agent.close()
+
+
+def test_an_agent_that_exits_ends_the_turn_with_an_error() -> None:
+    agent = spawn_agent(*ACTING, cwd=ROOT)
+    with agent, pytest.raises(ConnectionClosed, match="Exit code: 3"):
+        agent.open_session().ask("exit")
+
+
+def test_an_agent_that_nobody_refers_to_is_ended() -> None:
+    with marked() as marker:
+        agent = spawn_agent(*ACTING, cwd=ROOT, env={marker: "1"})
+        agent.open_session()
+        del agent
+        gc.collect()
+        assert not wait_until_left(marker)
+
+
+def test_a_command_that_does_not_exist_is_an_error() -> None:
+    with pytest.raises(FileNotFoundError, match="no-such-agent"):
+        spawn_agent("no-such-agent")
+
+
+def test_an_agent_that_does_not_answer_is_ended() -> None:
+    with marked() as marker:
+        with pytest.raises(TimeoutError, match=r"did not answer `initialize` within 0\.2 seconds"):
+            spawn_agent(sys.executable, "-c", "input(), input()", env={marker: "1"}, timeout=0.2)
+        assert not wait_until_left(marker)
+
+
+def test_nothing_is_left_of_a_closed_agent() -> None:
+    before = threading.enumerate()
+    spawn_agent(*ECHO).close()
+    assert [thread for thread in threading.enumerate() if thread not in before and thread.name == "acp-sync"] == []
+
+
+def test_a_client_of_its_own_can_be_used() -> None:
+    with spawn_agent(*ECHO, client=KeepingClient) as agent:
+        kept = cast("KeepingClient", agent.remote.handler)
+        with agent.open_session() as session, session.prompt("hello") as turn:
+            turn.wait()
+    assert [update.content.text for update in kept.updates] == ["hello"]
+    with pytest.raises(ValueError, match="Pass `client`, or"):
+        spawn_agent(*ECHO, client=KeepingClient, ask=lambda request: None)
+
+
+def test_a_call_in_an_event_loop_is_refused(agent: Agent, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(sys, "ps1", raising=False)
+
+    async def calls() -> None:
+        with pytest.raises(
+            RuntimeError, match="This thread runs an event loop, which would stop while this call waits"
+        ):
+            agent.open_session()
+        with pytest.raises(RuntimeError, match=r"Use acp_kit\.client with `await` there"):
+            spawn_agent(*ECHO)
+
+    asyncio.run(calls())
+
+
+def test_a_call_in_the_event_loop_of_a_notebook_works(agent: Agent, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "ps1", "In : ", raising=False)
+
+    async def cell() -> str:
+        with agent.open_session() as session:
+            return session.ask("hello")
+
+    assert asyncio.run(cell()) == "hello"
+
+
+def test_options_reach_the_connection() -> None:
+    frames: list[str] = []
+    options = Options(on_frame=lambda direction, line, seconds: frames.append(direction))
+    with spawn_agent(*ECHO, options=options):
+        pass
+    assert frames == ["out", "in"]
