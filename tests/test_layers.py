@@ -54,10 +54,10 @@ _LAYERS = {
         {"command"},
     ),
     "acp_kit": (
-        {"extras", "frame_log", "profiles", "telemetry", "threads", "uninterrupted"},
-        {"confined", "content", "updates"},
+        {"blocking", "extras", "frame_log", "profiles", "telemetry", "threads", "uninterrupted"},
+        {"confined", "content", "registry", "updates"},
         {"client", "history"},
-        {"agent", "migrate"},
+        {"agent", "migrate", "sync"},
     ),
 }
 

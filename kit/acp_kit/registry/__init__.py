@@ -1,0 +1,75 @@
+"""Finds the command that starts an agent by its id in the ACP registry.
+
+For example:
+
+    launch = resolve("claude-acp")
+    with spawn_agent(launch.command, *launch.args, env=launch.env) as agent:
+        ...
+
+In an event loop:
+
+    launch = await asyncio.to_thread(resolve, "claude-acp")
+    async with v1.spawn_agent(MyClient, launch.command, *launch.args, env=launch.env) as agent:
+        ...
+
+What the registry names is downloaded by `npx` or `uvx` and runs with the rights of this process.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from acp_kit.registry.document import Registry
+    from acp_kit.registry.errors import (
+        BinaryOnly,
+        InvalidEntry,
+        InvalidRegistry,
+        RegistryError,
+        RegistryUnavailable,
+        UnknownAgent,
+    )
+    from acp_kit.registry.fetching import fetch_https
+    from acp_kit.registry.launching import Binary, Launch
+    from acp_kit.registry.loading import REGISTRY_URL, load_registry, resolve
+
+__all__ = [
+    "REGISTRY_URL",
+    "Binary",
+    "BinaryOnly",
+    "InvalidEntry",
+    "InvalidRegistry",
+    "Launch",
+    "Registry",
+    "RegistryError",
+    "RegistryUnavailable",
+    "UnknownAgent",
+    "fetch_https",
+    "load_registry",
+    "resolve",
+]
+
+_MODULES = {
+    "REGISTRY_URL": "loading",
+    "Binary": "launching",
+    "BinaryOnly": "errors",
+    "InvalidEntry": "errors",
+    "InvalidRegistry": "errors",
+    "Launch": "launching",
+    "Registry": "document",
+    "RegistryError": "errors",
+    "RegistryUnavailable": "errors",
+    "UnknownAgent": "errors",
+    "fetch_https": "fetching",
+    "load_registry": "loading",
+    "resolve": "loading",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Load a name on first use."""
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)

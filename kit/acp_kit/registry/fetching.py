@@ -1,0 +1,73 @@
+"""Fetches a document over https, and no other way."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from http.client import HTTPException, HTTPMessage
+from time import monotonic
+from typing import IO, Any
+from urllib.error import URLError
+from urllib.request import HTTPRedirectHandler, Request, build_opener
+
+_CHUNK = 64 * 1024
+
+
+def fetch_https(url: str, *, timeout: float = 20.0, max_bytes: int = 8 * 1024 * 1024) -> bytes:
+    """Return what is at an address.
+
+    Args:
+        url: the address. It and all that it redirects to must begin with `https://`.
+        timeout: how long connecting may take, and about how long everything, in seconds.
+        max_bytes: how long the document may be.
+
+    Raises:
+        OSError: if it can't be fetched.
+        TimeoutError: if that takes longer.
+        ValueError: if the document is longer.
+    """
+    _require_https(url)
+    end = monotonic() + timeout
+    # Some servers refuse the name that urllib has by default.
+    request = Request(url, headers={"User-Agent": "acp-bindings", "Accept": "application/json"})
+    try:
+        with build_opener(_HttpsOnly).open(request, timeout=timeout) as response:
+            return read_limited(response.read1, max_bytes, end)
+    except HTTPException as error:
+        raise URLError(f"the server's answer is invalid: {type(error).__name__}") from error
+
+
+def read_limited(read: Callable[[int], bytes], max_bytes: int, end: float) -> bytes:
+    """Read everything from a stream.
+
+    Args:
+        read: returns at most as many bytes as it is told, and none at the end.
+        max_bytes: how much there may be.
+        end: until when, by `time.monotonic`.
+
+    Raises:
+        TimeoutError: if it takes longer.
+        ValueError: if there is more.
+    """
+    pieces: list[bytes] = []
+    size = 0
+    while piece := read(_CHUNK):
+        pieces.append(piece)
+        size += len(piece)
+        if size > max_bytes:
+            raise ValueError(f"The document is longer than {max_bytes} bytes.")
+        if monotonic() > end:
+            raise TimeoutError("Fetching the document takes too long.")
+    return b"".join(pieces)
+
+
+class _HttpsOnly(HTTPRedirectHandler):
+    def redirect_request(
+        self, req: Request, fp: IO[bytes], code: int, msg: str, headers: HTTPMessage, newurl: str
+    ) -> Request | None:
+        _require_https(newurl)
+        return super().redirect_request(req, fp, code, msg, headers, newurl)
+
+
+def _require_https(url: Any) -> None:
+    if not str(url).lower().startswith("https://"):
+        raise URLError(f"{url!r} does not begin with https://, so what is there can be replaced on the way.")

@@ -1,0 +1,114 @@
+"""Loads the registry, and keeps a copy of it on the disk."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from logging import getLogger
+from pathlib import Path
+
+from acp_kit.blocking import refuse_event_loop
+from acp_kit.registry.document import Registry
+from acp_kit.registry.errors import InvalidRegistry, RegistryUnavailable
+from acp_kit.registry.fetching import fetch_https
+from acp_kit.registry.launching import Launch
+
+REGISTRY_URL = "https://cdn.agentclientprotocol.com/registry/v1/latest/registry.json"
+"""Where upstream publishes the registry."""
+
+_logger = getLogger(__name__)
+
+
+def resolve(agent_id: str) -> Launch:
+    """Return how to start an agent, by its id in upstream's registry.
+
+    The registry is loaded as by `load_registry()`, whose result also has `find_binary`.
+
+    Raises:
+        RuntimeError: in a thread that runs an event loop. Write `await asyncio.to_thread(resolve, agent_id)` there.
+        UnknownAgent: if the registry has no agent with this id.
+        InvalidEntry: if its entry can't be used.
+        BinaryOnly: if it is published neither for npx nor for uvx.
+        RegistryUnavailable: if the registry can't be fetched, and there is no copy of it on the disk.
+    """
+    refuse_event_loop("Write `await asyncio.to_thread(resolve, agent_id)`.")
+    return load_registry().resolve(agent_id)
+
+
+def load_registry(
+    url: str = REGISTRY_URL, *, fetch: Callable[[str], bytes] = fetch_https, max_age: float = 24 * 3600
+) -> Registry:
+    """Load the registry from a copy on the disk, or from the network if that is too old.
+
+    If it can't be fetched or isn't valid, an older copy is used, which is logged at WARNING. The copies are in the
+    folder `acp-bindings` of `XDG_CACHE_HOME` (by default `~/.cache`; on Windows, of `LOCALAPPDATA`).
+
+    Args:
+        url: the address of `registry.json`.
+        fetch: called with the address, returns the document. Whatever it raises means that there is none.
+        max_age: how old the copy may be, in seconds; 0 fetches the registry each time.
+
+    Raises:
+        RuntimeError: in a thread that runs an event loop. Write `await asyncio.to_thread(load_registry)` there.
+        RegistryUnavailable: if the registry can't be fetched, and there is no copy of it on the disk.
+        InvalidRegistry: if what was fetched isn't a registry, and there is no copy.
+    """
+    refuse_event_loop("Write `await asyncio.to_thread(load_registry)`.")
+    path = _cache_folder() / f"registry-{hashlib.sha256(url.encode()).hexdigest()[:16]}.json"
+    copy, age = _read(path)
+    if copy is not None and 0 <= age < max_age:
+        return copy
+    try:
+        document = fetch(url)
+        registry = Registry.parse(document)
+    except Exception as error:
+        if copy is not None:
+            _logger.warning("The registry can't be fetched, so a copy of %s is used: %s", _time(path), error)
+            return copy
+        if isinstance(error, InvalidRegistry):
+            raise
+        raise RegistryUnavailable(f"The registry at {url} can't be fetched: {error}") from error
+    try:
+        _write(path, document)
+    except OSError as error:
+        _logger.warning("The registry can't be kept on the disk: %s", error)
+    return registry
+
+
+def _cache_folder() -> Path:
+    given = os.environ.get("LOCALAPPDATA" if sys.platform == "win32" else "XDG_CACHE_HOME", "")
+    # The specification of XDG says to ignore relative paths.
+    root = Path(given) if os.path.isabs(given) else Path.home() / ".cache"
+    return root / "acp-bindings"
+
+
+def _read(path: Path) -> tuple[Registry | None, float]:
+    """Return the copy, None if there is none that is valid, and its age in seconds."""
+    with suppress(OSError, InvalidRegistry):
+        return Registry.parse(path.read_bytes()), time.time() - path.stat().st_mtime
+    return None, 0
+
+
+def _write(path: Path, document: bytes) -> None:
+    """Replace a file at once, so that no other process reads half of it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=path.name)
+    try:
+        with open(descriptor, "wb") as file:
+            file.write(document)
+        os.replace(name, path)
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(name)
+        raise
+
+
+def _time(path: Path) -> str:
+    with suppress(OSError):
+        return time.strftime("%Y-%m-%d %H:%M", time.localtime(path.stat().st_mtime))
+    return "an unknown time"

@@ -1,0 +1,141 @@
+"""The registry is fetched only when its copy on the disk is too old, and the copy helps when there is no network."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from acp_kit.registry import REGISTRY_URL, InvalidRegistry, RegistryUnavailable, UnknownAgent, load_registry, resolve
+
+URL = "https://example.com/registry.json"
+
+
+def document(*ids: str) -> bytes:
+    return json.dumps({"version": "1.0.0", "agents": [{"id": each} for each in ids]}).encode()
+
+
+def giving(*answers: bytes | Exception) -> Callable[[str], bytes]:
+    rest = [*answers]
+
+    def fetch(url: str) -> bytes:
+        answer = rest.pop(0)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    return fetch
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    return tmp_path / "acp-bindings"
+
+
+def copy_in(cache: Path) -> Path:
+    [path] = cache.iterdir()
+    return path
+
+
+def test_the_registry_is_fetched_once_a_day(cache: Path) -> None:
+    assert load_registry(URL, fetch=giving(document("a"))).ids == ("a",)
+    assert load_registry(URL, fetch=giving()).ids == ("a",)
+    day_ago = time.time() - 24 * 3600 - 1
+    os.utime(copy_in(cache), (day_ago, day_ago))
+    assert load_registry(URL, fetch=giving(document("b"))).ids == ("b",)
+    assert load_registry(URL, fetch=giving()).ids == ("b",)
+
+
+def test_a_maximum_age_of_zero_fetches_each_time() -> None:
+    fetch = giving(document("a"), document("b"))
+    assert [load_registry(URL, fetch=fetch, max_age=0).ids for _ in range(2)] == [("a",), ("b",)]
+
+
+def test_a_copy_from_the_future_is_not_trusted_for_ever(cache: Path) -> None:
+    load_registry(URL, fetch=giving(document("a")))
+    later = time.time() + 3600
+    os.utime(copy_in(cache), (later, later))
+    assert load_registry(URL, fetch=giving(document("b"))).ids == ("b",)
+
+
+@pytest.mark.parametrize("answer", [OSError("no network"), ValueError("too long"), b"not JSON", b"{}"])
+def test_an_old_copy_is_used_with_a_warning_if_the_registry_cannot_be_had(
+    answer: bytes | Exception, caplog: pytest.LogCaptureFixture
+) -> None:
+    load_registry(URL, fetch=giving(document("a")))
+    with caplog.at_level(logging.WARNING):
+        assert load_registry(URL, fetch=giving(answer), max_age=0).ids == ("a",)
+    assert "The registry can't be fetched, so a copy of 20" in caplog.text
+    assert load_registry(URL, fetch=giving(document("b")), max_age=0).ids == ("b",)
+
+
+def test_without_a_copy_the_error_says_what_failed() -> None:
+    with pytest.raises(RegistryUnavailable, match=rf"The registry at {URL} can't be fetched: no network"):
+        load_registry(URL, fetch=giving(OSError("no network")))
+    with pytest.raises(InvalidRegistry):
+        load_registry(URL, fetch=giving(b"{}"))
+
+
+def test_a_damaged_copy_is_fetched_again(cache: Path) -> None:
+    load_registry(URL, fetch=giving(document("a")))
+    copy_in(cache).write_bytes(document("a")[:-1])
+    assert load_registry(URL, fetch=giving(document("b"))).ids == ("b",)
+
+
+def test_each_address_has_a_copy_of_its_own() -> None:
+    load_registry(URL, fetch=giving(document("a")))
+    assert load_registry("https://example.com/other.json", fetch=giving(document("b"))).ids == ("b",)
+    assert load_registry(URL, fetch=giving()).ids == ("a",)
+
+
+def test_a_folder_that_cannot_be_written_is_no_error(cache: Path, caplog: pytest.LogCaptureFixture) -> None:
+    cache.write_text("a file")
+    with caplog.at_level(logging.WARNING):
+        assert load_registry(URL, fetch=giving(document("a"))).ids == ("a",)
+    assert "The registry can't be kept on the disk" in caplog.text
+
+
+def test_a_copy_is_replaced_at_once(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    load_registry(URL, fetch=giving(document("a")))
+
+    def fail(source: str, target: Path) -> None:
+        raise OSError("disk full")
+
+    monkeypatch.setattr(os, "replace", fail)
+    load_registry(URL, fetch=giving(document("b")), max_age=0)
+    assert load_registry(URL, fetch=giving()).ids == ("a",)
+    assert len([*cache.iterdir()]) == 1
+
+
+def test_a_relative_cache_folder_is_ignored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", "relative")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    load_registry(URL, fetch=giving(document("a")))
+    assert copy_in(tmp_path / ".cache" / "acp-bindings").read_bytes() == document("a")
+
+
+def test_an_event_loop_is_not_blocked() -> None:
+    async def calls() -> None:
+        with pytest.raises(RuntimeError, match=r"await asyncio\.to_thread\(resolve, agent_id\)"):
+            resolve("agent")
+        with pytest.raises(RuntimeError, match=r"await asyncio\.to_thread\(load_registry\)"):
+            load_registry(URL, fetch=giving())
+        registry = await asyncio.to_thread(load_registry, URL, fetch=giving(document("a")))
+        assert registry.ids == ("a",)
+
+    asyncio.run(calls())
+
+
+def test_resolve_uses_upstream_s_registry() -> None:
+    entry = {"id": "agent", "version": "1.2.3", "distribution": {"npx": {"package": "agent@1.2.3"}}}
+    load_registry(REGISTRY_URL, fetch=giving(json.dumps({"agents": [entry]}).encode()))
+    assert resolve("agent").args == ("--yes", "agent@1.2.3")
+    with pytest.raises(UnknownAgent):
+        resolve("other")
