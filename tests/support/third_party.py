@@ -26,6 +26,8 @@ ZOD = "zod@4.6.7"
 # Node.js than most machines have, which npm has for each platform.
 ACPX = {"acpx": "0.19.1", "acpx-before": "0.15.1"}
 NODE = "26.10.0"
+# The kernel of notebooks.
+IPYKERNEL = "ipykernel==7.4.0"
 # What the guides to frameworks and to backends use, besides what .venv has.
 FRAMEWORKS = (
     "anthropic==2.12.0",
@@ -87,6 +89,15 @@ def acpx(name: str) -> list[str]:
     releases = [f"{alias}@npm:acpx@{version}" for alias, version in ACPX.items()]
     folder = npm_package(f"acpx-{'-'.join(ACPX.values())}-node-{NODE}", f"{node}@{NODE}", *releases) / "node_modules"
     return [str(folder / node / "bin/node"), str(folder / name / "dist/cli.js")]
+
+
+def notebook() -> Path:
+    """Return a virtual environment with the kernel of notebooks, which finds everything else in the one of the tests.
+
+    Raises:
+        UnavailableError: if there is no network.
+    """
+    return pypi_package(IPYKERNEL.replace("==", "@"), IPYKERNEL, borrow=True)
 
 
 def frameworks() -> Path:
