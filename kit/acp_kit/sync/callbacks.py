@@ -115,7 +115,6 @@ class Callbacks:
         self, method: Callable[[], Awaitable[R]], timeout: float | None
     ) -> tuple[R] | _Callback:
         task = asyncio.ensure_future(method())
-        await asyncio.sleep(0)  # in which an update that came before is returned
         called = asyncio.ensure_future(self._next())
         try:
             await asyncio.wait({task, called}, timeout=timeout, return_when=asyncio.FIRST_COMPLETED)

@@ -12,14 +12,19 @@ from acp_bindings.v1 import (
     CreateElicitationRequestUrl,
     ElicitationCapabilities,
     FileSystemCapabilities,
+    ListSessionsResponse,
+    PromptResponse,
     ReadTextFileRequest,
     ReadTextFileResponse,
     RemoteAgent,
     RequestPermissionRequest,
     RequestPermissionResponse,
     SessionNotification,
+    SessionUpdate,
+    StopReason,
     spawn_agent,
 )
+from acp_kit import sync
 from acp_kit.client import (
     ElicitationHandlers,
     Elicitations,
@@ -29,12 +34,14 @@ from acp_kit.client import (
     SessionState,
     TerminalHandlers,
     Terminals,
+    UpdateHandlers,
     Workspace,
     allow,
     ask,
     client_capabilities,
     reject,
 )
+from acp_kit.registry import Binary, Launch, load_registry, resolve
 
 
 class Everything(FileHandlers, TerminalHandlers, PermissionHandlers, ElicitationHandlers, Client):
@@ -96,3 +103,29 @@ async def main(root: Path) -> None:
         capabilities = assert_type(client_capabilities(agent.handler), ClientCapabilities)
         await agent.initialize(protocol_version=1, client_capabilities=capabilities)
         await terminals.release_session("s")
+
+
+def choose(request: RequestPermissionRequest) -> str | None:
+    return request.options[0].option_id
+
+
+def script() -> None:
+    launch = assert_type(resolve("agent"), Launch)
+    with sync.spawn_agent(launch.command, *launch.args, env=launch.env, rules=[allow()], ask=choose) as agent:
+        assert_type(agent.call(agent.remote.session_list), ListSessionsResponse)
+        with agent.open_session(cwd="/tmp") as session:
+            assert_type(session.ask("hello", timeout=60), str)
+            assert_type(session.state.text, str)
+            with session.prompt("hello") as turn:
+                for update in turn:
+                    assert_type(update, SessionUpdate)
+            assert_type(turn.wait(), PromptResponse)
+            assert_type(turn.stop_reason, StopReason | None)
+    sync.spawn_agent("agent", client=lambda agent: BlockingClient(agent)).close()
+    assert_type(load_registry(max_age=0).find_binary("agent"), Binary)
+
+
+class BlockingClient(PermissionHandlers, UpdateHandlers, Client):
+    def __init__(self, agent: RemoteAgent) -> None:
+        self.agent = agent
+        self.permissions = PermissionPolicy(ask=sync.in_waiting_thread(choose))
