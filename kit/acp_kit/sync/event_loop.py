@@ -62,6 +62,8 @@ class EventLoopThread(Generic[T]):
             RuntimeError: this thread runs an event loop.
             ConnectionClosed: the context manager has been left.
         """
+        if current_thread() is self._thread:
+            raise RuntimeError("A handler of the agent's client can't wait for the agent without `await`.")
         refuse_event_loop("Use acp_kit.client with `await` there.")
         if not self.is_open:
             raise _closed()

@@ -218,6 +218,21 @@ def test_a_call_in_an_event_loop_is_refused(agent: Agent, monkeypatch: pytest.Mo
     asyncio.run(calls())
 
 
+def test_a_call_in_a_handler_of_the_client_is_refused_also_in_a_notebook(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "ps1", "In : ", raising=False)
+    refused: list[str] = []
+
+    class Waiting(KeepingClient):
+        async def session_update(self, notification: v1.SessionNotification) -> None:
+            with pytest.raises(RuntimeError) as raised:
+                session.ask("again")
+            refused.append(str(raised.value))
+
+    with spawn_agent(*ECHO, client=Waiting) as agent, agent.open_session() as session:
+        session.ask("hello")
+    assert refused == ["A handler of the agent's client can't wait for the agent without `await`."]
+
+
 def test_a_call_in_the_event_loop_of_a_notebook_works(agent: Agent, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "ps1", "In : ", raising=False)
 

@@ -121,7 +121,7 @@ def script() -> None:
                     assert_type(update, SessionUpdate)
             assert_type(turn.wait(), PromptResponse)
             assert_type(turn.stop_reason, StopReason | None)
-    sync.spawn_agent("agent", client=lambda agent: BlockingClient(agent)).close()
+    sync.spawn_agent("agent", client=BlockingClient).close()
     assert_type(load_registry(max_age=0).find_binary("agent"), Binary)
 
 
