@@ -65,7 +65,7 @@ class Turn:
         try:
             self._thread.call(self._turn.__aexit__, kind, error, traceback)
         except ConnectionClosed:
-            if error is None:
+            if error is None and self.response is None:
                 raise
 
     def __iter__(self) -> Turn:

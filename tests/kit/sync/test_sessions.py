@@ -152,6 +152,14 @@ def test_objects_can_be_used_without_blocks_and_closed_twice() -> None:
         session.ask("hello")
 
 
+def test_closing_the_agent_in_the_block_of_a_turn_that_has_ended_is_no_error() -> None:
+    agent = spawn_agent(*ECHO)
+    with agent.open_session().prompt("hello") as turn:
+        turn.wait()
+        agent.close()
+    assert turn.text == "hello"
+
+
 def test_closing_the_agent_in_another_thread_ends_a_wait() -> None:
     agent = spawn_agent(*ACTING, cwd=ROOT)
     with pytest.raises(ConnectionClosed), agent.open_session().prompt("wait") as turn:
