@@ -18,17 +18,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from acp_kit.sync.agents import Agent, spawn_agent
+    from acp_kit.sync.agents import SyncAgent, spawn_agent
     from acp_kit.sync.callbacks import in_waiting_thread
-    from acp_kit.sync.sessions import Session
-    from acp_kit.sync.turns import Turn
+    from acp_kit.sync.sessions import SyncSession
+    from acp_kit.sync.turns import SyncTurn
 
-__all__ = ["Agent", "Session", "Turn", "in_waiting_thread", "spawn_agent"]
+__all__ = ["SyncAgent", "SyncSession", "SyncTurn", "in_waiting_thread", "spawn_agent"]
 
 _MODULES = {
-    "Agent": "agents",
-    "Session": "sessions",
-    "Turn": "turns",
+    "SyncAgent": "agents",
+    "SyncSession": "sessions",
+    "SyncTurn": "turns",
     "in_waiting_thread": "callbacks",
     "spawn_agent": "agents",
 }

@@ -21,14 +21,14 @@ from acp_kit.client import (
 from acp_kit.client.permissions import Rule
 from acp_kit.sync.callbacks import in_waiting_thread
 from acp_kit.sync.event_loop import EventLoopThread
-from acp_kit.sync.sessions import OpenedSession, Session
+from acp_kit.sync.sessions import OpenedSession, SyncSession
 from acp_runtime import Options
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
 
-class Agent:
+class SyncAgent:
     """An agent that `spawn_agent` has started. It is ended by `close`, at the end of a `with` block, or at the exit.
 
     Any thread may use it.
@@ -43,7 +43,7 @@ class Agent:
         # If nobody closes it. At the exit, the thread closes it.
         finalize(self, thread.begin_close).atexit = False
 
-    def __enter__(self) -> Agent:
+    def __enter__(self) -> SyncAgent:
         return self
 
     def __exit__(self, *error: object) -> None:
@@ -68,7 +68,7 @@ class Agent:
         additional_directories: Sequence[str | Path] = (),
         load: str | None = None,
         resume: str | None = None,
-    ) -> Session:
+    ) -> SyncSession:
         """Open a session: `with agent.open_session() as session`.
 
         Args:
@@ -97,7 +97,7 @@ class Agent:
         except KeyboardInterrupt:
             self.call(opened.close)
             raise
-        return Session(self, self._thread, opened)
+        return SyncSession(self, self._thread, opened)
 
     def close(self) -> None:
         """Close the sessions and end the agent, as `acp_bindings.v1.spawn_agent` does. May be called twice."""
@@ -140,7 +140,7 @@ def spawn_agent(
     inherit_env: bool | Collection[str] | None = None,
     timeout: float | None = None,
     options: Options | None = None,
-) -> Agent:
+) -> SyncAgent:
     """Start an agent as a subprocess, and initialize the connection: `with spawn_agent("gemini", "--acp") as agent`.
 
     Without `rules`, `ask` and `client`, permissions are rejected, and the agent gets no files and terminals.
@@ -179,7 +179,7 @@ def spawn_agent(
         inherit_env=inherit_env,
         options=options or Options(),
     )
-    return Agent(EventLoopThread(_initialized(spawned, timeout)))
+    return SyncAgent(EventLoopThread(_initialized(spawned, timeout)))
 
 
 @asynccontextmanager

@@ -48,7 +48,7 @@ def in_waiting_thread(function: Callable[[RequestT], R]) -> Callable[[RequestT],
         function: called with a request that has a `session_id`.
 
     Returns:
-        A function that returns an awaitable. It raises RuntimeError for a session that `Agent.open_session` hasn't
+        A function that returns an awaitable. It raises RuntimeError for a session that `SyncAgent.open_session` hasn't
         opened.
     """
 

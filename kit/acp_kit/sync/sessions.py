@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 from acp_kit.client import ClientSession, Snapshot, UnfinishedTurn
 from acp_kit.sync.callbacks import Callbacks
 from acp_kit.sync.event_loop import EventLoopThread
-from acp_kit.sync.turns import Turn
+from acp_kit.sync.turns import SyncTurn
 from acp_runtime import ConnectionClosed
 
 if TYPE_CHECKING:
     from acp_bindings.v1 import ContentBlock, SessionConfigOption
-    from acp_kit.sync.agents import Agent
+    from acp_kit.sync.agents import SyncAgent
 
 
 class OpenedSession:
@@ -40,8 +40,8 @@ class OpenedSession:
         await self._contexts.aclose()
 
 
-class Session:
-    """A session that `Agent.open_session` has opened. It is closed by `close`, or at the end of a `with` block.
+class SyncSession:
+    """A session that `SyncAgent.open_session` has opened. It is closed by `close`, or at the end of a `with` block.
 
     Any thread may use it, but it has one turn at a time: `prompt` and `ask` raise RuntimeError until the last turn has
     ended.
@@ -51,13 +51,13 @@ class Session:
         id: its id.
     """
 
-    def __init__(self, agent: Agent, thread: EventLoopThread[Any], opened: OpenedSession) -> None:
+    def __init__(self, agent: SyncAgent, thread: EventLoopThread[Any], opened: OpenedSession) -> None:
         self.agent = agent
         self._thread = thread
         self.id: str = opened.session.id
         self._opened = opened
 
-    def __enter__(self) -> Session:
+    def __enter__(self) -> SyncSession:
         return self
 
     def __exit__(self, *error: object) -> None:
@@ -75,7 +75,7 @@ class Session:
         timeout: float | None = None,
         cancel_deadline: float = 10.0,
     ) -> str:
-        """Send a prompt, wait for the end of the turn, and return the text of the agent's reply: `Turn.text`.
+        """Send a prompt, wait for the end of the turn, and return the text of the agent's reply: `SyncTurn.text`.
 
         If this is interrupted, as by Ctrl-C, the turn is cancelled.
 
@@ -97,7 +97,7 @@ class Session:
             raise UnfinishedTurn(response.stop_reason, turn.text)
         return turn.text
 
-    def prompt(self, prompt: str | ContentBlock | Sequence[ContentBlock], *, cancel_deadline: float = 10.0) -> Turn:
+    def prompt(self, prompt: str | ContentBlock | Sequence[ContentBlock], *, cancel_deadline: float = 10.0) -> SyncTurn:
         """Send a prompt: `with session.prompt("hello") as turn`.
 
         Args:
@@ -108,7 +108,7 @@ class Session:
             RuntimeError: when the block is entered, if the last turn has not ended, or the session is closed.
         """
         turn = self._opened.session.prompt(prompt, cancel_deadline=cancel_deadline)
-        return Turn(self._thread, self._opened.callbacks, turn)
+        return SyncTurn(self._thread, self._opened.callbacks, turn)
 
     def cancel(self) -> None:
         """Ask the agent to end the turn that runs, from another thread."""

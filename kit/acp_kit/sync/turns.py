@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 R = TypeVar("R")
 
 
-class Turn:
+class SyncTurn:
     """One turn. Use it in a `with` block, and read its updates with `for`.
 
     Leaving the block before the turn has ended cancels it and waits for its end, also after Ctrl-C. Another thread may
@@ -50,7 +50,7 @@ class Turn:
         """Whether the agent has answered. There may be updates that were not read yet."""
         return self._thread.read(lambda: self._turn.ended)
 
-    def __enter__(self) -> Turn:
+    def __enter__(self) -> SyncTurn:
         try:
             self._thread.call(self._turn.__aenter__)
         except KeyboardInterrupt as error:
@@ -68,7 +68,7 @@ class Turn:
             if error is None and self.response is None:
                 raise
 
-    def __iter__(self) -> Turn:
+    def __iter__(self) -> SyncTurn:
         return self
 
     def __next__(self) -> SessionUpdate:

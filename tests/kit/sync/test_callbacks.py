@@ -11,13 +11,13 @@ import pytest
 
 from acp_bindings import v1
 from acp_kit.client import PermissionHandlers, PermissionPolicy, UpdateHandlers, allow
-from acp_kit.sync import Agent, Session, in_waiting_thread, spawn_agent
+from acp_kit.sync import SyncAgent, SyncSession, in_waiting_thread, spawn_agent
 from tests.support.paths import ROOT
 
 ACTING = (sys.executable, "-m", "tests.support.kit.acting_agent")
 
 
-def acting(**keywords: Any) -> Agent:
+def acting(**keywords: Any) -> SyncAgent:
     return spawn_agent(*ACTING, cwd=ROOT, **keywords)
 
 
@@ -67,7 +67,7 @@ def test_the_loop_over_a_turn_reads_what_came_before_the_question() -> None:
 
 
 def test_the_event_loop_goes_on_while_a_callback_blocks() -> None:
-    others: list[Session] = []
+    others: list[SyncSession] = []
     replies: list[str] = []
 
     def use_the_agent(request: v1.RequestPermissionRequest) -> str:
@@ -122,7 +122,7 @@ def test_ctrl_c_in_a_question_ends_the_wait_and_cancels_the_turn() -> None:
 def test_another_thread_cancels_a_turn_while_a_question_is_asked() -> None:
     cancelled = threading.Event()
 
-    def cancel(session: Session) -> None:
+    def cancel(session: SyncSession) -> None:
         session.cancel()
         cancelled.set()
 

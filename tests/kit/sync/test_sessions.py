@@ -13,7 +13,7 @@ import pytest
 
 from acp_bindings import v1
 from acp_kit.client import UnfinishedTurn
-from acp_kit.sync import Agent, spawn_agent
+from acp_kit.sync import SyncAgent, spawn_agent
 from acp_runtime import CapabilityError, ConnectionClosed, Options
 from tests.support.kit.turns import KeepingClient
 from tests.support.marked_processes import marked, wait_until_left
@@ -24,7 +24,7 @@ ACTING = (sys.executable, "-m", "tests.support.kit.acting_agent")
 
 
 @pytest.fixture(scope="module")
-def agent() -> Iterator[Agent]:
+def agent() -> Iterator[SyncAgent]:
     with spawn_agent(*ACTING, cwd=ROOT) as agent:
         yield agent
 
@@ -42,7 +42,7 @@ def test_a_script_asks_and_gets_the_reply() -> None:
         assert session.ask([v1.ContentBlockText(text="a"), v1.ContentBlockText(text="b")]) == "ab"
 
 
-def test_the_updates_of_a_turn_are_read_with_for(agent: Agent) -> None:
+def test_the_updates_of_a_turn_are_read_with_for(agent: SyncAgent) -> None:
     with agent.open_session() as session, session.prompt("hello") as turn:
         assert [update.session_update for update in turn] == ["agent_message_chunk"]
         assert (turn.text, turn.stop_reason, turn.ended) == ("hello", "end_turn", True)
@@ -54,7 +54,7 @@ def test_text_state_and_stop_reason_can_be_read_when_the_agent_is_closed() -> No
     assert (session.state.text, turn.text, turn.response, turn.stop_reason) == ("hello", "hello", response, "end_turn")
 
 
-def test_leaving_the_block_of_a_turn_cancels_it(agent: Agent) -> None:
+def test_leaving_the_block_of_a_turn_cancels_it(agent: SyncAgent) -> None:
     with agent.open_session() as session:
         with session.prompt("wait") as turn:
             assert next(turn).session_update == "agent_message_chunk"
@@ -74,14 +74,14 @@ def test_an_error_in_the_block_ends_the_agent() -> None:
         assert not wait_until_left(marker)
 
 
-def test_a_reply_that_takes_too_long_is_cancelled(agent: Agent) -> None:
+def test_a_reply_that_takes_too_long_is_cancelled(agent: SyncAgent) -> None:
     with agent.open_session() as session:
         with pytest.raises(TimeoutError, match="not ended in time"):
             session.ask("wait", timeout=0.1)
         assert session.ask("again", timeout=60) == "again"
 
 
-def test_a_cancelled_reply_is_said_to_be_unfinished(agent: Agent) -> None:
+def test_a_cancelled_reply_is_said_to_be_unfinished(agent: SyncAgent) -> None:
     with agent.open_session() as session:
         cancelled = threading.Event()
 
@@ -97,7 +97,7 @@ def test_a_cancelled_reply_is_said_to_be_unfinished(agent: Agent) -> None:
     assert (raised.value.stop_reason, raised.value.text) == ("cancelled", "waiting")
 
 
-def test_another_thread_cancels_a_turn_whose_updates_are_read(agent: Agent) -> None:
+def test_another_thread_cancels_a_turn_whose_updates_are_read(agent: SyncAgent) -> None:
     with agent.open_session() as session, session.prompt("wait") as turn:
         for _ in turn:
             [thread] = in_threads(turn.cancel)
@@ -105,7 +105,7 @@ def test_another_thread_cancels_a_turn_whose_updates_are_read(agent: Agent) -> N
     assert turn.stop_reason == "cancelled"
 
 
-def test_two_threads_use_two_sessions_at_a_time(agent: Agent) -> None:
+def test_two_threads_use_two_sessions_at_a_time(agent: SyncAgent) -> None:
     replies: list[str] = []
 
     def work(name: str) -> None:
@@ -117,7 +117,7 @@ def test_two_threads_use_two_sessions_at_a_time(agent: Agent) -> None:
     assert sorted(replies) == sorted(f"{name}{number}" for name in "ab" for number in range(20))
 
 
-def test_a_second_turn_of_a_session_is_refused_while_the_first_one_runs(agent: Agent) -> None:
+def test_a_second_turn_of_a_session_is_refused_while_the_first_one_runs(agent: SyncAgent) -> None:
     with agent.open_session() as session, session.prompt("wait"):
         refused: list[str] = []
 
@@ -131,7 +131,7 @@ def test_a_second_turn_of_a_session_is_refused_while_the_first_one_runs(agent: A
     assert refused == ["The last turn of this session has not ended. Leave its block first, or open another session."]
 
 
-def test_other_methods_of_the_agent_can_be_called(agent: Agent) -> None:
+def test_other_methods_of_the_agent_can_be_called(agent: SyncAgent) -> None:
     assert agent.remote.supports("session/list") is False
     with pytest.raises(CapabilityError):
         agent.call(agent.remote.session_list)
@@ -212,7 +212,7 @@ def test_a_client_of_its_own_can_be_used() -> None:
         spawn_agent(*ECHO, client=KeepingClient, ask=lambda request: None)
 
 
-def test_a_call_in_an_event_loop_is_refused(agent: Agent, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_call_in_an_event_loop_is_refused(agent: SyncAgent, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delattr(sys, "ps1", raising=False)
 
     async def calls() -> None:
@@ -241,7 +241,7 @@ def test_a_call_in_a_handler_of_the_client_is_refused_also_in_a_notebook(monkeyp
     assert refused == ["A handler of the agent's client can't wait for the agent without `await`."]
 
 
-def test_a_call_in_the_event_loop_of_a_notebook_works(agent: Agent, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_call_in_the_event_loop_of_a_notebook_works(agent: SyncAgent, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "ps1", "In : ", raising=False)
 
     async def cell() -> str:
