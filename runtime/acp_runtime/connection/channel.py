@@ -7,6 +7,7 @@ from asyncio import get_running_loop
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from acp_runtime.connection.call import Call, copy_of
+from acp_runtime.connection.guards import Initialization
 from acp_runtime.connection.handler import session_of
 from acp_runtime.errors import ConnectionClosed
 from acp_runtime.jsonrpc.encoding import notification_line, request_line
@@ -29,6 +30,9 @@ class Channel:
         connection: the connection.
 
     Attributes:
+        loop: the event loop of the connection.
+        initialization: has what the peer advertised.
+        process: the subprocess at the other end, if there is one.
         closed: why no call can be sent any more; None while it can.
         sends_nothing: whether notifications are refused as well.
     """
@@ -41,6 +45,8 @@ class Channel:
         self.sends_nothing: bool = False
         self._draining: asyncio.Task[None] | None = None
         self.loop: asyncio.AbstractEventLoop = connection.loop
+        self.initialization: Initialization = connection.initialization
+        self.process: ProcessInfo | None = connection.process
 
     async def request(self, method: Request[P, R], params: P) -> R:
         """Send a request and wait for its result.
@@ -121,21 +127,6 @@ class Channel:
             raise RuntimeError("The factory has not returned the handler yet. Keep the proxy and read `handler` later.")
         handler: Handler = self._connection.handler
         return handler
-
-    @property
-    def peer_capabilities(self) -> Any:
-        """The peer's capabilities; None before `initialize` was answered."""
-        return self._connection.initialization.peer_capabilities
-
-    @property
-    def peer_info(self) -> Any:
-        """The peer's name and version; None before `initialize` was answered, or if it sent none."""
-        return self._connection.initialization.peer_info
-
-    @property
-    def process(self) -> ProcessInfo | None:
-        """The subprocess at the other end; None if there is none."""
-        return self._connection.process
 
     def _check_loop(self) -> None:
         if get_running_loop() is not self.loop:

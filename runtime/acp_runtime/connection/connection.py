@@ -110,11 +110,6 @@ class Connection:
         self.dispatch: Dispatch = Dispatch(self)
         source.start(self.reader)
 
-    @property
-    def load(self) -> tuple[int, int, int, int]:
-        """The number of pending calls, of tasks, of messages not handled to the end, and of handlers that wait."""
-        return len(self.calls.pending), len(self.tasks), self.limits.messages, self.limits.blocked
-
     def create_task(self, coroutine: Coroutine[Any, Any, None], ended: Ended = lambda _: None) -> asyncio.Task[None]:
         """Create a task that starts in a later iteration of the event loop. Call `ended` with it when it has ended."""
         # Handlers must not inherit the context variables of the code that lets them start. An eager task factory must
@@ -254,7 +249,7 @@ class Dispatch:
             return
         else:
             handle, profile = getattr(connection.handler, method.name), method.profile
-            if connection.requests.cancels(method):
+            if message.method in connection.requests.cancelling:
                 connection.requests.cancel_on_arrival(method, message.params)
                 if self.early and method.side == "protocol":  # it may cancel one of them
                     self._wait(message, line)

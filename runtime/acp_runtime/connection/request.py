@@ -87,7 +87,7 @@ class InFlightRequest(Message):
         self.state: State = State.SCHEDULED
         self.task: asyncio.Task[None] | None = None
         self.turn_cancelled: bool = False
-        self.cancelled_by: set[str] = set()
+        self.cancelled_by: tuple[str, ...] = ()
 
     def enter(self, state: State) -> None:
         """Change the state."""
@@ -97,7 +97,7 @@ class InFlightRequest(Message):
     def cancel(self, by: Literal["peer", "end"]) -> None:
         """Cancel the handler: once because the peer wants it, once because the connection ends."""
         if by not in self.cancelled_by and self.task is not None:
-            self.cancelled_by.add(by)
+            self.cancelled_by += (by,)
             self.task.cancel()
 
 
@@ -122,6 +122,7 @@ class Requests:
     Attributes:
         by_id: the requests whose handlers have not ended. Two may have the same id; `1` and `"1"` are different ids.
         opening: how many of them open the connection.
+        cancelling: the notifications that cancel requests.
     """
 
     def __init__(self, connection: Connection) -> None:
@@ -129,8 +130,9 @@ class Requests:
         self._log = ThrottledLogger(_logger)
         self.by_id: dict[RequestId, dict[InFlightRequest, None]] = {}
         self.opening: int = 0
-        handled = connection.side.requests.values()
-        self._cancelling = {each.cancelled[0] for each in handled if each.cancelled is not None}
+        by_id = [each.wire for each in connection.side.notifications.values() if each.cancels is not None]
+        turns = [each.cancelled[0] for each in connection.side.requests.values() if each.cancelled is not None]
+        self.cancelling: frozenset[str] = frozenset((*by_id, *turns))
 
     def start(self, message: IncomingRequest, method: Method | None, session: str | None, length: int) -> None:
         """Start the handler of a request of `length` bytes."""
@@ -158,10 +160,6 @@ class Requests:
         return [request.task for request in self._all() if request.task is not None]
 
     # Cancellation.
-
-    def cancels(self, method: AnyMethod) -> bool:
-        """Whether a notification cancels requests."""
-        return method.cancels is not None or method.wire in self._cancelling
 
     def cancel_on_arrival(self, method: methods.Notification[Any], params: Any) -> None:
         """Cancel what an arriving notification cancels: one request by its id, or the turns of a session.

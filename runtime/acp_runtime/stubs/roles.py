@@ -56,9 +56,13 @@ class Channel(Protocol):
 
     Attributes:
         loop: the event loop that the connection belongs to.
+        initialization: has `peer_capabilities` and `peer_info`, which are None before `initialize` was answered.
+        process: the peer's subprocess; None if this side started none.
     """
 
     loop: AbstractEventLoop
+    initialization: Any
+    process: ProcessInfo | None
 
     async def request(self, method: Request[P, R], params: P) -> R:
         """Send a request and wait for its result."""
@@ -85,18 +89,6 @@ class Channel(Protocol):
     def handler(self) -> Any:
         """The handler of this side's methods."""
 
-    @property
-    def peer_capabilities(self) -> Any:
-        """The capabilities that the peer advertised; None before `initialize` was answered."""
-
-    @property
-    def peer_info(self) -> Any:
-        """The peer's name and version; None before `initialize` was answered, or if the peer didn't send them."""
-
-    @property
-    def process(self) -> ProcessInfo | None:
-        """The peer's subprocess; None if this side started none."""
-
 
 class ProcessInfo(Protocol):
     """A subprocess that this side started."""
@@ -109,6 +101,7 @@ class ProcessInfo(Protocol):
     @property
     def returncode(self) -> int | None:
         """Its exit code, negative for a signal; None while it runs."""
+        ...
 
     @property
     def where_to_look(self) -> str:
@@ -235,12 +228,12 @@ class Remote:
     @property
     def capabilities(self) -> Any:
         """The capabilities in the peer's `initialize` message; None before `initialize` was answered."""
-        return self._channel.peer_capabilities
+        return self._channel.initialization.peer_capabilities
 
     @property
     def peer_info(self) -> Any:
         """The peer's name and version; None before `initialize` was answered, or if the peer didn't send them."""
-        return self._channel.peer_info
+        return self._channel.initialization.peer_info
 
     @property
     def process(self) -> ProcessInfo | None:

@@ -14,7 +14,7 @@ from acp_bindings.v1 import SessionNotification, spawn_agent
 from acp_bindings.v1.connect import CLIENT_SIDE
 from acp_runtime import ConnectionClosed, Options
 from acp_runtime.connection import Connection, run
-from tests.support.runtime.peer import Link, PlainClient, calling, line, text_of, update
+from tests.support.runtime.peer import Link, PlainClient, calling, line, load, text_of, update
 from tests.support.runtime.random_peer import iterations
 from tests.support.scale import count
 
@@ -177,7 +177,7 @@ async def test_rule_22_closing_discards_waiting_messages_with_one_warning(
     warnings = [each.getMessage() for each in caplog.records if "Discarded" in each.getMessage()]
     assert len(warnings) == 1
     assert warnings[0].startswith("Discarded 9 received messages")
-    assert not any(connection.load)
+    assert not any(load(connection))
     peer_writer.abort()
     await peer_source.stop()
     close()

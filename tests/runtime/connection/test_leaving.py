@@ -13,7 +13,7 @@ from acp_bindings.v1 import SessionNotification
 from acp_bindings.v1.connect import CLIENT_SIDE
 from acp_runtime import ConnectionClosed, Options
 from acp_runtime.connection import Connection, run
-from tests.support.runtime.peer import Link, Peer, PlainClient, text_of, update
+from tests.support.runtime.peer import Link, Peer, PlainClient, load, text_of, update
 
 
 @asynccontextmanager
@@ -27,7 +27,7 @@ async def left(link: Link, factory: Any, **options: Any) -> AsyncIterator[tuple[
     running.cancel()
     with pytest.raises(asyncio.CancelledError):
         await running
-    assert not any(connection.load)
+    assert not any(load(connection))
     peer.writer.abort()
     await peer.stop()
     close()

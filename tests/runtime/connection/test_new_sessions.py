@@ -14,7 +14,7 @@ from acp_bindings.v1 import RemoteAgent, SessionNotification
 from acp_bindings.v1_unstable import connect as v1_unstable_connect
 from acp_runtime import Options
 from acp_runtime.connection import Connection, run
-from tests.support.runtime.peer import Link, Peer, PlainClient, calling, line, text_of, update
+from tests.support.runtime.peer import Link, Peer, PlainClient, calling, line, load, text_of, update
 
 LARGE = "x" * 1_000_000
 SECONDS = 30.0
@@ -121,7 +121,7 @@ async def test_rule_16_updates_of_a_forked_session_are_handled_after_its_caller_
     assert seen == ["old", "forked new", "new", "new"]
     await peer.end()
     await running
-    assert not any(connection.load)
+    assert not any(load(connection))
     await peer.stop()
     close()
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from acp_runtime.connection import Connection, run
 from acp_runtime.options import Options
+from tests.support.runtime.peer import load
 from tests.support.runtime.random_peer import RandomPeer, iterations, settled
 
 
@@ -115,10 +116,10 @@ class Interleaving(ABC):
 
     async def _until_idle(self, actors: set[asyncio.Task[None]]) -> None:
         await asyncio.wait(actors)
-        await settled(self._is_idle, lambda: (self.wire.connection.load, self.tasks))
+        await settled(self._is_idle, lambda: (load(self.wire.connection), self.tasks))
 
     def _is_idle(self) -> bool:
-        return self.wire.is_idle and not self.tasks and not any(self.wire.connection.load)
+        return self.wire.is_idle and not self.tasks and not any(load(self.wire.connection))
 
     def _check(self, running: asyncio.Task[Any]) -> None:
         wire = self.wire
@@ -126,7 +127,7 @@ class Interleaving(ABC):
             if not task.cancelled():
                 task.result()
         assert not wire.failures, wire.failures
-        assert not any(wire.connection.load), wire.connection.load
+        assert not any(load(wire.connection)), load(wire.connection)
         assert wire.connection.closed.done()
         answered, owed = wire.answered(), wire.owed()
         assert not answered - owed, answered - owed

@@ -37,6 +37,13 @@ from acp_runtime.transports.descriptors import FdReader, FdWriter
 from acp_runtime.transports.memory import MemoryPipe
 from acp_runtime.transports.streams import StreamOutput, StreamSource
 
+
+def load(connection: Connection) -> tuple[int, int, int, int]:
+    """Return the number of pending calls, of tasks, of messages not handled to the end, and of handlers that wait."""
+    limits = connection.limits
+    return len(connection.calls.pending), len(connection.tasks), limits.messages, limits.blocked
+
+
 Ends = tuple[ByteSource, ByteWriter, ByteSource, ByteWriter, Callable[[], None]]
 Link = Callable[[], Awaitable[Ends]]
 
