@@ -399,13 +399,13 @@ class RemoteAgent(Remote):
     @property
     def capabilities(self) -> AgentCapabilities | None:
         """The capabilities that the agent advertised; None before `initialize` was answered."""
-        found: AgentCapabilities | None = self._channel.peer_capabilities
+        found: AgentCapabilities | None = self._channel.initialization.peer_capabilities
         return found
 
     @property
     def peer_info(self) -> Implementation | None:
         """The agent's name and version; None before `initialize` was answered, or if the agent didn't send them."""
-        found: Implementation | None = self._channel.peer_info
+        found: Implementation | None = self._channel.initialization.peer_info
         return found
 
     @overload

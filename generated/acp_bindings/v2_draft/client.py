@@ -178,13 +178,13 @@ class RemoteClient(Remote):
     @property
     def capabilities(self) -> ClientCapabilities | None:
         """The capabilities that the client advertised; None before `initialize` was answered."""
-        found: ClientCapabilities | None = self._channel.peer_capabilities
+        found: ClientCapabilities | None = self._channel.initialization.peer_capabilities
         return found
 
     @property
     def peer_info(self) -> Implementation | None:
         """The client's name and version; None before `initialize` was answered, or if the client didn't send them."""
-        found: Implementation | None = self._channel.peer_info
+        found: Implementation | None = self._channel.initialization.peer_info
         return found
 
     @overload
