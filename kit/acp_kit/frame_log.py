@@ -11,11 +11,16 @@ from pathlib import Path
 from threading import Lock
 from time import time
 from types import TracebackType
+from typing import Any, cast
 
-from acp_runtime import logs
+from acp_runtime.jsonrpc import ANY, parse, write
 from acp_runtime.options import Direction
 
 _logger = getLogger(__name__)
+
+_REDACTED = "[redacted]"
+_AUTHORIZATION = ("authorization", "proxy-authorization")
+_SECRET = ("env", "headers", *_AUTHORIZATION)
 
 # The user information of a URL, and query parameters whose names end with these words. Neither has characters that JSON
 # escapes, and no byte is tried often, so that long lines take little time.
@@ -35,9 +40,41 @@ def redact(line: bytes) -> bytes:
 
     These are the values of `env`, `headers` and `authorization`, and inside of all texts the user information of URLs
     (`https://user:password@host`) and query parameters whose names end with words such as `key`, `token` or `secret`.
+    For a line that isn't JSON, return a note with its size.
     """
-    line = _USER_INFORMATION.sub(b"://[redacted]@", logs.redact(line))
-    return _SECRET_PARAMETER.sub(rb"\1[redacted]", line)
+    try:
+        value = parse(line)
+    except ValueError:
+        return b'"%d bytes that are not JSON"' % len(line)
+    unvisited: list[object] = [value]
+    while unvisited:
+        each = unvisited.pop()
+        if isinstance(each, dict):
+            fields = cast("dict[str, Any]", each)
+            secret = {key for key in fields if key.lower() in _SECRET}
+            if str(fields.get("name")).lower() in _AUTHORIZATION:
+                secret |= {"value"} & fields.keys()
+            fields.update({key: _redacted(fields[key]) for key in secret})
+            unvisited += [value for key, value in fields.items() if key not in secret]
+        elif isinstance(each, list):
+            unvisited += cast("list[object]", each)
+    redacted = _USER_INFORMATION.sub(b"://[redacted]@", write(ANY.to_json, value))
+    return _SECRET_PARAMETER.sub(rb"\1[redacted]", redacted)
+
+
+def _redacted(value: object) -> object:
+    """Redact variables or headers, given as an object or as a list of names and values. Names are kept."""
+    if isinstance(value, list):
+        return [_redacted_item(each) for each in cast("list[object]", value)]
+    return _redacted_item(value)
+
+
+def _redacted_item(value: object) -> object:
+    if not isinstance(value, dict):
+        return _REDACTED
+    fields = cast("dict[str, Any]", value)
+    name = fields.get("name") if "value" in fields else None
+    return {key: name if key == "name" and isinstance(name, str) else _REDACTED for key in fields}
 
 
 class FrameLog:

@@ -5,7 +5,7 @@ Works with updates of `acp_bindings.v1` and of `v1_unstable`.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from acp_kit.profiles import like
 from acp_runtime import ABSENT
@@ -58,8 +58,7 @@ def given_fields(model: Any) -> dict[str, Any]:
 
     Iterating over a model also gives the keys that the schema doesn't know, and a peer may name one like a field.
     """
-    fields: dict[str, Any] = vars(model)
-    return {name: value for name, value in fields.items() if value is not ABSENT}
+    return {name: value for name, value in cast("dict[str, Any]", vars(model)).items() if value is not ABSENT}
 
 
 def _given(update: v1.ToolCallUpdate) -> dict[str, Any]:

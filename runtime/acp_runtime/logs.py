@@ -7,19 +7,13 @@ Logging never raises, even if a handler or filter that the application installed
 from __future__ import annotations
 
 from logging import ERROR, Logger
-from typing import Any
 
 from acp_runtime.escaping import printable
-from acp_runtime.jsonrpc.strict_json import ANY, parse, write
-from acp_runtime.models.json_values import as_array, as_object
 
 # How many events of a kind are logged before they are throttled.
 _UNTHROTTLED = 5
 # How many kinds of event are counted separately. All further kinds share one counter.
 _MAX_KINDS = 100
-_REDACTED = "[redacted]"
-_AUTHORIZATION = ("authorization", "proxy-authorization")
-_SECRET = ("env", "headers", *_AUTHORIZATION)
 
 
 def log(logger: Logger, level: int, message: str, *args: object, error: BaseException | None = None) -> None:
@@ -58,41 +52,3 @@ class ThrottledLogger:
         if count <= _UNTHROTTLED or str(count).strip("0") == "1":
             suffix = f" ({count} times so far)" if count >= _UNTHROTTLED else ""
             log(self._logger, level, f"{message}%s", *args, suffix, error=error)
-
-
-def redact(line: bytes) -> bytes:
-    """Return a frame without the values of `env`, `headers` and `authorization`, for applications that log frames.
-
-    They are redacted in any case and wherever they are, also in `_meta`. Texts stay as they are. For a line that isn't
-    JSON, return a note with its size.
-    """
-    try:
-        value = parse(line)
-    except ValueError:
-        return b'"%d bytes that are not JSON"' % len(line)
-    unvisited = [value]
-    while unvisited:
-        each = unvisited.pop()
-        fields = as_object(each)
-        if fields is not None:
-            secret = {key for key in fields if key.lower() in _SECRET}
-            if str(fields.get("name")).lower() in _AUTHORIZATION:
-                secret |= {"value"} & fields.keys()
-            fields.update({key: _redacted(fields[key]) for key in secret})
-            unvisited += [value for key, value in fields.items() if key not in secret]
-        unvisited += as_array(each) or ()
-    return write(ANY.to_json, value)
-
-
-def _redacted(value: Any) -> Any:
-    """Redact variables or headers, given as an object or as a list of names and values. Names are kept."""
-    items = as_array(value)
-    return _redacted_item(value) if items is None else [_redacted_item(each) for each in items]
-
-
-def _redacted_item(value: Any) -> Any:
-    fields = as_object(value)
-    if fields is None:
-        return _REDACTED
-    name = fields.get("name") if "value" in fields else None
-    return {key: name if key == "name" and isinstance(name, str) else _REDACTED for key in fields}

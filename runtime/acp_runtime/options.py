@@ -71,7 +71,7 @@ class Options:
         inherit_env: `spawn_agent`: the environment variables of this process that the agent gets: all (True), the few
             that every program needs, such as PATH and HOME (False), or those with the given names.
         on_frame: called for each message with "in" or "out", the line without its newline, and `time.monotonic()`.
-            Lines may contain secrets; see `acp_runtime.logs.redact`.
+            Lines may contain secrets; see `acp_kit.frame_log.redact`.
         instrument: called with each request and notification that is sent or handled. Returns a context manager, which
             is entered before the message is sent or its handler begins, and left when the response is here, the
             notification was sent or the handler has ended. For a message that is sent, it yields the params to send.

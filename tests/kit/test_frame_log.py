@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import math
 import os
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from acp_bindings.v1 import ContentBlockText, EnvVariable, McpServerStdio, conne
 from acp_kit.frame_log import FrameLog, redact
 from acp_runtime import Options
 from tests.support.kit.turns import ActingAgent, KeepingClient
+from tests.support.runtime.odd_json import FAR_TOO_DEEP, message, nested, nested_json
 
 
 def entries(path: Path) -> list[dict[str, Any]]:
@@ -211,3 +213,41 @@ def test_a_lone_surrogate_next_to_a_secret_stays() -> None:
 def test_a_negative_number_of_backups_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="backups must be at least 0, not -1"):
         FrameLog(tmp_path / "acp.jsonl", backups=-1)
+
+
+@pytest.mark.parametrize("key", ["env", "headers"])
+def test_frames_can_be_logged_without_the_values_of_env_and_headers(key: str) -> None:
+    params = {
+        "cwd": "/kept",
+        "mcpServers": [{"name": "kept", key: [{"name": "KEY", "value": "hunter2"}]}, {key: {"KEY": "hunter2"}}],
+        key: "hunter2",
+    }
+    redacted = redact(json.dumps({"id": 1, "params": params}).encode())
+    assert b"hunter2" not in redacted
+    assert redacted.count(b"[redacted]") == 3
+    assert redacted.count(b"kept") == 2
+    assert redacted.count(b"KEY") == 2
+
+
+@pytest.mark.parametrize("key", ["authorization", "Authorization", "AUTHORIZATION", "Proxy-Authorization"])
+def test_frames_can_be_logged_without_authorization(key: str) -> None:
+    values = ["hunter2", {"scheme": "Bearer", "credentials": "hunter2"}, ["hunter2"], 5, None]
+    meta: dict[str, Any] = {"kept": [{"deep": {key: value}} for value in values], key: "hunter2"}
+    redacted = redact(message(params={"_meta": {**meta, "list": [{"name": key, "value": "hunter2"}]}}))
+    assert b"hunter2" not in redacted
+    assert redacted.count(b"[redacted]") == 8
+    assert b'{"name":"%b","value":"[redacted]"}' % key.encode() in redacted
+    assert json.loads(redact(message(params={"name": key, "kept": 1})))["params"] == {"name": key, "kept": 1}
+
+
+def test_a_line_that_is_not_json_is_redacted_to_its_size() -> None:
+    assert redact(b"hunter2") == b'"7 bytes that are not JSON"'
+
+
+def test_any_json_can_be_redacted() -> None:
+    redacted = json.loads(redact(message(params={"\ud83d": nested(150), "env": nested(150)})))
+    assert redacted["params"]["env"] == ["[redacted]"]
+    assert redacted["params"]["\ud83d"] == nested(150)
+    assert json.loads(redact(message(params=b"[1e999, 1]"))) == {"jsonrpc": "2.0", "params": [math.inf, 1]}
+    for odd in (b"NaN", b"7" * 6000, nested_json(300), nested_json(FAR_TOO_DEEP), b"[" * FAR_TOO_DEEP):
+        assert len(redact(message(params=odd))) < 100

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
-import math
 import re
 import traceback
 from collections.abc import Iterator
@@ -17,8 +15,8 @@ import pytest
 from acp_bindings.v1 import AgentCapabilities, InitializeResponse, NewSessionResponse
 from acp_runtime import AuthenticationRequired, ConnectionClosed, InvalidResponse, RequestError
 from acp_runtime.escaping import printable
-from acp_runtime.logs import ThrottledLogger, redact
-from tests.support.runtime.odd_json import DAMAGE, FAR_TOO_DEEP, message, nested, nested_json
+from acp_runtime.logs import ThrottledLogger
+from tests.support.runtime.odd_json import DAMAGE, message
 from tests.support.runtime.peer import INITIALIZE, Link, PlainAgent, calling, chunk, serving, update
 
 
@@ -67,44 +65,6 @@ def test_rule_30_repeated_warnings_are_rate_limited(caplog: pytest.LogCaptureFix
         throttle.log(logging.WARNING, "kind", "something happened: %s", number)
     assert 5 <= len(caplog.records) <= 10
     assert "(10000 times so far)" in caplog.text
-
-
-@pytest.mark.parametrize("key", ["env", "headers"])
-def test_rule_30_frames_can_be_logged_without_the_values_of_env_and_headers(key: str) -> None:
-    params = {
-        "cwd": "/kept",
-        "mcpServers": [{"name": "kept", key: [{"name": "KEY", "value": "hunter2"}]}, {key: {"KEY": "hunter2"}}],
-        key: "hunter2",
-    }
-    redacted = redact(json.dumps({"id": 1, "params": params}).encode())
-    assert b"hunter2" not in redacted
-    assert redacted.count(b"[redacted]") == 3
-    assert redacted.count(b"kept") == 2
-    assert redacted.count(b"KEY") == 2
-
-
-@pytest.mark.parametrize("key", ["authorization", "Authorization", "AUTHORIZATION", "Proxy-Authorization"])
-def test_rule_30_frames_can_be_logged_without_authorization(key: str) -> None:
-    values = ["hunter2", {"scheme": "Bearer", "credentials": "hunter2"}, ["hunter2"], 5, None]
-    meta: dict[str, Any] = {"kept": [{"deep": {key: value}} for value in values], key: "hunter2"}
-    redacted = redact(message(params={"_meta": {**meta, "list": [{"name": key, "value": "hunter2"}]}}))
-    assert b"hunter2" not in redacted
-    assert redacted.count(b"[redacted]") == 8
-    assert b'{"name":"%b","value":"[redacted]"}' % key.encode() in redacted
-    assert json.loads(redact(message(params={"name": key, "kept": 1})))["params"] == {"name": key, "kept": 1}
-
-
-def test_rule_30_a_line_that_is_not_json_is_redacted_to_its_size() -> None:
-    assert redact(b"hunter2") == b'"7 bytes that are not JSON"'
-
-
-def test_rule_30_any_json_can_be_redacted() -> None:
-    redacted = json.loads(redact(message(params={"\ud83d": nested(150), "env": nested(150)})))
-    assert redacted["params"]["env"] == ["[redacted]"]
-    assert redacted["params"]["\ud83d"] == nested(150)
-    assert json.loads(redact(message(params=b"[1e999, 1]"))) == {"jsonrpc": "2.0", "params": [math.inf, 1]}
-    for odd in (b"NaN", b"7" * 6000, nested_json(300), nested_json(FAR_TOO_DEEP), b"[" * FAR_TOO_DEEP):
-        assert len(redact(message(params=odd))) < 100
 
 
 ENV = {"name": "KEY", "value": "hunter2"}

@@ -30,10 +30,9 @@ async def run(connection: Connection) -> ConnectionClosed:
     """
 
     def stop_or_hurry() -> None:
-        if not connection.stopped.done():
-            connection.stop()
-        elif not connection.is_hurried:
-            connection.is_hurried = True
+        connection.is_hurried = connection.stopped.done()
+        connection.stop()
+        if connection.is_hurried:
             task.cancel()
 
     closing = ShieldedWaits()

@@ -24,10 +24,7 @@ if TYPE_CHECKING:
 Handle: TypeAlias = Callable[[Any], Awaitable[Any]]
 Observe: TypeAlias = Callable[[Direction, bytes], None]
 
-_WRONG_SIGNATURE = (
-    "Handlers are `async def` methods that take one argument, the request or the notification "
-    "(`ext_request` and `ext_notification` take the name and the params)."
-)
+_WRONG_SIGNATURE = "Handlers are `async def` methods with one argument; `ext_request` and `ext_notification` have two."
 # Memory that a message of the usual size takes beside its bytes, once it is models: measured with updates.
 _MODEL_BYTES = 2000
 

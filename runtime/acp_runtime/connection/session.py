@@ -92,7 +92,8 @@ class Session:
         """Handle no notification that waits, and fail the calls whose outcomes wait for them."""
         limits, waiting = self._sessions.connection.limits, tuple(self.waiting)
         self.waiting.clear()
-        text = f"{reason.reason} Received notifications of session {self.id!r} had not been handled."
+        left = sum(isinstance(each, Notification) for each in waiting) + (self.task is not None)
+        text = f"{reason.reason} {left} received notifications of session {self.id!r} had not been handled."
         for each in waiting:
             if isinstance(each, Outcome):
                 each.call.resolve(None, type(reason)(text, reason.exit_code, reason.stderr))

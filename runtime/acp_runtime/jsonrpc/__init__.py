@@ -9,6 +9,6 @@ from acp_runtime.stubs.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from acp_runtime.jsonrpc.encoding import dump as dump
-    from acp_runtime.jsonrpc.strict_json import parse as parse, read as read
+    from acp_runtime.jsonrpc.strict_json import ANY as ANY, parse as parse, read as read, write as write
 else:
-    __getattr__ = lazy_exports(__name__, {"encoding": ("dump",), "strict_json": ("parse", "read")})
+    __getattr__ = lazy_exports(__name__, {"encoding": ("dump",), "strict_json": ("ANY", "parse", "read", "write")})

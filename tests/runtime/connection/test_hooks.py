@@ -173,9 +173,11 @@ async def test_rule_16_an_exception_in_session_update_affects_no_later_message(
         await client_side(agent, peer)
 
 
-class NotAsynchronous(PlainClient):
-    def session_update(self, notification: Any, /) -> None:  # type: ignore[override]
-        self.updates.append(notification)
+with pytest.warns(UserWarning, match="session_update is not `async def`"):
+
+    class NotAsynchronous(PlainClient):
+        def session_update(self, notification: Any, /) -> None:  # type: ignore[override]
+            self.updates.append(notification)
 
 
 class WrongArguments(PlainAgent):
@@ -191,7 +193,7 @@ class RaisingTypeError(PlainAgent):
 async def test_rule_30_the_log_says_how_to_write_a_handler_that_is_not_asynchronous_or_takes_other_arguments(
     link: Link, caplog: pytest.LogCaptureFixture
 ) -> None:
-    said = "Handlers are `async def` methods that take one argument"
+    said = "Handlers are `async def` methods with one argument"
     async with calling(link, NotAsynchronous) as (_, peer):
         await peer.send(update("s", "1"))
         await peer.until_quiet()

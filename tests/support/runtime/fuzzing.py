@@ -17,6 +17,7 @@ from typing import Any
 from pydantic_core import from_json
 
 from acp_bindings.v1 import methods
+from acp_kit.frame_log import redact
 from acp_runtime.jsonrpc.decoding import Decoder
 from acp_runtime.jsonrpc.encoding import dump
 from acp_runtime.jsonrpc.error_responses import safe_error_line
@@ -28,7 +29,6 @@ from acp_runtime.jsonrpc.messages import (
     InvalidNotification,
     Refused,
 )
-from acp_runtime.logs import redact
 from tests.support.runtime.odd_json import DAMAGE, message
 from tests.support.runtime.peer import line, prompt, update
 
