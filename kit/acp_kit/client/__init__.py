@@ -29,15 +29,19 @@ if TYPE_CHECKING:
         client_capabilities,
     )
     from acp_kit.client.messages import Compaction, Message
+    from acp_kit.client.open_sessions import count_unknown, deliver_update, find_session
     from acp_kit.client.permissions import PermissionPolicy, allow, ask, reject
-    from acp_kit.client.sessions import ClientSession, count_unknown, deliver_update, find_session, open_session
+    from acp_kit.client.sessions import ClientSession, open_session
     from acp_kit.client.snapshots import Entry, Snapshot
     from acp_kit.client.state import SessionState
+    from acp_kit.client.supervised import AgentChange, AgentFailed, SessionLost, Supervised
     from acp_kit.client.terminals import Terminals
     from acp_kit.client.turns import Turn, UnfinishedTurn
     from acp_kit.client.workspace import Workspace
 
 __all__ = [
+    "AgentChange",
+    "AgentFailed",
     "ClientSession",
     "Compaction",
     "ElicitationHandlers",
@@ -47,8 +51,10 @@ __all__ = [
     "Message",
     "PermissionHandlers",
     "PermissionPolicy",
+    "SessionLost",
     "SessionState",
     "Snapshot",
+    "Supervised",
     "TerminalHandlers",
     "Terminals",
     "Turn",
@@ -66,6 +72,8 @@ __all__ = [
 ]
 
 _MODULES = {
+    "AgentChange": "supervised",
+    "AgentFailed": "supervised",
     "ClientSession": "sessions",
     "Compaction": "messages",
     "ElicitationHandlers": "handlers",
@@ -75,8 +83,10 @@ _MODULES = {
     "Message": "messages",
     "PermissionHandlers": "handlers",
     "PermissionPolicy": "permissions",
+    "SessionLost": "supervised",
     "SessionState": "state",
     "Snapshot": "snapshots",
+    "Supervised": "supervised",
     "TerminalHandlers": "handlers",
     "Terminals": "terminals",
     "Turn": "turns",
@@ -86,9 +96,9 @@ _MODULES = {
     "allow": "permissions",
     "ask": "permissions",
     "client_capabilities": "handlers",
-    "count_unknown": "sessions",
-    "deliver_update": "sessions",
-    "find_session": "sessions",
+    "count_unknown": "open_sessions",
+    "deliver_update": "open_sessions",
+    "find_session": "open_sessions",
     "open_session": "sessions",
     "reject": "permissions",
 }

@@ -32,13 +32,13 @@ class UpdateHandlers:
 
     async def session_update(self, notification: v1.SessionNotification, /) -> None:
         """Merge an update into the state of its session, and pass it on to the turn."""
-        from acp_kit.client.sessions import deliver_update
+        from acp_kit.client.open_sessions import deliver_update
 
         deliver_update(self.agent, notification)
 
     async def invalid_notification(self, method: str, params: Any, error: InvalidParams) -> None:
         """Count an update of a kind that the schema doesn't know, in the state of its session."""
-        from acp_kit.client.sessions import count_unknown
+        from acp_kit.client.open_sessions import count_unknown
 
         count_unknown(self.agent, method, params)
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-from weakref import WeakKeyDictionary
+from typing import TYPE_CHECKING, Any, Protocol
 
 from acp_bindings.v1 import (
     ContentBlock,
@@ -22,6 +21,7 @@ from acp_bindings.v1 import (
     SessionUpdateCurrentModeUpdate,
     SessionUpdateUserMessageChunk,
 )
+from acp_kit.client.open_sessions import OPEN, forget
 from acp_kit.client.state import SessionState
 from acp_kit.client.turns import Turn, UnfinishedTurn
 from acp_kit.profiles import like
@@ -33,22 +33,37 @@ if TYPE_CHECKING:
 # How long an agent may take to close a session.
 _CLOSE_SECONDS = 5.0
 
-_open: WeakKeyDictionary[RemoteAgent, dict[str, ClientSession]] = WeakKeyDictionary()
+
+class Supervisor(Protocol):
+    """Starts the agent of a session again when it has ended."""
+
+    async def ready(self, session: ClientSession) -> None:
+        """Wait until the session can be used."""
+        ...
+
+    def lost(self, agent: RemoteAgent) -> None:
+        """Note that an agent has ended."""
+        ...
 
 
 class ClientSession:
     """A session that `open_session` has opened.
 
     Attributes:
-        agent: the proxy of the agent.
+        agent: the proxy of the agent. Of a `Supervised` agent, that of the last process in which the session was open.
         id: its id.
-        state: what its updates say: messages, tool calls, plan, modes and so on.
+        state: what its updates say: messages, tool calls, plan, modes and so on. It is another object after the session
+            was loaded again.
+        supervisor: what starts the agent again, such as `Supervised`; None without.
+        opening: the keywords that the session was opened with, to open it again.
     """
 
-    def __init__(self, agent: RemoteAgent, session_id: str) -> None:
+    def __init__(self, agent: RemoteAgent, session_id: str, opening: Mapping[str, Any]) -> None:
         self.agent = agent
         self.id = session_id
         self.state: SessionState = SessionState()
+        self.supervisor: Supervisor | None = None
+        self.opening = opening
         self._turn: Turn | None = None
         self._is_closed = False
 
@@ -94,6 +109,7 @@ class ClientSession:
         Raises:
             RemoteError: if the agent refuses.
         """
+        await self.ready()
         await self.agent.session_set_mode(session_id=self.id, mode_id=mode_id)
         self.state.apply(like(self.agent, SessionUpdateCurrentModeUpdate)(current_mode_id=mode_id))
 
@@ -106,6 +122,7 @@ class ClientSession:
         Raises:
             RemoteError: if the agent refuses.
         """
+        await self.ready()
         if isinstance(value, bool):
             response = await self.agent.session_set_config_option(
                 session_id=self.id, config_id=config_id, value=value, type="boolean"
@@ -115,6 +132,16 @@ class ClientSession:
         options = response.config_options
         self.state.apply(like(self.agent, SessionUpdateConfigOptionUpdate)(config_options=options))
         return options
+
+    async def ready(self) -> None:
+        """Wait until the session can be used: at once, unless its agent is being started again."""
+        if self.supervisor is not None and not self._is_closed:
+            await self.supervisor.ready(self)
+
+    def lost(self, agent: RemoteAgent) -> None:
+        """Tell the supervisor that an agent has ended. A turn calls this."""
+        if self.supervisor is not None:
+            self.supervisor.lost(agent)
 
     def apply(self, notification: SessionNotification) -> None:
         """Merge an update into the state, and pass it on to the turn. `deliver_update` calls this."""
@@ -142,6 +169,11 @@ class ClientSession:
         self._turn = None
         self.state.end_message()
 
+    @property
+    def is_closed(self) -> bool:
+        """Whether the block of `open_session` has been left."""
+        return self._is_closed
+
     def close(self) -> None:
         """Refuse further turns. `open_session` calls this at the end of its block."""
         self._is_closed = True
@@ -150,45 +182,6 @@ class ClientSession:
         if isinstance(prompt, str):
             return [like(self.agent, ContentBlockText)(text=prompt)]
         return [*prompt] if isinstance(prompt, Sequence) else [prompt]
-
-
-def find_session(agent: RemoteAgent, session_id: str) -> ClientSession | None:
-    """Return a session that `open_session` has opened; None if there is none with this id.
-
-    For handlers of a client, which only get the id: to show a dialog in the right window, for example.
-    """
-    return _open.get(agent, {}).get(session_id)
-
-
-def deliver_update(agent: RemoteAgent, notification: SessionNotification) -> bool:
-    """Pass an update on to the session that `open_session` has opened. Call it in `Client.session_update`.
-
-        async def session_update(self, notification: SessionNotification) -> None:
-            deliver_update(self.agent, notification)
-
-    It never waits, so a program that reads the updates slowly, or calls the agent while it reads, blocks nothing.
-
-    Returns:
-        Whether there is such a session.
-    """
-    session = find_session(agent, notification.session_id)
-    if session is not None:
-        session.apply(notification)
-    return session is not None
-
-
-def count_unknown(agent: RemoteAgent, method: str, params: Any) -> None:
-    """Count an update of a kind that the schema doesn't know, in the state of its session.
-
-    Call it in `Client.invalid_notification`, which is called for such an update.
-    """
-    match params:
-        case {"sessionId": str(session_id), "update": {"sessionUpdate": str(tag)}} if method == "session/update":
-            session = find_session(agent, session_id)
-            if session is not None:
-                session.state.count_unknown(tag)
-        case _:
-            return
 
 
 @asynccontextmanager
@@ -223,15 +216,17 @@ async def open_session(
     if load is not None and resume is not None:
         raise ValueError("Pass `load` or `resume`, not both.")
     known_id = resume if load is None else load  # an id may be empty
-    sessions = _open.setdefault(agent, {})
+    sessions = OPEN.setdefault(agent, {})
     if known_id is not None and known_id in sessions:
         raise ValueError(f"The session {known_id!r} is open already.")
+    opening: dict[str, Any] = {"cwd": str(cwd), "mcp_servers": mcp_servers}
+    opening["additional_directories"] = [*map(str, additional_directories)] or ABSENT
     # The history of a loaded session is received before the response.
-    session = ClientSession(agent, known_id or "")
+    session = ClientSession(agent, known_id or "", opening)
     if known_id is not None:
         sessions[known_id] = session
     try:
-        response = await _opened(agent, str(cwd), mcp_servers, [*map(str, additional_directories)], load, resume)
+        response = await _opened(session, load, resume)
         if isinstance(response, like(agent, NewSessionResponse)):
             # Without an await since the response, so before the first update is handled.
             if response.session_id in sessions:
@@ -246,28 +241,44 @@ async def open_session(
             session.close()
             await _close(session)
     finally:
-        if sessions.get(session.id) is session:
-            del sessions[session.id]
+        forget(session)
+
+
+async def reopen_session(session: ClientSession, agent: RemoteAgent) -> None:
+    """Load a session with another agent, such as one that was started again, or resume it if the agent can't load.
+
+    If it is loaded, the history that the agent sends replaces its state. If this raises, the session is as before.
+
+    Raises:
+        CapabilityError: if the agent can neither load nor resume sessions.
+        RemoteError: if the agent refuses.
+    """
+    again = ClientSession(agent, session.id, session.opening)
+    is_loaded = agent.supports("session/load")
+    if not is_loaded:
+        again.state = session.state
+    sessions = OPEN.setdefault(agent, {})
+    sessions[session.id] = again
+    try:
+        response = await _opened(again, *((session.id, None) if is_loaded else (None, session.id)))
+        again.state.opened(response)
+        again.state.end_message()
+        if session.is_closed:
+            await _close(again)
+        else:
+            session.agent, session.state, sessions[session.id] = agent, again.state, session
+    finally:
+        forget(again)
 
 
 async def _opened(
-    agent: RemoteAgent,
-    cwd: str,
-    mcp_servers: Sequence[McpServer],
-    directories: Sequence[str],
-    load: str | None,
-    resume: str | None,
+    session: ClientSession, load: str | None, resume: str | None
 ) -> NewSessionResponse | LoadSessionResponse | ResumeSessionResponse:
-    further = directories or ABSENT
     if load is not None:
-        return await agent.session_load(
-            session_id=load, cwd=cwd, mcp_servers=mcp_servers, additional_directories=further
-        )
+        return await session.agent.session_load(session_id=load, **session.opening)
     if resume is not None:
-        return await agent.session_resume(
-            session_id=resume, cwd=cwd, mcp_servers=mcp_servers, additional_directories=further
-        )
-    return await agent.session_new(cwd=cwd, mcp_servers=mcp_servers, additional_directories=further)
+        return await session.agent.session_resume(session_id=resume, **session.opening)
+    return await session.agent.session_new(**session.opening)
 
 
 async def _close(session: ClientSession) -> None:

@@ -20,6 +20,10 @@ class _Session(Protocol):
     agent: RemoteAgent
     id: str
 
+    async def ready(self) -> None: ...
+
+    def lost(self, agent: RemoteAgent) -> None: ...
+
     def begin(self, turn: Turn) -> None: ...
 
     def end(self) -> None: ...
@@ -97,10 +101,12 @@ class Turn:
     async def __aenter__(self) -> Turn:
         if self._prompt is not None:
             raise RuntimeError("A turn can be used once. Call `session.prompt` again for another one.")
+        await self._session.ready()
         self._session.begin(self)
-        prompt = self._session.agent.session_prompt(session_id=self._session.id, prompt=self.blocks)
+        agent = self._session.agent
+        prompt = agent.session_prompt(session_id=self._session.id, prompt=self.blocks)
         self._prompt = asyncio.ensure_future(prompt)
-        self._prompt.add_done_callback(self._on_end)
+        self._prompt.add_done_callback(lambda prompt: self._on_end(prompt, agent))
         return self
 
     async def __aexit__(
@@ -163,10 +169,11 @@ class Turn:
             raise RuntimeError("The turn has not begun. Use it in a block: `async with session.prompt(...) as turn`.")
         return self._prompt
 
-    def _on_end(self, prompt: asyncio.Task[PromptResponse]) -> None:
+    def _on_end(self, prompt: asyncio.Task[PromptResponse], agent: RemoteAgent) -> None:
         self._unread.close()
-        if not prompt.cancelled():
-            prompt.exception()  # so that asyncio doesn't warn if the block is left with another error
+        # Asking for the exception also keeps asyncio from warning if the block is left with another error.
+        if not prompt.cancelled() and isinstance(prompt.exception(), ConnectionClosed):
+            self._session.lost(agent)
 
     async def _cancel_and_wait(self, prompt: asyncio.Task[PromptResponse]) -> None:
         try:

@@ -1,0 +1,337 @@
+"""An agent process that dies is started again, with its sessions, and not for ever."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+from collections.abc import AsyncGenerator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from acp_bindings import v1
+from acp_kit.client import (
+    AgentChange,
+    AgentFailed,
+    ClientSession,
+    PermissionHandlers,
+    PermissionPolicy,
+    SessionLost,
+    Supervised,
+    UpdateHandlers,
+)
+from acp_runtime import CapabilityError, ConnectionClosed, Options, ResourceNotFound
+from tests.support.kit import mortal_agent
+
+Start = Callable[[], AbstractAsyncContextManager[v1.RemoteAgent]]
+# An agent that ran for no time at all has all attempts again.
+FORGET = 0.0
+NEVER_FORGET = 1e9
+
+
+class PlainClient(UpdateHandlers, PermissionHandlers, v1.Client):
+    def __init__(self, agent: v1.RemoteAgent) -> None:
+        self.agent = agent
+        self.permissions = PermissionPolicy()
+
+
+class Changes(list[AgentChange]):
+    """The changes so far. `until` waits for one."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._news = asyncio.Event()
+
+    def __call__(self, change: AgentChange) -> None:
+        self.append(change)
+        self._news.set()
+
+    async def until(self, status: str) -> AgentChange:
+        while not self or self[-1].status != status:
+            self._news.clear()
+            await self._news.wait()
+        return self[-1]
+
+    @property
+    def statuses(self) -> list[str]:
+        return [change.status for change in self]
+
+
+def starting(folder: Path, *can: str) -> Start:
+    """Return what starts an agent in a folder, with these abilities."""
+
+    @asynccontextmanager
+    async def start() -> AsyncGenerator[v1.RemoteAgent]:
+        command = [sys.executable, mortal_agent.__file__, *can]
+        options = Options(stderr="capture", exit_deadline=60)
+        async with v1.spawn_agent(PlainClient, *command, cwd=folder, options=options) as agent:
+            await agent.initialize(protocol_version=1)
+            yield agent
+
+    return start
+
+
+def kill(agent: v1.RemoteAgent) -> None:
+    assert agent.process is not None
+    os.kill(agent.process.pid, signal.SIGTERM if sys.platform == "win32" else signal.SIGKILL)
+
+
+async def prompted(session: ClientSession, text: str) -> str:
+    """Send a prompt, and return what the agent has said in the session so far."""
+    async with session.prompt(text) as turn:
+        await turn.wait()
+    return session.state.text
+
+
+async def die(session: ClientSession) -> None:
+    with pytest.raises(ConnectionClosed) as caught:
+        await prompted(session, "die")
+    assert caught.value.exit_code == 3
+
+
+def said(session: ClientSession) -> list[str]:
+    return [message.text.partition(" of ")[0] for message in session.state.messages]
+
+
+async def test_after_an_agent_was_killed_in_mid_turn_the_next_prompt_works_with_the_history(tmp_path: Path) -> None:
+    changes = Changes()
+    async with (
+        Supervised(starting(tmp_path, "load"), delays=[0], on_change=changes) as agents,
+        agents.open_session(cwd=tmp_path) as session,
+    ):
+        first = await agents.agent()
+        with pytest.raises(ConnectionClosed):
+            async with session.prompt("hang") as turn:
+                async for _ in turn:
+                    kill(first)
+        assert said(session) == ["hang", "prompt 1"]
+        await prompted(session, "again")
+        assert said(session) == ["hang", "again", "prompt 2"]  # the prompt "hang" was not sent again
+        second = await agents.agent()
+        assert second is session.agent is not first
+        assert second.process is not None
+        assert first.process is not None
+        assert first.process.returncode is not None
+        assert second.process.pid != first.process.pid
+    assert changes.statuses == ["restarting", "running"]
+    assert isinstance(changes[0].error, ConnectionClosed)
+    assert changes[1].lost == {}
+
+
+async def test_an_agent_that_can_only_resume_keeps_the_state(tmp_path: Path) -> None:
+    async with (
+        Supervised(starting(tmp_path, "resume"), delays=[0]) as agents,
+        agents.open_session(cwd=tmp_path) as session,
+    ):
+        state = session.state
+        await prompted(session, "one")
+        await die(session)
+        await prompted(session, "two")
+        assert session.state is state
+        assert said(session) == ["one", "prompt 1", "die", "two", "prompt 3"]
+
+
+async def test_sessions_that_can_not_be_opened_again_are_named(tmp_path: Path) -> None:
+    changes = Changes()
+    async with (
+        Supervised(starting(tmp_path, "load"), delays=[0], on_change=changes) as agents,
+        agents.open_session(cwd=tmp_path) as kept,
+        agents.open_session(cwd=tmp_path) as gone,
+    ):
+        (tmp_path / gone.id).unlink()
+        await die(kept)
+        assert "prompt 2" in await prompted(kept, "go on")
+        with pytest.raises(SessionLost, match=gone.id) as caught:
+            await prompted(gone, "go on")
+        assert isinstance(caught.value.__cause__, ResourceNotFound)
+        lost = (await changes.until("running")).lost
+        assert {session_id: type(error) for session_id, error in lost.items()} == {
+            gone.id: type(caught.value.__cause__)
+        }
+
+
+async def test_an_agent_that_can_neither_load_nor_resume_loses_its_sessions(tmp_path: Path) -> None:
+    async with Supervised(starting(tmp_path), delays=[0]) as agents:
+        async with agents.open_session(cwd=tmp_path) as session:
+            await die(session)
+            with pytest.raises(SessionLost) as caught:
+                await session.set_mode("any")
+            assert isinstance(caught.value.__cause__, CapabilityError)
+        async with agents.open_session(cwd=tmp_path) as another:
+            assert await prompted(another, "hello")
+
+
+async def test_a_command_that_does_not_exist_raises_at_once() -> None:
+    changes = Changes()
+
+    def start() -> AbstractAsyncContextManager[v1.RemoteAgent]:
+        return v1.spawn_agent(PlainClient, "no-such-agent")
+
+    with pytest.raises(FileNotFoundError, match="no-such-agent"):
+        async with Supervised(start, delays=[60], on_change=changes):
+            pytest.fail("the block was entered")
+    assert changes == []
+
+
+async def test_an_agent_that_dies_while_it_is_started_again_has_further_attempts(tmp_path: Path) -> None:
+    changes = Changes()
+
+    def mend(change: AgentChange) -> None:
+        changes(change)
+        if changes.statuses == ["restarting"] * 2:
+            (tmp_path / "broken").unlink()
+
+    async with (
+        Supervised(starting(tmp_path, "load"), delays=[0] * 5, on_change=mend) as agents,
+        agents.open_session(cwd=tmp_path) as session,
+    ):
+        (tmp_path / "broken").touch()
+        await die(session)
+        assert "prompt 2" in await prompted(session, "go on")
+        assert changes.statuses == ["restarting", "restarting", "running"]
+        assert [getattr(change.error, "exit_code", None) for change in changes] == [3, 4, None]
+
+
+async def test_an_agent_that_dies_while_it_loads_sessions_loses_none(tmp_path: Path) -> None:
+    changes = Changes()
+    async with (
+        Supervised(starting(tmp_path, "load"), delays=[0] * 5, on_change=changes) as agents,
+        agents.open_session(cwd=tmp_path) as session,
+    ):
+        (tmp_path / "dies-while-loading").touch()
+        await die(session)
+        assert "prompt 2" in await prompted(session, "go on")
+        assert changes.statuses == ["restarting", "restarting", "running"]
+        assert said(session) == ["die", "go on", "prompt 2"]
+
+
+async def test_it_gives_up_after_all_delays_and_says_so(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    changes = Changes()
+    async with (
+        Supervised(
+            starting(tmp_path, "load"), delays=[0, 0, 0], stable_after=NEVER_FORGET, on_change=changes
+        ) as agents,
+        agents.open_session(cwd=tmp_path) as session,
+    ):
+        (tmp_path / "broken").touch()
+        await die(session)
+        with pytest.raises(AgentFailed, match="4 times in a row") as caught:
+            await prompted(session, "go on")
+        assert getattr(caught.value.__cause__, "exit_code", None) == 4
+        with pytest.raises(AgentFailed):
+            await agents.agent()
+        with pytest.raises(AgentFailed):
+            async with agents.open_session(cwd=tmp_path):
+                pytest.fail("a session was opened")
+    assert changes.statuses == [*["restarting"] * 3, "failed"]
+    assert [record.levelname for record in caplog.records if "4 times in a row" in record.message] == ["ERROR"]
+
+
+async def test_an_agent_that_ran_long_enough_has_all_attempts_again(tmp_path: Path) -> None:
+    async with (
+        Supervised(starting(tmp_path, "load"), delays=[0], stable_after=FORGET) as agents,
+        agents.open_session(cwd=tmp_path) as session,
+    ):
+        for _ in range(3):
+            await die(session)
+        assert "prompt 4" in await prompted(session, "go on")
+
+
+async def test_one_that_keeps_dying_soon_has_not(tmp_path: Path) -> None:
+    async with (
+        Supervised(starting(tmp_path, "load"), delays=[0], stable_after=NEVER_FORGET) as agents,
+        agents.open_session(cwd=tmp_path) as session,
+    ):
+        await die(session)
+        await die(session)
+        with pytest.raises(AgentFailed, match="2 times in a row"):
+            await prompted(session, "go on")
+
+
+async def test_leaving_the_block_ends_the_wait_for_the_next_attempt(tmp_path: Path) -> None:
+    changes = Changes()
+    async with Supervised(starting(tmp_path), delays=[10_000], on_change=changes) as agents:
+        kill(await agents.agent())
+        assert (await changes.until("restarting")).delay == 10_000
+        waiting = asyncio.create_task(agents.agent())
+        await asyncio.sleep(0)
+    with pytest.raises(ConnectionClosed, match="by this side"):
+        await waiting
+    assert changes.statuses == ["restarting"]
+
+
+async def test_leaving_the_block_ends_an_attempt_that_hangs(tmp_path: Path) -> None:
+    started = asyncio.Event()
+    managers = iter([starting(tmp_path)(), hanging(started)])
+    async with Supervised(managers.__next__, delays=[0]) as agents:
+        kill(await agents.agent())
+        await started.wait()
+
+
+@asynccontextmanager
+async def hanging(started: asyncio.Event) -> AsyncGenerator[Any]:
+    started.set()
+    await asyncio.Event().wait()
+    yield None
+
+
+async def test_a_first_start_that_hangs_can_be_cancelled() -> None:
+    started = asyncio.Event()
+
+    async def use() -> None:
+        async with Supervised(lambda: hanging(started)):
+            pytest.fail("the block was entered")
+
+    task = asyncio.create_task(use())
+    await started.wait()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+
+
+async def test_no_process_is_left_when_the_block_ends_with_an_error(tmp_path: Path) -> None:
+    with pytest.raises(ZeroDivisionError):
+        async with Supervised(starting(tmp_path), delays=[0]) as agents:
+            agent = await agents.agent()
+            raise ZeroDivisionError
+    assert agent.process is not None
+    assert agent.process.returncode == 0
+
+
+async def test_a_session_that_was_closed_meanwhile_is_not_opened_again(tmp_path: Path) -> None:
+    changes = Changes()
+    async with Supervised(starting(tmp_path, "load"), delays=[0], on_change=changes) as agents:
+        async with agents.open_session(cwd=tmp_path) as session:
+            await die(session)
+        (tmp_path / session.id).unlink()
+        assert (await changes.until("running")).lost == {}
+        with pytest.raises(RuntimeError, match="closed"):
+            await prompted(session, "go on")
+
+
+async def test_an_error_of_on_change_is_logged(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    def fail(change: AgentChange) -> None:
+        raise ZeroDivisionError(change.status)
+
+    async with (
+        Supervised(starting(tmp_path, "load"), delays=[0], on_change=fail) as agents,
+        agents.open_session(cwd=tmp_path) as session,
+    ):
+        await die(session)
+        assert await prompted(session, "go on")
+    assert "ZeroDivisionError: restarting" in caplog.text
+
+
+async def test_it_can_not_be_used_outside_of_its_block_or_twice(tmp_path: Path) -> None:
+    agents = Supervised(starting(tmp_path))
+    with pytest.raises(RuntimeError, match="in a block"):
+        await agents.agent()
+    async with agents:
+        pass
+    with pytest.raises(RuntimeError, match="one block"):
+        async with agents:
+            pytest.fail("the block was entered")
