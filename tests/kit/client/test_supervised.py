@@ -27,6 +27,8 @@ from acp_kit.client import (
 from acp_runtime import CapabilityError, ConnectionClosed, Options, ResourceNotFound
 from tests.support.kit import mortal_agent
 
+pytestmark = pytest.mark.slow  # they start many processes
+
 Start = Callable[[], AbstractAsyncContextManager[v1.RemoteAgent]]
 # An agent that ran for no time at all has all attempts again.
 FORGET = 0.0
