@@ -6,6 +6,7 @@ For example:
     await history.create("1", cwd="/path/to/project")
     await history.append("1", update)                    # or Sessions(record=history.append)
     await replay(history, "1", client)
+    messages = to_openai([update async for update in history.read("1")])
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from acp_kit.history.errors import HistoryDamaged, HistoryError, HistoryTooNew, SessionExists, UnknownSession
     from acp_kit.history.memory import MemoryHistory
+    from acp_kit.history.model_messages import to_anthropic, to_openai
     from acp_kit.history.replaying import replay
     from acp_kit.history.sql import SqlHistory
     from acp_kit.history.store import HistoryStore
@@ -29,6 +31,8 @@ __all__ = [
     "SqlHistory",
     "UnknownSession",
     "replay",
+    "to_anthropic",
+    "to_openai",
 ]
 
 _MODULES = {
@@ -41,6 +45,8 @@ _MODULES = {
     "SqlHistory": "sql",
     "UnknownSession": "errors",
     "replay": "replaying",
+    "to_anthropic": "model_messages",
+    "to_openai": "model_messages",
 }
 
 

@@ -1,0 +1,236 @@
+"""Histories as messages for the endpoints of language models."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import chain, count, groupby
+from typing import TYPE_CHECKING, Any, Final, Literal, cast
+
+from acp_kit.history.merging import message_key
+
+if TYPE_CHECKING:
+    from acp_bindings.v1 import SessionUpdate
+
+_ROLES: Final[dict[str, Literal["user", "assistant"]]] = {
+    "user_message_chunk": "user",
+    "agent_message_chunk": "assistant",
+}
+_IMAGES = frozenset(("image/gif", "image/jpeg", "image/png", "image/webp"))
+# What all endpoints take as the id and the name of a tool call.
+_ID = re.compile(r"[A-Za-z0-9_-]{1,40}")
+_NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_-]")
+_LONGEST_NAME = 64
+
+_NOT_FINISHED = "This did not finish."
+_WITHOUT_OUTPUT = {"completed": "Done.", "failed": "This failed."}
+
+
+def to_openai(updates: Iterable[SessionUpdate], *, images: bool = True) -> list[Any]:
+    """Return a history as messages for Chat Completions of OpenAI, and of endpoints that are compatible with it.
+
+        messages = to_openai([update async for update in history.read(session_id)])
+
+    The user's and the agent's messages are in it, and the tool calls, each followed by its result. A tool call that did
+    not finish has a result that says so. Left out are thoughts, plans, settings and messages without text.
+
+    A tool call has the `name`, `raw_input` and `raw_output` that the agent has given it. Without them, its kind, no
+    arguments and the text of its content take their place. Ids and names that an endpoint refuses are changed.
+
+    Args:
+        updates: what `HistoryStore.read` gives.
+        images: whether the model takes images in the user's messages. Otherwise, and for content that the endpoint
+            doesn't take, there is the text that `to_text` makes of it.
+
+    Returns:
+        Dicts of plain JSON. A system prompt and the next message of the user are for you to add.
+    """
+    return [message for each in _messages(updates, images) for message in _openai(each)]
+
+
+def to_anthropic(updates: Iterable[SessionUpdate], *, images: bool = True) -> list[Any]:
+    """Return a history as messages for Anthropic's Messages API.
+
+        messages = to_anthropic([update async for update in history.read(session_id)])
+
+    It has what `to_openai` has, and the images of tool calls. The roles alternate, and the first message is the user's:
+    a short one is added if the agent spoke first.
+
+    Args:
+        updates: what `HistoryStore.read` gives.
+        images: whether the model takes images. Otherwise, and for content that the endpoint doesn't take, there is the
+            text that `to_text` makes of it.
+
+    Returns:
+        Dicts of plain JSON. The next message of the user is for you to add.
+    """
+    found: list[Any] = []
+    for message in chain.from_iterable(_anthropic(each, images) for each in _messages(updates, images)):
+        if found and found[-1]["role"] == message["role"]:
+            found[-1]["content"] += message["content"]
+        else:
+            found.append(message)
+    if found and found[0]["role"] == "assistant":
+        found.insert(0, {"role": "user", "content": [{"type": "text", "text": "(The assistant spoke first.)"}]})
+    return found
+
+
+@dataclass
+class _Message:
+    """A message of a conversation.
+
+    Attributes:
+        parts: texts and blocks of images. No two texts follow each other, and none is empty.
+        call: the tool call at its end; None if there is none. Only the assistant's have one.
+        call_id: its id, for the endpoint.
+    """
+
+    role: Literal["user", "assistant"]
+    parts: list[Any]
+    call: Any = None
+    call_id: str = ""
+
+
+def _messages(updates: Iterable[Any], images: bool) -> list[_Message]:
+    found: list[_Message] = []
+    ids: set[str] = set()
+    for key, group in groupby(updates, _message_of):
+        if key is None:
+            for call in (update for update in group if update.session_update == "tool_call"):
+                if not found or found[-1].role == "user" or found[-1].call is not None:
+                    found.append(_Message("assistant", []))
+                found[-1].call, found[-1].call_id = call, _new_id(call.tool_call_id, ids)
+            continue
+        chunks = [*group]
+        role = _ROLES[chunks[0].session_update]
+        parts = _parts([chunk.content for chunk in chunks], images=images and role == "user")
+        if not parts:
+            continue
+        if found and found[-1].role == role and found[-1].call is None:
+            found[-1].parts = _joined([*found[-1].parts, *parts])
+        else:
+            found.append(_Message(role, parts))
+    return found
+
+
+def _message_of(update: Any) -> str | None:
+    """Return what the chunks of one message have in common; None if an update is no chunk of a message."""
+    return message_key(update) if update.session_update in _ROLES else None
+
+
+def _parts(blocks: Iterable[Any], *, images: bool) -> list[Any]:
+    """Return blocks as texts and images. Adjacent blocks of text are pieces of one text."""
+    from acp_kit.content import to_text
+
+    parts: list[Any] = []
+    for is_text, group in groupby(blocks, lambda block: block.type == "text"):
+        if is_text:
+            parts.append("".join(block.text for block in group))
+        else:
+            parts += [block if images and _is_taken(block) else to_text([block]) for block in group]
+    return _joined(parts)
+
+
+def _is_taken(block: Any) -> bool:
+    return block.type == "image" and block.mime_type in _IMAGES
+
+
+def _joined(parts: Iterable[Any]) -> list[Any]:
+    """Join adjacent texts as lines. Drop texts of white space only, which endpoints refuse."""
+    joined: list[Any] = []
+    for part in parts:
+        if not isinstance(part, str):
+            joined.append(part)
+        elif part.strip() and joined and isinstance(joined[-1], str):
+            joined[-1] = f"{joined[-1]}\n{part}"
+        elif part.strip():
+            joined.append(part)
+    return joined
+
+
+def _new_id(wanted: str, ids: set[str]) -> str:
+    """Return the id of a tool call if endpoints take it, otherwise another one that is new. Remember it."""
+    if not _ID.fullmatch(wanted) or wanted in ids:
+        wanted = next(each for number in count(1) if (each := f"call-{number}") not in ids)
+    ids.add(wanted)
+    return wanted
+
+
+def _name(call: Any) -> str:
+    return _NOT_IN_NAMES.sub("_", call.name or call.kind or "other")[:_LONGEST_NAME]
+
+
+def _arguments(call: Any) -> dict[str, Any]:
+    given = call.raw_input
+    if given is None:
+        return {}
+    return {**cast("dict[str, Any]", given)} if isinstance(given, dict) else {"input": given}
+
+
+def _result(call: Any, *, images: bool) -> list[Any]:
+    """Return the result of a tool call as texts and images. There is at least one."""
+    blocks = [each.content for each in call.content if each.type == "content"]
+    parts = [part for block in blocks for part in _parts([block], images=images)]
+    output = call.raw_output
+    if output is None:
+        parts += [f"Changed {each.path}" for each in call.content if each.type == "diff"]
+    else:
+        text = output if isinstance(output, str) else json.dumps(output, ensure_ascii=False)
+        parts = [text, *(part for part in parts if not isinstance(part, str))]
+    if call.status not in _WITHOUT_OUTPUT:
+        parts.append(_NOT_FINISHED)
+    return _joined(parts) or [_WITHOUT_OUTPUT[call.status]]
+
+
+def _openai(message: _Message) -> Iterator[Any]:
+    if message.role == "user":
+        texts = [part for part in message.parts if isinstance(part, str)]
+        yield {"role": "user", "content": texts[0] if texts == message.parts else [*map(_openai_part, message.parts)]}
+        return
+    found: dict[str, Any] = {"role": "assistant"}
+    if message.parts:
+        found["content"] = message.parts[0].rstrip()
+    if message.call is None:
+        yield found
+        return
+    arguments = json.dumps(_arguments(message.call), ensure_ascii=False)
+    function = {"name": _name(message.call), "arguments": arguments}
+    yield {**found, "tool_calls": [{"id": message.call_id, "type": "function", "function": function}]}
+    (result,) = _result(message.call, images=False)
+    yield {"role": "tool", "tool_call_id": message.call_id, "content": result}
+
+
+def _openai_part(part: Any) -> Any:
+    if isinstance(part, str):
+        return {"type": "text", "text": part}
+    return {"type": "image_url", "image_url": {"url": f"data:{part.mime_type};base64,{part.data}"}}
+
+
+def _anthropic(message: _Message, images: bool) -> Iterator[Any]:
+    content = [_anthropic_part(part) for part in message.parts]
+    if message.role == "user":
+        yield {"role": "user", "content": content}
+        return
+    for block in content:
+        block["text"] = block["text"].rstrip()
+    if message.call is None:
+        yield {"role": "assistant", "content": content}
+        return
+    use = {"type": "tool_use", "id": message.call_id, "name": _name(message.call), "input": _arguments(message.call)}
+    yield {"role": "assistant", "content": [*content, use]}
+    result: dict[str, Any] = {
+        "type": "tool_result",
+        "tool_use_id": message.call_id,
+        "content": [_anthropic_part(part) for part in _result(message.call, images=images)],
+    }
+    if message.call.status != "completed":
+        result["is_error"] = True
+    yield {"role": "user", "content": [result]}
+
+
+def _anthropic_part(part: Any) -> Any:
+    if isinstance(part, str):
+        return {"type": "text", "text": part}
+    return {"type": "image", "source": {"type": "base64", "media_type": part.mime_type, "data": part.data}}
