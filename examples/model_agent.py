@@ -23,7 +23,7 @@ from openai import AsyncOpenAI
 from acp_bindings import v1
 from acp_kit.agent import Commands, McpServers, Session, Sessions, Settings, ToolCall, Turn, select
 from acp_kit.content import to_text
-from acp_kit.history import SqlHistory, replay
+from acp_kit.history import SqlHistory, replay, to_openai
 from acp_runtime import InternalError, RequestError
 
 MODELS = os.environ.get("MODEL", "gpt-4.1").split(",")
@@ -75,23 +75,12 @@ class Conversation:
         ]
         return Settings(self.session, options, current=current)
 
-    def remember(self, update: v1.SessionUpdate) -> None:
-        """Add an entry of the history to what the model sees, or take its settings."""
-        match update:
-            case v1.SessionUpdateUserMessageChunk(content=block):
-                self.messages.append({"role": "user", "content": to_text([block])})
-            case v1.SessionUpdateAgentMessageChunk(content=block):
-                self.messages.append({"role": "assistant", "content": to_text([block])})
-            case v1.SessionUpdateToolCall(tool_call_id=call_id, name=str(name)):
-                arguments = json.dumps(update.raw_input or {})
-                call = {"id": call_id, "type": "function", "function": {"name": name, "arguments": arguments}}
-                self.messages.append({"role": "assistant", "tool_calls": [call]})
-                result = "This did not finish." if update.raw_output is None else str(update.raw_output)
-                self.messages.append({"role": "tool", "tool_call_id": call_id, "content": result})
-            case v1.SessionUpdateConfigOptionUpdate(config_options=options):
-                self.settings = self._settings({option.id: option.current_value for option in options})
-            case _:
-                pass
+    def remember(self, history: list[v1.SessionUpdate]) -> None:
+        """Continue with the messages, the tool calls and the settings of a history."""
+        self.messages += to_openai(history, images=False)
+        for update in history:
+            if isinstance(update, v1.SessionUpdateConfigOptionUpdate):
+                self.settings = self._settings({option.id: option.current_value for option in update.config_options})
 
 
 class ModelAgent(v1.Agent):
@@ -135,9 +124,7 @@ class ModelAgent(v1.Agent):
         await replay(self.history, request.session_id, self.client)
         session = self.sessions.create(self.client, cwd=request.cwd, session_id=request.session_id)
         talk = await self._open(session, request.mcp_servers)
-        async with aclosing(self.history.read(session.id)) as updates:
-            async for update in updates:
-                talk.remember(update)
+        talk.remember([update async for update in self.history.read(session.id)])
         return v1.LoadSessionResponse(modes=talk.settings.modes, config_options=talk.settings.config_options)
 
     async def session_list(self, request: v1.ListSessionsRequest) -> v1.ListSessionsResponse:

@@ -28,7 +28,7 @@ def test_the_agents_of_the_guides_work_with_a_client(environment: Path, tmp_path
     plugins = ["--noconftest", "-p", "pytest_timeout", "-p", "no:cacheprovider"]
     pytest_there = [str(python_in(environment)), "-m", "pytest", "-q", *plugins, "-o", "filterwarnings=default"]
     settings = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "SSL_CERT_FILE": str(tmp_path / "certificates.pem")}
-    run([*pytest_there, "tests/docs/frameworks/agents.py"], ROOT, settings)
+    run([*pytest_there, "tests/docs/frameworks/agents.py", "tests/docs/frameworks/messages.py"], ROOT, settings)
 
 
 def test_mypy_strict_accepts_the_agents(environment: Path, tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 from acp_bindings import v1, v1_unstable
 from acp_kit.history import MemoryHistory, to_anthropic, to_openai
 from tests.support.kit.histories import read
-from tests.support.kit.model_rules import check_anthropic, check_openai
+from tests.support.kit.model_rules import check_anthropic, check_openai, validate
 from tests.support.kit.session_updates import UPDATES, parse, recorded_sessions, text_chunk
 from tests.support.scale import count
 
@@ -205,7 +205,7 @@ def test_the_messages_of_any_history_fulfil_the_rules_of_the_endpoints(profile: 
         history = asyncio.run(history_of([parse(each, profile) for each in updates]))
         messages = to_openai(history, images=images)
         check_openai(messages)
-        params.validate_python(messages)
+        validate(params, messages)
         check_anthropic(to_anthropic(history, images=images))
 
     check()

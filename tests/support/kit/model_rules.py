@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterable
 from typing import Any
+
+from pydantic import TypeAdapter
 
 ID = re.compile(r"[A-Za-z0-9_-]{1,40}")
 NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
@@ -96,6 +99,19 @@ def _check_anthropic_block(block: Any, role: str) -> None:
                 _check_anthropic_block(each, "tool")
         case _:
             raise AssertionError(f"{role} has {block}")
+
+
+def validate(params: TypeAdapter[Any], messages: list[Any]) -> None:
+    """Validate messages, also what pydantic only validates when it is iterated: fields that are an `Iterable`."""
+    _exhaust(params.validate_python(messages))
+
+
+def _exhaust(value: Any) -> None:
+    if isinstance(value, dict):
+        _exhaust(value.values())
+    elif isinstance(value, Iterable) and not isinstance(value, str):
+        for each in value:
+            _exhaust(each)
 
 
 def _check_text(text: str) -> None:
