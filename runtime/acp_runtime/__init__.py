@@ -24,7 +24,7 @@ from acp_runtime.errors import (
     UnsupportedProtocolVersion as UnsupportedProtocolVersion,
 )
 from acp_runtime.models.absent import ABSENT as ABSENT, absent as absent
-from acp_runtime.models.model import Model as Model, OpenModel as OpenModel
+from acp_runtime.models.model import Model as Model, OpenModel as OpenModel, replace as replace
 from acp_runtime.options import InstrumentedMessage as InstrumentedMessage, Options as Options
 from acp_runtime.stubs.extensions import (
     ExtNotification as ExtNotification,

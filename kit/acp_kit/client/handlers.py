@@ -111,7 +111,7 @@ def client_capabilities(handler: v1.Client, *, meta: dict[str, Any] | None = Non
     """Return what to advertise in `initialize` for a client that has classes of this module as bases.
 
     It advertises the files that the workspace serves, terminals, and what `Elicitations` has callbacks for. What else
-    your client can do, add with `.model_copy(update={...})`.
+    your client can do, add with `acp_runtime.replace`.
 
     Args:
         handler: the client, such as `agent.handler` of the proxy.

@@ -29,6 +29,7 @@ from acp_runtime.models.signatures import ModelSignature
 from acp_runtime.models.tags import tags_of
 
 T = TypeVar("T", bound=str)
+M = TypeVar("M", bound="Model")
 
 _SIGNATURE: Any = ModelSignature()
 
@@ -118,6 +119,11 @@ class Model(  # type: ignore[metaclass]  # pyright: ignore[reportGeneralTypeIssu
     # Tells pydantic that parsing needn't call `__init__`.
     __init__.__pydantic_base_init__ = True  # type: ignore[attr-defined]  # pyright: ignore[reportFunctionMemberAccess]
 
+    if not TYPE_CHECKING:  # type checkers know it of every class like a dataclass
+
+        def __replace__(self, /, **changes: Any) -> Model:
+            return replace(self, **changes)
+
     @classmethod
     def __pydantic_init_subclass__(cls, **keywords: Any) -> None:
         super().__pydantic_init_subclass__(**keywords)
@@ -160,6 +166,32 @@ class Model(  # type: ignore[metaclass]  # pyright: ignore[reportGeneralTypeIssu
 
     def __repr_args__(self) -> Iterable[tuple[str | None, Any]]:
         return [(name, value) for name, value in super().__repr_args__() if value is not ABSENT]
+
+
+def replace(model: M, /, **changes: Any) -> M:
+    """Return a copy of a model with other values of fields, validated by its constructor.
+
+        replace(call, status="completed", content=ABSENT)
+
+    `copy.replace` of Python 3.13 does the same. Fields that aren't named stay as they are, absent ones included, and so
+    do unknown keys. A subclass's private attributes, and its own defaults, are made anew.
+
+    Args:
+        model: the model, which isn't changed.
+        changes: new values by the names of attributes. `ABSENT` removes one.
+
+    Raises:
+        ValidationError: if a field is missing, unknown or of a wrong type. It can also be one that isn't named, if the
+            model was parsed from JSON that is not valid.
+    """
+    fields = type(model).__pydantic_fields__
+    given = {name: model.__dict__[name] for name in fields if name in model.model_fields_set} | changes
+    built = type(model)(**{name: value for name, value in given.items() if value is not ABSENT or name not in fields})
+    kept = {name: value for name, value in model.model_extra.items() if name in fields or name not in changes}
+    if kept:
+        object.__setattr__(built, "__pydantic_extra__", kept | built.model_extra)
+        built.__pydantic_fields_set__.update(kept)
+    return built
 
 
 def _build_again(instance: Model, data: dict[str, Any], error: ValidationError) -> None:

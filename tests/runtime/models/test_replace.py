@@ -1,0 +1,121 @@
+"""`replace` makes a copy with other values, validates it, and keeps everything else."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Any
+
+import pytest
+from pydantic import ValidationError, field_validator
+
+from acp_bindings.v1 import (
+    ContentBlockResourceLink,
+    ContentBlockText,
+    SessionInfoUpdate,
+    SessionNotification,
+    SessionUpdateAgentMessageChunk,
+    ToolCall,
+)
+from acp_runtime import ABSENT, Model, OpenModel, absent, replace
+from tests.support.models.outcomes import outcomes
+from tests.support.models.profiles import Profile
+
+CALL = ToolCall(tool_call_id="1", title="Read", status="in_progress", raw_input={"a": 1})
+
+
+def test_the_named_fields_have_other_values_and_the_model_is_unchanged() -> None:
+    changed = replace(CALL, status="completed", name="read")
+    assert changed == ToolCall(tool_call_id="1", title="Read", status="completed", raw_input={"a": 1}, name="read")
+    assert CALL.status == "in_progress"
+    assert type(changed) is ToolCall
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"status": "done"}, "status"),
+        ({"title": 1}, "title"),
+        ({"title": ABSENT}, "title"),
+        ({"state": "failed"}, "Unexpected argument"),
+        ({"state": ABSENT}, "Unexpected argument"),
+        ({"toolCallId": "2"}, "Unexpected argument"),
+    ],
+)
+def test_what_the_constructor_refuses_is_refused(changes: Any, message: str) -> None:
+    with pytest.raises(ValidationError, match=message):
+        replace(CALL, **changes)
+
+
+def test_absent_removes_a_field_and_none_is_null() -> None:
+    update = SessionInfoUpdate(title="t", updated_at=None)
+    assert json.loads(replace(update, title=ABSENT).model_dump_json()) == {"updatedAt": None}
+    assert json.loads(replace(update, title=None).model_dump_json()) == {"title": None, "updatedAt": None}
+    assert replace(update, title=ABSENT).model_fields_set == {"updated_at"}
+
+
+def test_unknown_keys_are_kept_also_those_named_like_an_attribute() -> None:
+    wire = {"type": "resource_link", "name": "a", "uri": "file:///a", "color": "red", "mime_type": "own"}
+    link = replace(ContentBlockResourceLink.model_validate(wire), mime_type="text/plain", name="b")
+    assert link.model_dump() == {**wire, "name": "b", "mimeType": "text/plain"}
+    assert link.mime_type == "text/plain"
+    assert link == ContentBlockResourceLink.model_validate({**wire, "name": "b", "mimeType": "text/plain"})
+
+
+def test_a_model_in_a_field_is_replaced_as_a_whole() -> None:
+    text = ContentBlockText(text="a")
+    notification = SessionNotification(session_id="s", update=SessionUpdateAgentMessageChunk(content=text))
+    update = SessionUpdateAgentMessageChunk(content=replace(text, text="b"))
+    assert replace(notification, update=update).model_dump()["update"]["content"]["text"] == "b"
+
+
+def test_an_open_model_takes_replaces_and_removes_unknown_keys() -> None:
+    class Point(OpenModel):
+        x: int
+        name: str | None = absent()
+
+    point = Point(x=1, color="red", size=2)  # type: ignore[call-arg]
+    changed = replace(point, x=2, color="blue", size=ABSENT, depth=3)
+    assert changed.model_dump() == {"x": 2, "color": "blue", "depth": 3}
+
+
+def test_validators_of_a_subclass_run() -> None:
+    class Remark(ContentBlockText):
+        rank: int = 1
+
+        @field_validator("text")
+        @classmethod
+        def strip(cls, value: str) -> str:
+            return value.strip()
+
+    remark = replace(Remark(text="a"), text=" b ")
+    assert (remark.text, remark.rank) == ("b", 1)
+    assert remark.model_fields_set == {"text", "type"}
+
+
+@pytest.mark.skipif(sys.version_info < (3, 13), reason="copy.replace is new in Python 3.13")
+def test_copy_replace_does_the_same() -> None:
+    import copy
+
+    changed: Any = copy.replace(CALL, status="completed")  # type: ignore[attr-defined, unused-ignore]
+    assert changed == replace(CALL, status="completed")
+
+
+def test_the_method_that_copy_replace_calls_validates() -> None:
+    call: Any = CALL
+    assert call.__replace__(status="failed") == replace(CALL, status="failed")
+    with pytest.raises(ValidationError):
+        call.__replace__(status="done")
+
+
+def test_replacing_nothing_gives_the_same_json(profile: Profile) -> None:
+    checked = 0
+    for each in outcomes(profile):
+        value = profile.adapter(each.definition).validate_json(json.dumps(each.instance)) if each.valid else None
+        if isinstance(value, Model):
+            copied = replace(value)
+            assert copied == value
+            assert copied.model_fields_set == value.model_fields_set
+            assert copied.model_dump_json() == value.model_dump_json()
+            checked += 1
+    assert checked > 1000
