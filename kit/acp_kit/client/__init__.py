@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from acp_kit.client.snapshots import Entry, Snapshot
     from acp_kit.client.state import SessionState
     from acp_kit.client.supervised import AgentChange, AgentFailed, SessionLost, Supervised
+    from acp_kit.client.terminal_login import log_in_from_terminal
     from acp_kit.client.terminals import Terminals
     from acp_kit.client.turns import Turn, UnfinishedTurn
     from acp_kit.client.workspace import Workspace
@@ -67,6 +68,7 @@ __all__ = [
     "count_unknown",
     "deliver_update",
     "find_session",
+    "log_in_from_terminal",
     "open_session",
     "reject",
 ]
@@ -99,6 +101,7 @@ _MODULES = {
     "count_unknown": "open_sessions",
     "deliver_update": "open_sessions",
     "find_session": "open_sessions",
+    "log_in_from_terminal": "terminal_login",
     "open_session": "sessions",
     "reject": "permissions",
 }

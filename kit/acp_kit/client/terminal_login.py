@@ -1,0 +1,72 @@
+"""Runs the login of an agent in the user's terminal, for login methods of the type `terminal`."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import sys
+from collections.abc import Collection, Mapping
+from contextlib import suppress
+from pathlib import Path
+
+from acp_bindings.v1 import AuthMethodTerminal
+from acp_kit.uninterrupted import finished_soon
+from acp_runtime.processes import environment, start_errors
+
+# How long a login may take to end after SIGTERM, in seconds.
+_TERMINATE_DEADLINE = 2.0
+
+
+async def log_in_from_terminal(
+    method: AuthMethodTerminal,
+    command: str,
+    *args: str,
+    cwd: str | Path | None = None,
+    env: Mapping[str, str] | None = None,
+    inherit_env: bool | Collection[str] = True,
+) -> int:
+    """Run the login of an agent in this process's terminal, and wait for its end.
+
+        if await log_in_from_terminal(method, "my-agent", "--acp") == 0:
+            session = await agent.session_new(cwd=cwd, mcp_servers=[])
+
+    It is the agent's command with the arguments and the environment variables of the login method. It has the stdin,
+    stdout and stderr of this process, so nothing else may read or draw in the terminal meanwhile. Don't call
+    `authenticate` for such a method, before or after it.
+
+    If this is cancelled, the login is ended.
+
+    Args:
+        method: one of `auth_methods` in the response to `initialize`. Agents offer it only to clients that advertise
+            `auth.terminal`.
+        command: the program, as for `spawn_agent`; so are the other arguments.
+        args: its arguments. Those of the method are added.
+        cwd: the folder to run it in; by default this process's.
+        env: environment variables to set. Those of the method have precedence.
+        inherit_env: the environment variables of this process to inherit, as for `spawn_agent`.
+
+    Returns:
+        The exit code, negative for a signal. 0 means that the user is logged in, and anything else that they are not.
+
+    Raises:
+        ValueError: if the method is of another type.
+        OSError: if the command can't be started. The message names it.
+    """
+    if getattr(method, "type", None) != "terminal":
+        raise ValueError(
+            f"The login method {method.id!r} doesn't run in a terminal. Call `agent.authenticate` instead."
+        )
+    variables = environment({**(env or {}), **method.env}, inherit_env)
+    program = command if sys.platform != "win32" else shutil.which(command, path=variables.get("PATH")) or command
+    with start_errors("the login ", command, cwd, variables):
+        process = await asyncio.create_subprocess_exec(program, *args, *method.args, cwd=cwd, env=variables)
+    try:
+        return await process.wait()
+    except asyncio.CancelledError:
+        with suppress(ProcessLookupError):
+            process.terminate()
+            try:
+                await finished_soon(process.wait(), _TERMINATE_DEADLINE)
+            finally:
+                process.kill()
+        raise
