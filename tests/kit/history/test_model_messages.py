@@ -149,11 +149,11 @@ def test_an_image_of_a_type_that_endpoints_refuse_is_named() -> None:
 
 
 def test_pieces_of_a_message_are_joined_and_messages_are_lines() -> None:
-    note = {"type": "text", "text": "lo", "annotations": {"priority": 1.0}}
+    note = {"type": "text", "text": "bye", "annotations": {"priority": 1.0}}
     thought = text_chunk("hmm", "agent_thought")
     noted = parse({"sessionUpdate": "agent_message_chunk", "content": note})
-    updates = [agent("Hel"), noted, thought, agent("Bye"), *user(" ")]
-    assert to_openai(updates) == [{"role": "assistant", "content": "Hello\nBye"}]
+    updates = [agent("Good"), noted, thought, agent("Again"), *user(" ")]
+    assert to_openai(updates) == [{"role": "assistant", "content": "Goodbye\nAgain"}]
 
 
 def test_what_only_shows_is_left_out() -> None:
