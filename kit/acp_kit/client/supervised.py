@@ -46,7 +46,7 @@ class SessionLost(ConnectionClosed):
 
 
 class Supervised:
-    """An agent that is started again when it ends. Use it as an async context manager.
+    """An agent that is started again when it ends. Use it as an async context manager:
 
         @asynccontextmanager
         async def start() -> AsyncGenerator[RemoteAgent]:

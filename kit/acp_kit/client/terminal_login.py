@@ -27,6 +27,8 @@ async def log_in_from_terminal(
 ) -> int:
     """Run the login of an agent in this process's terminal, and wait for its end.
 
+    For example:
+
         if await log_in_from_terminal(method, "my-agent", "--acp") == 0:
             session = await agent.session_new(cwd=cwd, mcp_servers=[])
 

@@ -31,6 +31,8 @@ _WITHOUT_OUTPUT = {"completed": "Done.", "failed": "This failed."}
 def to_openai(updates: Iterable[SessionUpdate], *, images: bool = True) -> list[Any]:
     """Return a history as messages for Chat Completions of OpenAI, and of endpoints that are compatible with it.
 
+    For example:
+
         messages = to_openai([update async for update in history.read(session_id)])
 
     The user's and the agent's messages are in it, and the tool calls, each followed by its result. A tool call that did
@@ -52,6 +54,8 @@ def to_openai(updates: Iterable[SessionUpdate], *, images: bool = True) -> list[
 
 def to_anthropic(updates: Iterable[SessionUpdate], *, images: bool = True) -> list[Any]:
     """Return a history as messages for Anthropic's Messages API.
+
+    For example:
 
         messages = to_anthropic([update async for update in history.read(session_id)])
 

@@ -171,6 +171,8 @@ class Model(  # type: ignore[metaclass]  # pyright: ignore[reportGeneralTypeIssu
 def replace(model: M, /, **changes: Any) -> M:
     """Return a copy of a model with other values of fields, validated by its constructor.
 
+    For example:
+
         replace(call, status="completed", content=ABSENT)
 
     `copy.replace` of Python 3.13 does the same. Fields that aren't named stay as they are, absent ones included, and so
