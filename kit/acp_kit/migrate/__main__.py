@@ -26,6 +26,8 @@ _EXIT_CODES = (
     "exit codes: 0: nothing is left to do; 1: some places are marked; 2: a file can't be read, parsed or written"
 )
 
+_EVERY = 25  # files; a large one takes some seconds
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command.
@@ -75,7 +77,7 @@ def _run(paths: Sequence[Path], *, write_them: bool, profile: str) -> int:
         except OSError as error:
             failed += 1
             _complain(f"{path} can't be read: {error.strerror}")
-    results = [*migrate(files, load(profile))]
+    results = [*migrate(files, load(profile), _progress)]
     for result in results:
         if result.problem:
             failed += 1
@@ -95,6 +97,11 @@ def _run(paths: Sequence[Path], *, write_them: bool, profile: str) -> int:
     failed += len(unwritten)
     _summarize([each for each in results if each not in unwritten], write_them=write_them)
     return 2 if failed else 1 if any(each.todos for each in results) else 0
+
+
+def _progress(what: str, done: int, total: int) -> None:
+    if done and done % _EVERY == 0:
+        _say(f"{what} {done} of {total} files.")
 
 
 def _diff(result: Result) -> Iterator[str]:

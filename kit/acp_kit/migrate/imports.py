@@ -19,6 +19,8 @@ _WIDTH = 88
 # Functions whose calls are replaced as a whole.
 CALLED = ("run_agent", "connect_to_agent", "spawn_agent_process")
 _STAR = "Import names instead of `*`, and run this again."
+# Functions whose arguments are types, also in strings.
+TYPING = ("cast", "TypeVar", "NewType")
 IMPORT_ALONE = "Write this import on a line of its own, and run this again."
 
 
@@ -142,6 +144,7 @@ class Imports(cst.CSTTransformer):
             local = each.evaluated_alias or each.evaluated_name
             found = self._context.names.find(each.evaluated_name)
             reexported = local not in self._before
+            exported = local in self._context.exported and self._context.names.is_renamed(each.evaluated_name)
             if not reexported and local in self._used and local not in self._context.wanted:
                 stay.append(each)
             elif (
@@ -154,6 +157,10 @@ class Imports(cst.CSTTransformer):
             elif reexported:
                 stay.append(each)
             elif isinstance(found, Target):
+                if exported and found.alike and each.evaluated_name not in CALLED:
+                    again[local] = found
+                elif exported:
+                    stay.append(each)
                 name = each.evaluated_alias or found.name
                 ours = {name, f"Acp{name}", f"Remote{name}"} & self._used
                 wanted.update({local: target for local, target in self._context.wanted.items() if local in ours})
@@ -277,6 +284,20 @@ def _todos(context: Context, stay: Iterable[cst.ImportAlias]) -> list[cst.EmptyL
     return lines
 
 
+def is_list_of_names(node: cst.CSTNode) -> bool:
+    """Return whether a statement says what `import *` imports."""
+    return m.matches(
+        node, m.Assign([m.AssignTarget(m.Name("__all__"))]) | m.AugAssign(m.Name("__all__")) | m.AnnAssign(m.Name("__all__"))
+    )
+
+
+def listed(module: cst.Module) -> set[str]:
+    """Return the names in the `__all__` of a file."""
+    found = [each for each in m.findall(module, m.Assign() | m.AugAssign() | m.AnnAssign()) if is_list_of_names(each)]
+    strings = [cst.ensure_type(one, cst.SimpleString) for each in found for one in m.findall(each, m.SimpleString())]
+    return {str(each.evaluated_value) for each in strings}
+
+
 def insert(module: cst.Module, new: Sequence[cst.BaseStatement]) -> cst.Module:
     """Return a module with further imports, after the last one at its top."""
     last = 0
@@ -324,7 +345,19 @@ class _Used(ExpressionVisitor):
             if parsed is not None:
                 parsed.visit(self)
 
-    def visit_SimpleString(self, node: cst.SimpleString) -> None:
-        text = node.evaluated_value
-        if isinstance(text, str) and text.isidentifier():
-            self._found.add(text)
+    def visit_Assign(self, node: cst.Assign) -> bool:
+        return not is_list_of_names(node)
+
+    def visit_Call(self, node: cst.Call) -> None:
+        if dotted(node.func).rpartition(".")[2] in TYPING:
+            self._strings([*node.args])
+
+    def visit_Subscript(self, node: cst.Subscript) -> None:
+        self._strings([*node.slice])
+
+    def _strings(self, nodes: Sequence[cst.CSTNode]) -> None:
+        for each in nodes:
+            for one in m.findall(each, m.SimpleString()):
+                text = cst.ensure_type(one, cst.SimpleString).evaluated_value
+                if isinstance(text, str) and text.isidentifier() and text != "acp":
+                    self._found.add(text)

@@ -8,6 +8,12 @@ import libcst as cst
 
 from acp_kit.migrate.context import MARK
 
+# What can have a comment on the line above.
+HOLDERS = (
+    *(cst.SimpleStatementLine, cst.BaseCompoundStatement),
+    *(cst.ExceptHandler, cst.ExceptStarHandler, cst.Else, cst.Finally, cst.MatchCase),
+)
+
 
 def comment(text: str) -> cst.EmptyLine:
     """Return the comment that leaves something to a person."""
@@ -19,6 +25,11 @@ def comments(lines: Sequence[cst.EmptyLine]) -> set[str]:
     return {each.comment.value for each in lines if each.comment}
 
 
+def is_marked(lines: Sequence[cst.EmptyLine]) -> bool:
+    """Return whether lines have a comment that leaves something to a person."""
+    return any(each.startswith(MARK) for each in comments(lines))
+
+
 def marked(lines: Sequence[cst.EmptyLine], todos: Sequence[str], header: set[str]) -> list[cst.EmptyLine]:
     """Return the lines above a statement with comments, each once.
 
@@ -28,7 +39,7 @@ def marked(lines: Sequence[cst.EmptyLine], todos: Sequence[str], header: set[str
         header: the comments at the top of the file, which may belong to its first statement.
     """
     there = comments(lines) | header
-    return [*lines, *(comment(text) for text in todos if f"{MARK}{text}" not in there)]
+    return [*lines, *(comment(text) for text in dict.fromkeys(todos) if f"{MARK}{text}" not in there)]
 
 
 def count_marks(code: str) -> int:

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass, field
 
 import libcst as cst
 from libcst.metadata import MetadataWrapper
 
+from acp_kit.migrate.exports import Exports, module_name, read_exports
 from acp_kit.migrate.files import File
 from acp_kit.migrate.names import Names
-from acp_kit.migrate.project import Project, read_project
+from acp_kit.migrate.parsing import Unparsable, check, parse
+from acp_kit.migrate.project import Project, read_file, read_project
 from acp_kit.migrate.resolving import Tracking
 from acp_kit.migrate.rewriting import read_attributes, rewrite_module
+
+Progress = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True)
@@ -36,55 +40,84 @@ class Result:
     problem: str = ""
 
 
-def migrate(files: Sequence[File], names: Names) -> Iterator[Result]:
+def migrate(files: Sequence[File], names: Names, progress: Progress = lambda *_: None) -> Iterator[Result]:
     """Yield what becomes of those files that have to do with `acp`.
 
     Args:
         files: all files of a project.
         names: what each name of `acp` is here.
+        progress: called with what is done, how many files are done and how many there are.
     """
-    wrappers: dict[File, MetadataWrapper] = {}
-    problems: dict[File, str] = {}
-
-    def parse(chosen: Sequence[File]) -> None:
-        for file in chosen:
-            try:
-                wrapper = MetadataWrapper(cst.parse_module(file.content))
-                wrapper.resolve_many(Tracking.METADATA_DEPENDENCIES)
-            except (cst.ParserSyntaxError, UnicodeDecodeError, SyntaxError, LookupError, RecursionError) as error:
-                problems[file] = f"it can't be parsed ({_first_line(error)})"
-            else:
-                wrappers[file] = wrapper
-
-    def modules() -> list[cst.Module]:
-        return [each.module for each in wrappers.values()]
-
     roots = {part for file in files for part in (*file.path.resolve().parts, file.path.stem)}
-    parse([each for each in files if each.mentions(["acp"])])
-    project = read_project(modules(), roots)
-    parse([each for each in files if not {each} & {*wrappers, *problems} and each.mentions(project.classes)])
-    project = read_project(modules(), roots, project.files)
-    for wrapper in wrappers.values():
-        read_attributes(wrapper, project.seen_from(wrapper.module))
-    for file in files:
-        if file in problems:
-            yield Result(file, file.content, problem=problems[file])
-        elif file in wrappers:
-            yield _rewritten(file, wrappers[file], project, names)
+    read = _Read(roots, progress)
+    read.add([each for each in files if each.mentions(["acp"])])
+    project = read_project(read.modules(), roots)
+    read.add([each for each in files if each not in read and each.mentions(project.classes)])
+    exports = read.exports()
+    renamed = {name for names_ in exports.provided.values() for name, path in names_.items() if names.is_renamed(path)}
+    read.add([each for each in files if each not in read and each.mentions(renamed)])
+    project = read_project(read.modules(), roots, project.files)
+    exports = read.exports()
+    for file, wrapper in [*read.wrappers.items()]:
+        try:
+            read_attributes(wrapper, project.seen_from(wrapper.module))
+        except Exception as error:
+            read.fail(file, error)
+    chosen = [each for each in files if each in read]
+    for position, file in enumerate(chosen):
+        progress("Rewritten", position, len(chosen))
+        if file in read.problems:
+            yield Result(file, file.content, problem=read.problems[file])
+        else:
+            yield _rewritten(file, read.wrappers[file], project, names, exports)
 
 
-def _rewritten(file: File, wrapper: MetadataWrapper, project: Project, names: Names) -> Result:
+@dataclass
+class _Read:
+    """The files that were read, each alone: one that can't be read must not stop the others."""
+
+    roots: Collection[str]
+    progress: Progress
+    wrappers: dict[File, MetadataWrapper] = field(default_factory=dict[File, MetadataWrapper])
+    problems: dict[File, str] = field(default_factory=dict[File, str])
+
+    def __contains__(self, file: File) -> bool:
+        return file in self.wrappers or file in self.problems
+
+    def add(self, files: Sequence[File]) -> None:
+        for position, file in enumerate(files):
+            self.progress("Read", position, len(files))
+            try:
+                wrapper = MetadataWrapper(parse(file.content))
+                wrapper.resolve_many(Tracking.METADATA_DEPENDENCIES)
+                read_file(wrapper.module, self.roots)
+            except Exception as error:
+                self.fail(file, error)
+            else:
+                self.wrappers[file] = wrapper
+
+    def fail(self, file: File, error: Exception) -> None:
+        self.wrappers.pop(file, None)
+        self.problems[file] = f"it can't be parsed ({_reason(error)})"
+
+    def exports(self) -> Exports:
+        return read_exports((file.path, wrapper.module) for file, wrapper in self.wrappers.items())
+
+    def modules(self) -> list[cst.Module]:
+        return [each.module for each in self.wrappers.values()]
+
+
+def _rewritten(file: File, wrapper: MetadataWrapper, project: Project, names: Names, exports: Exports) -> Result:
     try:
-        new = rewrite_module(wrapper, project, names, uses=file.mentions(project.classes))
-        cst.parse_module(new.module.code)
+        new = rewrite_module(wrapper, project, names, exports, module_name(file.path))
+        check(new.module.bytes)
     except Exception as error:  # one file that this can't deal with must not stop the others
-        return Result(
-            file, file.content, problem=f"it can't be rewritten ({type(error).__name__}: {_first_line(error)})"
-        )
+        return Result(file, file.content, problem=f"it can't be rewritten ({type(error).__name__}: {_reason(error)})")
     return Result(file, new.module.bytes, new.module.encoding, new.changes, new.todos)
 
 
-def _first_line(error: Exception) -> str:
-    if isinstance(error, cst.ParserSyntaxError):
-        return f"line {error.raw_line}: {error.message}"
-    return str(error).partition("\n")[0]
+def _reason(error: Exception) -> str:
+    if isinstance(error, (RecursionError, MemoryError)):
+        return "it is nested too deeply"
+    name = "" if isinstance(error, Unparsable) else type(error).__name__
+    return str(error).partition("\n")[0] or name

@@ -121,6 +121,17 @@ class Names:
         return None
 
 
+    def is_renamed(self, path: str) -> bool:
+        """Return whether a public name of `acp` has another name or no counterpart here.
+
+        Args:
+            path: such as `acp.schema.TextContentBlock`.
+        """
+        old = path.rpartition(".")[2]
+        found = self.find(old)
+        return found is not None and not (isinstance(found, Target) and found.name == old and found.alike)
+
+
 @cache
 def load(profile: str = STABLE) -> Names:
     """Return the names for a profile.

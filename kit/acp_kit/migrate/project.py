@@ -78,7 +78,7 @@ class Project:
 
     def seen_from(self, module: cst.Module) -> Project:
         """Return the project as a file sees it: of several classes with a name, the file uses its own."""
-        one = self.files.get(module) or _read(module, self.roots)
+        one = self.files.get(module) or read_file(module, self.roots)
         own = {each.name for each in one.classes if each.name in self.classes} & self.repeated
         classes = dict(self.classes)
         created = dict(self.created)
@@ -115,7 +115,7 @@ def read_project(
         known: what was read in files before.
     """
     known = known or {}
-    files = {module: known.get(module) or _read(module, roots) for module in modules}
+    files = {module: known.get(module) or read_file(module, roots) for module in modules}
     found = [*files.values()]
     classes = [each for one in found for each in one.classes]
     project = Project(roots=roots, files=files)
@@ -178,7 +178,8 @@ def _role(bases: Sequence[str], roots: Mapping[str, str]) -> str | None:
     return None
 
 
-def _read(module: cst.Module, roots: Collection[str]) -> _File:
+def read_file(module: cst.Module, roots: Collection[str]) -> _File:
+    """Return what one file tells the others: its classes, and where they are created and connected."""
     acp = _Imports(roots)
     module.visit(acp)
     reader = _Reader(acp)

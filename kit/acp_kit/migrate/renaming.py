@@ -7,7 +7,7 @@ from libcst import matchers as m
 
 from acp_kit.migrate.bindings import bound, imported
 from acp_kit.migrate.context import Context
-from acp_kit.migrate.imports import CALLED, is_acp
+from acp_kit.migrate.imports import CALLED, TYPING, is_acp
 from acp_kit.migrate.names import Gone, Names, Target
 from acp_kit.migrate.project import ROLES, Project, dotted
 from acp_kit.migrate.resolving import Tracking, in_string
@@ -29,9 +29,16 @@ class Renaming(Tracking):
                     own.add(local)
                     if one.evaluated_alias:
                         aliases[one.evaluated_name] = local
+        self._modules: dict[str, str] = {}  # what the file imports with `import`, by local name
+        for each in m.findall(module, m.Import()):
+            for one in cst.ensure_type(each, cst.Import).names:
+                name = one.evaluated_name
+                first = name.partition(".")[0]
+                self._modules[one.evaluated_alias or first] = name if one.evaluated_alias else first
         self.context = Context(names, project, self.resolver, bound(module) - own, imported(module), aliases)
         self._plain: set[int] = set()  # names that aren't expressions, by id
         self._annotations = 0
+        self._typing = 0
         self._returns = 0
         self._handlers = False  # whether an annotation is that of a handler, not of a connection
 
@@ -58,6 +65,12 @@ class Renaming(Tracking):
     def leave_AnnAssign_annotation(self, node: cst.AnnAssign) -> None:
         self._handlers = False
 
+    def visit_Call_args(self, node: cst.Call) -> None:
+        self._typing += dotted(node.func).rpartition(".")[2] in TYPING
+
+    def leave_Call_args(self, node: cst.Call) -> None:
+        self._typing -= dotted(node.func).rpartition(".")[2] in TYPING
+
     def visit_FunctionDef_returns(self, node: cst.FunctionDef) -> None:
         self._returns += 1
 
@@ -70,6 +83,56 @@ class Renaming(Tracking):
     def leave_Annotation(self, original_node: cst.Annotation, updated_node: cst.Annotation) -> cst.Annotation:
         self._annotations -= 1
         return updated_node
+
+    def visit_AssignTarget(self, node: cst.AssignTarget) -> None:
+        self._set(node.target)
+
+    def visit_AnnAssign(self, node: cst.AnnAssign) -> bool | None:
+        self._set(node.target)
+        return super().visit_AnnAssign(node)
+
+    def visit_AugAssign(self, node: cst.AugAssign) -> None:
+        self._set(node.target)
+
+    def visit_Del(self, node: cst.Del) -> None:
+        self._set(node.target)
+
+    def visit_For(self, node: cst.For) -> None:
+        self._set(node.target)
+        super().visit_For(node)
+
+    def visit_CompFor(self, node: cst.CompFor) -> None:
+        self._set(node.target)
+
+    def visit_AsName(self, node: cst.AsName) -> None:
+        self._set(node.name)
+
+    def _set(self, node: cst.BaseExpression) -> None:
+        """Leave an attribute of `acp` that is set or deleted: in its place, a name would be one of this file."""
+        if isinstance(node, (cst.Tuple, cst.List)):
+            for each in node.elements:
+                self._set(each.value)
+        elif isinstance(node, cst.StarredElement):
+            self._set(node.value)
+        elif isinstance(node, cst.Attribute) and (path := self.resolver.acp(node)):
+            self.context.todo(f"This changes `{path}`, which is not used any more: change what is in its place.")
+            while isinstance(node, cst.Attribute):
+                self._skip(node)
+                node = node.value
+            self._skip(node)
+
+    def leave_MatchValue(self, original_node: cst.MatchValue, updated_node: cst.MatchValue) -> cst.MatchValue:
+        """Keep a dotted name: without a dot, it would match everything."""
+        new = updated_node.value
+        if not isinstance(new, cst.Name) or isinstance(original_node.value, cst.Name):
+            return updated_node
+        target = self.context.wanted[new.value]
+        root = target.module.partition(".")[0]
+        if root in self.context.taken or self.context.wanted.get(root, target).module != target.module:
+            self.context.todo(f"Compare this with `{target.module}.{target.name}`.")
+            return original_node
+        self.context.wanted[root] = Target(target.module, "")
+        return updated_node.with_changes(value=cst.parse_expression(f"{target.module}.{target.name}"))
 
     def _skip(self, node: cst.CSTNode | None) -> None:
         if node is not None:
@@ -92,9 +155,9 @@ class Renaming(Tracking):
     def leave_SimpleString(self, original_node: cst.SimpleString, updated_node: cst.SimpleString) -> cst.BaseExpression:
         """Replace a name in a string that is an annotation."""
         text = original_node.evaluated_value
-        if isinstance(text, str) and self._is_path(text):
-            self.context.todo(f"This names `{text}` in a string.")
-        parsed = in_string(original_node) if self._annotations else None
+        parsed = in_string(original_node) if self._annotations or self._typing else None
+        if isinstance(text, str) and parsed is None:
+            self._text(text)
         if parsed is None:
             return updated_node
         new = parsed.visit(_InString(self))
@@ -106,14 +169,18 @@ class Renaming(Tracking):
             value=f"{original_node.prefix}{original_node.quote}{code}{original_node.quote}"
         )
 
-    def _is_path(self, text: str) -> bool:
-        return text.startswith("acp.") and self.context.names.find(text.rpartition(".")[2]) is not None
+    def _text(self, text: str) -> None:
+        """Mark a string that is the path of a name of `acp`, such as that of `mock.patch`."""
+        names, (module, _, name) = self.context.names, text.rpartition(".")
+        old = self.context.exports.of(module.rpartition(".")[2], name)
+        if (text.startswith("acp.") and names.find(name) is not None) or (old and names.is_renamed(old)):
+            self.context.todo(f"This names `{text}` in a string.")
 
     def in_string(self, path: str) -> cst.Name | None:
         """Return the name for a path in a string that is an annotation; None to leave it."""
         root, _, rest = path.partition(".")
-        start = self.context.imported.get(root, "")
-        if not start.startswith("acp."):
+        start = self.context.imported.get(root, "") or self._modules.get(root, "")
+        if start.partition(".")[0] != "acp" or path == "acp":
             return None
         node = cst.Name(root)
         local = self._local(f"{start}.{rest}".rstrip(".").rpartition(".")[2], node)

@@ -13,9 +13,11 @@ from acp_kit.migrate import connecting
 from acp_kit.migrate.calls import method_call
 from acp_kit.migrate.changing import CANT_CHANGE, assignment
 from acp_kit.migrate.expressions import constructor, error, helper_call, model_class
+from acp_kit.migrate.exports import Exports
 from acp_kit.migrate.handlers import handler
-from acp_kit.migrate.imports import IMPORT_ALONE, Imports, imports_acp, used_names
-from acp_kit.migrate.marking import comments, count_marks, marked
+from acp_kit.migrate.imports import IMPORT_ALONE, Imports, imports_acp, listed, used_names
+from acp_kit.migrate.leftovers import mark_leftovers
+from acp_kit.migrate.marking import HOLDERS, comments, count_marks, marked
 from acp_kit.migrate.names import Names, Target
 from acp_kit.migrate.project import Project, dotted, statements
 from acp_kit.migrate.renaming import Renaming
@@ -47,29 +49,29 @@ def read_attributes(wrapper: MetadataWrapper, project: Project) -> Attributes:
     return attributes
 
 
-def rewrite_module(wrapper: MetadataWrapper, project: Project, names: Names, *, uses: bool = False) -> Rewritten:
-    """Rewrite a file if it uses `acp`.
+def rewrite_module(
+    wrapper: MetadataWrapper, project: Project, names: Names, exports: Exports, name: str = ""
+) -> Rewritten:
+    """Rewrite a file if it uses `acp`, or the classes of another that does.
 
     Args:
         wrapper: the file.
         project: the handler classes of all files.
         names: what each name is here.
-        uses: whether it may use handler classes, also without importing `acp`.
+        exports: what files take from each other.
+        name: the last part of the name of its module.
     """
     module = wrapper.module
-    if not uses and not _imports_acp(module):
-        return Rewritten(module, 0, count_marks(module.code))
     project = project.seen_from(module)
     attributes = read_attributes(wrapper, project)
     rewriter = _Rewriter(project, names, wrapper.module)
+    rewriter.context.exports = exports
+    rewriter.context.exported = {*exports.wanted.get(name, ()), *listed(module)}
     rewriter.resolver.functions = attributes.resolver.functions
     new = wrapper.visit(rewriter)
     new = new.visit(Imports(rewriter.context, used_names(new), used_names(module)))
+    new = mark_leftovers(new, names)
     return Rewritten(new, rewriter.context.changes, count_marks(new.code))
-
-
-def _imports_acp(module: cst.Module) -> bool:
-    return any(map(imports_acp, m.findall(module, m.ImportFrom() | m.Import())))
 
 
 class _Rewriter(Renaming):
@@ -229,23 +231,24 @@ class _Rewriter(Renaming):
     # Statements
 
     def on_visit(self, node: cst.CSTNode) -> bool:
-        if isinstance(node, (cst.SimpleStatementLine, cst.BaseCompoundStatement)):
+        if isinstance(node, HOLDERS):
             self.context.todos.append([])
             self.context.inserted.append([])
         return super().on_visit(node)
 
     def on_leave(self, original_node: Any, updated_node: Any) -> Any:
         new = super().on_leave(original_node, updated_node)
-        if isinstance(original_node, (cst.SimpleStatementLine, cst.BaseCompoundStatement)):
-            todos, inserted = self.context.todos.pop(), self.context.inserted.pop()
-            if isinstance(new, (cst.SimpleStatementLine, cst.BaseCompoundStatement)):
-                lines: Any = new.leading_lines
-                new = new.with_changes(leading_lines=marked(lines, todos, self._header))
-                if inserted:
-                    lines = new.leading_lines
-                    first: Any = inserted[0]
-                    inserted[0] = first.with_changes(leading_lines=lines)
-                    return cst.FlattenSentinel(
-                        [*inserted, new.with_changes(leading_lines=[cst.EmptyLine(indent=False)])]
-                    )
-        return new
+        if not isinstance(original_node, HOLDERS):
+            return new
+        todos, inserted = self.context.todos.pop(), self.context.inserted.pop()
+        if not isinstance(new, HOLDERS):
+            return new
+        lines: Any = marked(new.leading_lines, todos, self._header)
+        if not inserted:
+            return new.with_changes(leading_lines=lines) if todos else new
+        if not isinstance(new, (cst.SimpleStatementLine, cst.BaseCompoundStatement)):
+            self.context.inserted[-1].extend(inserted)  # such as `except`: they stand before the whole statement
+            return new.with_changes(leading_lines=lines)
+        first: Any = inserted[0]
+        inserted[0] = first.with_changes(leading_lines=lines)
+        return cst.FlattenSentinel([*inserted, new.with_changes(leading_lines=[cst.EmptyLine(indent=False)])])
