@@ -12,6 +12,7 @@ from libcst import matchers as m
 
 from acp_kit.migrate.bindings import ExpressionVisitor
 from acp_kit.migrate.context import Context
+from acp_kit.migrate.marking import marked
 from acp_kit.migrate.names import Method
 from acp_kit.migrate.project import names_in, statements
 
@@ -164,8 +165,12 @@ def returning(context: Context, method: Method, node: cst.FunctionDef) -> cst.Fu
     if not returns.empty and not falls:
         return node
     if not empty:
-        context.todo(f"Return `{result}` in every case.")
-        return node
+        text = f"Return `{result}` in every case."
+        if falls:
+            context.todo(text)
+        body = node.body.visit(_Marked(text))
+        assert isinstance(body, cst.BaseSuite)
+        return node.with_changes(body=body)
     value = cst.Call(context.name(result))
     body = node.body.visit(_Filled(value))
     assert isinstance(body, cst.BaseSuite)
@@ -189,6 +194,26 @@ class _Returns(cst.CSTVisitor):
 
     def visit_Return(self, node: cst.Return) -> None:
         self.empty = self.empty or node.value is None or _without_result(node.value, _RESULT) is not node.value
+
+
+class _Marked(cst.CSTTransformer):
+    """Marks where a function returns None."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self._text = text
+
+    def visit_FunctionDef(self, node: cst.FunctionDef) -> bool:
+        return False
+
+    def leave_SimpleStatementLine(
+        self, original_node: cst.SimpleStatementLine, updated_node: cst.SimpleStatementLine
+    ) -> cst.SimpleStatementLine:
+        returns = _Returns()
+        original_node.visit(returns)
+        if not returns.empty:
+            return updated_node
+        return updated_node.with_changes(leading_lines=marked(updated_node.leading_lines, [self._text], set()))
 
 
 class _Filled(cst.CSTTransformer):
@@ -222,25 +247,34 @@ def _without_result(node: cst.BaseExpression, result: cst.BaseExpression) -> cst
 
 
 def _falls_through(body: cst.BaseSuite) -> bool:
-    """Whether a block can end without `return` or `raise`. When in doubt, no."""
-    statements = body.body
-    last = statements[-1] if statements else None
+    """Whether a block can end without `return` or `raise`."""
+    last: cst.CSTNode | None = body.body[-1] if body.body else None
     if isinstance(last, cst.SimpleStatementLine):
         last = last.body[-1]
-    if isinstance(last, (cst.Return, cst.Raise)):
-        return False
     if isinstance(last, cst.Expr) and m.matches(last.value, m.Ellipsis()):
         return False
+    if isinstance(last, cst.While):
+        return not m.matches(last.test, m.Name("True") | m.Integer("1")) or bool(m.findall(last.body, m.Break()))
+    if isinstance(last, cst.With):
+        return _falls_through(last.body)
     if isinstance(last, cst.If):
-        branches: list[cst.BaseSuite] = [last.body]
-        other = last.orelse
-        while isinstance(other, cst.If):
-            branches.append(other.body)
-            other = other.orelse
-        if other is None:
-            return True
-        return any(_falls_through(each) for each in [*branches, other.body])
-    return isinstance(last, (cst.Expr, cst.Assign, cst.AugAssign, cst.AnnAssign, cst.Pass, cst.Del, cst.For))
+        return _if_falls(last)
+    if isinstance(last, cst.Match):
+        everything = m.MatchCase(pattern=m.MatchAs(pattern=None), guard=None)
+        complete = any(m.matches(each, everything) for each in last.cases)
+        return not complete or any(_falls_through(each.body) for each in last.cases)
+    if isinstance(last, (cst.Try, cst.TryStar)):
+        if last.finalbody is not None and not _falls_through(last.finalbody.body):
+            return False
+        tried = last.orelse.body if last.orelse is not None else last.body
+        return _falls_through(tried) or any(_falls_through(each.body) for each in last.handlers)
+    return not isinstance(last, (cst.Return, cst.Raise))
+
+
+def _if_falls(node: cst.If | cst.Else) -> bool:
+    if isinstance(node, cst.Else):
+        return _falls_through(node.body)
+    return _falls_through(node.body) or node.orelse is None or _if_falls(node.orelse)
 
 
 def _without_none(node: cst.BaseExpression) -> cst.BaseExpression:

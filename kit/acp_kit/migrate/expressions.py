@@ -159,7 +159,9 @@ def constructor(context: Context, call: cst.Call, cls: Any) -> cst.Call:
     for each in call.args:
         name = each.keyword.value if each.keyword else ""
         name = "meta" if name == "field_meta" else name if name in fields else by_alias.get(name, name)
-        if (problem := _refused(cls, name, each)) is not None:
+        if is_none(each.value) and name in context.names.fields and name not in fields:
+            continue  # the old SDK doesn't send it
+        if (problem := _refused(context, cls, name, each)) is not None:
             context.todo(problem)
         if name in fields and _superfluous(fields[name], each.value):
             continue
@@ -169,7 +171,7 @@ def constructor(context: Context, call: cst.Call, cls: Any) -> cst.Call:
     return relist(call, args)
 
 
-def _refused(cls: Any, name: str, arg: cst.Arg) -> str | None:
+def _refused(context: Context, cls: Any, name: str, arg: cst.Arg) -> str | None:
     """Return why a constructor refuses an argument that the old SDK takes; None if it doesn't."""
     if arg.star:
         plain = isinstance(arg.value, cst.Dict)
@@ -179,6 +181,8 @@ def _refused(cls: Any, name: str, arg: cst.Arg) -> str | None:
     if not name:
         return f"`{cls.__name__}` takes keywords only."
     if name not in cls.model_fields:
+        if name in context.names.fields:
+            return f"`{cls.__name__}` has no field `{name}`: {context.names.fields[name]}."
         unstable: Any = getattr(import_module(UNSTABLE), cls.__name__, cls)
         if name in unstable.model_fields:
             return f"`{cls.__name__}` has `{name}` only in `{UNSTABLE}`: run this with --unstable."

@@ -10,7 +10,8 @@ from acp_kit.migrate.bodies import Uses, from_meta, reading, returning, with_lin
 from acp_kit.migrate.calls import request_class
 from acp_kit.migrate.context import Context
 from acp_kit.migrate.names import Method
-from acp_kit.migrate.project import HandlerClass, names_in
+from acp_kit.migrate.own import stands_in
+from acp_kit.migrate.project import HandlerClass, names_in, parameters
 
 _NOTIFICATIONS = {"session_update", "complete_elicitation", "cancel"}
 _ANY_DICT = "dict[str, Any] | None"
@@ -24,6 +25,9 @@ def handler(context: Context, cls: HandlerClass, node: cst.FunctionDef) -> cst.F
     methods = context.names.methods[cls.role]
     method = methods.get(name) or next((each for each in methods.values() if _camel(each.old) == name), None)
     if method is None:
+        dead = next((why for old, why in context.names.dead.items() if name in (old, _camel(old))), "")
+        if dead:
+            context.todo(f"Nothing calls `{name}`: {dead}.")
         return node
     request = request_class(context, method)
     if not request:
@@ -48,6 +52,15 @@ def handler(context: Context, cls: HandlerClass, node: cst.FunctionDef) -> cst.F
         params=cst.Parameters(params=[first, annotated]),
         whitespace_before_params=cst.SimpleWhitespace(""),
     )
+
+
+def fake(context: Context, cls: str, node: cst.FunctionDef) -> None:
+    """Mark a method of a class that seems to stand in for a connection, and isn't known to be an agent or a client."""
+    for methods in context.names.methods.values():
+        method = methods.get(node.name.value)
+        given = {*parameters(node)}
+        if method is not None and stands_in(cls) and method.new != method.old and "session_id" in given & {*method.params}:
+            context.todo(f"If this stands in for a connection, `{method.old}` is `{method.new}`, with keywords.")
 
 
 def _camel(name: str) -> str:

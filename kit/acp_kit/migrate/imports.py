@@ -13,11 +13,12 @@ from acp_kit.migrate.context import Context
 from acp_kit.migrate.marking import comment, comments, marked
 from acp_kit.migrate.names import Gone, Target
 from acp_kit.migrate.project import dotted
-from acp_kit.migrate.resolving import in_string
+from acp_kit.migrate.resolving import in_string, is_experimental
 
 _WIDTH = 88
 # Functions whose calls are replaced as a whole.
 CALLED = ("run_agent", "connect_to_agent", "spawn_agent_process")
+EXPERIMENTAL = "The models of drafts are in `acp_bindings.v2_draft`, and handlers take one request."
 _STAR = "Import names instead of `*`, and run this again."
 # Functions whose arguments are types, also in strings.
 TYPING = ("cast", "TypeVar", "NewType")
@@ -33,7 +34,12 @@ def imports_acp(node: cst.CSTNode) -> bool:
 
 def is_acp(node: cst.CSTNode) -> bool:
     """Return whether a statement imports names from `acp`."""
-    return isinstance(node, cst.ImportFrom) and imports_acp(node) and not isinstance(node.names, cst.ImportStar)
+    return (
+        isinstance(node, cst.ImportFrom)
+        and imports_acp(node)
+        and not isinstance(node.names, cst.ImportStar)
+        and not is_experimental(dotted(node.module))
+    )
 
 
 def statements(wanted: Mapping[str, Target]) -> list[cst.SimpleStatementLine]:
@@ -126,6 +132,10 @@ class Imports(cst.CSTTransformer):
         if len(original_node.body) > 1 and any(map(imports_acp, original_node.body)):
             return updated_node.with_changes(
                 leading_lines=marked(updated_node.leading_lines, [IMPORT_ALONE], self._header)
+            )
+        if isinstance(node, cst.ImportFrom) and imports_acp(node) and is_experimental(dotted(node.module)):
+            return updated_node.with_changes(
+                leading_lines=marked(updated_node.leading_lines, [EXPERIMENTAL], self._header)
             )
         if len(original_node.body) == 1 and isinstance(node, cst.ImportFrom) and is_acp(node):
             return self._replaced(updated_node, *self._split(node))
@@ -252,9 +262,10 @@ class Imports(cst.CSTTransformer):
             for each, target in self._context.wanted.items()
             if each in self._used and each not in self._written
         }
-        if missing and self._nested | self._checked:
+        inner = self._nested | self._checked
+        if missing and inner:  # what only a string names is not found as unresolved
             unknown = unresolved(updated_node) | (self._context.made & self._checked)
-            missing = {each: target for each, target in missing.items() if each in unknown}
+            missing = {each: target for each, target in missing.items() if each in unknown or each not in inner}
         return insert(updated_node, statements(missing)) if missing else updated_node
 
 
@@ -270,7 +281,9 @@ def _todos(context: Context, stay: Iterable[cst.ImportAlias]) -> list[cst.EmptyL
     lines: list[cst.EmptyLine] = []
     for each in stay:
         found = context.names.find(each.evaluated_name)
-        if found is None:
+        if each.evaluated_name == "experimental":
+            lines.append(comment(EXPERIMENTAL))
+        elif found is None:
             name, profile = each.evaluated_name, context.names.profile
             is_module = name.islower() and not name.startswith("_")
             missing = f"`{name}` is not in `{profile}`."

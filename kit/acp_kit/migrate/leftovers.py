@@ -10,9 +10,11 @@ import libcst as cst
 from libcst import matchers as m
 from libcst.metadata import MetadataWrapper, QualifiedNameProvider, QualifiedNameSource
 
+from acp_kit.migrate.imports import EXPERIMENTAL
 from acp_kit.migrate.marking import HOLDERS, is_marked, marked
 from acp_kit.migrate.names import Gone, Names, Target
 from acp_kit.migrate.project import dotted
+from acp_kit.migrate.resolving import is_experimental
 
 
 def mark_leftovers(module: cst.Module, names: Names) -> cst.Module:
@@ -28,6 +30,8 @@ def mark_leftovers(module: cst.Module, names: Names) -> cst.Module:
 
 def missing(names: Names, path: str) -> str:
     """Return the sentence that says what a path of `acp` is here, such as `acp.schema.Plan`."""
+    if is_experimental(path):
+        return EXPERIMENTAL
     steps = path.split(".")
     for end in range(len(steps), 1, -1):
         old, found = steps[end - 1], names.find(steps[end - 1])
@@ -38,7 +42,7 @@ def missing(names: Names, path: str) -> str:
             return f"Replace `{old}` by `{found.module}.{found.name}`{note}."
     if len(steps) > 1 and not steps[-1].islower():
         return f"`{path}` is not in `{names.profile}`."
-    return f"This uses `{path}` itself."
+    return f"This uses `{path}`, which is not here."
 
 
 def _modules(module: cst.Module) -> dict[str, str]:

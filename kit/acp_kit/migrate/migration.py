@@ -11,6 +11,7 @@ from libcst.metadata import MetadataWrapper
 from acp_kit.migrate.exports import Exports, module_name, read_exports
 from acp_kit.migrate.files import File
 from acp_kit.migrate.names import Names
+from acp_kit.migrate.own import own_methods
 from acp_kit.migrate.parsing import Unparsable, check, parse
 from acp_kit.migrate.project import Project, read_file, read_project
 from acp_kit.migrate.resolving import Tracking
@@ -58,6 +59,8 @@ def migrate(files: Sequence[File], names: Names, progress: Progress = lambda *_:
     read.add([each for each in files if each not in read and each.mentions(renamed)])
     project = read_project(read.modules(), roots, project.files)
     exports = read.exports()
+    named = {name for role in names.methods.values() for name in role}
+    project.own = own_methods(files, named)
     for file, wrapper in [*read.wrappers.items()]:
         try:
             read_attributes(wrapper, project.seen_from(wrapper.module))

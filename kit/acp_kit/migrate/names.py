@@ -97,6 +97,8 @@ class Names:
             role: {old: Method(role, old, new, tuple(params)) for old, (new, params) in data["methods"][role].items()}
             for role in ("agent", "client")
         }
+        self.dead: dict[str, str] = data["methods"]["dead"]
+        self.fields: dict[str, str] = data["fields"]
         self.notes: dict[str, str] = data["methods"]["notes"]
         self.known = {*self._schema, *self._names, *self._gone, *self.helpers}
 
@@ -120,6 +122,10 @@ class Names:
                 return Target(module, wanted)
         return None
 
+
+    def is_other_model(self, name: str) -> bool:
+        """Return whether a name is that of a model of `acp` that has another name here."""
+        return name in self._schema
 
     def is_renamed(self, path: str) -> bool:
         """Return whether a public name of `acp` has another name or no counterpart here.

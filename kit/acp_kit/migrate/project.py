@@ -66,6 +66,7 @@ class Project:
         roots: the names of the folders and files of the project. What is imported from elsewhere is no class of it.
         foreign: for one file, the local names of what it imports from elsewhere.
         files: what was read in each file.
+        own: the classes that have nothing to do with the protocol, by the names of their methods.
     """
 
     classes: dict[str, HandlerClass] = field(default_factory=dict[str, HandlerClass])
@@ -75,6 +76,7 @@ class Project:
     roots: Collection[str] = ()
     foreign: Collection[str] = ()
     files: dict[cst.Module, _File] = field(default_factory=dict[cst.Module, "_File"])
+    own: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
 
     def seen_from(self, module: cst.Module) -> Project:
         """Return the project as a file sees it: of several classes with a name, the file uses its own."""
@@ -92,7 +94,7 @@ class Project:
                     served=one.served.count(each.name),
                 )
                 created[each.name] = one.calls.count(each.name)
-        return Project(classes, created, self.repeated, self.attributes, self.roots, one.foreign, self.files)
+        return Project(classes, created, self.repeated, self.attributes, self.roots, one.foreign, self.files, self.own)
 
     def method(self, name: str, method: str) -> tuple[str, ...] | None:
         """Return the parameters of a method of a class or of its bases; None if it has no such method."""
@@ -204,7 +206,7 @@ class _Imports(cst.CSTVisitor):
         root = dotted(node.module).partition(".")[0]
         if root != "acp" and root not in self._roots:
             self.foreign |= {each.evaluated_alias or each.evaluated_name for each in node.names}
-        if root != "acp":
+        if root != "acp" or "experimental" in dotted(node.module):
             return
         self.used = True
         for each in node.names:
@@ -219,7 +221,7 @@ class _Imports(cst.CSTVisitor):
     def visit_Import(self, node: cst.Import) -> None:
         for each in node.names:
             root = each.evaluated_name.partition(".")[0]
-            if root == "acp":
+            if root == "acp" and "experimental" not in each.evaluated_name:
                 self.used = True
                 self.modules.add(each.evaluated_alias or "acp")
             elif root not in self._roots:
@@ -248,7 +250,7 @@ class _Reader(cst.CSTVisitor):
         first, _, last = name.rpartition(".")
         if not first and last in self._acp.names:
             return f"acp:{self._acp.names[last]}"
-        if last in ROLES and first.partition(".")[0] in self._acp.modules:
+        if last in ROLES and first.partition(".")[0] in self._acp.modules and "experimental" not in first:
             return f"acp:{last}"
         return "" if name.partition(".")[0] in self._acp.foreign else last
 

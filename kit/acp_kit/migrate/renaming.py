@@ -12,6 +12,10 @@ from acp_kit.migrate.names import Gone, Names, Target
 from acp_kit.migrate.project import ROLES, Project, dotted
 from acp_kit.migrate.resolving import Tracking, in_string
 
+# Fields that models don't have here, with names that others hardly have.
+_GONE_FIELDS = ("user_message_id", "current_model_id", "available_models")
+_LOADERS = ("import_module", "__import__", "importorskip", "find_spec", "patch", "setattr", "delattr")
+_SETTERS = ("setattr", "getattr", "hasattr", "delattr", "object")
 _REMOTE = {"agent": "RemoteAgent", "client": "RemoteClient"}
 
 
@@ -36,9 +40,11 @@ class Renaming(Tracking):
                 first = name.partition(".")[0]
                 self._modules[one.evaluated_alias or first] = name if one.evaluated_alias else first
         self.context = Context(names, project, self.resolver, bound(module) - own, imported(module), aliases)
+        self._uses_acp = bool(own) or "acp" in self._modules.values()
         self._plain: set[int] = set()  # names that aren't expressions, by id
         self._annotations = 0
         self._typing = 0
+        self._loading = 0  # whether a string is the name of a module
         self._returns = 0
         self._handlers = False  # whether an annotation is that of a handler, not of a connection
 
@@ -58,6 +64,12 @@ class Renaming(Tracking):
     def visit_ImportFrom(self, node: cst.ImportFrom) -> bool:
         return False
 
+    def visit_AnnAssign_value(self, node: cst.AnnAssign) -> None:
+        self._typing += dotted(node.annotation.annotation).rpartition(".")[2] == "TypeAlias"
+
+    def leave_AnnAssign_value(self, node: cst.AnnAssign) -> None:
+        self._typing -= dotted(node.annotation.annotation).rpartition(".")[2] == "TypeAlias"
+
     def visit_AnnAssign_annotation(self, node: cst.AnnAssign) -> None:
         kind = self.resolver.value(node.value) if node.value else None
         self._handlers = kind is not None and bool(kind.cls)
@@ -67,9 +79,32 @@ class Renaming(Tracking):
 
     def visit_Call_args(self, node: cst.Call) -> None:
         self._typing += dotted(node.func).rpartition(".")[2] in TYPING
+        self._loading += _loads(node)
+        self._check_attribute(node)
 
     def leave_Call_args(self, node: cst.Call) -> None:
         self._typing -= dotted(node.func).rpartition(".")[2] in TYPING
+        self._loading -= _loads(node)
+
+    def visit_Subscript_slice(self, node: cst.Subscript) -> None:
+        self._loading += dotted(node.value) == "sys.modules"
+
+    def leave_Subscript_slice(self, node: cst.Subscript) -> None:
+        self._loading -= dotted(node.value) == "sys.modules"
+
+    def visit_FormattedStringText(self, node: cst.FormattedStringText) -> None:
+        if self._loading and node.value.startswith("acp."):
+            self.context.todo("This names a part of `acp` in a string.")
+
+    def _check_attribute(self, node: cst.Call) -> None:
+        """Mark what sets or gets a name of `acp` in a module of the project: `setattr(server, "text_block", ...)`."""
+        if dotted(node.func).rpartition(".")[2] not in _SETTERS or len(node.args) < 2:
+            return
+        module, name = node.args[0].value, node.args[1].value
+        text = name.evaluated_value if isinstance(name, cst.SimpleString) else None
+        old = self.context.exports.of(dotted(module).rpartition(".")[2], text) if isinstance(text, str) else ""
+        if old and self.context.names.is_renamed(old):
+            self.context.todo(f"This names `{text}` in a string.")
 
     def visit_FunctionDef_returns(self, node: cst.FunctionDef) -> None:
         self._returns += 1
@@ -142,6 +177,11 @@ class Renaming(Tracking):
         return self._named(original_node) or updated_node
 
     def leave_Attribute(self, original_node: cst.Attribute, updated_node: cst.Attribute) -> cst.BaseExpression:
+        if original_node.attr.value == "hint" and m.matches(original_node.value, m.Attribute(attr=m.Name("root"))):
+            self.context.changes += 1
+            return updated_node.with_changes(value=cst.ensure_type(updated_node.value, cst.Attribute).value)
+        if original_node.attr.value in _GONE_FIELDS:
+            self.context.todo(f"`{original_node.attr.value}`: {self.context.names.fields[original_node.attr.value]}.")
         if original_node.attr.value == "field_meta":
             self.context.changes += 1
             updated_node = updated_node.with_changes(attr=cst.Name("meta"))
@@ -173,7 +213,10 @@ class Renaming(Tracking):
         """Mark a string that is the path of a name of `acp`, such as that of `mock.patch`."""
         names, (module, _, name) = self.context.names, text.rpartition(".")
         old = self.context.exports.of(module.rpartition(".")[2], name)
-        if (text.startswith("acp.") and names.find(name) is not None) or (old and names.is_renamed(old)):
+        known = text.startswith("acp.") and names.find(name) is not None
+        loaded = self._loading and text.partition(".")[0] == "acp"
+        compared = self._uses_acp and names.is_other_model(text) and text not in self.context.exported
+        if known or loaded or compared or (old and names.is_renamed(old)):
             self.context.todo(f"This names `{text}` in a string.")
 
     def in_string(self, path: str) -> cst.Name | None:
@@ -213,6 +256,14 @@ class Renaming(Tracking):
             self.context.wanted[alias] = found
             return alias
         return self.context.use(_REMOTE[ROLES[old]] if remote else found.name, found.module, made=False)
+
+
+def _loads(node: cst.Call) -> bool:
+    """Return whether a function imports a module by its name, or replaces it in a test."""
+    uses_modules = dotted(node.func).startswith("sys.modules.") or any(
+        dotted(each.value) == "sys.modules" for each in node.args
+    )
+    return uses_modules or dotted(node.func).rpartition(".")[2] in _LOADERS
 
 
 class _InString(cst.CSTTransformer):

@@ -38,6 +38,11 @@ class Scope:
     blocks: set[str] = field(default_factory=set[str])
 
 
+def is_experimental(path: str) -> bool:
+    """Return whether a path of `acp` is one of a draft of the protocol, which has the same names with other meanings."""
+    return path.partition(".")[2].partition(".")[0] == "experimental"
+
+
 class Resolver:
     """Says what the names in a file mean.
 
@@ -51,6 +56,7 @@ class Resolver:
         self.project = project
         self.scopes = [Scope()]
         self._values: dict[tuple[object, str], Kind] = {}
+        self._typed: dict[tuple[object, str], str] = {}
         self.imported: dict[str, str] = {}
         self.functions: dict[str, Kind | tuple[Kind | None, ...]] = {}
         self.attributes = project.attributes
@@ -64,7 +70,8 @@ class Resolver:
         paths = [each for each in found if each.source is QualifiedNameSource.IMPORT]
         if len(found) != 1 or not paths or paths[0].name.partition(".")[0] != "acp":
             return ""
-        return str(paths[0].name)
+        path = str(paths[0].name)
+        return "" if is_experimental(path) else path
 
     def name(self, node: cst.CSTNode) -> str:
         """Return the last part of `acp`; "" if a name doesn't come from `acp`."""
@@ -139,6 +146,26 @@ class Resolver:
         bound: Any = next(iter(scope[node.value]), None) if scope is not None else None
         return (getattr(bound, "scope", None), node.value)
 
+    def typed(self, node: cst.Name) -> str:
+        """Return which parameter of `request_permission` a name holds, by its type; "" if it isn't known."""
+        return self._typed.get(self._key(node), "")
+
+    def remember_type(self, target: cst.BaseExpression, value: cst.BaseExpression | None) -> None:
+        """Remember the type of a name, from its annotation or from what is assigned."""
+        if isinstance(target, cst.Name):
+            self._typed[self._key(target)] = self._type(value) if value is not None else ""
+
+    def _type(self, node: cst.BaseExpression) -> str:
+        if isinstance(node, (cst.List, cst.ListComp)):
+            return "options"
+        if isinstance(node, (cst.SimpleString, cst.FormattedString)) or dotted(node) == "str":
+            return "session_id"
+        called = node.func if isinstance(node, cst.Call) else node
+        if self.name(called) == "ToolCallUpdate":
+            return "tool_call"
+        listed = isinstance(node, cst.Subscript) and dotted(node.value).rpartition(".")[2] in ("list", "List", "Sequence")
+        return "options" if listed else ""
+
     def made_here(self, node: cst.BaseExpression) -> str | None:
         """Return the name of a model that the current function has made."""
         return node.value if isinstance(node, cst.Name) and node.value in self.scopes[-1].models else None
@@ -163,6 +190,7 @@ class Resolver:
             if _may_be_none(each):
                 scope.optional.add(each.name.value)
             kind = self.annotated(each.annotation.annotation) if each.annotation else None
+            self.remember_type(each.name, each.annotation.annotation if each.annotation else None)
             made = self.functions.get(each.name.value)
             kind = kind or (made if isinstance(made, Kind) else None)  # a fixture
             if kind is not None:
@@ -270,6 +298,7 @@ class Tracking(cst.CSTTransformer):
             kind = self.resolver.functions[dotted(node.value.func)]
         for each in node.targets:
             self.resolver.assign(each.target, kind)
+            self.resolver.remember_type(each.target, node.value)
             self._only_read.add(id(each.target))
             if isinstance(each.target, cst.Name):
                 made = isinstance(node.value, cst.Call) and self.is_model(self.resolver.name(node.value.func))
@@ -290,6 +319,7 @@ class Tracking(cst.CSTTransformer):
         """Remember what is assigned."""
         kind = self.resolver.value(node.value) if node.value else None
         kind = kind or self.resolver.annotated(node.annotation.annotation)
+        self.resolver.remember_type(node.target, node.annotation.annotation)
         self.resolver.assign(node.target, kind)
         return None
 

@@ -14,7 +14,7 @@ from acp_kit.migrate.calls import method_call
 from acp_kit.migrate.changing import CANT_CHANGE, assignment
 from acp_kit.migrate.expressions import constructor, error, helper_call, model_class
 from acp_kit.migrate.exports import Exports
-from acp_kit.migrate.handlers import handler
+from acp_kit.migrate.handlers import fake, handler
 from acp_kit.migrate.imports import IMPORT_ALONE, Imports, imports_acp, listed, used_names
 from acp_kit.migrate.leftovers import mark_leftovers
 from acp_kit.migrate.marking import HOLDERS, comments, count_marks, marked
@@ -116,6 +116,8 @@ class _Rewriter(Renaming):
         found = context.names.find(old)
         if isinstance(found, Target) and not found.alike:
             return call
+        if old == "AvailableCommandInput" and len(call.args) == 1 and isinstance(call.args[0].value, cst.Call):
+            return call.args[0].value  # it was a root model
         cls: Any = model_class(found) if isinstance(found, Target) else None
         if (
             isinstance(found, Target)
@@ -150,6 +152,8 @@ class _Rewriter(Renaming):
         cls = self.context.project.classes.get(scope.cls)
         if cls is not None and id(original_node) in self._methods:
             updated_node = handler(self.context, cls, updated_node)
+        elif id(original_node) in self._methods:
+            fake(self.context, scope.cls, updated_node)
         return updated_node
 
     def visit_ClassDef(self, node: cst.ClassDef) -> bool | None:
