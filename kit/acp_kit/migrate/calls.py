@@ -126,7 +126,9 @@ def _by_type(context: Context, method: Method, call: cst.Call) -> list[cst.Arg] 
     names = [*kinds, *(each.keyword.value for each in call.args if each.keyword)]
     if "" in kinds or len({*names}) < len(names):
         return None
-    named = [keyword(kind, each.value).with_changes(comma=each.comma) for kind, each in zip(kinds, positional, strict=True)]
+    named = [
+        keyword(kind, each.value).with_changes(comma=each.comma) for kind, each in zip(kinds, positional, strict=True)
+    ]
     return [*named, *(each for each in call.args if each.keyword)]
 
 

@@ -59,7 +59,12 @@ def fake(context: Context, cls: str, node: cst.FunctionDef) -> None:
     for methods in context.names.methods.values():
         method = methods.get(node.name.value)
         given = {*parameters(node)}
-        if method is not None and stands_in(cls) and method.new != method.old and "session_id" in given & {*method.params}:
+        if (
+            method is not None
+            and stands_in(cls)
+            and method.new != method.old
+            and "session_id" in given & {*method.params}
+        ):
             context.todo(f"If this stands in for a connection, `{method.old}` is `{method.new}`, with keywords.")
 
 

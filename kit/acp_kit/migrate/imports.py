@@ -300,7 +300,8 @@ def _todos(context: Context, stay: Iterable[cst.ImportAlias]) -> list[cst.EmptyL
 def is_list_of_names(node: cst.CSTNode) -> bool:
     """Return whether a statement says what `import *` imports."""
     return m.matches(
-        node, m.Assign([m.AssignTarget(m.Name("__all__"))]) | m.AugAssign(m.Name("__all__")) | m.AnnAssign(m.Name("__all__"))
+        node,
+        m.Assign([m.AssignTarget(m.Name("__all__"))]) | m.AugAssign(m.Name("__all__")) | m.AnnAssign(m.Name("__all__")),
     )
 
 

@@ -60,7 +60,8 @@ def _modules(module: cst.Module) -> dict[str, str]:
     return {
         local: path
         for local, path in found.items()
-        if path.partition(".")[0] == "acp" and (path != "acp" or any(each.partition(".")[0] == "acp" for each in imports))
+        if path.partition(".")[0] == "acp"
+        and (path != "acp" or any(each.partition(".")[0] == "acp" for each in imports))
     }
 
 

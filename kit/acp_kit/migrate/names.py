@@ -122,7 +122,6 @@ class Names:
                 return Target(module, wanted)
         return None
 
-
     def is_other_model(self, name: str) -> bool:
         """Return whether a name is that of a model of `acp` that has another name here."""
         return name in self._schema

@@ -72,7 +72,9 @@ def _types_of(node: ast.AST) -> list[ast.AST]:
         return [*node.args, *node.keywords]
     if isinstance(node, ast.Subscript):
         return [node.slice]
-    given = node.returns if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) else getattr(node, "annotation", None)
+    given = (
+        node.returns if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) else getattr(node, "annotation", None)
+    )
     return [given] if given is not None else []
 
 

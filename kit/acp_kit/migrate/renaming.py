@@ -92,6 +92,13 @@ class Renaming(Tracking):
     def leave_Subscript_slice(self, node: cst.Subscript) -> None:
         self._loading -= dotted(node.value) == "sys.modules"
 
+    def visit_Comparison(self, node: cst.Comparison) -> None:
+        self._loading += _in_modules(node)
+
+    def leave_Comparison(self, original_node: cst.Comparison, updated_node: cst.Comparison) -> cst.Comparison:
+        self._loading -= _in_modules(original_node)
+        return updated_node
+
     def visit_FormattedStringText(self, node: cst.FormattedStringText) -> None:
         if self._loading and node.value.startswith("acp."):
             self.context.todo("This names a part of `acp` in a string.")
@@ -256,6 +263,10 @@ class Renaming(Tracking):
             self.context.wanted[alias] = found
             return alias
         return self.context.use(_REMOTE[ROLES[old]] if remote else found.name, found.module, made=False)
+
+
+def _in_modules(node: cst.Comparison) -> bool:
+    return any(dotted(each.comparator) == "sys.modules" for each in node.comparisons)
 
 
 def _loads(node: cst.Call) -> bool:

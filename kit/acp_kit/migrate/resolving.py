@@ -163,7 +163,11 @@ class Resolver:
         called = node.func if isinstance(node, cst.Call) else node
         if self.name(called) == "ToolCallUpdate":
             return "tool_call"
-        listed = isinstance(node, cst.Subscript) and dotted(node.value).rpartition(".")[2] in ("list", "List", "Sequence")
+        listed = isinstance(node, cst.Subscript) and dotted(node.value).rpartition(".")[2] in (
+            "list",
+            "List",
+            "Sequence",
+        )
         return "options" if listed else ""
 
     def made_here(self, node: cst.BaseExpression) -> str | None:

@@ -188,6 +188,84 @@ def test_a_file_that_is_too_deeply_nested_is_reported_and_left(
     assert program.read_text() == NEW
 
 
+@pytest.mark.parametrize(
+    "code",
+    [
+        f"x = {'(' * 5000}1{')' * 5000}",
+        " and ".join(["x"] * 100_000),
+        f"x = {'-' * 100_000}1",
+        f"x{'.a' * 5000}",
+        f'x: "{"(" * 5000}1{")" * 5000}" = 1',
+        "x = 1\0",
+    ],
+    ids=["parentheses", "and", "minus", "attributes", "a string that is an annotation", "a null byte"],
+)
+def test_a_file_that_would_end_the_parser_is_reported_and_left(program: Path, code: str) -> None:
+    deep = program.with_name("deep.py")
+    deep.write_text(f"import acp\n\n{code}\n")
+    done = subprocess.run(
+        [sys.executable, "-m", "acp_kit.migrate", str(program.parent), "--write"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert f"{deep} is left as it is: it can't be parsed (" in done.stderr
+    assert deep.read_text() == f"import acp\n\n{code}\n"
+    assert program.read_text() == NEW
+
+
+@pytest.mark.parametrize("error", [RecursionError, MemoryError])
+@pytest.mark.parametrize("step", ["read_file", "read_attributes", "rewrite_module"])
+def test_the_end_of_one_file_is_not_that_of_the_run(
+    program: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    step: str,
+    error: type[Exception],
+) -> None:
+    other = program.with_name("other.py")
+    other.write_text(f"{OLD}\nbroken = 1\n")
+    do = getattr(migration, step)
+
+    def fail(first: Any, *arguments: Any) -> object:
+        if "broken" in getattr(first, "module", first).code:
+            raise error
+        return do(first, *arguments)
+
+    monkeypatch.setattr(migration, step, fail)
+    assert command.main([str(program.parent), "--write"]) == 2
+    assert f"{other} is left as it is: it can't be " in capsys.readouterr().err
+    assert program.read_text() == NEW
+
+
+def test_progress_is_printed_on_many_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for number in range(30):
+        (tmp_path / f"program{number}.py").write_text(OLD)
+    assert command.main([str(tmp_path), "--write"]) == 0
+    assert "Read 25 of 30 files.\nRewritten 25 of 30 files.\n" in capsys.readouterr().err
+
+
+def test_a_name_that_another_file_imports_is_kept(tmp_path: Path) -> None:
+    base, user = tmp_path / "base.py", tmp_path / "user.py"
+    base.write_text("from acp.schema import AgentMessageChunk\n\nprint(AgentMessageChunk)\n")
+    user.write_text("from base import AgentMessageChunk\n\nprint(AgentMessageChunk)\n")
+    assert command.main([str(tmp_path), "--write"]) == 0
+    assert "SessionUpdateAgentMessageChunk as AgentMessageChunk,\n" in base.read_text()
+    assert user.read_text() == "from base import AgentMessageChunk\n\nprint(AgentMessageChunk)\n"
+
+
+def test_what_a_test_replaces_in_another_file_is_marked(tmp_path: Path) -> None:
+    (tmp_path / "server.py").write_text(OLD)
+    test = tmp_path / "test_server.py"
+    test.write_text(
+        "import server\n\n\ndef test(monkeypatch):\n    monkeypatch.setattr('app.server.text_block', None)\n"
+        "    monkeypatch.setattr(server, 'text_block', None)\n    monkeypatch.setattr(server, 'other', None)\n"
+    )
+    assert command.main([str(tmp_path), "--write"]) == 1
+    assert test.read_text().count("# acp-migrate: This names `") == 2
+
+
 def test_an_error_of_the_tool_leaves_the_file_and_rewrites_the_others(
     program: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
