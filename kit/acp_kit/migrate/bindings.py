@@ -60,3 +60,16 @@ class _Bound(cst.CSTVisitor):
 
     def visit_ImportAlias(self, node: cst.ImportAlias) -> None:
         self._found.add(node.evaluated_alias or node.evaluated_name.partition(".")[0])
+
+
+def is_list_of_names(node: cst.CSTNode) -> bool:
+    """Return whether a statement says what `import *` imports."""
+    name = m.Name("__all__")
+    return m.matches(node, m.Assign([m.AssignTarget(name)]) | m.AugAssign(name) | m.AnnAssign(name))
+
+
+def listed(module: cst.Module) -> set[str]:
+    """Return the names in the `__all__` of a file."""
+    found = [each for each in m.findall(module, m.Assign() | m.AugAssign() | m.AnnAssign()) if is_list_of_names(each)]
+    strings = [cst.ensure_type(one, cst.SimpleString) for each in found for one in m.findall(each, m.SimpleString())]
+    return {str(each.evaluated_value) for each in strings}

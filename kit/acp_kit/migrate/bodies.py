@@ -260,8 +260,8 @@ def _falls_through(body: cst.BaseSuite) -> bool:
     if isinstance(last, cst.If):
         return _if_falls(last)
     if isinstance(last, cst.Match):
-        everything = m.MatchCase(pattern=m.MatchAs(pattern=None), guard=None)
-        complete = any(m.matches(each, everything) for each in last.cases)
+        last_case = last.cases[-1]
+        complete = last_case.guard is None and m.matches(last_case.pattern, m.MatchAs(pattern=None))
         return not complete or any(_falls_through(each.body) for each in last.cases)
     if isinstance(last, (cst.Try, cst.TryStar)):
         if last.finalbody is not None and not _falls_through(last.finalbody.body):

@@ -14,6 +14,7 @@ from acp_kit.migrate.expressions import arguments, as_keywords, is_none, keyword
 from acp_kit.migrate.names import Method
 from acp_kit.migrate.nones import left_out
 from acp_kit.migrate.own import is_own
+from acp_kit.migrate.permissions import permission_arguments
 from acp_kit.migrate.project import Kind, dotted
 
 # Keywords that connections here require, and what the old SDK sends without them.
@@ -29,7 +30,6 @@ _RAW = {"send_request", "send_notification", "close"}
 _CONN = "There is no `_conn`: call the method of the connection, or `request(...)` and `notify(...)` with its params."
 # Of those that are gone, methods of no other library.
 _DEAD = {"set_session_model", "setSessionModel", "start_nes", "suggest_nes", "connect_mcp", "disconnect_mcp"}
-_PERMISSION = ("session_id", "tool_call", "options")
 _DUMP = "This gives the names of JSON, such as `toolCallId`; with `by_alias=False`, those of fields."
 # From which positional argument on `acp` 0.12 has another order than older versions.
 _REORDERED = {
@@ -63,17 +63,10 @@ def method_call(context: Context, original: cst.Call, call: cst.Call) -> cst.Bas
         context.todo(_DUMP)
         return None
     kind = context.resolver.value(old.value)
-    if name in _RAW and isinstance(old.value, cst.Attribute) and old.value.attr.value == "_conn":
-        context.todo(_CONN)
-        return None
-    if (why := context.names.dead.get(_snake(name))) and (kind is not None or name in _DEAD):
-        context.todo(f"`{name}` has no counterpart: {why}.")
-        return None
     if name == "on_connect" and len(call.args) == 1:
         return _on_connect(context, original.args[0].value, call)
-    if m.matches(old.value, m.Call(func=m.Name("super"))):
-        if any(name in methods for methods in context.names.methods.values()):
-            context.todo("Pass the request object to the method of the base class.")
+    if (gone := _gone(context, old, kind)) is not None:
+        context.todo(gone)
         return None
     if kind is None:
         method = _likely_method(context, old, call)
@@ -96,6 +89,18 @@ def method_call(context: Context, original: cst.Call, call: cst.Call) -> cst.Bas
     return _on_connection(context, method, call, new)
 
 
+def _gone(context: Context, func: cst.Attribute, kind: Kind | None) -> str | None:
+    """Return the sentence about a call that can't be rewritten; "" if there is nothing to say, None for another call."""
+    name = func.attr.value
+    if m.matches(func.value, m.Call(func=m.Name("super"))):
+        inherited = any(name in methods for methods in context.names.methods.values())
+        return "Pass the request object to the method of the base class." if inherited else ""
+    if name in _RAW and isinstance(func.value, cst.Attribute) and func.value.attr.value == "_conn":
+        return _CONN
+    why = context.names.dead.get(_snake(name))
+    return f"`{name}` has no counterpart: {why}." if why and (kind is not None or name in _DEAD) else None
+
+
 def _snake(name: str) -> str:
     return "".join(f"_{each.lower()}" if each.isupper() else each for each in name)
 
@@ -112,39 +117,6 @@ def _on_connect(context: Context, given: cst.BaseExpression, call: cst.Call) -> 
     remote = context.name("RemoteAgent" if cls.role == "agent" else "RemoteClient")
     as_remote = cst.Call(context.name("cast", "typing"), [cst.Arg(remote), cst.Arg(call.args[0].value)])
     return call.with_changes(args=[call.args[0].with_changes(value=as_remote)])
-
-
-def _by_type(context: Context, method: Method, call: cst.Call) -> list[cst.Arg] | None:
-    """Return the arguments of `request_permission` as keywords by what they are; None if it can't be told."""
-    positional = [each for each in call.args if each.keyword is None]
-    if method.old != "request_permission" or not positional or any(each.star for each in call.args):
-        return None
-    kinds = [_permission_kind(context, each.value) for each in positional]
-    if kinds.count("") == 1:
-        left = {*_PERMISSION} - {*kinds, *arguments(call.args)}
-        kinds[kinds.index("")] = left.pop() if len(left) == 1 else ""
-    names = [*kinds, *(each.keyword.value for each in call.args if each.keyword)]
-    if "" in kinds or len({*names}) < len(names):
-        return None
-    named = [
-        keyword(kind, each.value).with_changes(comma=each.comma) for kind, each in zip(kinds, positional, strict=True)
-    ]
-    return [*named, *(each for each in call.args if each.keyword)]
-
-
-def _permission_kind(context: Context, value: cst.BaseExpression) -> str:
-    """Return which parameter of `request_permission` a value is for; "" if it can't be told."""
-    if isinstance(value, (cst.List, cst.ListComp)):
-        return "options"
-    if isinstance(value, (cst.SimpleString, cst.FormattedString)):
-        return "session_id"
-    if isinstance(value, cst.Call):
-        name = dotted(value.func).rpartition(".")[2]
-        return {"ToolCallUpdate": "tool_call", "list": "options", "default_permission_options": "options"}.get(name, "")
-    if isinstance(value, cst.Name) and (known := context.resolver.typed(value)):
-        return known
-    last = dotted(value).rpartition(".")[2].strip("_")
-    return last if last in _PERMISSION else ""
 
 
 def _check_order(context: Context, method: Method, call: cst.Call) -> None:
@@ -172,7 +144,7 @@ def _likely_method(context: Context, func: cst.Attribute, call: cst.Call) -> Met
 
 
 def _on_connection(context: Context, method: Method, call: cst.Call, func: cst.Attribute) -> cst.BaseExpression | None:
-    typed = _by_type(context, method, call)
+    typed = permission_arguments(context, method, call)
     args = typed or as_keywords(call.args, method.params)
     if args is None or method.old == "create_elicitation" or any(each.star for each in args):
         context.todo(f"`{method.new}` takes keywords only, and further ones as `meta={{...}}`.")
@@ -226,7 +198,7 @@ def _on_handler(
     context: Context, kind: Kind, method: Method, call: cst.Call, func: cst.Attribute
 ) -> cst.BaseExpression | None:
     params = context.project.method(kind.cls, method.old) or method.params
-    typed = _by_type(context, method, call)
+    typed = permission_arguments(context, method, call)
     args = typed or as_keywords(call.args, params)
     cls = request_class(context, method)
     if method.old == "set_config_option" and args is not None:

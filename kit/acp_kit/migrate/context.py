@@ -74,5 +74,5 @@ class Context:
 
     def todo(self, text: str) -> None:
         """Leave something to a person, in a comment above the statement that is being rewritten."""
-        if self.todos and text not in self.todos[-1]:
+        if text and self.todos and text not in self.todos[-1]:
             self.todos[-1].append(text)

@@ -1,4 +1,4 @@
-"""Which names files take from each other: what one imports from `acp`, another may import from it or replace in a test."""
+"""Which names files take from each other: what one imports from `acp`, another may import from it or replace."""
 
 from __future__ import annotations
 

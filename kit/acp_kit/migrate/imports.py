@@ -6,22 +6,19 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import libcst as cst
 from libcst import matchers as m
-from libcst.metadata import MetadataWrapper, ScopeProvider
 
-from acp_kit.migrate.bindings import ExpressionVisitor
 from acp_kit.migrate.context import Context
 from acp_kit.migrate.marking import comment, comments, marked
 from acp_kit.migrate.names import Gone, Target
 from acp_kit.migrate.project import dotted
-from acp_kit.migrate.resolving import in_string, is_experimental
+from acp_kit.migrate.resolving import is_experimental
+from acp_kit.migrate.usage import unresolved, used_names
 
 _WIDTH = 88
 # Functions whose calls are replaced as a whole.
 CALLED = ("run_agent", "connect_to_agent", "spawn_agent_process")
 EXPERIMENTAL = "The models of drafts are in `acp_bindings.v2_draft`, and handlers take one request."
 _STAR = "Import names instead of `*`, and run this again."
-# Functions whose arguments are types, also in strings.
-TYPING = ("cast", "TypeVar", "NewType")
 IMPORT_ALONE = "Write this import on a line of its own, and run this again."
 
 
@@ -297,21 +294,6 @@ def _todos(context: Context, stay: Iterable[cst.ImportAlias]) -> list[cst.EmptyL
     return lines
 
 
-def is_list_of_names(node: cst.CSTNode) -> bool:
-    """Return whether a statement says what `import *` imports."""
-    return m.matches(
-        node,
-        m.Assign([m.AssignTarget(m.Name("__all__"))]) | m.AugAssign(m.Name("__all__")) | m.AnnAssign(m.Name("__all__")),
-    )
-
-
-def listed(module: cst.Module) -> set[str]:
-    """Return the names in the `__all__` of a file."""
-    found = [each for each in m.findall(module, m.Assign() | m.AugAssign() | m.AnnAssign()) if is_list_of_names(each)]
-    strings = [cst.ensure_type(one, cst.SimpleString) for each in found for one in m.findall(each, m.SimpleString())]
-    return {str(each.evaluated_value) for each in strings}
-
-
 def insert(module: cst.Module, new: Sequence[cst.BaseStatement]) -> cst.Module:
     """Return a module with further imports, after the last one at its top."""
     last = 0
@@ -322,56 +304,3 @@ def insert(module: cst.Module, new: Sequence[cst.BaseStatement]) -> cst.Module:
         elif position > last:
             break
     return module.with_changes(body=[*module.body[:last], *new, *module.body[last:]])
-
-
-def unresolved(module: cst.Module) -> set[str]:
-    """Return the names that a file uses and that nothing binds where they are used."""
-    found = MetadataWrapper(module).resolve(ScopeProvider)
-    scopes = {each for each in found.values() if each is not None}
-    accesses = [access for scope in scopes for access in scope.accesses if not access.referents]
-    return {dotted(access.node).partition(".")[0] for access in accesses}
-
-
-def used_names(module: cst.CSTNode) -> set[str]:
-    """Return the names that a file or a part of it uses, outside of imports."""
-    found: set[str] = set()
-    module.visit(_Used(found))
-    return found
-
-
-class _Used(ExpressionVisitor):
-    def __init__(self, found: set[str]) -> None:
-        super().__init__()
-        self._found = found
-
-    def visit_Import(self, node: cst.Import) -> bool:
-        return False
-
-    def visit_ImportFrom(self, node: cst.ImportFrom) -> bool:
-        return False
-
-    def visit_Name(self, node: cst.Name) -> None:
-        self._found.add(node.value)
-
-    def visit_Annotation(self, node: cst.Annotation) -> None:
-        for each in m.findall(node, m.SimpleString()):
-            parsed = in_string(cst.ensure_type(each, cst.SimpleString))
-            if parsed is not None:
-                parsed.visit(self)
-
-    def visit_Assign(self, node: cst.Assign) -> bool:
-        return not is_list_of_names(node)
-
-    def visit_Call(self, node: cst.Call) -> None:
-        if dotted(node.func).rpartition(".")[2] in TYPING:
-            self._strings([*node.args])
-
-    def visit_Subscript(self, node: cst.Subscript) -> None:
-        self._strings([*node.slice])
-
-    def _strings(self, nodes: Sequence[cst.CSTNode]) -> None:
-        for each in nodes:
-            for one in m.findall(each, m.SimpleString()):
-                text = cst.ensure_type(one, cst.SimpleString).evaluated_value
-                if isinstance(text, str) and text.isidentifier() and text != "acp":
-                    self._found.add(text)

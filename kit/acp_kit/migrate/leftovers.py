@@ -52,22 +52,12 @@ def _modules(module: cst.Module) -> dict[str, str]:
         if isinstance(node, cst.Import):
             for each in node.names:
                 name = each.evaluated_name
-                found[each.evaluated_alias or name.partition(".")[0]] = name if each.evaluated_alias else "acp"
+                first = name.partition(".")[0]
+                found[each.evaluated_alias or first] = name if each.evaluated_alias else first
         elif isinstance(node, cst.ImportFrom) and not node.relative and not isinstance(node.names, cst.ImportStar):
             for each in node.names:
                 found[each.evaluated_alias or each.evaluated_name] = f"{dotted(node.module)}.{each.evaluated_name}"
-    imports = [dotted(each) for each in _imported(module)]
-    return {
-        local: path
-        for local, path in found.items()
-        if path.partition(".")[0] == "acp"
-        and (path != "acp" or any(each.partition(".")[0] == "acp" for each in imports))
-    }
-
-
-def _imported(module: cst.Module) -> list[cst.CSTNode]:
-    aliases = [one for node in m.findall(module, m.Import()) for one in cst.ensure_type(node, cst.Import).names]
-    return [each.name for each in aliases]
+    return {local: path for local, path in found.items() if path.partition(".")[0] == "acp"}
 
 
 class _Leftovers(cst.CSTTransformer):

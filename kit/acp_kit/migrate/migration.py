@@ -14,8 +14,8 @@ from acp_kit.migrate.names import Names
 from acp_kit.migrate.own import own_methods
 from acp_kit.migrate.parsing import Unparsable, check, parse
 from acp_kit.migrate.project import Project, read_file, read_project
-from acp_kit.migrate.resolving import Tracking
 from acp_kit.migrate.rewriting import read_attributes, rewrite_module
+from acp_kit.migrate.tracking import Tracking
 
 Progress = Callable[[str, int, int], None]
 
@@ -41,7 +41,7 @@ class Result:
     problem: str = ""
 
 
-def migrate(files: Sequence[File], names: Names, progress: Progress = lambda *_: None) -> Iterator[Result]:
+def migrate(files: Sequence[File], names: Names, progress: Progress | None = None) -> Iterator[Result]:
     """Yield what becomes of those files that have to do with `acp`.
 
     Args:
@@ -50,6 +50,7 @@ def migrate(files: Sequence[File], names: Names, progress: Progress = lambda *_:
         progress: called with what is done, how many files are done and how many there are.
     """
     roots = {part for file in files for part in (*file.path.resolve().parts, file.path.stem)}
+    progress = progress or _ignore
     read = _Read(roots, progress)
     read.add([each for each in files if each.mentions(["acp"])])
     project = read_project(read.modules(), roots)
@@ -73,6 +74,10 @@ def migrate(files: Sequence[File], names: Names, progress: Progress = lambda *_:
             yield Result(file, file.content, problem=read.problems[file])
         else:
             yield _rewritten(file, read.wrappers[file], project, names, exports)
+
+
+def _ignore(what: str, done: int, total: int) -> None:
+    """Report no progress."""
 
 
 @dataclass

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-# libcst's native parser has no limit of its own: it overflows the stack. Python's has, but `a and b and c` is flat for it.
+# libcst's native parser has no limit: it overflows the stack. Python's has, but finds `a and b and c` flat.
 _DEEPEST = 1000
 _LONG = 300  # characters; shorter text can't be that deep
 

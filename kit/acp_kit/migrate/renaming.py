@@ -7,10 +7,12 @@ from libcst import matchers as m
 
 from acp_kit.migrate.bindings import bound, imported
 from acp_kit.migrate.context import Context
-from acp_kit.migrate.imports import CALLED, TYPING, is_acp
+from acp_kit.migrate.imports import CALLED, is_acp
 from acp_kit.migrate.names import Gone, Names, Target
 from acp_kit.migrate.project import ROLES, Project, dotted
-from acp_kit.migrate.resolving import Tracking, in_string
+from acp_kit.migrate.resolving import in_string
+from acp_kit.migrate.tracking import Tracking
+from acp_kit.migrate.usage import TYPING
 
 # Fields that models don't have here, with names that others hardly have.
 _GONE_FIELDS = ("user_message_id", "current_model_id", "available_models")
@@ -110,7 +112,7 @@ class Renaming(Tracking):
         module, name = node.args[0].value, node.args[1].value
         text = name.evaluated_value if isinstance(name, cst.SimpleString) else None
         old = self.context.exports.of(dotted(module).rpartition(".")[2], text) if isinstance(text, str) else ""
-        if old and self.context.names.is_renamed(old):
+        if old and isinstance(text, str) and self.context.names.is_renamed(old):
             self.context.todo(f"This names `{text}` in a string.")
 
     def visit_FunctionDef_returns(self, node: cst.FunctionDef) -> None:

@@ -10,18 +10,20 @@ from libcst import matchers as m
 from libcst.metadata import MetadataWrapper
 
 from acp_kit.migrate import connecting
+from acp_kit.migrate.bindings import listed
 from acp_kit.migrate.calls import method_call
 from acp_kit.migrate.changing import CANT_CHANGE, assignment
-from acp_kit.migrate.expressions import constructor, error, helper_call, model_class
 from acp_kit.migrate.exports import Exports
+from acp_kit.migrate.expressions import constructor, error, helper_call, model_class
 from acp_kit.migrate.handlers import fake, handler
-from acp_kit.migrate.imports import IMPORT_ALONE, Imports, imports_acp, listed, used_names
+from acp_kit.migrate.imports import IMPORT_ALONE, Imports, imports_acp
 from acp_kit.migrate.leftovers import mark_leftovers
 from acp_kit.migrate.marking import HOLDERS, comments, count_marks, marked
 from acp_kit.migrate.names import Names, Target
 from acp_kit.migrate.project import Project, dotted, statements
 from acp_kit.migrate.renaming import Renaming
-from acp_kit.migrate.resolving import Attributes
+from acp_kit.migrate.tracking import Attributes
+from acp_kit.migrate.usage import used_names
 
 _STAND_IN = "If this stands in for a connection, its methods take keywords, and it has no base class."
 _CONNECTING = ("connect_to_agent", "ClientSideConnection")
