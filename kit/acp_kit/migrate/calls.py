@@ -20,12 +20,13 @@ from acp_kit.migrate.project import Kind, dotted
 # Keywords that connections here require, and what the old SDK sends without them.
 _REQUIRED = {"session_new": {"mcp_servers": "[]"}, "session_load": {"mcp_servers": "[]"}}
 # Methods of no other library, so that a call on an unknown object is worth a comment.
-_DISTINCTIVE = {
+DISTINCTIVE = {
     *("new_session", "load_session", "list_sessions", "set_session_mode", "set_config_option", "fork_session"),
     *("resume_session", "request_permission", "write_text_file", "read_text_file", "create_terminal"),
     *("release_terminal", "wait_for_terminal_exit", "kill_terminal", "create_elicitation", "complete_elicitation"),
 }
 
+EXTENSIONS = {"ext_method": "ext_request", "ext_notification": "ext_notification"}
 _RAW = {"send_request", "send_notification", "close"}
 _CONN = "There is no `_conn`: call the method of the connection, or `request(...)` and `notify(...)` with its params."
 # Of those that are gone, methods of no other library.
@@ -68,6 +69,9 @@ def method_call(context: Context, original: cst.Call, call: cst.Call) -> cst.Bas
     if (gone := _gone(context, old, kind)) is not None:
         context.todo(gone)
         return None
+    if kind is None and name in EXTENSIONS:
+        context.todo(f"`{name}` is `{EXTENSIONS[name]}`, with the whole wire name: `_name` instead of `name`.")
+        return None
     if kind is None:
         method = _likely_method(context, old, call)
         right = method is not None and method.new == name and all(each.keyword for each in call.args)
@@ -89,8 +93,25 @@ def method_call(context: Context, original: cst.Call, call: cst.Call) -> cst.Bas
     return _on_connection(context, method, call, new)
 
 
+def unknown_method(context: Context, node: cst.Attribute) -> str:
+    """Return what to say of a method of the protocol that an unknown object has, without calling it; "" for another."""
+    name = node.attr.value
+    own = {*context.project.own.get(name, ())} - {*context.project.classes}
+    if own and is_own(own, dotted(node.value), context.resolver.scopes[-1].cls):
+        return ""
+    return renaming_of(context, name)
+
+
+def renaming_of(context: Context, name: str) -> str:
+    """Return what to say of the name of a method of the protocol, if it is no name of another library; "" otherwise."""
+    if name == "ext_method":
+        return "`ext_method` is `ext_request`."
+    method = next((each[name] for each in context.names.methods.values() if name in each), None)
+    return f"`{name}` is `{method.new}`." if method is not None and name in DISTINCTIVE else ""
+
+
 def _gone(context: Context, func: cst.Attribute, kind: Kind | None) -> str | None:
-    """Return the sentence about a call that can't be rewritten; "" if there is nothing to say, None for another call."""
+    """Return what to say of a call that can't be rewritten; None for another call."""
     name = func.attr.value
     if m.matches(func.value, m.Call(func=m.Name("super"))):
         inherited = any(name in methods for methods in context.names.methods.values())
@@ -138,7 +159,7 @@ def _likely_method(context: Context, func: cst.Attribute, call: cst.Call) -> Met
     for methods in context.names.methods.values():
         method = methods.get(name)
         given = arguments(call.args)
-        if method is not None and (name in _DISTINCTIVE or ({*given} & _TELLING and {*given} <= {*method.params})):
+        if method is not None and (name in DISTINCTIVE or ({*given} & _TELLING and {*given} <= {*method.params})):
             return method
     return None
 

@@ -11,7 +11,7 @@ from acp_kit.migrate.calls import request_class
 from acp_kit.migrate.context import Context
 from acp_kit.migrate.names import Method
 from acp_kit.migrate.own import stands_in
-from acp_kit.migrate.project import HandlerClass, names_in, parameters
+from acp_kit.migrate.project import HandlerClass, dotted, names_in, parameters
 
 _NOTIFICATIONS = {"session_update", "complete_elicitation", "cancel"}
 _ANY_DICT = "dict[str, Any] | None"
@@ -25,6 +25,9 @@ def handler(context: Context, cls: HandlerClass, node: cst.FunctionDef) -> cst.F
     methods = context.names.methods[cls.role]
     method = methods.get(name) or next((each for each in methods.values() if _camel(each.old) == name), None)
     if method is None:
+        if name == "on_connect":  # there is no such method to override
+            kept = [each for each in node.decorators if dotted(each.decorator).rpartition(".")[2] != "override"]
+            return node.with_changes(decorators=kept)
         dead = next((why for old, why in context.names.dead.items() if name in (old, _camel(old))), "")
         if dead:
             context.todo(f"Nothing calls `{name}`: {dead}.")

@@ -56,8 +56,13 @@ def migrate(files: Sequence[File], names: Names, progress: Progress | None = Non
     project = read_project(read.modules(), roots)
     read.add([each for each in files if each not in read and each.mentions(project.classes)])
     exports = read.exports()
-    renamed = {name for names_ in exports.provided.values() for name, path in names_.items() if names.is_renamed(path)}
-    read.add([each for each in files if each not in read and each.mentions(renamed)])
+    renamed = {
+        module: named
+        for module, provided in exports.provided.items()
+        if (named := {name for name, path in provided.items() if names.is_renamed(path)})
+    }
+    users = [each for each in files if each not in read and each.mentions(renamed)]
+    read.add([each for each in users if each.mentions({name for named in renamed.values() for name in named})])
     project = read_project(read.modules(), roots, project.files)
     exports = read.exports()
     named = {name for role in names.methods.values() for name in role}

@@ -6,6 +6,7 @@ import libcst as cst
 from libcst import matchers as m
 
 from acp_kit.migrate.bindings import bound, imported
+from acp_kit.migrate.calls import renaming_of, unknown_method
 from acp_kit.migrate.context import Context
 from acp_kit.migrate.imports import CALLED, is_acp
 from acp_kit.migrate.names import Gone, Names, Target
@@ -46,6 +47,7 @@ class Renaming(Tracking):
         self._plain: set[int] = set()  # names that aren't expressions, by id
         self._annotations = 0
         self._typing = 0
+        self._called: set[int] = set()  # functions of calls, by id
         self._loading = 0  # whether a string is the name of a module
         self._returns = 0
         self._handlers = False  # whether an annotation is that of a handler, not of a connection
@@ -78,6 +80,9 @@ class Renaming(Tracking):
 
     def leave_AnnAssign_annotation(self, node: cst.AnnAssign) -> None:
         self._handlers = False
+
+    def visit_Call_func(self, node: cst.Call) -> None:
+        self._called.add(id(node.func))
 
     def visit_Call_args(self, node: cst.Call) -> None:
         self._typing += dotted(node.func).rpartition(".")[2] in TYPING
@@ -112,6 +117,8 @@ class Renaming(Tracking):
         module, name = node.args[0].value, node.args[1].value
         text = name.evaluated_value if isinstance(name, cst.SimpleString) else None
         old = self.context.exports.of(dotted(module).rpartition(".")[2], text) if isinstance(text, str) else ""
+        if isinstance(text, str):
+            self.context.todo(renaming_of(self.context, text))
         if old and isinstance(text, str) and self.context.names.is_renamed(old):
             self.context.todo(f"This names `{text}` in a string.")
 
@@ -189,7 +196,7 @@ class Renaming(Tracking):
         if original_node.attr.value == "hint" and m.matches(original_node.value, m.Attribute(attr=m.Name("root"))):
             self.context.changes += 1
             return updated_node.with_changes(value=cst.ensure_type(updated_node.value, cst.Attribute).value)
-        if original_node.attr.value in _GONE_FIELDS:
+        if self._is_gone(original_node):
             self.context.todo(f"`{original_node.attr.value}`: {self.context.names.fields[original_node.attr.value]}.")
         if original_node.attr.value == "field_meta":
             self.context.changes += 1
@@ -199,7 +206,14 @@ class Renaming(Tracking):
             if method is not None and id(original_node.attr) in self._plain:
                 self.context.changes += 1
                 updated_node = updated_node.with_changes(attr=cst.Name(method.new))
+        elif id(original_node) not in self._called and self.resolver.guess(original_node.value) is None:
+            self.context.todo(unknown_method(self.context, original_node))
         return self._named(original_node) or updated_node
+
+    def _is_gone(self, node: cst.Attribute) -> bool:
+        name = node.attr.value
+        of_response = name == "models" and dotted(node.value).lower().endswith(("response", "result"))
+        return name in _GONE_FIELDS or (self._uses_acp and of_response)
 
     def leave_SimpleString(self, original_node: cst.SimpleString, updated_node: cst.SimpleString) -> cst.BaseExpression:
         """Replace a name in a string that is an annotation."""

@@ -37,6 +37,14 @@ class Tracking(cst.CSTTransformer):
         if id(node) not in self._only_read:
             self.resolver.hold({node.value})
 
+    def visit_Call(self, node: cst.Call) -> bool | None:
+        """Remember that a name holds a model if it is asked so."""
+        if dotted(node.func) == "isinstance" and len(node.args) == 2 and isinstance(node.args[0].value, cst.Name):
+            classes = m.findall(node.args[1].value, m.Name() | m.Attribute())
+            if any(self.is_model(self.resolver.name(each)) for each in classes):
+                self.resolver.scopes[-1].held.add(node.args[0].value.value)
+        return None
+
     def visit_For_body(self, node: cst.For) -> None:
         """Forget what is known of models, because a loop may come back with others."""
         self.resolver.hold()

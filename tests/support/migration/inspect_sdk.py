@@ -19,7 +19,7 @@ def modules():
     """Yield the names of the public modules."""
     yield "acp"
     for each in pkgutil.walk_packages(acp.__path__, "acp.", onerror=lambda name: None):
-        if not any(step.startswith("_") for step in each.name.split(".")):
+        if not any(step.startswith("_") or step == "experimental" for step in each.name.split(".")):
             yield each.name
 
 
@@ -29,8 +29,12 @@ def public_names(name):
         module = importlib.import_module(name)
     except ImportError:  # it needs an extra
         source = Path(importlib.util.find_spec(name).origin).read_text("utf-8")
-        lists = [each.value for each in ast.parse(source).body if is_all(each)]
-        return sorted(ast.literal_eval(lists[0]))
+        body = ast.parse(source).body
+        lists = [each.value for each in body if is_all(each)]
+        defined = [
+            each.name for each in body if isinstance(each, (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef))
+        ]
+        return sorted(ast.literal_eval(lists[0]) if lists else [each for each in defined if not each.startswith("_")])
     names = [each for each, value in vars(module).items() if is_own(each, value, name)]
     tree = ast.parse(Path(module.__file__).read_text("utf-8"))
     assigned = [
@@ -78,6 +82,15 @@ def models():
     return found
 
 
+def helpers():
+    """Return the helper functions and their parameters; 1.0 has none."""
+    try:
+        from acp import helpers as module
+    except ImportError:
+        return {}
+    return {name: [*inspect.signature(getattr(module, name)).parameters] for name in module.__all__}
+
+
 def constant(annotation):
     values = typing.get_args(annotation) if typing.get_origin(annotation) is typing.Literal else ()
     return values[0] if len(values) == 1 else None
@@ -97,9 +110,7 @@ if __name__ == "__main__":
             "ClientSideConnection": methods(ClientSideConnection),
             "AgentSideConnection": methods(AgentSideConnection),
             "errors": classmethods,
-            "helpers": {
-                name: [*inspect.signature(getattr(acp.helpers, name)).parameters] for name in acp.helpers.__all__
-            },
+            "helpers": helpers(),
             "models": models(),
         },
         sys.stdout,

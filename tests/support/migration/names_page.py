@@ -13,7 +13,7 @@ from acp_kit.migrate.calls import request_class
 from acp_kit.migrate.context import Context
 from acp_kit.migrate.names import UNSTABLE, Gone, Names, Target, load
 from tests.support.paths import ROOT
-from tests.support.third_party import PYTHON_SDK, python_in, python_sdk
+from tests.support.third_party import PYTHON_SDK, NEXT_PYTHON_SDK, python_in, python_sdk
 
 PAGE = ROOT / "docs" / "moving-names.md"
 _INSPECT = Path(__file__).with_name("inspect_sdk.py")
@@ -22,11 +22,13 @@ _INTRODUCTION = f"""\
 
 # Names of agent-client-protocol
 
-Each public name of `{PYTHON_SDK.replace("==", "` ")}, and what it is here. [Moving from
-agent-client-protocol](moving.md) explains the differences, and `python -m acp_kit.migrate` replaces the names.
+Each public name of `{PYTHON_SDK.replace("==", "` ")} and {NEXT_PYTHON_SDK.partition("==")[2]}, and what it is here.
+[Moving from agent-client-protocol](moving.md) explains the differences, and `python -m acp_kit.migrate` replaces the
+names. The drafts of `acp.experimental` have the same names with other meanings, and are not replaced.
 
 Names without a module are in `acp_bindings.v1`. Names marked *unstable* are only in `acp_bindings.v1_unstable`.
 """
+_CONNECTIONS = ("ClientSideConnection", "AgentSideConnection")
 _EXTENSIONS = {"ext_method": "`ext_request`", "ext_notification": "`ext_notification`"}
 _METHODS = """\
 A handler takes one request, and a proxy (`RemoteAgent`, `RemoteClient`) takes the fields of the request as keywords.
@@ -36,13 +38,13 @@ names in camel case (`newSession`) mean the same as those below.
 
 
 @cache
-def inspected() -> dict[str, Any]:
+def inspected(requirement: str = PYTHON_SDK) -> dict[str, Any]:
     """Return the public names of the official SDK.
 
     Raises:
         UnavailableError: it can't be installed.
     """
-    command = [str(python_in(python_sdk())), "-I", str(_INSPECT)]
+    command = [str(python_in(python_sdk(requirement))), "-I", str(_INSPECT)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
     found: dict[str, Any] = json.loads(done.stdout)
     return found
@@ -50,7 +52,20 @@ def inspected() -> dict[str, Any]:
 
 def page() -> str:
     """Return the page."""
-    return "\n".join(_lines(load(), inspected()))
+    return "\n".join(_lines(load(), merged()))
+
+
+def merged() -> dict[str, Any]:
+    """Return the public names of both versions of the official SDK.
+
+    Raises:
+        UnavailableError: one can't be installed.
+    """
+    old, new = inspected(), inspected(NEXT_PYTHON_SDK)
+    found = {part: {**new[part], **old[part]} for part in ("agent", "client", *_CONNECTIONS, "helpers")}
+    modules = {*old["modules"], *new["modules"]}
+    names = {each: [*old["modules"].get(each, ()), *new["modules"].get(each, ())] for each in sorted(modules)}
+    return {**found, "modules": {module: sorted({*each}) for module, each in names.items()}}
 
 
 def _lines(names: Names, sdk: Mapping[str, Any]) -> Iterator[str]:
@@ -69,6 +84,7 @@ def _lines(names: Names, sdk: Mapping[str, Any]) -> Iterator[str]:
         ("`acp`", "here", "what is different"), (_row(name, here[name], where[name]) for name in sorted(rest))
     )
     yield "\n## Helper functions\n"
+    yield "Version 1.0 has none of them.\n"
     yield from _table(
         ("`acp`", "here"),
         (
@@ -127,7 +143,7 @@ def _methods(names: Names, role: str, sdk: Mapping[str, Any]) -> Iterator[tuple[
             f"`{name}({', '.join(params)})`",
             new,
             f"`{request}`" if request else "",
-            _sentence(names.notes.get(name, "")),
+            _sentence(names.notes.get(name, names.dead.get(name, ""))),
         )
 
 
