@@ -60,7 +60,11 @@ def method_call(context: Context, original: cst.Call, call: cst.Call) -> cst.Bas
     if name == "to_error_obj" and not call.args and dotted(old.value):
         error = cst.Module([]).code_for_node(new.value)
         return cst.parse_expression(f'{{"code": {error}.code, "message": {error}.message, "data": {error}.data}}')
-    if name == "model_dump" and context.resolver.is_model(old.value) and "by_alias" not in arguments(call.args):
+    if (
+        name in ("model_dump", "model_dump_json")
+        and context.resolver.is_model(old.value)
+        and "by_alias" not in arguments(call.args)
+    ):
         context.todo(_DUMP)
         return None
     kind = context.resolver.value(old.value)
@@ -113,6 +117,8 @@ def renaming_of(context: Context, name: str) -> str:
 def _gone(context: Context, func: cst.Attribute, kind: Kind | None) -> str | None:
     """Return what to say of a call that can't be rewritten; None for another call."""
     name = func.attr.value
+    if name == "to_error_obj":
+        return "There is no `to_error_obj()`: use `code`, `message` and `data` of the error."
     if m.matches(func.value, m.Call(func=m.Name("super"))):
         inherited = any(name in methods for methods in context.names.methods.values())
         return "Pass the request object to the method of the base class." if inherited else ""

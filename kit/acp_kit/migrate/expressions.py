@@ -174,9 +174,17 @@ def constructor(context: Context, call: cst.Call, cls: Any) -> cst.Call:
 def _refused(context: Context, cls: Any, name: str, arg: cst.Arg) -> str | None:
     """Return why a constructor refuses an argument that the old SDK takes; None if it doesn't."""
     if arg.star:
-        plain = isinstance(arg.value, cst.Dict)
+        keys = (
+            [each.key for each in arg.value.elements if isinstance(each, cst.DictElement)]
+            if isinstance(arg.value, cst.Dict)
+            else []
+        )
+        plain = isinstance(arg.value, cst.Dict) and len(keys) == len(arg.value.elements)
+        names = [each.raw_value if isinstance(each, cst.SimpleString) else "" for each in keys]
         return (
-            None if plain else f"The constructor takes names of fields. For JSON: `{cls.__name__}.model_validate(...)`."
+            None
+            if plain and {*names} <= {*cls.model_fields}
+            else f"The constructor takes names of fields. For JSON: `{cls.__name__}.model_validate(...)`."
         )
     if not name:
         return f"`{cls.__name__}` takes keywords only."

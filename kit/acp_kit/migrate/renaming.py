@@ -117,7 +117,10 @@ class Renaming(Tracking):
         module, name = node.args[0].value, node.args[1].value
         text = name.evaluated_value if isinstance(name, cst.SimpleString) else None
         old = self.context.exports.of(dotted(module).rpartition(".")[2], text) if isinstance(text, str) else ""
-        if isinstance(text, str):
+        kind = self.resolver.value(module)
+        if isinstance(text, str) and kind is not None and text in self.context.names.methods[kind.role]:
+            self.context.todo(f"`{text}` is `{self.context.names.methods[kind.role][text].new}`.")
+        elif isinstance(text, str):
             self.context.todo(renaming_of(self.context, text))
         if old and isinstance(text, str) and self.context.names.is_renamed(old):
             self.context.todo(f"This names `{text}` in a string.")
@@ -206,6 +209,9 @@ class Renaming(Tracking):
             if method is not None and id(original_node.attr) in self._plain:
                 self.context.changes += 1
                 updated_node = updated_node.with_changes(attr=cst.Name(method.new))
+                if id(original_node) not in self._called:
+                    takes = "one request" if kind.cls else "keywords only"
+                    self.context.todo(f"Check where this is called: `{method.new}` takes {takes}.")
         elif id(original_node) not in self._called and self.resolver.guess(original_node.value) is None:
             self.context.todo(unknown_method(self.context, original_node))
         return self._named(original_node) or updated_node
@@ -236,6 +242,8 @@ class Renaming(Tracking):
         """Mark a string that is the path of a name of `acp`, such as that of `mock.patch`."""
         names, (module, _, name) = self.context.names, text.rpartition(".")
         old = self.context.exports.of(module.rpartition(".")[2], name)
+        if text == "field_meta" and self._uses_acp:
+            self.context.todo("`field_meta` is `meta`.")
         known = text.startswith("acp.") and names.find(name) is not None
         loaded = self._loading and text.partition(".")[0] == "acp"
         compared = self._uses_acp and names.is_other_model(text) and text not in self.context.exported

@@ -15,6 +15,7 @@ from acp_kit.migrate.calls import method_call
 from acp_kit.migrate.changing import CANT_CHANGE, assignment
 from acp_kit.migrate.exports import Exports
 from acp_kit.migrate.expressions import constructor, error, helper_call, model_class
+from acp_kit.migrate.fstrings import fitted
 from acp_kit.migrate.handlers import fake, handler
 from acp_kit.migrate.imports import IMPORT_ALONE, Imports, imports_acp
 from acp_kit.migrate.leftovers import mark_leftovers
@@ -129,6 +130,11 @@ class _Rewriter(Renaming):
         ):
             context.todo(f"`{found.name}` is a union: make an instance of one of its members.")
         return call if cls is None else constructor(context, call, cls)
+
+    def leave_FormattedString(
+        self, original_node: cst.FormattedString, updated_node: cst.FormattedString
+    ) -> cst.FormattedString:
+        return fitted(self.context, original_node, updated_node)
 
     def leave_AugAssign(self, original_node: cst.AugAssign, updated_node: cst.AugAssign) -> cst.AugAssign:
         target = original_node.target
