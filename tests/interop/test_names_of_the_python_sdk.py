@@ -14,7 +14,7 @@ from acp_kit.migrate.files import File
 from acp_kit.migrate.migration import migrate
 from acp_kit.migrate.names import STABLE, UNSTABLE, Gone, Target, load
 from tests.support.migration.names_page import PAGE, inspected, merged, page
-from tests.support.third_party import PYTHON_SDK, NEXT_PYTHON_SDK, UnavailableError, python_in, python_sdk, skip_without
+from tests.support.third_party import NEXT_PYTHON_SDK, PYTHON_SDK, UnavailableError, python_in, python_sdk, skip_without
 
 # The group shares the import of libcst, and a process that inspects the SDK.
 pytestmark = pytest.mark.xdist_group("libcst")

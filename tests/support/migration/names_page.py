@@ -13,7 +13,7 @@ from acp_kit.migrate.calls import request_class
 from acp_kit.migrate.context import Context
 from acp_kit.migrate.names import UNSTABLE, Gone, Names, Target, load
 from tests.support.paths import ROOT
-from tests.support.third_party import PYTHON_SDK, NEXT_PYTHON_SDK, python_in, python_sdk
+from tests.support.third_party import NEXT_PYTHON_SDK, PYTHON_SDK, python_in, python_sdk
 
 PAGE = ROOT / "docs" / "moving-names.md"
 _INSPECT = Path(__file__).with_name("inspect_sdk.py")
