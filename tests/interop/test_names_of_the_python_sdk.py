@@ -152,7 +152,7 @@ def test_models_have_the_wire_names_and_tags_of_the_sdk(sdk_names: dict[str, Any
     compared = 0
     for name, theirs in sdk_names["models"].items():
         found = NAMES.find(name)
-        cls = getattr(import_module(found.module), found.name) if isinstance(found, Target) else None
+        cls: Any = getattr(import_module(found.module), found.name) if isinstance(found, Target) else None
         if not hasattr(cls, "model_fields"):
             continue
         compared += 1

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import libcst as cst
 from libcst import matchers as m
 
+from acp_kit.migrate.files import File
 from acp_kit.migrate.project import dotted
 
 
@@ -27,6 +29,23 @@ class Exports:
     def of(self, module: str, name: str) -> str:
         """Return what a name of a module is in `acp`; "" if it isn't imported from there."""
         return self.provided.get(module, {}).get(name, "")
+
+    def are_used_in(self, file: File, is_renamed: Callable[[str], bool]) -> bool:
+        """Return whether a file seems to take a name from a module that imports it from `acp`, by its text.
+
+        Args:
+            file: the file.
+            is_renamed: whether a path of `acp` has another name here; others need no care.
+        """
+        for module, provided in self.provided.items():
+            renamed = {name for name, path in provided.items() if is_renamed(path)}
+            if renamed and file.mentions([module]) and file.mentions(renamed):
+                name = "|".join(map(re.escape, sorted(renamed)))
+                imported = rf"\s+import\s(\([^)]*|[^\n(]*)\b({name})\b"
+                use = rf"\b{re.escape(module)}({imported}|\.({name})\b|,\s*['\"]({name})['\"])"
+                if re.search(use.encode(), file.content):
+                    return True
+        return False
 
 
 def module_name(path: Path) -> str:

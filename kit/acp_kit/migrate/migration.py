@@ -56,13 +56,7 @@ def migrate(files: Sequence[File], names: Names, progress: Progress | None = Non
     project = read_project(read.modules(), roots)
     read.add([each for each in files if each not in read and each.mentions(project.classes)])
     exports = read.exports()
-    renamed = {
-        module: named
-        for module, provided in exports.provided.items()
-        if (named := {name for name, path in provided.items() if names.is_renamed(path)})
-    }
-    users = [each for each in files if each not in read and each.mentions(renamed)]
-    read.add([each for each in users if each.mentions({name for named in renamed.values() for name in named})])
+    read.add([each for each in files if each not in read and exports.are_used_in(each, names.is_renamed)])
     project = read_project(read.modules(), roots, project.files)
     exports = read.exports()
     named = {name for role in names.methods.values() for name in role}
