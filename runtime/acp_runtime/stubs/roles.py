@@ -131,7 +131,7 @@ class Handler(ABC):  # noqa: B024 - its abstract methods are in the generated su
         for method in schema.values():
             if method.old_names:
                 _check_old_names(cls, method, own)
-        warn_of_wrong_handlers(cls, {*schema, *vars(Handler)}, own)
+        warn_of_wrong_handlers(cls, [*schema, *vars(Handler)], own)
 
     async def ext_request(self, method: str, params: Any) -> Any:
         """Answer a request for an extension method, whose name begins with an underscore.

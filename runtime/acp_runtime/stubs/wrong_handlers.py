@@ -23,22 +23,25 @@ def warn_of_wrong_handlers(cls: type, handlers: Collection[str], overridden: Col
     for name, value in vars(cls).items():
         if not isfunction(value) or name.startswith("_") or hasattr(value, "__acp_handles__"):
             continue
-        if name not in handlers:
+        if name not in handlers and value.__code__.co_argcount > 1:  # a handler takes something
             meant = _meant(name, [each for each in handlers if each not in overridden])
             if meant is not None:
                 text = f"{cls.__name__}.{name} handles no message. Did you mean `{meant}`?"
                 warn(text, stacklevel=_STACKLEVEL)
-        elif not iscoroutinefunction(unwrap(value)):
+        elif name in handlers and not iscoroutinefunction(unwrap(value)):
             warn(f"{cls.__name__}.{name} is not `async def`, so its result can't be awaited.", stacklevel=_STACKLEVEL)
 
 
 def _meant(name: str, handlers: Collection[str]) -> str | None:
     """Return the handler that a name looks like: `session_load` for `load_session`, `session_prompt` for `prompt`."""
-    words = sorted(name.split("_"))
+    words = _words(name)
     for each in handlers:
-        own = each.split("_")
-        if words in (sorted(own), sorted(own[1:])):
+        if words in (_words(each), _words(each.partition("_")[2])):
             return each
     from difflib import get_close_matches
 
     return next(iter(get_close_matches(name, handlers, 1, _SIMILAR)), None)
+
+
+def _words(name: str) -> list[str]:
+    return sorted(word.rstrip("s") for word in name.split("_"))

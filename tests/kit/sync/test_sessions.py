@@ -39,7 +39,7 @@ def in_threads(*works: object) -> list[threading.Thread]:
 def test_a_script_asks_and_gets_the_reply() -> None:
     with spawn_agent(*ECHO) as agent, agent.open_session() as session:
         assert session.ask("hello") == "hello"
-        assert session.ask([v1.ContentBlockText(text="a"), v1.ContentBlockText(text="b")]) == "ab"
+        assert session.ask([v1.ContentBlockText(text="a"), v1.ContentBlockText(text="b")]) == "a\nb"
 
 
 def test_the_updates_of_a_turn_are_read_with_for(agent: SyncAgent) -> None:

@@ -59,11 +59,16 @@ def test_a_helper_beside_the_handler_is_no_warning(name: str) -> None:
     assert _made(parent, **{name: _method}) == []
 
 
-@pytest.mark.parametrize(
-    "name", ["run", "close", "_prompt", "__init__", "models", "on_connect", "tool_call", "ext_request"]
-)
+@pytest.mark.parametrize("name", ["run", "_prompt", "__init__", "models", "on_connect", "tool_call", "ext_request"])
 def test_other_methods_are_no_warning(name: str) -> None:
     assert _made(Agent, **{name: _method}) == []
+
+
+def test_a_method_without_arguments_is_no_warning() -> None:
+    async def method(self: Any) -> None:
+        """Do nothing."""
+
+    assert _made(Agent, close=method, list_sessions=method) == []
 
 
 def test_a_handler_that_is_not_async_is_a_warning() -> None:
