@@ -71,4 +71,5 @@ async def log_in_from_terminal(
                 await finished_soon(process.wait(), _TERMINATE_DEADLINE)
             finally:
                 process.kill()
+                await process.wait()
         raise
