@@ -1,7 +1,10 @@
 """The calls of this side: requests that the peer answers (rules 7 to 9, 16, 19, 21 and 29).
 
-A call is *pending* until its response is here or its caller has stopped waiting. A cancelled call is *abandoned*; its
-late response is recognised and dropped.
+A call is *pending* until its response is here or its caller has stopped waiting. Then the peer is told that it is
+cancelled, and it is *abandoned*; its late response is recognised and dropped.
+
+If this side cancels a turn, the peer's requests that belong to it are answered as cancelled: those in flight at once,
+others when they arrive. Turns that the peer cancels are in `request.py`.
 """
 
 from __future__ import annotations
@@ -100,9 +103,9 @@ class Calls:
     Attributes:
         pending: those without a response, by id, oldest first.
         abandoned: cancelled calls without a response, by id: the session if it was a turn, and a future that is done
-            when the response is here.
+            when the call is forgotten.
         turns: the methods of the peer that run a turn, each with the notification that cancels it.
-        cancelling: these notifications.
+        turn_cancellations: these notifications.
     """
 
     def __init__(self, connection: Connection) -> None:
@@ -117,7 +120,7 @@ class Calls:
             for each in requests
             if each.cancelled is not None and each.cancelled[0] in wires
         }
-        self.cancelling: frozenset[str] = frozenset(self.turns.values())
+        self.turn_cancellations: frozenset[str] = frozenset(self.turns.values())
         self._by_id = [(each.wire, wire_name(each.cancels)) for each in notifications if each.cancels is not None]
         self.pending: dict[int, Call] = {}
         self.next_id: int = 0
@@ -158,7 +161,7 @@ class Calls:
         """Fail a call whose response can't be read (rule 3)."""
         call = self._pop(id)
         if call is None:
-            self._late_arrived(id)
+            self._forget_abandoned(id)
         else:
             self._deliver(call, None, InvalidResponse(call.wire, about))
 
@@ -196,18 +199,18 @@ class Calls:
 
     def _ignore(self, message: IncomingResponse) -> None:
         """Log a response that answers no pending call, unless it is the late one to an abandoned call."""
-        if self._late_arrived(message.id):
+        if self._forget_abandoned(message.id):
             return
         if message.id is None and (as_object(message.error) or {}).get("code") == ParseError.default_code:
             self._log.log(WARNING, "unreadable", _UNREADABLE)
         else:
             self._log.log(WARNING, "answer", "Ignored a response with an unknown id: %s", message.id)
 
-    def _late_arrived(self, id: Any) -> bool:
-        """Whether a response with this id is the late one to an abandoned call. True once for each call."""
+    def _forget_abandoned(self, id: Any) -> bool:
+        """Forget an abandoned call: its late response is here, or they are too many. Return whether there was one."""
         if type(id) is not int or id not in self.abandoned:
             return False
-        self.abandoned.pop(id)[1].cancel()  # done, for those that wait
+        self.abandoned.pop(id)[1].cancel()  # done, for turns that wait for it
         return True
 
     def _result(self, call: Call, message: IncomingResponse) -> Any:
@@ -259,24 +262,24 @@ class Calls:
         turn = call.session if call.wire in self.turns else None
         self.abandoned[call.id] = turn, self._connection.loop.create_future()
         if len(self.abandoned) > _MAX_ABANDONED:
-            self._late_arrived(next(iter(self.abandoned)))
+            self._forget_abandoned(next(iter(self.abandoned)))
 
     def cancel(self, call: Call) -> None:
         """Tell the peer that a call is cancelled: first with the notification for its turn, which more agents know."""
         connection, wire = self._connection, self.turns.get(call.wire)
         if wire is not None and call.session is not None:
             connection.writer.send(notification_line(wire, {connection.profile.session: call.session}))
-            self.turn_cancelled(wire, call.session)
+            self.note_cancelled_turn(wire, call.session)
         for wire, field in self._by_id:
             connection.writer.send(notification_line(wire, {field: call.id}))
 
-    def cancel_turns(self) -> None:
-        """Cancel all calls whose methods have a result for a cancelled call."""
+    def cancel_all(self) -> None:
+        """Cancel all calls whose methods have a result for a cancelled call, because this side ends the connection."""
         for call in self.pending.values():
             if call.method is not None and call.method.cancelled is not None:
                 self.cancel(call)
 
-    def turn_cancelled(self, wire: str, session: str | None) -> None:
+    def note_cancelled_turn(self, wire: str, session: str | None) -> None:
         """Note that this side has cancelled the turns of a session, and answer the peer's requests in them."""
         if session is None:
             return
@@ -287,15 +290,15 @@ class Calls:
 
     def is_in_cancelled_turn(self, method: Method, id: str | None) -> bool:
         """Return whether a request of the peer is cancelled with its turn, which this side has cancelled."""
-        if id is None or method.cancelled is None or method.cancelled[0] not in self.cancelling:
+        if id is None or method.cancelled is None or method.cancelled[0] not in self.turn_cancellations:
             return False
-        if self._late(id):
+        if self._unanswered_turns(id):
             return True
         return any(call.turn_cancelled and call.session == id for call in self.pending.values())
 
-    async def wait_for_late(self, method: Method, params: Any) -> None:
+    async def wait_for_cancelled_turns(self, method: Method, params: Any) -> None:
         """Let a new turn of a session wait for the responses to the cancelled ones before it (rule 19)."""
-        late = self._late(session_of(self._connection.profile, params))
+        late = self._unanswered_turns(session_of(self._connection.profile, params))
         if not late:
             return
         limits, deadline = self._connection.limits, self._connection.options.late_answer_deadline
@@ -312,7 +315,7 @@ class Calls:
             self._log.log(WARNING, "late", message, method.wire, deadline)
             self.abandoned.update({id: (None, late[id]) for id in late if id in self.abandoned})
 
-    def _late(self, session: str | None) -> dict[int, asyncio.Future[None]]:
+    def _unanswered_turns(self, session: str | None) -> dict[int, asyncio.Future[None]]:
         """Return the abandoned turns of a session, by id."""
         if session is None:
             return {}

@@ -69,7 +69,7 @@ class Channel:
         if method.opens and connection.handler is not None:
             connection.initialization.advertise(connection.handler, params)
         if connection.calls.abandoned and method.wire in connection.calls.turns:
-            await connection.calls.wait_for_late(method, params)
+            await connection.calls.wait_for_cancelled_turns(method, params)
             self._check_open()
         result: R = await self._call(method.wire, method, params)
         return result
@@ -90,8 +90,8 @@ class Channel:
             params = dump_params(method, params)
         self._guards.check_call(method, params)
         self._send_notification(method.wire, method, params)
-        if method.wire in self._connection.calls.cancelling:
-            self._connection.calls.turn_cancelled(method.wire, session_of(self._connection.profile, params))
+        if method.wire in self._connection.calls.turn_cancellations:
+            self._connection.calls.note_cancelled_turn(method.wire, session_of(self._connection.profile, params))
         if self._writer.is_full:
             await self._drain()
 
@@ -148,7 +148,7 @@ class Channel:
 
     def _send_notification(self, wire: str, method: Notification[Any] | None, params: Any) -> None:
         line, sessions = notification_line(wire, params), self._connection.sessions
-        if sessions.creations:
+        if sessions.creating_requests:
             session = session_of(self._connection.profile, params)
             if session is not None and sessions.holds(session):
                 sessions.hold(session, line)

@@ -62,7 +62,7 @@ async def _close(connection: Connection) -> ConnectionClosed:
         reason = await _after_the_peer_closed(connection, finished.result())
     else:
         reason = connection.dispatch.explain(stopped.result())
-        connection.calls.cancel_turns()
+        connection.calls.cancel_all()
         connection.end_calls(reason)
     await connection.reader.stop()
     await _wait(connection, _all(connection.tasks), options.eof_grace)

@@ -206,7 +206,7 @@ class Dispatch:
 
     def _dispatch(self, message: Message, line: bytes) -> None:
         if self._connection.requests.opening and self._is_early(message):
-            self._wait(message, line)
+            self._put_early(message, line)
             return
         # Not `isinstance`, which takes longer to say no (benchmark row `concurrent`).
         if type(message) is IncomingNotification:
@@ -249,10 +249,10 @@ class Dispatch:
             return
         else:
             handle, profile = getattr(connection.handler, method.name), method.profile
-            if message.method in connection.requests.cancelling:
+            if message.method in connection.requests.cancellations:
                 connection.requests.cancel_on_arrival(method, message.params)
                 if self.early and method.side == "protocol":  # it may cancel one of them
-                    self._wait(message, line)
+                    self._put_early(message, line)
                     return
         self._put(session_of(profile, message.params), message.method, handle, message.params, len(line))
 
@@ -311,6 +311,6 @@ class Dispatch:
         method = self._side.requests.get(name) or self._side.notifications.get(name)
         return method is not None and not self._connection.initialization.done and not may_come_first(method)
 
-    def _wait(self, message: Message, line: bytes) -> None:
-        self._connection.limits.wait(len(line))
+    def _put_early(self, message: Message, line: bytes) -> None:
+        self._connection.limits.add_waiting(len(line))
         self.early.append((message, line))

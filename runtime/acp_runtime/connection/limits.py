@@ -16,14 +16,14 @@ from acp_runtime.options import Options
 
 
 class Limits:
-    """Counts the messages of one connection.
+    """Counts the messages of one connection: `add_waiting`, `begin` and `end` for each, or `add` and `end`.
 
     Args:
         options: the limits.
         resume: called when reading was paused and may go on.
 
     Attributes:
-        messages, bytes: all messages that are not handled to the end.
+        messages, bytes: all messages that are not handled to the end, and answers that the peer doesn't read.
         waiting, waiting_bytes: those of them that wait.
         blocked: the handlers that wait for the peer, and the calls that create a session.
     """
@@ -40,8 +40,8 @@ class Limits:
         self.waiting_bytes: int = 0
         self.blocked: int = 0
 
-    def wait(self, size: int) -> None:
-        """Count a message that waits."""
+    def add_waiting(self, size: int) -> None:
+        """Count a message that was read and waits for its handler."""
         self.messages += 1
         self.bytes += size
         self.waiting += 1

@@ -12,7 +12,7 @@ its done-callback answers instead.
 
 The peer can cancel a request by its id and by a notification for its turn. Clients do both, in either order, so its
 handler is cancelled only once: a second cancellation would interrupt its clean-up. The end of the connection cancels it
-as well.
+as well. If this side cancels a turn (`call.py`), the peer's requests in it are answered without their handlers.
 """
 
 from __future__ import annotations
@@ -122,7 +122,7 @@ class Requests:
     Attributes:
         by_id: the requests whose handlers have not ended. Two may have the same id; `1` and `"1"` are different ids.
         opening: how many of them open the connection.
-        cancelling: the notifications that cancel requests.
+        cancellations: the notifications of the peer that cancel requests.
     """
 
     def __init__(self, connection: Connection) -> None:
@@ -132,7 +132,7 @@ class Requests:
         self.opening: int = 0
         by_id = [each.wire for each in connection.side.notifications.values() if each.cancels is not None]
         turns = [each.cancelled[0] for each in connection.side.requests.values() if each.cancelled is not None]
-        self.cancelling: frozenset[str] = frozenset((*by_id, *turns))
+        self.cancellations: frozenset[str] = frozenset((*by_id, *turns))
 
     def start(self, message: IncomingRequest, method: Method | None, session: str | None, length: int) -> None:
         """Start the handler of a request of `length` bytes."""
@@ -149,7 +149,7 @@ class Requests:
             handle = partial(inside, connection.options.instrument, about, handle)
         request = InFlightRequest(connection, message, handle, method, session, length)
         if method is not None and method.creates_session:
-            connection.sessions.creations.add(request)
+            connection.sessions.creating_requests.add(request)
         self.by_id.setdefault(request.id, {})[request] = None
         connection.limits.add(request.size)
         request.task = connection.create_task(self._run(request), partial(self._ended, request))

@@ -67,9 +67,9 @@ class Session:
         """Handle a notification after the earlier ones."""
         sessions, limits = self._sessions, self._sessions.connection.limits
         self.waiting.append(notification)
-        limits.wait(notification.size)
+        limits.add_waiting(notification.size)
         if self.task is None:
-            if not sessions.being_created or self.id is None or self.id in sessions.used:
+            if not sessions.creating_calls or self.id is None or self.id in sessions.used:
                 self._start()
             elif limits.is_full or limits.waiting_bytes >= sessions.connection.options.max_held_bytes:
                 # Pausing the reader instead would deadlock: the response with the session's id comes behind these.
@@ -88,8 +88,8 @@ class Session:
         else:
             self.waiting.append(outcome)
 
-    def abandon(self, reason: ConnectionClosed) -> None:
-        """Handle no notification that waits, and fail the calls whose outcomes wait for them."""
+    def discard(self, reason: ConnectionClosed) -> None:
+        """Drop the notifications that wait, and fail the calls whose outcomes wait for them."""
         limits, waiting = self._sessions.connection.limits, tuple(self.waiting)
         self.waiting.clear()
         left = sum(isinstance(each, Notification) for each in waiting) + (self.task is not None)
@@ -152,8 +152,8 @@ class Sessions:
         by_id: those that have notifications to be handled.
         used: the ids that this side has used.
         known: the ids that the peer has used or received.
-        being_created: how many calls of this side that create sessions have not returned, or only just.
-        creations: the requests in flight whose results name new sessions.
+        creating_calls: how many calls of this side that create sessions have not returned, or only just did.
+        creating_requests: the peer's requests in flight whose results name new sessions.
     """
 
     def __init__(self, connection: Connection) -> None:
@@ -161,8 +161,8 @@ class Sessions:
         self.by_id: dict[str | None, Session] = {}
         self.used: set[str] = set()
         self.known: set[str] = set()
-        self.being_created: int = 0
-        self.creations: set[Message] = set()
+        self.creating_calls: int = 0
+        self.creating_requests: set[Message] = set()
         self._held: list[_Held] = []
         self._held_bytes = 0
         self._log = ThrottledLogger(_logger)
@@ -194,7 +194,7 @@ class Sessions:
     def end(self, reason: ConnectionClosed) -> None:
         """Handle no further notification."""
         for session in tuple(self.by_id.values()):
-            session.abandon(reason)
+            session.discard(reason)
 
     def handler_failed(self, notification: Notification, error: BaseException) -> None:
         """Log the error of a handler, so that the notifications behind it are handled as well."""
@@ -207,7 +207,7 @@ class Sessions:
 
     def begin_creation_by_peer(self) -> None:
         """Note that a call was sent that creates a session."""
-        self.being_created += 1
+        self.creating_calls += 1
         self.connection.limits.block()
 
     def end_creation_by_peer(self, id: str | None) -> None:
@@ -219,10 +219,10 @@ class Sessions:
         if iterations:
             self.connection.loop.call_soon(self._created, id, iterations - 1)
             return
-        self.being_created -= 1
+        self.creating_calls -= 1
         if id is not None:
             self.use(id)
-        if not self.being_created:
+        if not self.creating_calls:
             self.release_all()
 
     def release_all(self) -> None:
@@ -240,7 +240,7 @@ class Sessions:
 
     def holds(self, id: str | None) -> bool:
         """Whether a notification to a session has to be held."""
-        return bool(self.creations) and id is not None and id not in self.known
+        return bool(self.creating_requests) and id is not None and id not in self.known
 
     def hold(self, id: str, line: bytes) -> None:
         """Hold a line.
@@ -255,7 +255,7 @@ class Sessions:
                 f"exceed {limit} bytes (Options.max_held_bytes). Return from the handler, then send them."
             )
         sender = current.get()
-        self._held.append(_Held(id, sender if sender in self.creations else None, line))
+        self._held.append(_Held(id, sender if sender in self.creating_requests else None, line))
         self._held_bytes += len(line)
 
     def end_creation(self, creation: Message, id: str | None) -> None:
@@ -264,11 +264,11 @@ class Sessions:
         What its handler has sent leaves now, or is dropped if there is no session. So is what came from elsewhere when
         no other creation is in flight.
         """
-        self.creations.discard(creation)
+        self.creating_requests.discard(creation)
         if id is not None:
             self.known.add(id)
-            self._send_held(lambda held: held.session == id or held.sender is creation or not self.creations)
-        elif dropped := self._take_held(lambda held: held.sender is creation or not self.creations):
+            self._send_held(lambda held: held.session == id or held.sender is creation or not self.creating_requests)
+        elif dropped := self._take_held(lambda held: held.sender is creation or not self.creating_requests):
             self._log.log(
                 WARNING, "dropped", "Dropped %s notifications to a session that was not created", len(dropped)
             )
