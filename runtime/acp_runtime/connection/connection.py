@@ -18,7 +18,7 @@ from typing import Any, TypeAlias
 from acp_runtime.connection.call import Calls
 from acp_runtime.connection.channel import Channel, InstrumentedChannel
 from acp_runtime.connection.guards import Guards, Initialization, may_come_first
-from acp_runtime.connection.handler import Handle, frame_observer, inside, session_of
+from acp_runtime.connection.handler import MODEL_BYTES, Handle, frame_observer, inside, session_of
 from acp_runtime.connection.limits import Limits
 from acp_runtime.connection.reader import Reader
 from acp_runtime.connection.request import Requests, cancelled_line
@@ -135,6 +135,13 @@ class Connection:
         self.channel.closed = reason
         self.calls.close(reason)
 
+    def answer(self, line: bytes, *, flush: bool = False) -> None:
+        """Send an answer. One that the peer doesn't read counts, so that a peer that never reads is a flood at last."""
+        self.writer.send(line, flush=flush)
+        if self.writer.is_full and not self.reader.finished.done():
+            self.limits.add(size := len(line) + MODEL_BYTES)
+            self.create_task(self.writer.drain(), lambda _: self.limits.remove(size))
+
     def _write_failed(self, error: OSError) -> None:
         if not self.reader.finished.done():  # otherwise the peer has left, and what it sent is being handled
             self.stop(f"Writing to the peer failed: {error}.")
@@ -188,7 +195,7 @@ class Dispatch:
         """Answer the early requests with an error, because the connection ends."""
         for message, _ in self._take_early():
             if isinstance(message, (IncomingRequest, Refused)):
-                self._connection.writer.send(safe_error_line(message.id, RequestCancelled()))
+                self._connection.answer(safe_error_line(message.id, RequestCancelled()))
 
     def _take_early(self) -> list[tuple[Message, bytes]]:
         early, self.early = self.early, []
@@ -231,10 +238,10 @@ class Dispatch:
             if refused is None and method.opens:
                 refused = connection.initialization.refuse(getattr(message.params, method.profile.version_attribute))
             if refused is not None:
-                connection.writer.send(safe_error_line(message.id, refused))
+                connection.answer(safe_error_line(message.id, refused))
                 return
             if method.cancelled is not None and connection.calls.is_in_cancelled_turn(method, session):
-                connection.writer.send(cancelled_line(message.id, method))
+                connection.answer(cancelled_line(message.id, method))
                 return
         connection.requests.start(message, method, session, len(line))
 
@@ -285,7 +292,7 @@ class Dispatch:
             self._banner = self._banner or message.description
         if message.description:
             self._log.log(WARNING, "refused", "The peer sent %s", message.description)
-        self._connection.writer.send(safe_error_line(message.id, message.error))
+        self._connection.answer(safe_error_line(message.id, message.error))
 
     def _invalid_request(self, message: Refused, line: bytes) -> None:
         """Answer a request with invalid params with an error.
@@ -303,7 +310,7 @@ class Dispatch:
             error = read
         elif method is not None:
             error = connection.guards.refuse(method, None)
-        connection.writer.send(safe_error_line(message.id, error or message.error))
+        connection.answer(safe_error_line(message.id, error or message.error))
 
     def _is_early(self, message: Message) -> bool:
         """Whether a message waits until the request that is opening the connection is answered (rule 25)."""

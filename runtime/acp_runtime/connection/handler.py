@@ -26,7 +26,7 @@ Observe: TypeAlias = Callable[[Direction, bytes], None]
 
 _WRONG_SIGNATURE = "Handlers are `async def` methods with one argument; `ext_request` and `ext_notification` have two."
 # Memory that a message of the usual size takes beside its bytes, once it is models: measured with updates.
-_MODEL_BYTES = 2000
+MODEL_BYTES = 2000
 
 _logger = getLogger(__name__)
 
@@ -51,7 +51,7 @@ class Message:
         self.wire: str = wire
         self.handle: Handle = handle
         self.argument: Any = argument
-        self.size: int = length + _MODEL_BYTES
+        self.size: int = length + MODEL_BYTES
         self.peer_waits: int = 0
         self.done: bool = False
 

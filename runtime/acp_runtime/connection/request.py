@@ -196,7 +196,7 @@ class Requests:
         for request in self._of_turn(wire, session):
             if request.state is not State.ANSWERED:
                 request.enter(State.ANSWERED)
-                self._connection.writer.send(cancelled_line(request.id, request.method))
+                self._connection.answer(cancelled_line(request.id, request.method))
                 request.cancel("peer")
 
     def cancel_all(self) -> None:
@@ -233,13 +233,6 @@ class Requests:
                 raise
         else:
             self._finish(request, line, result)
-        if self._connection.writer.is_full:
-            # An answer that the peer doesn't read counts, so that a peer that never reads is a flood at last.
-            self._connection.limits.add(len(line))
-            try:
-                await self._connection.writer.drain()
-            finally:
-                self._connection.limits.remove(len(line))
 
     def _ended(self, request: InFlightRequest, task: asyncio.Task[None]) -> None:
         """Answer a request whose task ended before it could answer."""
@@ -259,7 +252,7 @@ class Requests:
         if request.state is State.ANSWERED:
             result = _FAILED
         else:
-            connection.writer.send(line, flush=not self.by_id)
+            connection.answer(line, flush=not self.by_id)
         request.enter(State.ENDED)
         if method is not None:
             self._note_effects(method, request, result)

@@ -181,6 +181,23 @@ async def test_rule_18_responses_that_the_peer_does_not_read_are_a_flood_at_last
         assert answers < 100
 
 
+@pytest.mark.parametrize(
+    "refused", [b"x\n", line({"id": 1, "method": "unknown"}), line({"id": 1, "method": "session/prompt", "params": {}})]
+)
+async def test_rule_18_errors_that_the_peer_does_not_read_are_a_flood_at_last(link: Link, refused: bytes) -> None:
+    source, writer, peer_source, peer_writer, close = await link()
+    limits: dict[str, Any] = {"high_water_bytes": 10_000, "flood_factor": 50, "write_high_water_bytes": 1000}
+    options = Options(eof_grace=0.0, flush_deadline=0.1, **limits)
+    running = asyncio.create_task(run(Connection(AGENT_SIDE, PlainAgent, source, writer, options)))
+    peer = Peer(peer_source, peer_writer)  # it doesn't read
+    peer.writer.write(refused * 5000)
+    async with asyncio.timeout(30):
+        assert "flood_factor" in (await running).reason
+    peer.writer.abort()
+    await peer.stop()
+    close()
+
+
 async def test_rule_18_a_waiting_send_fails_if_the_connection_closes_before_it_is_read(
     link: Link,
 ) -> None:
