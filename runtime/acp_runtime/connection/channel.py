@@ -90,8 +90,6 @@ class Channel:
             params = dump_params(method, params)
         self._guards.check_call(method, params)
         self._send_notification(method.wire, method, params)
-        if method.wire in self._connection.calls.turn_cancellations:
-            self._connection.calls.note_cancelled_turn(method.wire, session_of(self._connection.profile, params))
         if self._writer.is_full:
             await self._drain()
 
@@ -154,6 +152,8 @@ class Channel:
                 sessions.hold(session, line)
                 return
         self._writer.send(line)
+        if wire in self._connection.calls.turn_cancellations:
+            self._connection.calls.note_cancelled_turn(wire, session_of(self._connection.profile, params))
 
     async def _drain(self) -> None:
         limits = self._connection.limits

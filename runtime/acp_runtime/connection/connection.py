@@ -200,8 +200,8 @@ class Dispatch:
     def _take_early(self) -> list[tuple[Message, bytes]]:
         early, self.early = self.early, []
         for _, line in early:
-            self._connection.limits.begin(len(line))
-            self._connection.limits.remove(len(line))
+            self._connection.limits.begin(len(line) + MODEL_BYTES)
+            self._connection.limits.remove(len(line) + MODEL_BYTES)
         return early
 
     def explain(self, reason: ConnectionClosed) -> ConnectionClosed:
@@ -319,5 +319,5 @@ class Dispatch:
         return method is not None and not self._connection.initialization.done and not may_come_first(method)
 
     def _put_early(self, message: Message, line: bytes) -> None:
-        self._connection.limits.add_waiting(len(line))
+        self._connection.limits.add_waiting(len(line) + MODEL_BYTES)
         self.early.append((message, line))

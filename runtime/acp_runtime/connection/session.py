@@ -119,12 +119,14 @@ class Session:
                 sessions.handler_failed(message, error)
             finally:
                 limits.end(message)
+            if self.task is not None and self.task.cancelling():
+                return  # its cancellation would interrupt the next handler; another task goes on
         # Here and not when the task has ended: until then, notifications could come and have no task.
         self.task = None
         del sessions.by_id[self.id]
 
     def _ended(self, task: asyncio.Task[None]) -> None:
-        """If the task was cut short, start another one."""
+        """If the task ended early, because a handler was cancelled, start another one."""
         if self.task is not task:
             return
         self.task = None

@@ -50,9 +50,8 @@ class ShieldedWaits:
             task: the task to wait for.
             on_cancel: called each time the waiting task is cancelled; by default `task.cancel`.
         """
-        cancel = on_cancel or task.cancel
         while not task.done():
-            await self._wait(task, None, cancel)
+            await self._wait(task, None, on_cancel or task.cancel)
         if not task.cancelled():
             task.result()
 

@@ -183,6 +183,21 @@ async def test_rule_25_an_agent_may_call_its_client_inside_initialize(link: Link
         assert [(await peer.receive())["id"] for _ in range(2)] == ["i", "n"]
 
 
+async def test_rule_25_early_requests_count_as_much_as_others_for_a_flood(link: Link) -> None:
+    class Calling(PlainAgent):
+        async def initialize(self, request: InitializeRequest, /) -> InitializeResponse:
+            await self.client.ext_request("_wait")
+            return await super().initialize(request)
+
+    limits: dict[str, Any] = {"high_water_bytes": 100_000, "flood_factor": 10}
+    async with serving(link, Calling, ready=False, eof_grace=0.0, **limits) as peer:
+        await peer.send(BEGIN)
+        assert (await peer.receive())["method"] == "_wait"
+        await peer.send(*(prompt(number) for number in range(1, 601)))
+        answers = [each for each in await peer.rest() if "id" in each]
+        assert 300 < len(answers) < 600
+
+
 @pytest.mark.parametrize("most", [1, 3])
 async def test_rule_25_reading_pauses_for_early_requests_and_resumes_after_initialize(link: Link, most: int) -> None:
     agents: list[Gated] = []

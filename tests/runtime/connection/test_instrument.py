@@ -118,6 +118,33 @@ async def test_a_call_whose_connection_closes_is_left_with_the_reason(link: Link
     assert recorder.events == ["enter out _ping", "leave out _ping: ConnectionClosed"]
 
 
+async def test_a_turn_is_cancelled_although_the_context_manager_raises_when_its_cancellation_was_sent(
+    link: Link,
+) -> None:
+    class Waiting(PlainClient):
+        async def session_request_permission(self, request: Any, /) -> Any:
+            await asyncio.Event().wait()
+
+    @contextmanager
+    def failing(message: InstrumentedMessage) -> Generator[Any]:
+        yield message.params
+        if message.wire == "session/cancel":
+            raise LookupError(message.wire)
+
+    async with calling(link, Waiting, instrument=failing) as (agent, peer):
+        turn = asyncio.ensure_future(agent.session_prompt(session_id="s1", prompt=[]))
+        id = (await peer.receive())["id"]
+        permission: dict[str, Any] = {"sessionId": "s1", "toolCall": {"toolCallId": "1"}, "options": []}
+        await peer.send({"id": 1, "method": "session/request_permission", "params": permission})
+        await peer.until_quiet()
+        with pytest.raises(LookupError, match="session/cancel"):
+            await agent.session_cancel(session_id="s1")
+        assert (await peer.receive())["method"] == "session/cancel"
+        assert (await peer.receive())["result"] == {"outcome": {"outcome": "cancelled"}}
+        await peer.send({"id": id, "result": {"stopReason": "cancelled"}})
+        assert (await turn).stop_reason == "cancelled"
+
+
 async def test_handlers_of_notifications_run_inside_in_order(link: Link) -> None:
     recorder = Recorder()
     async with calling(link, instrument=recorder) as (_, peer):

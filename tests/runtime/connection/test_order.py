@@ -76,6 +76,27 @@ async def test_rule_15_notifications_are_handled_in_order_even_if_tasks_are_eage
         assert [text_of(each) for each in handler.updates] == ["0", "1", "2", "3", "4"]
 
 
+async def test_rule_15_a_handler_that_cancels_itself_interrupts_no_other(link: Link) -> None:
+    class Cancelling(PlainClient):
+        async def session_update(self, notification: SessionNotification, /) -> None:
+            if text_of(notification) == "1":
+                task = asyncio.current_task()
+                assert task is not None
+                task.cancel()
+                return
+            await asyncio.sleep(0)
+            await super().session_update(notification)
+
+    async with calling(link, Cancelling) as (agent, peer):
+        turn = asyncio.ensure_future(agent.session_prompt(session_id="s", prompt=[]))
+        id = (await peer.receive())["id"]
+        updates = [update("s", str(number)) for number in range(4)]
+        await peer.send(*updates, {"id": id, "result": {"stopReason": "end_turn"}})
+        await turn
+        handler: Any = agent.handler
+        assert [text_of(each) for each in handler.updates] == ["0", "2", "3"]
+
+
 async def test_rule_15_sessions_do_not_wait_for_each_other(link: Link) -> None:
     gate, done = asyncio.Event(), asyncio.Event()
 
