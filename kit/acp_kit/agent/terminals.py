@@ -13,8 +13,8 @@ from acp_kit.profiles import like
 from acp_kit.uninterrupted import finished_soon
 from acp_runtime import ABSENT
 
-# How long the end of a block waits for the client, in seconds: to release the terminal, or to create it if the turn was
-# cancelled before it did.
+# How long the client may take, in seconds: at the end of a block to release the terminal, or to create it if the turn was
+# cancelled before it did; and to end a command whose time is over.
 _DEADLINE = 5.0
 
 
@@ -23,8 +23,8 @@ class TerminalResult:
     """The end of a command.
 
     Attributes:
-        exit_code: its exit code; None if a signal ended it.
-        signal: the signal that ended it, such as `SIGKILL`; None if it exited by itself.
+        exit_code: its exit code; None if a signal ended it, or if it is not known.
+        signal: the signal that ended it, such as `SIGKILL`; None if it exited by itself, or if it is not known.
         output: what it wrote, or the end of that.
         truncated: whether the beginning of the output is missing.
         timed_out: whether it was killed because the time was over.
@@ -96,18 +96,19 @@ class Terminal:
     async def wait(self, timeout: float | None = None) -> TerminalResult:
         """Wait until the command has exited. Kill it when the time is over.
 
+        If the client doesn't say within a few seconds that the killed command has exited, how it ended is not known.
+
         Args:
             timeout: in seconds; without it, as long as it takes.
         """
         exited, timed_out = await self._exited(timeout), False
         if exited is None:
             timed_out = True
-            await self.kill()
-            exited = await self._wait_for_exit()
+            exited = await self._killed()
         output = await self._client.terminal_output(session_id=self._session_id, terminal_id=self.terminal_id)
         return TerminalResult(
-            exit_code=exited.exit_code,
-            signal=exited.signal,
+            exit_code=exited.exit_code if exited else None,
+            signal=exited.signal if exited else None,
             output=output.output,
             truncated=output.truncated,
             timed_out=timed_out,
@@ -126,6 +127,15 @@ class Terminal:
         """Wait for the exit; return None if the time is over."""
         try:
             async with asyncio.timeout(timeout):
+                return await self._wait_for_exit()
+        except TimeoutError:
+            return None
+
+    async def _killed(self) -> WaitForTerminalExitResponse | None:
+        """Kill the command, and wait for its exit; return None if the client doesn't tell in time."""
+        try:
+            async with asyncio.timeout(_DEADLINE):
+                await self.kill()
                 return await self._wait_for_exit()
         except TimeoutError:
             return None

@@ -225,7 +225,8 @@ class Turn:
         """Run a command to its end: in a terminal of the client if it serves them, else as a process of the agent.
 
         Nothing of it is left running: the command and its descendants end with the call and with the turn. A process
-        of the agent also ends if the agent is killed. On Windows, it ends without its descendants.
+        of the agent also ends if the agent is killed. Descendants that leave its process group, as `setsid` lets them,
+        are not ended; nor, on Windows, are any.
 
         Args:
             command: the program; with `shell`, a line of shell. Models write such lines.

@@ -138,13 +138,13 @@ def _parts(blocks: Iterable[Any], *, images: bool) -> list[Any]:
 
 
 def _is_taken(block: Any) -> bool:
-    return block.type == "image" and block.mime_type in _IMAGES
+    return block.type == "image" and block.mime_type in _IMAGES and bool(block.data)
 
 
 def _joined(parts: Iterable[Any]) -> list[Any]:
     """Join adjacent texts as lines. Drop texts of white space only, which endpoints refuse."""
     joined: list[Any] = []
-    for part in parts:
+    for part in map(_in_utf8, parts):
         if not isinstance(part, str):
             joined.append(part)
         elif part.strip() and joined and isinstance(joined[-1], str):
@@ -152,6 +152,18 @@ def _joined(parts: Iterable[Any]) -> list[Any]:
         elif part.strip():
             joined.append(part)
     return joined
+
+
+def _in_utf8(value: Any) -> Any:
+    """Return a copy of plain JSON without half characters, which JSON can escape and a request can't be encoded with.
+
+    Blocks of content are returned as they are.
+    """
+    if isinstance(value, str):
+        return value.encode(errors="replace").decode()
+    if isinstance(value, dict):
+        return {_in_utf8(name): _in_utf8(each) for name, each in cast("dict[str, Any]", value).items()}
+    return [_in_utf8(each) for each in cast("list[Any]", value)] if isinstance(value, list) else value
 
 
 def _new_id(wanted: str, ids: set[str]) -> str:
@@ -170,7 +182,7 @@ def _arguments(call: Any) -> dict[str, Any]:
     given = call.raw_input
     if given is None:
         return {}
-    return {**cast("dict[str, Any]", given)} if isinstance(given, dict) else {"input": given}
+    return cast("dict[str, Any]", _in_utf8(given if isinstance(given, dict) else {"input": given}))
 
 
 def _result(call: Any, *, images: bool) -> list[Any]:
@@ -178,9 +190,9 @@ def _result(call: Any, *, images: bool) -> list[Any]:
     blocks = [each.content for each in call.content if each.type == "content"]
     parts = [part for block in blocks for part in _parts([block], images=images)]
     output = call.raw_output
-    if output is None:
+    if output is None and call.status == "completed":
         parts += [f"Changed {each.path}" for each in call.content if each.type == "diff"]
-    else:
+    elif output is not None:
         text = output if isinstance(output, str) else json.dumps(output, ensure_ascii=False)
         parts = [text, *(part for part in parts if not isinstance(part, str))]
     if call.status not in _WITHOUT_OUTPUT:

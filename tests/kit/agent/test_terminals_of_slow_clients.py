@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from acp_bindings.v1 import RemoteClient
-from acp_kit.agent import Session, Terminal, terminals
+from acp_kit.agent import Session, Terminal, TerminalResult, terminals
 from acp_runtime import RemoteError
 
 
@@ -40,6 +40,15 @@ class Client:
 
     async def terminal_release(self, **_: Any) -> Any:
         return await self._answer("release")
+
+    async def terminal_kill(self, **_: Any) -> Any:
+        return await self._answer("kill")
+
+    async def terminal_wait_for_exit(self, **_: Any) -> Any:
+        return await self._answer("wait")
+
+    async def terminal_output(self, **_: Any) -> Any:
+        return SimpleNamespace(output="so far", truncated=False)
 
     async def end(self) -> None:
         """Answer, and wait until nothing runs any more."""
@@ -105,3 +114,16 @@ async def test_a_terminal_that_can_not_be_released_does_not_hide_the_error_of_th
     with pytest.raises(RemoteError, match="no release"):
         async with terminal(Client(refused=["release"])):
             pass
+
+
+@pytest.mark.parametrize("silent", [["wait"], ["wait", "kill"]])
+async def test_a_timeout_ends_the_wait_although_the_client_does_not_say_that_the_command_has_exited(
+    silent: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(terminals, "_DEADLINE", 0.01)
+    client = Client(silent=silent)
+    async with terminal(client) as found:
+        result = await found.wait(0.01)
+    assert result == TerminalResult(exit_code=None, signal=None, output="so far", truncated=False, timed_out=True)
+    assert "kill" in client.calls
+    assert client.answered[-1] == "release"

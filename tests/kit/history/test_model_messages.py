@@ -103,6 +103,9 @@ def result(call_id: str, value: str, **more: Any) -> Any:
     return {"type": "tool_result", "tool_use_id": call_id, "content": [text(value)], **more}
 
 
+DIFF = v1.ToolCallContentDiff(path="/a", new_text="b")
+
+
 @pytest.mark.parametrize(
     ("fields", "expected"),
     [
@@ -114,7 +117,10 @@ def result(call_id: str, value: str, **more: Any) -> Any:
         ({"raw_output": ""}, "Done."),
         ({"raw_output": 0}, "0"),
         ({"content": content("one", "two", LINK)}, "one\ntwo\n[a.txt](file:///a.txt)"),
-        ({"content": [v1.ToolCallContentDiff(path="/a", new_text="b")]}, "Changed /a"),
+        ({"content": [DIFF]}, "Changed /a"),
+        ({"content": [DIFF], "status": "failed"}, "This failed."),
+        ({"content": [DIFF, *content("Rejected by the user")], "status": "failed"}, "Rejected by the user"),
+        ({"content": [DIFF], "status": "pending"}, "This did not finish."),
         ({"content": content("shown"), "raw_output": "raw"}, "raw"),
         ({"content": content(IMAGE)}, "[image/png]"),
     ],
@@ -143,9 +149,18 @@ def test_images_go_where_the_endpoint_takes_them() -> None:
     assert "AAAA" not in json.dumps(to_anthropic(updates, images=False))
 
 
-def test_an_image_of_a_type_that_endpoints_refuse_is_named() -> None:
-    updates = user({**IMAGE, "mimeType": "image/tiff"})
-    assert to_openai(updates)[0]["content"] == "[image/tiff]"
+@pytest.mark.parametrize(
+    ("change", "expected"), [({"mimeType": "image/tiff"}, "[image/tiff]"), ({"data": ""}, "[image/png]")]
+)
+def test_an_image_that_endpoints_refuse_is_named(change: Any, expected: str) -> None:
+    assert to_openai(user({**IMAGE, **change}))[0]["content"] == expected
+
+
+def test_half_characters_are_replaced_because_no_request_can_be_encoded_with_them() -> None:
+    half = "a\ud83d"
+    updates = [*user(half, {**LINK, "name": half}), agent(half), call(raw_input={half: [half]}, raw_output={"a": half})]
+    for messages in (to_openai(updates), to_anthropic(updates)):
+        assert b"a?" in json.dumps(messages, ensure_ascii=False).encode()
 
 
 def test_pieces_of_a_message_are_joined_and_messages_are_lines() -> None:
@@ -186,9 +201,9 @@ def test_the_first_message_for_anthropic_is_the_users() -> None:
 
 
 def test_the_messages_are_of_the_callers_own() -> None:
-    update = call(raw_input={"a": 1})
-    to_anthropic([update])[1]["content"][0]["input"]["a"] = 2
-    assert update.raw_input == {"a": 1}
+    update = call(raw_input={"a": {"b": [1]}})
+    to_anthropic([update])[1]["content"][0]["input"]["a"]["b"].append(2)
+    assert update.raw_input == {"a": {"b": [1]}}
 
 
 @pytest.mark.parametrize("profile", [v1, v1_unstable])
