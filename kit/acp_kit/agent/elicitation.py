@@ -8,11 +8,13 @@ from typing import Any, Generic, Literal, TypeAlias, TypeVar, overload
 from uuid import uuid4
 
 from pydantic import BaseModel, ValidationError
+from pydantic_core import PydanticSerializationError
 
 from acp_bindings.v1 import ElicitationSchema, RemoteClient
 from acp_kit.agent.forms import checked, shown
 from acp_kit.profiles import converted
 from acp_runtime import ABSENT, InvalidResponse
+from acp_runtime.escaping import printable
 
 T_co = TypeVar("T_co", covariant=True)
 M = TypeVar("M", bound=BaseModel)
@@ -87,7 +89,9 @@ async def elicit(
         return ElicitationResult("accept", checked(form, getattr(response, "content", None) or {}))
     except ValidationError as error:
         reasons = [f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in error.errors(include_input=False)]
-        raise InvalidResponse("elicitation/create", "; ".join(reasons)) from None
+        raise InvalidResponse("elicitation/create", printable("; ".join(reasons))) from None
+    except PydanticSerializationError as error:  # a text with half a character, which JSON can escape
+        raise InvalidResponse("elicitation/create", str(error)) from None
 
 
 async def elicit_url(

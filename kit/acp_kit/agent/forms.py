@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
 
 from pydantic import BaseModel, ValidationError
+from pydantic.errors import PydanticInvalidForJsonSchema
 from pydantic_core import CoreSchema, SchemaError, SchemaValidator, core_schema, to_json
 
 from acp_bindings.v1 import (
@@ -24,9 +25,11 @@ def shown(form: type[BaseModel] | ElicitationSchema | Mapping[str, Any]) -> Elic
     """Return what the client gets of a form.
 
     Raises:
-        ValueError: The form has a field that a form of the protocol can't have.
+        ValueError: It is no form, or it has a field that a form of the protocol can't have.
     """
     schema: Any = _flat(form) if isinstance(form, type) else form
+    if isinstance(schema, Mapping) and (kind := cast("Any", schema).get("type", "object")) != "object":
+        raise ValueError(f"This is no form, which is an object with named fields, but of the type {kind!r}.")
     try:
         found = ElicitationSchema.model_validate(schema)
     except ValidationError as error:
@@ -61,8 +64,12 @@ def checked(form: type[BaseModel] | ElicitationSchema | Mapping[str, Any], value
 
 def _flat(model: type[BaseModel]) -> dict[str, Any]:
     """Return the JSON Schema of a model without references and without null, which forms don't have."""
-    schema = model.model_json_schema()
+    try:
+        schema = model.model_json_schema()
+    except PydanticInvalidForJsonSchema as error:
+        raise ValueError(f"The form {model.__name__} has a field that can't be in a form: {error.message}") from None
     definitions = schema.pop("$defs", {})
+    schema = _resolved(schema, definitions)  # a model that refers to itself is a reference
     fields = {name: _resolved(field, definitions) for name, field in schema.get("properties", {}).items()}
     for name, field in fields.items():
         if "enum" in field and field.get("type") != "string":

@@ -13,8 +13,8 @@ from acp_kit.profiles import like
 from acp_kit.uninterrupted import finished_soon
 from acp_runtime import ABSENT
 
-# How long the client may take, in seconds: at the end of a block to release the terminal, or to create it if the turn was
-# cancelled before it did; and to end a command whose time is over.
+# How long the client may take, in seconds: to end a command whose time is over; and at the end of a block to release
+# the terminal, or to create it if the turn was cancelled before it did.
 _DEADLINE = 5.0
 
 

@@ -163,7 +163,9 @@ def _in_utf8(value: Any) -> Any:
         return value.encode(errors="replace").decode()
     if isinstance(value, dict):
         return {_in_utf8(name): _in_utf8(each) for name, each in cast("dict[str, Any]", value).items()}
-    return [_in_utf8(each) for each in cast("list[Any]", value)] if isinstance(value, list) else value
+    if isinstance(value, list):
+        return [_in_utf8(each) for each in cast("list[object]", value)]
+    return value
 
 
 def _new_id(wanted: str, ids: set[str]) -> str:

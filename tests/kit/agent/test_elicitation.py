@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from datetime import datetime
 from enum import Enum
@@ -12,7 +12,7 @@ from typing import Any, Literal
 from uuid import UUID
 
 import pytest
-from pydantic import BaseModel, Field, SecretStr
+from pydantic import BaseModel, Field, RootModel, SecretStr
 
 from acp_bindings import v1, v1_unstable
 from acp_kit.agent import elicit, elicit_url
@@ -90,6 +90,8 @@ async def test_the_user_may_decline_or_cancel(tmp_path: Path) -> None:
         ("order", {"size": "large"}, "name: Field required"),
         ("order", {"name": "Ada", "size": "huge"}, "size: "),
         ("order", {"name": "Ada", "size": "small", "sugar": 4}, "sugar: "),
+        ("order", {"name": "Ada\ud83d", "size": "small"}, "Error serializing to JSON: UnicodeEncodeError"),
+        ("exact", {"\x1b[31m": 1}, "\\x1b[31m: Extra inputs are not permitted"),
         ("schema", {}, "name: "),
         ("schema", {"name": "Ada"}, "name: "),
         ("schema", {"name": "adaada"}, "name: "),
@@ -192,12 +194,31 @@ class Number(Enum):
 
 
 @pytest.mark.parametrize(
-    "field", [Order, str | int, list[str], list[Order], dict[str, str], bytes, UUID, SecretStr, Number, None]
+    "field", [Order, str | int, list[str], list[Order], dict[str, str], bytes, UUID, SecretStr, Number, None, Callable]
 )
 def test_a_field_that_a_form_can_not_have_is_refused(field: Any) -> None:
     model = type("Form", (BaseModel,), {"__annotations__": {"field": field}})
     with pytest.raises(ValueError, match="field"):
         shown(model)
+
+
+class Folder(BaseModel):
+    """A model that refers to itself."""
+
+    name: str
+    parent: Folder | None = None
+
+
+@pytest.mark.parametrize(
+    "form", [Folder, RootModel[list[str]], {"type": "array", "items": {"enum": ["a"]}}, {"type": None}]
+)
+def test_what_is_no_form_is_refused_and_not_shown_as_an_empty_one(form: Any) -> None:
+    with pytest.raises(ValueError, match=r"no form|'parent'"):
+        shown(form)
+
+
+def test_a_model_may_wrap_a_form() -> None:
+    assert shown(RootModel[Order]).properties == shown(Order).properties
 
 
 @pytest.mark.parametrize(

@@ -74,8 +74,13 @@ class Order(BaseModel):
     extras: list[Literal["cream", "cacao"]] = []
 
 
+class Exact(BaseModel, extra="forbid"):
+    """A form that takes nothing else."""
+
+
 FORMS: dict[str, Any] = {
     "order": Order,
+    "exact": Exact,
     "schema": {
         "type": "object",
         "properties": {
