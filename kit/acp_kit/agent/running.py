@@ -41,7 +41,7 @@ class CommandRun:
         if session.client.supports("terminal/create"):
             return await self._in_terminal(session, command, args, call)
         result = await self._locally(session.id, command, args)
-        if call is not None:
+        if call is not None and result.output:
             call.output(result.output)
         return result
 

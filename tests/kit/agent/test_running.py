@@ -90,6 +90,8 @@ async def test_a_tool_call_shows_the_output_of_a_process(tmp_path: Path) -> None
         (call,) = session.state.tool_calls.values()
         shown: Any = call.content[0]
         assert shown.content.text == "hello\n"
+        await result(session, "true", name="show")
+        assert not [*session.state.tool_calls.values()][-1].content
 
 
 async def test_nothing_runs_in_a_turn_that_has_ended(tmp_path: Path) -> None:

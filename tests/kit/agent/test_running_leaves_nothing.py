@@ -13,9 +13,11 @@ from typing import TypeAlias
 
 import pytest
 
+from acp_kit.agent import Turn
 from acp_kit.client import ClientSession
 from acp_runtime import ConnectionClosed, RemoteError
 from tests.support.kit.turn_agent import act, opened, opened_with_terminals
+from tests.support.kit.turns import conversation
 from tests.support.marked_processes import alive, marked, wait_until_left
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="descendants are found in /proc")
@@ -104,3 +106,22 @@ async def test_an_agent_that_is_killed_leaves_no_command(marker: str, number: in
         with suppress(ConnectionClosed):  # after SIGTERM, the agent still answers
             await turn.wait()
         assert not wait_until_left(marker)
+
+
+@pytest.mark.parametrize("steps", [0, 1, 2, 3, 5, 8, 13, 21, 34])
+async def test_a_command_that_is_cancelled_at_any_moment_leaves_nothing(
+    marker: str, steps: int, tmp_path: Path
+) -> None:
+    async def act(turn: Turn) -> None:
+        running = asyncio.create_task(turn.run("sleep 1000 & sleep 1000", shell=True))
+        for _ in range(steps):
+            await asyncio.sleep(0)
+        for _ in range(3):
+            running.cancel()
+            await asyncio.sleep(0)
+        await asyncio.wait({running})
+        assert running.cancelled()
+        assert not alive(marker)
+
+    async with conversation(cwd=tmp_path) as talk:
+        await talk.prompt(act)
