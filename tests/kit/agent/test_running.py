@@ -11,9 +11,16 @@ from typing import Any, TypeAlias
 
 import pytest
 
-from acp_bindings.v1 import ClientCapabilities, TerminalOutputRequest, TerminalOutputResponse
+from acp_bindings.v1 import (
+    ClientCapabilities,
+    CreateTerminalRequest,
+    CreateTerminalResponse,
+    TerminalOutputRequest,
+    TerminalOutputResponse,
+)
 from acp_kit.agent import Turn
 from acp_kit.client import ClientSession, TerminalHandlers, Terminals
+from acp_runtime import InternalError, RemoteError
 from tests.support.kit.turn_agent import act, opened, opened_with_terminals
 from tests.support.kit.turns import KeepingClient, conversation
 
@@ -71,10 +78,24 @@ async def test_a_command_that_takes_too_long_is_killed_and_keeps_its_output(open
 
 
 @either
+@pytest.mark.parametrize("timeout", [0, 0.5])
+async def test_a_command_that_ignores_sigterm_is_killed_after_the_timeout(
+    opening: Opened, timeout: float, tmp_path: Path
+) -> None:
+    async with opening(tmp_path) as session:
+        found = await result(session, "trap '' TERM; while :; do sleep 1; done", shell=True, timeout=timeout)
+        assert (found["timed_out"], found["exit_code"]) == (True, None)
+        assert found["signal"] in {"SIGKILL", "SIGTERM"}  # it may not have begun
+
+
+@either
 async def test_a_program_that_does_not_exist_is_not_found(opening: Opened, tmp_path: Path) -> None:
     async with opening(tmp_path) as session:
         assert "ResourceNotFound" in (await result(session, "no-such-program"))["known"]
         assert "ResourceNotFound" in (await result(session, "true", cwd="missing"))["known"]
+        (tmp_path / "file").write_text("")
+        assert "InvalidParams" in (await result(session, "true", cwd="file"))["known"]
+        assert "InvalidParams" in (await result(session, "true", "\0"))["known"]
 
 
 async def test_a_tool_call_shows_the_terminal(tmp_path: Path) -> None:
@@ -98,6 +119,25 @@ async def test_nothing_runs_in_a_turn_that_has_ended(tmp_path: Path) -> None:
     async with opened(tmp_path) as session:
         await session.ask(act("run", "true"))
         assert "has ended" in await session.ask(act("run_late"))
+
+
+class Refusing(TerminalHandlers, KeepingClient):
+    """Refuses terminals."""
+
+    async def terminal_create(self, request: CreateTerminalRequest) -> CreateTerminalResponse:
+        raise InternalError("not now")
+
+
+async def test_a_command_that_the_client_refuses_is_not_run_elsewhere(tmp_path: Path) -> None:
+    async def act(turn: Turn) -> None:
+        async with turn.tool_call("Run") as call:
+            with pytest.raises(RemoteError, match="not now"):
+                await turn.run("touch here", shell=True, call=call)
+
+    async with conversation(Refusing, ClientCapabilities(terminal=True), tmp_path) as talk:
+        await talk.prompt(act)
+        assert talk.updates[-1].content in (None, [])
+    assert not [*tmp_path.iterdir()]
 
 
 class Endless(TerminalHandlers, KeepingClient):
