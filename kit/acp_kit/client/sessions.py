@@ -21,6 +21,7 @@ from acp_bindings.v1 import (
     SessionUpdateCurrentModeUpdate,
     SessionUpdateUserMessageChunk,
 )
+from acp_kit.client.delivery_check import check_delivery
 from acp_kit.client.open_sessions import OPEN, forget
 from acp_kit.client.state import SessionState
 from acp_kit.client.turns import Turn, UnfinishedTurn
@@ -65,6 +66,7 @@ class ClientSession:
         self.supervisor: Supervisor | None = None
         self.opening = opening
         self._turn: Turn | None = None
+        self._has_updates = False
         self._is_closed = False
 
     def prompt(self, prompt: str | ContentBlock | Sequence[ContentBlock], *, cancel_deadline: float = 10.0) -> Turn:
@@ -145,6 +147,7 @@ class ClientSession:
 
     def apply(self, notification: SessionNotification) -> None:
         """Merge an update into the state, and pass it on to the turn. `deliver_update` calls this."""
+        self._has_updates = True
         self.state.apply(notification.update)
         if self._turn is not None:
             self._turn.put(notification.update)
@@ -166,6 +169,8 @@ class ClientSession:
 
     def end(self) -> None:
         """Let the next turn begin. A turn calls this at its end."""
+        if self._turn is not None and self._turn.stop_reason == "end_turn":
+            check_delivery(self.agent, delivered=self._has_updates)
         self._turn = None
         self.state.end_message()
 

@@ -1,0 +1,89 @@
+"""A client that keeps updates from its sessions is told so in the log, once."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+from functools import partial
+
+import pytest
+
+from acp_bindings import v1
+from acp_kit.agent import Turn
+from acp_kit.client import PermissionHandlers, UpdateHandlers, deliver_update, open_session
+from tests.support.kit.turns import Act, ActingAgent, KeepingClient
+
+
+async def speak(turn: Turn) -> None:
+    await turn.say("hello")
+
+
+async def keep_quiet(turn: Turn) -> None:
+    pass
+
+
+async def warnings_of(
+    client: Callable[[v1.RemoteAgent], v1.Client], caplog: pytest.LogCaptureFixture, *sessions: tuple[Act, ...]
+) -> list[str]:
+    """Open sessions with a new agent each, run their turns, and return what was logged."""
+    caplog.clear()
+    for acts in sessions:
+        remaining = [*acts]
+        async with v1.connect_in_process(partial(ActingAgent, acts=remaining, recorded=[]), client) as agent:
+            await agent.initialize(protocol_version=1)
+            async with open_session(agent, cwd="/work") as session:
+                while remaining:
+                    await session.ask("go")
+    return [record.message for record in caplog.records if record.levelno >= logging.WARNING]
+
+
+async def test_a_client_that_delivers_no_updates_is_warned_once(caplog: pytest.LogCaptureFixture) -> None:
+    class ForgetfulClient(KeepingClient):
+        pass
+
+    (warning,) = await warnings_of(ForgetfulClient, caplog, (speak, speak), (speak,))
+    assert "ForgetfulClient.session_update doesn't call `deliver_update`" in warning
+
+
+async def test_a_client_that_overrides_the_handler_without_calling_it_is_warned(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    class OverridingClient(UpdateHandlers, KeepingClient):
+        async def session_update(self, notification: v1.SessionNotification) -> None:
+            self.updates.append(notification.update)
+
+    (warning,) = await warnings_of(OverridingClient, caplog, (speak,))
+    assert "deliver_update" in warning
+
+
+async def test_a_client_that_delivers_updates_is_not_warned_of_a_later_turn_without_any(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    class DeliveringClient(KeepingClient):
+        async def session_update(self, notification: v1.SessionNotification) -> None:
+            deliver_update(self.agent, notification)
+
+    assert await warnings_of(DeliveringClient, caplog, (speak, keep_quiet), (keep_quiet,)) == []
+
+
+async def test_an_agent_that_sends_nothing_is_no_fault_of_update_handlers(caplog: pytest.LogCaptureFixture) -> None:
+    class PlainClient(UpdateHandlers, PermissionHandlers, v1.Client):
+        def __init__(self, agent: v1.RemoteAgent) -> None:
+            self.agent = agent
+
+    assert await warnings_of(PlainClient, caplog, (keep_quiet,)) == []
+
+
+async def test_a_turn_that_is_left_before_any_update_warns_of_nothing(caplog: pytest.LogCaptureFixture) -> None:
+    class LeavingClient(KeepingClient):
+        pass
+
+    async def hang(turn: Turn) -> None:
+        await asyncio.Event().wait()
+
+    async with v1.connect_in_process(lambda remote: ActingAgent(remote, [hang], []), LeavingClient) as agent:
+        await agent.initialize(protocol_version=1)
+        async with open_session(agent, cwd="/work") as session, session.prompt("go"):
+            pass
+    assert caplog.records == []
