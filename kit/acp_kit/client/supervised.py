@@ -82,7 +82,7 @@ class Supervised:
         *,
         delays: Sequence[float] = (0, 1, 2, 4, 8, 16),
         stable_after: float = 60.0,
-        on_change: Callable[[AgentChange], object] = lambda change: None,
+        on_change: Callable[[AgentChange], None] = lambda change: None,
     ) -> None:
         self._start = start
         self._delays = delays
@@ -162,6 +162,7 @@ class Supervised:
                 yield session
             finally:
                 del self._sessions[session]
+                self._notify()
 
     async def ready(self, session: ClientSession) -> None:
         """Wait until a session can be used. Its methods call this.
@@ -171,8 +172,8 @@ class Supervised:
             AgentFailed: if the agent is not started again.
             ConnectionClosed: if the block has been left.
         """
-        while self._agent is None or session.agent is not self._agent:
-            if (error := self._sessions.get(session)) is not None:
+        while session in self._sessions and session.agent is not self._agent:
+            if (error := self._sessions[session]) is not None:
                 raise SessionLost(f"The session {session.id!r} could not be opened again: {error}") from error
             await self._change()
 

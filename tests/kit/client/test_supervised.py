@@ -315,6 +315,16 @@ async def test_a_session_that_was_closed_meanwhile_is_not_opened_again(tmp_path:
             await prompted(session, "go on")
 
 
+async def test_who_waits_for_a_session_that_is_closed_meanwhile_is_told_so(tmp_path: Path) -> None:
+    async with Supervised(starting(tmp_path, "load"), delays=[10_000]) as agents:
+        async with agents.open_session(cwd=tmp_path) as session:
+            await die(session)
+            waiting = asyncio.create_task(prompted(session, "go on"))
+            await asyncio.sleep(0)
+        with pytest.raises(RuntimeError, match="closed"):
+            await waiting
+
+
 async def test_an_error_of_on_change_is_logged(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     def fail(change: AgentChange) -> None:
         raise ZeroDivisionError(change.status)
