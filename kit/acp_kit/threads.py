@@ -88,13 +88,24 @@ def from_thread(proxy: Remote, *, start_deadline: float = 30.0) -> FromThread:
     return FromThread(proxy, start_deadline)
 
 
-def call_in(loop: asyncio.AbstractEventLoop, begin: Callable[[], Awaitable[R]], start_deadline: float) -> R:
+def call_in(
+    loop: asyncio.AbstractEventLoop,
+    begin: Callable[[], Awaitable[R]],
+    start_deadline: float,
+    schedule: Callable[[Callable[[], object]], object] | None = None,
+) -> R:
     """Await something in the event loop of another thread, and return its result.
 
     If this thread is interrupted, as by Ctrl-C, what was begun is cancelled.
+
+    Args:
+        loop: the event loop.
+        begin: called there, returns what is awaited.
+        start_deadline: how long the event loop may take to call it, in seconds.
+        schedule: used instead of `loop.call_soon_threadsafe`.
     """
     call = _Call(begin)
-    loop.call_soon_threadsafe(call.start)
+    (schedule or loop.call_soon_threadsafe)(call.start)
     try:
         call.wait_for_start(start_deadline)
         return call.wait(loop)

@@ -7,7 +7,7 @@ import atexit
 from collections.abc import Awaitable, Callable
 from concurrent.futures import CancelledError, Future, TimeoutError as NotYet
 from contextlib import AbstractAsyncContextManager, suppress
-from threading import Thread, current_thread
+from threading import Lock, Thread, current_thread
 from typing import Generic, ParamSpec, TypeVar
 
 from acp_kit.blocking import refuse_event_loop
@@ -41,6 +41,8 @@ class EventLoopThread(Generic[T]):
         self._loop = asyncio.new_event_loop()
         self._entered: Future[T] = Future()
         self._closing = asyncio.Event()
+        self._lock = Lock()
+        self._has_ended = False
         self._task: asyncio.Task[None] | None = None
         self._thread = Thread(target=self._run, args=[context], name="acp-sync", daemon=True)
         self._thread.start()
@@ -68,7 +70,7 @@ class EventLoopThread(Generic[T]):
         if not self.is_open:
             raise _closed()
         try:
-            return call_in(self._loop, lambda: method(*args, **keywords), _START_DEADLINE)
+            return call_in(self._loop, lambda: method(*args, **keywords), _START_DEADLINE, self._begin)
         except CancelledError:
             if self._closing.is_set():
                 raise _closed() from None
@@ -105,6 +107,13 @@ class EventLoopThread(Generic[T]):
         """Leave the context manager, and don't wait for it."""
         self._schedule(self._leave)
 
+    def _begin(self, call: Callable[[], object]) -> None:
+        """Begin a call in the event loop, unless that may have run for the last time."""
+        with self._lock:
+            if self._has_ended:
+                raise _closed()
+            self._loop.call_soon_threadsafe(call)
+
     def _schedule(self, callback: Callable[[], object]) -> None:
         if self.is_open:
             with suppress(RuntimeError):  # it has just ended
@@ -133,11 +142,15 @@ class EventLoopThread(Generic[T]):
         self._task = asyncio.current_task()
         if self._closing.is_set():
             raise asyncio.CancelledError
-        async with context as value:
-            # Called at the exit before what was registered earlier, which kills the agent.
-            atexit.register(self.close)
-            self._entered.set_result(value)
-            await self._closing.wait()
+        try:
+            async with context as value:
+                # Called at the exit before what was registered earlier, which kills the agent.
+                atexit.register(self.close)
+                self._entered.set_result(value)
+                await self._closing.wait()
+        finally:
+            with self._lock:  # the runner cancels the calls that have begun before
+                self._has_ended = True
 
 
 def _result(future: Future[T]) -> T:
