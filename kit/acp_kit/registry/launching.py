@@ -17,9 +17,12 @@ _RESERVED = (
     *("PATH", "PATHEXT", "HOME", "USERPROFILE", "SHELL", "COMSPEC", "SYSTEMROOT", "WINDIR", "TEMP", "TMP", "TMPDIR"),
     *("ENV", "BASH_ENV", "ZDOTDIR", "IFS", "CLASSPATH", "JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS"),
     *("PERLLIB", "PERL5LIB", "PERL5OPT", "RUBYLIB", "RUBYOPT", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"),
-    *("SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE"),
+    *("SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "SSLKEYLOGFILE", "GCONV_PATH"),
 )
-_RESERVED_PREFIXES = ("DYLD_", "GIT_", "LD_", "NODE_", "NPM_", "PIP_", "PYTHON", "SSH_", "UV_", "VIRTUAL_ENV", "XDG_")
+_RESERVED_PREFIXES = (
+    *("BUN_", "COREPACK_", "DYLD_", "GIT_", "LD_", "NODE_", "NPM_", "OPENSSL_", "PIP_", "PYTHON", "SSH_", "UV_"),
+    *("VIRTUAL_ENV", "XDG_", "YARN_"),
+)
 
 # On Windows, npx is a script, for which cmd.exe interprets these even in quotes.
 _FOR_CMD_EXE = frozenset('"%&|<>^!')

@@ -162,6 +162,7 @@ def test_on_windows_an_argument_that_cmd_exe_interprets_is_refused(arg: str, mon
         *("PATH", "Path", "LD_PRELOAD", "LD_LIBRARY_PATH", "DYLD_INSERT_LIBRARIES", "PYTHONPATH", "PYTHONSTARTUP"),
         *("NODE_OPTIONS", "NODE_EXTRA_CA_CERTS", "npm_config_registry", "NPM_CONFIG_USERCONFIG", "UV_INDEX_URL"),
         *("PIP_INDEX_URL", "HOME", "BASH_ENV", "SSL_CERT_FILE", "https_proxy", "XDG_CONFIG_HOME", "GIT_SSH_COMMAND"),
+        *("OPENSSL_CONF", "GCONV_PATH", "SSLKEYLOGFILE", "YARN_REGISTRY", "COREPACK_NPM_REGISTRY", "bun_options"),
     ],
 )
 def test_a_reserved_variable_is_left_out_with_a_warning(name: str, caplog: pytest.LogCaptureFixture) -> None:
